@@ -66,7 +66,7 @@ func openingOf(c *call, out *outcome) []Cookie {
 	return opening
 }
 
-// complete is the path that all flows share: allow, link, gates, issue. It returns where the visitor goes, and adds the
+// complete is the path that all flows share: allow, create, link, gates, issue. It returns where the visitor goes, and adds the
 // cookies of the session to the outcome.
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
 	defer func() {
@@ -83,6 +83,9 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 		}
 		return redirect, err
 	}
+	if err := s.create(ctx, c, id); err != nil {
+		return "", err
+	}
 	who, err := s.linker.link(ctx, &c.session, id)
 	if err != nil {
 		return "", err
@@ -94,6 +97,26 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 		return next, err
 	}
 	return s.admit(ctx, c, out, who)
+}
+
+// create creates the user of a part's sign-up, which Callbacks.SignIn has allowed, and calls Events.CreateUser.
+func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
+	if !id.made {
+		return nil
+	}
+	if id.create != nil {
+		user, err := guarded("SignIn.Create", func() (*User, error) { return id.create(ctx) })
+		switch {
+		case err != nil:
+			return err
+		case user == nil || user.ID == "":
+			return errors.New("core: SignIn.Create returned no user, or one without an ID, and no error")
+		}
+		id.become(user)
+	}
+	s.events.createdUser(ctx, &c.arrival, id.user)
+	c.decided(ctx, AuditUserCreated, "", id.user.ID)
+	return nil
 }
 
 // admit gives a member whom all gates let pass their session, the last station of a sign-in.

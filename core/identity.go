@@ -23,8 +23,10 @@ type identity struct {
 	// held is when a gate held the sign-in first; zero: none did.
 	held time.Time
 
-	// made: a part has just made the user.
+	// made reports that a part creates the user: it has just done so, or create does.
 	made bool
+	// create is SignIn.Create; nil if the user exists.
+	create func(ctx context.Context) (*User, error)
 
 	// tokens and client are those of an OAuth flow.
 	tokens *TokenSet
@@ -51,6 +53,17 @@ func (id *identity) stands(ctx context.Context) error {
 		return nil
 	}
 	return guard("CredentialsProvider.Admit", func() error { return id.still(ctx) })
+}
+
+// become replaces the user by the stored one, whose ID the store may have chosen, also in an account that names them.
+func (id *identity) become(stored *User) {
+	if id.account.UserID == id.user.ID {
+		id.account.UserID = stored.ID
+	}
+	if id.account.Type == TypeCredentials && id.account.ProviderAccountID == id.user.ID {
+		id.account.ProviderAccountID = stored.ID
+	}
+	id.user = stored.Clone()
 }
 
 // vouchedAddress is the address of an identity that its provider says is the person's, empty when no provider says so.

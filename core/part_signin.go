@@ -7,16 +7,22 @@ import (
 	"strings"
 )
 
-// SignIn is a visitor whom a part vouches for.
+// SignIn is a sign-in that a part vouches for.
 type SignIn struct {
-	// User is the person; under the database strategy one that the store holds.
+	// User is the user; under the database strategy one that the store has. With Create it is the user that Create is
+	// going to make, as Callbacks.SignIn sees them.
 	User *User
 	// Account is what they signed in with; nil: an account of type credentials, of a provider called as the action's Name.
 	Account *Account
 	// Methods are how they proved who they are.
 	Methods []Method
-	// Created is true for a user whom the part has just made: they are greeted by Pages.NewUser.
+	// Created is true for a user that the part has just created: Events.CreateUser is called, and the browser goes to
+	// Pages.NewUser. A sign-in that Callbacks.SignIn denies leaves such a user in the store: set Create instead.
 	Created bool
+	// Create, if not nil, creates the user and returns them as stored. It is called once, after Callbacks.SignIn has
+	// allowed the sign-in, so that a denied sign-up writes nothing. Its error ends the sign-in; a [*Problem] is the
+	// response. Implies Created.
+	Create func(ctx context.Context) (*User, error)
 	// CallbackURL is where they go; empty: [Call.CallbackURL]. It passes Callbacks.Redirect.
 	CallbackURL string
 }
@@ -24,8 +30,8 @@ type SignIn struct {
 var errGetSignsIn = errors.New("core: an action of GET cannot begin or change a session: " +
 	"have a form post to the action")
 
-// SignIn signs the visitor in: it asks Callbacks.SignIn and the gates, issues the session and tells the events. The
-// answer leads to where the visitor goes. An error of type [ErrAccessDenied] is the callback's refusal. A request that
+// SignIn signs the user in: it asks Callbacks.SignIn, creates the user where [SignIn.Create] says how, asks the gates,
+// issues the session and calls the events. The response redirects to the callback URL. An error of type [ErrAccessDenied] is the callback's refusal. A request that
 // presents a bearer token is answered 400, as at every sign-in: it goes on with cookies.
 func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
@@ -42,7 +48,9 @@ func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 		name, _, _ := strings.Cut(c.in.action, "/")
 		account = &Account{Type: TypeCredentials, Provider: name, ProviderAccountID: s.User.ID}
 	}
-	id := &identity{user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods), made: s.Created}
+	id := &identity{
+		user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods), made: s.Created || s.Create != nil, create: s.Create,
+	}
 	out := outcome{who: id}
 	if s.CallbackURL != "" {
 		target, err := c.in.redirectTarget(ctx, s.CallbackURL)

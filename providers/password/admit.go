@@ -23,28 +23,45 @@ type newcomers struct {
 	log        *slog.Logger
 }
 
-// admit makes the user of a sign-up, with their password, and uses the sign-up up: of any number that come with one
-// link, one succeeds. The invitation is left for Callbacks.SignIn to read, and taken by the sign-in that it allows.
-// core.ErrConflict: the address is somebody's by now. core.ErrNotFound: the sign-up is used, or not invited.
-func (n *newcomers) admit(ctx context.Context, w *waiting) (*core.User, error) {
+// of returns the user that a sign-up is going to be, with an ID for stores that make none. Nothing is written yet.
+func (n *newcomers) of(w *waiting) *core.User {
+	return &core.User{ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: n.now()}
+}
+
+// check returns core.ErrConflict if the address of a sign-up belongs to a user by now, and core.ErrNotFound if it is
+// not invited. It is called before Callbacks.SignIn, which is not asked about a user that cannot be created.
+func (n *newcomers) check(ctx context.Context, w *waiting) error {
 	switch known, err := userByEmail(ctx, n.users, w.Email); {
 	case err != nil:
-		return nil, err
+		return err
 	case known != nil:
-		return nil, core.ErrConflict
+		return core.ErrConflict
 	}
+	admitted, err := n.room.admits(ctx, w.Email)
+	if err == nil && !admitted {
+		err = core.ErrNotFound
+	}
+	return err
+}
+
+// admit creates the user of a sign-up with their password, and uses up the link: of concurrent requests with one link,
+// one succeeds. It does not use up the invitation. It returns the errors of check, and core.ErrNotFound if the link was
+// used.
+func (n *newcomers) admit(ctx context.Context, w *waiting, user *core.User) (*core.User, error) {
 	if tx := n.transactor; tx != nil {
-		return n.createAtOnce(ctx, tx, w)
+		return n.createAtOnce(ctx, tx, w, user)
 	}
 	if err := n.room.use(ctx, w); err != nil {
 		return nil, err
 	}
-	return n.createInTurn(ctx, w)
+	return n.createInTurn(ctx, w, user)
 }
 
 // createAtOnce uses the sign-up up and writes user and password in one transaction: a process that ends in between has
 // done nothing, and the link works again.
-func (n *newcomers) createAtOnce(ctx context.Context, tx store.Transactor, w *waiting) (user *core.User, err error) {
+func (n *newcomers) createAtOnce(
+	ctx context.Context, tx store.Transactor, w *waiting, fresh *core.User,
+) (user *core.User, err error) {
 	err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {
 		records, ok := inside.(store.RecordStore)
 		if !ok {
@@ -53,7 +70,7 @@ func (n *newcomers) createAtOnce(ctx context.Context, tx store.Transactor, w *wa
 		if err := n.room.in(records).use(ctx, w); err != nil {
 			return err
 		}
-		if user, err = n.create(ctx, w, inside, core.NewID()); err != nil {
+		if user, err = create(ctx, inside, fresh); err != nil {
 			return err
 		}
 		return give(ctx, w, user, n.passwords.in(records))
@@ -64,8 +81,8 @@ func (n *newcomers) createAtOnce(ctx context.Context, tx store.Transactor, w *wa
 // createInTurn writes the user and then the password. When either fails, be it by a panic of the store, no user is left
 // and the link works again, but where the address is somebody's by now. A user whose making was not answered is found
 // by the ID that was asked for, where the store makes none of its own.
-func (n *newcomers) createInTurn(ctx context.Context, w *waiting) (user *core.User, err error) {
-	over, id := false, core.NewID()
+func (n *newcomers) createInTurn(ctx context.Context, w *waiting, fresh *core.User) (user *core.User, err error) {
+	over, id := false, fresh.ID
 	defer func() {
 		if over {
 			return
@@ -73,7 +90,7 @@ func (n *newcomers) createInTurn(ctx context.Context, w *waiting) (user *core.Us
 		n.unmake(ctx, id)
 		n.room.links.restore(ctx, w.record)
 	}()
-	if user, err = n.create(ctx, w, n.users, id); err != nil {
+	if user, err = create(ctx, n.users, fresh); err != nil {
 		over = errors.Is(err, core.ErrConflict)
 		return nil, err
 	}
@@ -85,13 +102,11 @@ func (n *newcomers) createInTurn(ctx context.Context, w *waiting) (user *core.Us
 	return user, nil
 }
 
-// create writes the user of a sign-up, with an ID for stores that make none of their own.
-func (n *newcomers) create(ctx context.Context, w *waiting, users core.Store, id string) (*core.User, error) {
-	user, err := users.CreateUser(ctx, &core.User{
-		ID: id, Email: w.Email, Name: w.Name, EmailVerified: n.now(),
-	})
+// create writes the user of a sign-up.
+func create(ctx context.Context, users core.Store, fresh *core.User) (*core.User, error) {
+	user, err := users.CreateUser(ctx, fresh.Clone())
 	if err != nil {
-		return nil, fmt.Errorf("password: make the user: %w", err)
+		return nil, fmt.Errorf("password: create the user: %w", err)
 	}
 	return user, nil
 }

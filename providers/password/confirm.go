@@ -47,8 +47,8 @@ func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response,
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
 
-// confirm answers POST password/confirm (token; password in another browser than the one that signed up). The user is
-// made here, with a proved address, and signed in through the gates.
+// confirm handles POST password/confirm (token; password in another browser than the one that signed up). The user is
+// created here, with a verified address and after Callbacks.SignIn, and signed in through the gates.
 func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Response, error) {
 	token := c.Field("token")
 	w, err := s.room.find(ctx, token)
@@ -63,25 +63,40 @@ func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Respon
 			return s.pages.again(ctx, c, s.form(c), err)
 		}
 	}
-	user, err := s.newcomers.admit(ctx, w)
-	switch {
-	case errors.Is(err, core.ErrConflict), errors.Is(err, core.ErrNotFound):
-		return nil, errLink
-	case err != nil:
-		return nil, err
+	if err := s.newcomers.check(ctx, w); err != nil {
+		return nil, linkGone(err)
 	}
-	if err := finish(c, w.record.Key); err != nil {
-		s.log.WarnContext(ctx, "password: the browser still remembers a sign-up that is finished", "error", err)
-	}
-	for _, name := range []core.AuditName{core.AuditUserCreated, core.AuditPasswordSet} {
-		c.Audit(ctx, core.AuditEvent{Name: name, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider})
-	}
+	user := s.newcomers.of(w)
 	return c.SignIn(ctx, core.SignIn{
-		User: user, Methods: []core.Method{core.MethodPassword}, Created: true, CallbackURL: w.Callback,
+		User: user, Methods: []core.Method{core.MethodPassword}, CallbackURL: w.Callback,
+		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user) },
 		Account: &core.Account{
 			Type: core.TypeCredentials, Provider: s.provider, ProviderAccountID: user.ID, UserID: user.ID,
 		},
 	})
+}
+
+// create creates the user, once Callbacks.SignIn has allowed the sign-up.
+func (s *confirmations) create(ctx context.Context, c *core.Call, w *waiting, user *core.User) (*core.User, error) {
+	user, err := s.newcomers.admit(ctx, w, user)
+	if err != nil {
+		return nil, linkGone(err)
+	}
+	if err := finish(c, w.record.Key); err != nil {
+		s.log.WarnContext(ctx, "password: could not remove the finished sign-up from the browser's cookie", "error", err)
+	}
+	c.Audit(ctx, core.AuditEvent{
+		Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
+	})
+	return user, nil
+}
+
+// linkGone returns errLink if the sign-up of a link is used up, or its address belongs to a user by now.
+func linkGone(err error) error {
+	if errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
+		return errLink
+	}
+	return err
 }
 
 // knows asks for the password of a sign-up. Guesses are counted by the sign-up, wherever they come from.
