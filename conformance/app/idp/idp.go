@@ -115,7 +115,7 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("idp: %w", err)
 	}
 	s.http = &http.Server{
-		Handler: guard(o.sameRedirect(handler)), ErrorLog: log.New(io.Discard, "", 0),
+		Handler: guard(o.sameRedirect(strict(handler))), ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
 		WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute,
 	}
@@ -145,7 +145,7 @@ func (o Options) sameRedirect(next http.Handler) http.Handler {
 		logger = slog.Default()
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked := r.URL.Query().Get("redirect_uri")
+		asked := r.FormValue("redirect_uri") // in the body of a POST (OpenID Connect Core section 3.1.2.1)
 		if r.URL.Path != "/authorize" || asked == "" || slices.Contains(o.RedirectURIs, asked) {
 			next.ServeHTTP(w, r)
 			return
@@ -196,8 +196,8 @@ func (s *Server) provider(o Options) (http.Handler, error) {
 		provider.WithRefreshTokenGrant(nil),
 		provider.WithPKCERequired(goidc.CodeChallengeMethodSHA256),
 		provider.WithIssuerResponseParameter(),
-		provider.WithClaims("name", "email", "email_verified", "picture"),
-		provider.WithIDTokenClaims(claimsOf), provider.WithUserInfoClaims(claimsOf),
+		provider.WithClaims("name", "email", "email_verified", "picture", "auth_time"),
+		provider.WithIDTokenClaims(idTokenClaims), provider.WithUserInfoClaims(userinfoClaims),
 		provider.WithStaticClients(client),
 		// No client here proves itself with a JWT.
 		provider.WithJTIConsumer(func(context.Context, string) error { return nil }),
@@ -227,11 +227,32 @@ func newKeys() (goidc.JSONWebKeySet, error) {
 	}}, err
 }
 
-// claimsKey is where a grant keeps the claims of its user.
-const claimsKey = "claims"
+// Keys of the values that a grant stores.
+const (
+	claimsKey   = "claims"
+	authTimeKey = "auth_time"
+)
 
-func claimsOf(_ context.Context, grant *goidc.Grant) map[string]any {
-	claims, _ := grant.Store[claimsKey].(map[string]any)
+// scopeOf lists the claims that need a scope (OpenID Connect Core section 5.4). Other claims are always returned.
+var scopeOf = map[string]string{"name": "profile", "picture": "profile", "email": "email", "email_verified": "email"}
+
+// userinfoClaims returns the user's claims that the scopes of the grant include.
+func userinfoClaims(_ context.Context, grant *goidc.Grant) map[string]any {
+	all, _ := grant.Store[claimsKey].(map[string]any)
+	scopes := strings.Fields(grant.Scopes)
+	claims := map[string]any{}
+	for name, value := range all {
+		if scope := scopeOf[name]; scope == "" || slices.Contains(scopes, scope) {
+			claims[name] = value
+		}
+	}
+	return claims
+}
+
+// idTokenClaims returns the same claims and auth_time, which is required after a request with max_age.
+func idTokenClaims(ctx context.Context, grant *goidc.Grant) map[string]any {
+	claims := userinfoClaims(ctx, grant)
+	claims["auth_time"] = grant.Store[authTimeKey]
 	return claims
 }
 
@@ -244,11 +265,12 @@ func loggedOut(w http.ResponseWriter, _ *http.Request, _ *goidc.LogoutSession) e
 // errCancelled means that the visitor cancelled; the library tells the client access_denied.
 var errCancelled = goidc.NewError(goidc.ErrorCodeAccessDenied, "the visitor cancelled")
 
-// authenticate shows the page, or takes what was chosen on it.
+// authenticate shows the page after an authorization request, and reads the form that the page posts to
+// /authorize/<session>.
 func (p *pages) authenticate(
 	w http.ResponseWriter, r *http.Request, as *goidc.AuthnSession, _ *goidc.Client,
 ) (goidc.Status, error) {
-	if r.Method == http.MethodGet {
+	if r.URL.Path == "/authorize" || r.Method == http.MethodGet {
 		for _, email := range []string{as.LoginHint, p.options.AutoSignIn} {
 			if u, ok := p.listed(email); ok && (as.Prompt == goidc.PromptTypeNone || p.options.AutoSignIn != "") {
 				return p.accept(as, u), nil
@@ -299,7 +321,7 @@ func (p *pages) accept(as *goidc.AuthnSession, u User) goidc.Status {
 		u.Subject = hex.EncodeToString(sum[:10])
 	}
 	as.Subject, as.GrantedScopes = u.Subject, as.Scopes
-	as.Store = map[string]any{claimsKey: claims}
+	as.Store = map[string]any{claimsKey: claims, authTimeKey: time.Now().Unix()}
 	return goidc.StatusSuccess
 }
 
