@@ -30,7 +30,7 @@ func (s *site) configure() error {
 	if err != nil {
 		return err
 	}
-	box := mailbox.New()
+	box := mailbox.NewWith(providers.WriteLetter)
 	s.ways = ways{
 		mailbox:   box,
 		passwords: password.New(password.Options{Mail: box.Mailer()}),

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/doctor"
+	"github.com/latchkey-go/latchkey/providers"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
 )
 
@@ -22,7 +23,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	box := mailbox.New() // shows letters instead of sending them; later smtp.Nodemailer().Mailer()
+	box := mailbox.NewWith(providers.WriteLetter) // shows emails instead of sending them; later smtp.Nodemailer().Mailer()
 	config := newConfig(store, box.Mailer())
 	doctor.Main(config) // go run . doctor says what is wrong, go run . routes what is answered
 	if len(os.Args) > 1 {

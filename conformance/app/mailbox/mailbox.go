@@ -1,8 +1,8 @@
-// Package mailbox shows the mails that would have been sent, in a browser and to tests. It delivers nothing,
-// keeps the last mails in memory, and answers loopback connections alone: every link in it signs a user in.
+// Package mailbox captures emails and shows them in a browser and to tests. It delivers nothing, keeps the last 50
+// emails in memory, and responds to loopback connections only, because many of the links sign a user in.
 //
-//	box := mailbox.New()
-//	provider := providers.Email("no-reply@app.example", box.Send) // or box.Mailer() for letters of every kind
+//	box := mailbox.NewWith(providers.WriteLetter)
+//	mail := box.Mailer() // for providers/password, account and providers.Email
 //	http.Handle("/mailbox", box)
 package mailbox
 
@@ -12,10 +12,12 @@ import (
 	"embed"
 	"encoding/base64"
 	"html/template"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,10 +25,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// kept is how many mails a mailbox keeps; older ones are dropped.
+// kept is the number of emails that a mailbox keeps. Older ones are dropped.
 const kept = 50
 
-// Mail is a mail that was not sent.
+// Mail is a captured email.
 type Mail struct {
 	// To and From are the addresses.
 	To, From string
@@ -36,43 +38,67 @@ type Mail struct {
 	URL, Code string
 	// Host is the site the link is for.
 	Host string
-	// Expires is when the link stops working, Received when the mail came in.
+	// Expires is when the link stops working, Received when the email was captured.
 	Expires, Received time.Time
+	// Content is the email as its recipient would see it. It is empty for a mailbox made with [New].
+	Content Content
+	// ID identifies the email in this mailbox: 1 is the first.
+	ID int
 }
 
-// Mailbox keeps mails. It is safe for concurrent use; make it with [New].
+// Content is the subject and the body of an email, as plain text and as HTML.
+type Content struct{ Subject, Text, HTML string }
+
+// Mailbox keeps emails. It is safe for concurrent use. Make it with [New] or [NewWith].
 type Mailbox struct {
+	write   func(core.Letter) (Content, error)
 	mu      sync.Mutex
 	mails   []Mail // newest first
+	count   int
 	arrived chan struct{}
 }
 
-// New returns an empty mailbox.
-func New() *Mailbox { return &Mailbox{arrived: make(chan struct{})} }
-
-// Send takes a sign-in mail in. It has the type of [core.EmailProvider]'s Send.
-func (b *Mailbox) Send(_ context.Context, m core.SignInMail) error {
-	b.keep(m.Letter(), m.From)
-	return nil
+// New returns an empty mailbox that shows the facts of each email: kind, recipient, link and code.
+func New() *Mailbox {
+	return &Mailbox{
+		write:   func(core.Letter) (Content, error) { return Content{}, nil },
+		arrived: make(chan struct{}),
+	}
 }
 
-// Mailer returns the mailbox as a [core.Mailer], which takes in letters of every kind.
-func (b *Mailbox) Mailer() core.Mailer { return letters{b} }
+// NewWith returns an empty mailbox that also shows subject, HTML and text of each email. Pass the function that writes
+// your emails, for example providers.WriteLetter. If write fails, so does the sending of that email.
+func NewWith[C ~struct{ Subject, Text, HTML string }](write func(core.Letter) (C, error)) *Mailbox {
+	b := New()
+	b.write = func(l core.Letter) (Content, error) {
+		content, err := write(l)
+		return Content(content), err
+	}
+	return b
+}
 
-type letters struct{ box *Mailbox }
+// Send captures a sign-in email. It has the type of [core.EmailProvider]'s Send.
+func (b *Mailbox) Send(_ context.Context, m core.SignInMail) error { return b.keep(m.Letter(), m.From) }
+
+// Mailer returns the mailbox as a [core.Mailer], which captures emails of every kind.
+func (b *Mailbox) Mailer() core.Mailer { return mailer{b} }
+
+type mailer struct{ box *Mailbox }
 
 // Send implements [core.Mailer].
-func (l letters) Send(_ context.Context, letter core.Letter) error {
-	l.box.keep(letter, "")
-	return nil
-}
+func (m mailer) Send(_ context.Context, l core.Letter) error { return m.box.keep(l, "") }
 
-func (b *Mailbox) keep(l core.Letter, from string) {
+func (b *Mailbox) keep(l core.Letter, from string) error {
+	content, err := b.write(l)
+	if err != nil {
+		return err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.count++
 	mail := Mail{
 		To: l.To, From: from, Kind: l.Kind, URL: string(l.URL), Code: string(l.Code), Host: l.Host,
-		Expires: l.Expires, Received: time.Now(),
+		Expires: l.Expires, Received: time.Now(), Content: content, ID: b.count,
 	}
 	b.mails = slices.Insert(b.mails, 0, mail)
 	if len(b.mails) > kept {
@@ -80,16 +106,17 @@ func (b *Mailbox) keep(l core.Letter, from string) {
 	}
 	close(b.arrived)
 	b.arrived = make(chan struct{})
+	return nil
 }
 
-// Mails returns all mails, the newest first.
+// Mails returns all emails, the newest first.
 func (b *Mailbox) Mails() []Mail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.mails)
 }
 
-// Wait returns the newest mail to an address, waiting for one if there is none. The error is the context's.
+// Wait returns the newest email to an address. If there is none, it waits for one. The error is the context's.
 func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 	for {
 		b.mu.Lock()
@@ -111,12 +138,20 @@ func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 //go:embed mailbox.html
 var files embed.FS
 
-// ServeHTTP shows the mails, newest first. Connections and hosts other than loopback are refused, and so are requests
-// that a proxy on this machine passes on. The look at Host keeps out a web page whose name resolves to this machine
-// (DNS rebinding).
+// ServeHTTP shows the emails, newest first; with ?html=ID, the HTML of one email. It refuses connections and hosts other
+// than loopback, and requests that a proxy on this machine forwards. The check of Host prevents DNS rebinding by a web
+// page.
 func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !loopback(r.RemoteAddr) || !loopback(r.Host) || forwarded(r.Header) {
 		http.Error(w, "mailbox: the development mailbox answers on this machine only", http.StatusForbidden)
+		return
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if id := r.URL.Query().Get("html"); id != "" {
+		b.serveHTML(w, id)
 		return
 	}
 	page, err := template.ParseFS(files, "mailbox.html")
@@ -127,15 +162,26 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var raw [16]byte
 	_, _ = rand.Read(raw[:]) // crypto/rand.Read never fails
 	nonce := base64.RawStdEncoding.EncodeToString(raw[:])
-	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+"'; connect-src 'self'; "+
-			"base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // a browser that left
+			"frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
+	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // fails if the browser has disconnected
+}
+
+// serveHTML writes the HTML of one email, for the frame of the page. It cannot run scripts, and its links open in the
+// whole window.
+func (b *Mailbox) serveHTML(w http.ResponseWriter, id string) {
+	mails := b.Mails()
+	i := slices.IndexFunc(mails, func(m Mail) bool { return strconv.Itoa(m.ID) == id })
+	if i < 0 || mails[i].Content.HTML == "" {
+		http.Error(w, "mailbox: there is no such email", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data: https:; "+
+		"frame-ancestors 'self'; form-action 'none'; sandbox allow-top-navigation-by-user-activation")
+	_, _ = io.WriteString(w, strings.Replace(mails[i].Content.HTML, "<head>", "<head><base target=\"_top\">", 1))
 }
 
 // forwarded reports whether a proxy has passed the request on.

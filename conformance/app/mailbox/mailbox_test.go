@@ -2,6 +2,7 @@ package mailbox_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -105,5 +106,50 @@ func TestTakesLetters(t *testing.T) {
 	}
 	if n := strings.Count(w.Body.String(), "class=\"button\""); n != 1 {
 		t.Errorf("%d links for one letter that has one", n)
+	}
+}
+
+// TestShowsContent: subject, HTML and text are those that the recipient would see.
+func TestShowsContent(t *testing.T) {
+	type content struct{ Subject, Text, HTML string }
+	box := mailbox.NewWith(func(l core.Letter) (content, error) {
+		if l.Kind == core.LetterDeleted {
+			return content{}, errors.New("no texts")
+		}
+		return content{"Subject <1>", "Text <2>", "<html><head><title>T</title></head><script>x</script></html>"}, nil
+	})
+	if err := box.Mailer().Send(t.Context(), core.Letter{To: "ada@example.com", Kind: core.LetterReset}); err != nil {
+		t.Fatal(err)
+	}
+	if err := box.Mailer().Send(t.Context(), core.Letter{To: "b@example.com", Kind: core.LetterDeleted}); err == nil {
+		t.Error("an email that cannot be written was sent")
+	}
+	if n := len(box.Mails()); n != 1 {
+		t.Errorf("%d emails, want 1", n)
+	}
+	get := func(target string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/mailbox"+target, nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		box.ServeHTTP(w, r)
+		return w
+	}
+	page := get("").Body.String()
+	for _, want := range []string{"Subject &lt;1&gt;", "Text &lt;2&gt;", `src="?html=1"`, "sandbox="} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s: %s", want, page)
+		}
+	}
+	frame := get("?html=1")
+	policy := frame.Header().Get("Content-Security-Policy")
+	if frame.Code != http.StatusOK || !strings.Contains(frame.Body.String(), `<base target="_top">`) ||
+		!strings.Contains(policy, "sandbox") || strings.Contains(policy, "allow-scripts") ||
+		!strings.Contains(policy, "default-src 'none'") {
+		t.Errorf("frame: status %d, policy %q, body %s", frame.Code, policy, frame.Body)
+	}
+	for _, id := range []string{"2", "0", "x", "-1"} {
+		if w := get("?html=" + id); w.Code != http.StatusNotFound {
+			t.Errorf("html of email %s: status %d", id, w.Code)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func (a *App) start(folder string) error {
 
 // configure is what an application writes itself: its ways to sign in, and where people are kept.
 func (a *App) configure(secret core.Secret) (err error) {
-	box := mailbox.New()
+	box := mailbox.NewWith(providers.WriteLetter)
 	a.Mailbox = box
 	development := providers.OIDC("dev", a.provider.Issuer(), providers.Options{
 		Name: "Development", ClientID: a.provider.ClientID(), ClientSecret: core.Secret(a.provider.ClientSecret()),
