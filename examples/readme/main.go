@@ -20,7 +20,7 @@ func main() {
 	r := gin.Default()
 	a := authgin.New(auth)
 	a.Mount(r)
-	r.GET("/account", a.Hook(), a.RequireSession(), func(c *gin.Context) {
+	r.GET("/account", a.RequireSession(), func(c *gin.Context) {
 		session, _ := authgin.Session(c)
 		c.String(200, "Hello, %s", session.User.Name)
 	})

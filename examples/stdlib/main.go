@@ -40,7 +40,7 @@ func routes(app *demo.App) http.Handler {
 		})
 	}
 	mux.Handle("GET /{$}", a.Hook(page(demo.Home)))
-	mux.Handle("GET /account", a.Hook(a.RequireSession(page(demo.Account))))
+	mux.Handle("GET /account", a.RequireSession(page(demo.Account)))
 	mux.Handle("GET /api/session", a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		session, err := authhttp.Session(r)
 		if err != nil {

@@ -30,15 +30,40 @@ export interface Session {
 }
 
 export interface Going {
-  /** Whether the page goes where the answer says; default true. */
+  /** Whether the page navigates to the resulting URL; default true. */
   redirect?: boolean;
-  /** Where the visitor goes afterwards, a path or a URL; default: this page. */
+  /** Where the user goes afterwards, a path or a URL; default: this page. */
+  redirectTo?: string;
+  /** The older name of redirectTo, which wins where both are set. */
   callbackUrl?: string;
 }
 
 export interface SignInOptions extends Going {
   /** Parameters for the provider's page. */
   params?: Record<string, string>;
+}
+
+/** The fields of a sign-in form, and the options of Auth.js clients, which are not posted. */
+export type Fields = Going & { [field: string]: string | number | boolean | undefined };
+
+/** Parameters for the provider's page, as Auth.js clients take them. */
+export type Params = string | string[][] | Record<string, string> | URLSearchParams;
+
+/** Where a sign-in or sign-out ends. */
+export type Gone = Result<{ url: string }> & { url?: string };
+
+/** What signIn returns with redirect: false among the fields: the same as next-auth/react. */
+export interface SignInResponse {
+  /** Why it failed, such as "CredentialsSignin"; undefined: it did not. */
+  error: string | undefined;
+  /** The code of the application's own error. */
+  code: string | undefined;
+  /** The HTTP status: 200 also for a wrong password. */
+  status: number;
+  /** Whether the status is one of success, as with next-auth/react also for a wrong password: read error. */
+  ok: boolean;
+  /** Where to go; null after a failure. */
+  url: string | null;
 }
 
 export interface PasskeyOptions extends Going {
@@ -49,16 +74,20 @@ export interface PasskeyOptions extends Going {
 }
 
 export interface Client {
-  /** Signs in with a provider, with the fields of its form; without one it goes to the sign-in page. */
-  signIn(provider?: string, fields?: Record<string, string>, options?: SignInOptions): Promise<Result<{ url: string }>>;
-  signOut(options?: Going): Promise<Result<{ url: string }>>;
+  /**
+   * Signs in with a provider; without one the page goes to the sign-in page. The options are among the fields, and the
+   * third argument has the provider's parameters, as in Auth.js clients; or the third argument has the options.
+   */
+  signIn(provider: string | undefined, fields: Fields & { redirect: false }, params?: Params): Promise<SignInResponse>;
+  signIn(provider?: string, fields?: Fields, options?: Params | SignInOptions): Promise<Gone>;
+  signOut(options?: Going): Promise<Gone>;
   /** Tells who is signed in: null for nobody. */
   getSession(): Promise<Result<Session | null>>;
   /** Hands data to the callbacks, and resolves to the session that they make of it. */
   update(data?: unknown): Promise<Result<Session | null>>;
-  signInWithPasskey(options?: PasskeyOptions): Promise<Result<{ url: string }>>;
+  signInWithPasskey(options?: PasskeyOptions): Promise<Gone>;
   /** Adds a passkey to who is signed in, or makes a user of an address. */
-  registerPasskey(options?: PasskeyOptions): Promise<Result<{ url: string }>>;
+  registerPasskey(options?: PasskeyOptions): Promise<Gone>;
   /** Tells when another tab has signed in, signed out or updated; the clients of Auth.js tell too. Call the result to stop. */
   onSessionChange(listener: (session: Result<Session | null>) => void): () => void;
 }

@@ -1,20 +1,28 @@
-// The browser client of Latchkey. client.d.ts tells what the calls do.
+// The browser client of Latchkey. client.d.ts describes the calls.
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
 const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
   .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 const key = (k) => ({ ...k, id: bytes(k.id) });
 const named = encodeURIComponent; // an id that a page took from its address leads to no other action
 const failed = (code, more) => ({ data: null, error: { status: 0, code, ...more } });
+// The result of next-auth/react's signIn.
+const likeAuthjs = ({ error, url }) =>
+  ({ error: error?.code, code: undefined, status: error ? error.status : 200, ok: !error, url: error ? null : url });
+// Separates options from form fields or provider parameters.
+const split = (given) => {
+  const { redirect, redirectTo, callbackUrl, ...rest } = given ?? {};
+  return [{ redirect, to: redirectTo ?? callbackUrl }, rest];
+};
 
 export function createClient({ base = new URL(".", import.meta.url), token, renewed } = {}) {
   const root = new URL(String(base).replace(/\/*$/, "/"), location.href);
   const tabs = new BroadcastChannel("next-auth"); // as Auth.js's clients
   const tell = (trigger) => tabs.postMessage({ event: "session", data: { trigger } });
 
-  // Asks an action; with fields it posts. own: it is about the session, which a token can name.
-  async function ask(path, fields, own) {
+  // Requests an action; with fields it posts. own: the action is about the session, so that a bearer token is enough.
+  async function ask(path, fields, own, more) {
     const mine = own && token?.();
-    const headers = { Accept: "application/json" };
+    const headers = { Accept: "application/json", ...more };
     try {
       if (mine) headers.Authorization = "Bearer " + mine;
       if (fields) {
@@ -27,8 +35,8 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
       });
       const { ok, status, headers: h } = answer, next = h.get("Set-Auth-Token");
       if (next) renewed?.(decodeURIComponent(next));
-      const data = await answer.json().catch(() => null);
-      if (ok) return { data, error: null };
+      const data = await answer.json().catch(() => undefined);
+      if (ok && data !== undefined) return { data, error: null };
       const message = data?.detail, retryAfter = Number(h.get("Retry-After"));
       return failed(data?.code ?? "failed", { status, message, retryAfter });
     } catch (cause) {
@@ -36,31 +44,54 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
     }
   }
 
-  async function go(path, fields, { redirect = true, callbackUrl = location.href } = {}, own) {
-    const result = await ask(path, { ...fields, callbackUrl }, own);
+  async function go(path, fields, { redirect = true, to = location.href }, own) {
+    const result = await ask(path, { ...fields, callbackUrl: to }, own);
     if (result.error) return result;
     tell(own ? "signout" : "getSession");
-    if (redirect) {
-      location.href = result.data.url;
-      const [page, hash] = result.data.url.split("#");
-      if (hash && page === location.href.split("#")[0]) location.reload(); // else it only scrolls
-    }
-    return result;
+    if (redirect) leave(result.data.url);
+    return { ...result, url: result.data.url }; // url: as the signOut of Auth.js returns it
   }
 
-  async function signIn(provider = "", fields, options = {}) {
-    const { data, error } = await ask("providers");
-    if (error) return { data, error };
-    if (provider) {
-      const path = data[provider]?.type === "credentials" ? "callback/" : "signin/";
-      return go(path + named(provider) + "?" + new URLSearchParams(options.params), fields, options);
-    }
-    const url = root + "signin?callbackUrl=" + encodeURIComponent(options.callbackUrl ?? location.href);
+  function leave(url) {
     location.href = url;
-    return { data: { url }, error };
+    const [page, hash] = url.split("#");
+    if (hash && page === location.href.split("#")[0]) location.reload(); // else the browser only scrolls
   }
 
-  async function passkey(action, { provider = "webauthn", email, ...options } = {}) {
+  // Signs in with redirect: false, and returns what next-auth/react returns.
+  async function stay(path, fields, callbackUrl) {
+    const { data, error } = await ask(path, { ...fields, callbackUrl }, false, { "X-Auth-Return-Redirect": "1" });
+    if (error) return likeAuthjs({ error });
+    const query = new URL(data.url).searchParams, why = query.get("error");
+    if (!why) tell("getSession");
+    const code = query.get("code") ?? undefined;
+    return { ...likeAuthjs(data), ...(why && { error: why, code, url: null }) };
+  }
+
+  // fields may contain the options, as with Auth.js clients; more contains options, the provider's parameters, or both.
+  async function signIn(provider = "", fields, more) {
+    const listed = typeof more === "string" || more?.[Symbol.iterator];
+    const [first, form] = split(fields), [last, { params, ...others }] = split(listed ? { params: more } : more);
+    const options = { redirect: last.redirect ?? first.redirect, to: last.to ?? first.to };
+    if (!provider) {
+      const url = root + "signin?callbackUrl=" + named(options.to ?? location.href);
+      location.href = url;
+      return { data: { url }, error: null, url };
+    }
+    const asAuthjs = first.redirect === false ? likeAuthjs : (result) => result;
+    const { data, error } = await ask("providers");
+    if (error) return asAuthjs({ data, error });
+    const type = data[provider]?.type;
+    if (type === "webauthn") {
+      return asAuthjs(await passkey(form.action ?? "authenticate", { ...options, ...form, provider }));
+    }
+    const query = new URLSearchParams(params);
+    for (const name in others) query.set(name, others[name]);
+    const path = (type === "credentials" ? "callback/" : "signin/") + named(provider) + "?" + query;
+    return first.redirect === false ? stay(path, form, options.to ?? location.href) : go(path, form, options);
+  }
+
+  async function passkey(action, { provider = "webauthn", email, ...options }) {
     const query = new URLSearchParams(email ? { action, email } : { action });
     const { data, error } = await ask("webauthn-options/" + named(provider) + "?" + query);
     if (error) return { data, error };
@@ -83,16 +114,20 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
   }
 
   const getSession = () => ask("session", null, true);
+  const passkeyCall = (action) => (given) => {
+    const [options, rest] = split(given);
+    return passkey(action, { ...options, ...rest });
+  };
   return {
     signIn, getSession,
-    signOut: (options) => go("signout", {}, options, true),
+    signOut: (options) => go("signout", {}, split(options)[0], true),
     async update(data) {
       const result = await ask("session", { data }, true);
       if (!result.error) tell("getSession");
       return result;
     },
-    signInWithPasskey: (options) => passkey("authenticate", options),
-    registerPasskey: (options) => passkey("register", options),
+    signInWithPasskey: passkeyCall("authenticate"),
+    registerPasskey: passkeyCall("register"),
     onSessionChange(listener) {
       const hear = async (e) => e.data?.event === "session" && listener(await getSession());
       tabs.addEventListener("message", hear);

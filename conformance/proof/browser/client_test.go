@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"fmt"
+	"net/url"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -55,6 +56,7 @@ func TestOwnClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serveSite(t, how)
 			t.Run("password", func(t *testing.T) { ownPassword(s.visit(t, "/own")) })
+			t.Run("called as Auth.js", func(t *testing.T) { ownAsAuthjs(s.visit(t, "/own")) })
 			t.Run("provider", func(t *testing.T) { ownProvider(s.visit(t, "/own")) })
 			t.Run("passkey", func(t *testing.T) { ownPasskey(s.visit(t, "/own")) })
 		})
@@ -65,6 +67,7 @@ func TestOwnClient(t *testing.T) {
 func TestOwnClientElsewhere(t *testing.T) {
 	s := serveSite(t, setup{router: "gin", base: "/auth", strategy: core.StrategyDatabase, apart: true})
 	ownPassword(s.visit(t, "/own"))
+	ownAsAuthjs(s.visit(t, "/own"))
 	ownProvider(s.visit(t, "/own"))
 }
 
@@ -97,6 +100,54 @@ func ownPassword(c *client) {
 	c.arrives(c.path, out)
 }
 
+// ownAsAuthjs calls signIn and signOut as next-auth/react is called, and expects its results. See reactStays and
+// reactLeaves.
+func ownAsAuthjs(c *client) {
+	there := c.site + c.path + "?there"
+	for call, want := range map[string]answer{
+		`signIn("credentials", {` + wrong + `, redirect: false})`: {
+			Error: "CredentialsSignin", Code: "credentials", Status: 200, OK: true,
+		},
+		`signIn("credentials", {` + unknown + `, redirect: false}, {})`: {
+			Error: "CredentialsSignin", Code: "unknown-address", Status: 200, OK: true,
+		},
+		`signIn("../signout?", {redirect: false})`: {Error: "Configuration", Status: 200, OK: true},
+	} {
+		c.answers(call, want)
+	}
+	c.answers(`signIn("credentials", {`+right+`, redirect: false})`, c.good())
+	await[chromedp.Void](c, `refresh()`)
+	c.sees(as(lovell))
+	if got := await[string](c, `signOut({redirect: false, redirectTo: "`+there+`"}).then(done => done.url)`); got != there {
+		c.Errorf("signOut returns %q", got)
+	}
+	c.answers(`signIn("credentials", {`+right+`, redirect: false, callbackUrl: "`+there+`"})`,
+		answer{Status: 200, OK: true, URL: there})
+	await[chromedp.Void](c, `signOut({redirect: false})`)
+	for name, params := range map[string]string{
+		"an object": `{login_hint: "` + grace + `"}`, "text": `"login_hint=` + grace + `"`,
+		"pairs": `[["login_hint", "` + grace + `"]]`,
+	} {
+		got := await[answer](c, `signIn("dev", {redirect: false, redirectTo: "`+there+`"}, `+params+`)`)
+		if at, err := url.Parse(got.URL); err != nil || at.Query().Get("login_hint") != grace || !got.OK {
+			c.Errorf("the parameters are %s: %+v", name, got)
+		}
+	}
+	c.leave(`signIn("credentials", {` + right + `, redirectTo: "` + there + `"})`)
+	c.arrives(c.path+"?there", as(lovell))
+	c.leave(`signOut({redirectTo: "` + c.site + c.path + `"})`)
+	c.arrives(c.path, out)
+	c.leave(`signIn("dev", {callbackUrl: "` + there + `"}, {login_hint: "` + grace + `"})`)
+	c.arrives(c.path+"?there", as(grace))
+	c.leave(`signOut({callbackUrl: "` + c.site + c.path + `"})`)
+	c.arrives(c.path, out)
+	if c.app.apart {
+		return // the sign-in page is not of the pages' origin
+	}
+	c.leave(`signIn(undefined, {callbackUrl: "` + there + `"})`)
+	c.arrives(c.app.base+"/signin?callbackUrl="+url.QueryEscape(there), "Sign in")
+}
+
 func ownProvider(c *client) {
 	c.leave(`signIn("dev", {}, {params: {login_hint: "` + grace + `"}})`)
 	c.arrives(c.path, as(grace))
@@ -108,9 +159,12 @@ func ownPasskey(c *client) {
 	c.holds()
 	c.resolves(`signIn("credentials", {`+right+`}, {redirect: false})`, c.site+c.path, "")
 	c.resolves(`registerPasskey({redirect: false})`, c.site+c.path, "")
+	there := c.site + c.path + "?there"
 	for _, options := range []string{`, email: "` + lovell + `"`, ``} {
 		c.resolves(`signOut({redirect: false})`, c.site+c.path, "")
-		c.resolves(`signInWithPasskey({redirect: false`+options+`})`, c.site+c.path, "")
+		c.answers(`signIn("webauthn", {redirect: false`+options+`})`, c.good())
+		c.resolves(`signOut({redirect: false})`, c.site+c.path, "")
+		c.resolves(`signInWithPasskey({redirectTo: "`+there+`", redirect: false`+options+`})`, there, "")
 		await[chromedp.Void](c, `refresh()`)
 		c.sees(as(lovell))
 	}
