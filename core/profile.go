@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -14,7 +15,9 @@ import (
 // as [json.Number].
 type Profile map[string]any
 
-// UnmarshalJSON reads an object with exact names, each of which may come once, and exact numbers.
+// UnmarshalJSON reads an object with exact names, each of which may appear once, and exact numbers. Malformed text (half
+// a surrogate pair, bytes that are not UTF-8, raw control characters) becomes U+FFFD or is escaped. It stays an error in
+// members that identify the user or are secret, such as sub, id, email and access_token.
 func (p *Profile) UnmarshalJSON(data []byte) error {
 	members, err := decodeProfile(data)
 	if err != nil {
@@ -24,9 +27,9 @@ func (p *Profile) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decodeProfile reads a JSON object with exact names and numbers.
+// decodeProfile reads a provider's JSON object.
 func decodeProfile(body []byte) (Profile, error) {
-	members, err := exactjson.DecodeObject(body)
+	members, err := exactjson.DecodeObjectTolerant(body, oidc.Trusted)
 	return members, err
 }
 

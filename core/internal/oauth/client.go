@@ -67,6 +67,9 @@ type Config struct {
 	Tenants []string
 	// ConformToken, when set, rewrites a token answer before it is read.
 	ConformToken func(body []byte) ([]byte, error)
+	// RefreshTokenRevoked, if not nil, reports whether an error response to a refresh means that the refresh token is no
+	// longer accepted, in addition to the error codes that are known.
+	RefreshTokenRevoked func(body map[string]any) bool
 
 	// Variable is the name of the environment variable that fills a field, for errors: "ID", "SECRET", "ISSUER",
 	// "PRIVATE_KEY".

@@ -89,8 +89,8 @@ func TestTenants(t *testing.T) {
 		"a listed one":            {[]string{"t2", "t1"}, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, ""},
 		"one that is not listed":  {[]string{"t2"}, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, foreign},
 		"none listed":             {[]string{}, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, foreign},
-		"the issuer of another":   {nil, map[string]any{"tid": "t1", "iss": p.URL + "/t2"}, "iss is not the issuer"},
-		"the issuer for all":      {nil, map[string]any{"tid": "t1", "iss": p.URL + "/{tenantid}"}, "iss is not the issuer"},
+		"the issuer of another":   {nil, map[string]any{"tid": "t1", "iss": p.URL + "/t2"}, ", not the issuer \""},
+		"the issuer for all":      {nil, map[string]any{"tid": "t1", "iss": p.URL + "/{tenantid}"}, ", not the issuer \""},
 		"no tenant":               {nil, map[string]any{"iss": p.URL + "/t1"}, "names no tenant"},
 		"a tenant that is a path": {nil, map[string]any{"tid": "../t1", "iss": p.URL + "/../t1"}, "names no tenant"},
 	} {
@@ -181,7 +181,7 @@ func TestLogoutToken(t *testing.T) {
 	_, err := read(map[string]any{"events": events, "jti": "j", "aud": "other"})
 	tells(t, err, "aud is not this client")
 	_, err = read(map[string]any{"events": events, "jti": "j", "iss": "https://evil.example"})
-	tells(t, err, "iss is not the issuer")
+	tells(t, err, ", not the issuer \"")
 }
 
 // TestTransport keeps requests of the application within the bounds: no redirect is followed.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/oauth1"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
 	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
@@ -115,7 +116,7 @@ func (c *Client1) Userinfo(ctx context.Context, t Token1) (map[string]any, error
 	if err != nil {
 		return nil, c.config.errorf(": userinfo: %w", err)
 	}
-	profile, err := exactjson.DecodeObject(answer.Body)
+	profile, err := exactjson.DecodeObjectTolerant(answer.Body, oidc.Trusted)
 	if err != nil {
 		return nil, c.config.errorf(": userinfo: %w", err)
 	}
@@ -157,6 +158,7 @@ func (c *Client1) post1(ctx context.Context, e Endpoint, t Token1, extra url.Val
 	if err := c.sign(request, t, extra); err != nil {
 		return nil, err
 	}
+	retryOnClosedConnection(request)
 	answer, err := c.config.HTTP.Do(ctx, request, upstream.NoRedirects)
 	if err != nil {
 		return nil, err

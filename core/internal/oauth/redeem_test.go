@@ -1,12 +1,17 @@
 package oauth_test
 
 import (
+	"bufio"
 	"crypto/elliptic"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,8 +130,8 @@ func TestRedeemErrors(t *testing.T) {
 			says:   []string{`provider "op": token endpoint: POST `},
 		},
 		"wrong secret": {
-			answer: answer{status: 401, body: `{"error":"invalid_client","error_description":"CANARY"}`},
-			says: []string{`token endpoint: status 401, error "invalid_client": the provider does not take this client: ` +
+			answer: answer{status: 401, body: `{"error":"invalid_client","error_description":"no"}`},
+			says: []string{`token endpoint: status 401, error "invalid_client": "no": the provider does not take this client: ` +
 				`check ClientID and ClientSecret (AUTH_OP_ID, AUTH_OP_SECRET), and ClientAuth, which is client_secret_basic`},
 		},
 		"a public client": {
@@ -164,17 +169,16 @@ func TestRedeemErrors(t *testing.T) {
 		"a token that is no text": {
 			answer: answer{body: `{"access_token":1,"token_type":"bearer"}`}, says: []string{"access_token is no text"},
 		},
-		"a life that is no number": {
-			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":"soon"}`},
-			says:   []string{"expires_in"},
+		"a token with a control character": {
+			answer: answer{body: `{"access_token":"CANARY\u0000","token_type":"bearer"}`},
+			says:   []string{"access_token has control"},
 		},
-		"a life of a century": {
-			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":3153600000}`},
-			says:   []string{"expires_in"},
+		"half an emoji in a token": {
+			answer: answer{body: `{"access_token":"CANARY\ud83d","token_type":"bearer"}`}, says: []string{"lone surrogate"},
 		},
-		"a life that is over": {
-			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":-1}`},
-			says:   []string{"expires_in"},
+		"half an emoji in a refresh token": {
+			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","refresh_token":"\ud83d"}`},
+			says:   []string{"lone surrogate"},
 		},
 		"conforming fails": {
 			answer: answer{body: good}, says: []string{"token endpoint: not what was expected"},
@@ -278,5 +282,218 @@ func TestRefresh(t *testing.T) {
 	}
 	if _, err = client.Refresh(t.Context(), oauth.Endpoints{}, "CANARY"); err == nil {
 		t.Error("asked no endpoint")
+	}
+}
+
+// TestOptionalMembers has token responses with optional members that nobody can read: the tokens are used all the same.
+func TestOptionalMembers(t *testing.T) {
+	t.Parallel()
+	const century = 10 * 366 * 24 * time.Hour
+	for name, row := range map[string]struct {
+		member   string // in addition to access_token and token_type
+		lifetime time.Duration
+		scope    string
+		refresh  string
+		kept     string // the name of the member of Extra that has the original
+	}{
+		"a number":                {member: `"expires_in":60`, lifetime: time.Minute},
+		"a text":                  {member: `"expires_in":"60"`, lifetime: time.Minute},
+		"a whole fraction":        {member: `"expires_in":60.0`, lifetime: time.Minute},
+		"a fraction":              {member: `"expires_in":60.9`, lifetime: time.Minute},
+		"zero":                    {member: `"expires_in":0`},
+		"the largest int32":       {member: `"expires_in":2147483647`, lifetime: century, kept: "expires_in"},
+		"a century":               {member: `"expires_in":3153600000`, lifetime: century, kept: "expires_in"},
+		"a century in a text":     {member: `"expires_in":"3153600000"`, lifetime: century, kept: "expires_in"},
+		"more than 64 bits":       {member: `"expires_in":1e400`, lifetime: century, kept: "expires_in"},
+		"exactly ten years":       {member: `"expires_in":316224000`, lifetime: century},
+		"negative":                {member: `"expires_in":-1`, kept: "expires_in"},
+		"negative without bounds": {member: `"expires_in":-1e400`, kept: "expires_in"},
+		"an empty text":           {member: `"expires_in":""`, kept: "expires_in"},
+		"a word":                  {member: `"expires_in":"soon"`, kept: "expires_in"},
+		"infinity":                {member: `"expires_in":"Infinity"`, kept: "expires_in"},
+		"a boolean":               {member: `"expires_in":true`, kept: "expires_in"},
+		"a list":                  {member: `"expires_in":[60]`, kept: "expires_in"},
+		"null":                    {member: `"expires_in":null`},
+
+		"scope":                      {member: `"scope":"a b"`, scope: "a b"},
+		"scope is a list":            {member: `"scope":["a","b"]`, scope: "a b"},
+		"scope is an empty list":     {member: `"scope":[]`},
+		"scope is a list of numbers": {member: `"scope":[1]`, kept: "scope"},
+		"scope is an object":         {member: `"scope":{"a":true}`, kept: "scope"},
+		"scope with NUL":             {member: `"scope":"a\u0000 b"`, scope: "a b"},
+		"half an emoji in scope":     {member: `"scope":"a \ud83d"`, scope: "a \ufffd"},
+		"half an emoji elsewhere":    {member: `"x":"\ud83d"`, kept: "x"},
+
+		"refresh token":               {member: `"refresh_token":"r"`, refresh: "r"},
+		"refresh token is false":      {member: `"refresh_token":false`, kept: "refresh_token"},
+		"refresh token is empty":      {member: `"refresh_token":""`},
+		"id_token is a number":        {member: `"id_token":7`, kept: "id_token"},
+		"a lifetime in another place": {member: `"expires":"never"`, kept: "expires"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t)
+			p.answers["/token"] = answer{body: `{"access_token":"a","token_type":"bearer",` + row.member + `}`}
+			got, err := redeem(t, oauth.New(p.config()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.ExpiresIn != row.lifetime || got.Scope != row.scope || got.RefreshToken != row.refresh {
+				t.Errorf("lifetime %v, scope %q, refresh token %q", got.ExpiresIn, got.Scope, got.RefreshToken)
+			}
+			if row.lifetime > 0 && !got.ExpiresAt.Equal(clock.Add(row.lifetime)) || row.kept != "" && row.lifetime == 0 &&
+				!got.ExpiresAt.IsZero() {
+				t.Errorf("ends at %v", got.ExpiresAt)
+			}
+			_, original, _ := strings.Cut(row.member, ":")
+			if kept := string(got.Extra[row.kept]); row.kept != "" && kept != strings.ReplaceAll(original, `\ud83d`, "\ufffd") ||
+				row.kept == "" && len(got.Extra) > 0 {
+				t.Errorf("kept %s", got.Extra)
+			}
+		})
+	}
+}
+
+// TestRefreshTokenRevoked has the words in which services say that a refresh token is no longer accepted, and others.
+func TestRefreshTokenRevoked(t *testing.T) {
+	t.Parallel()
+	own := func(body map[string]any) bool { return body["message"] == "Invalid refresh token" }
+	for name, row := range map[string]struct {
+		answer  answer
+		revoked bool
+	}{
+		"the standard":       {answer{status: 400, body: `{"error":"invalid_grant"}`}, true},
+		"GitHub":             {answer{body: `{"error":"bad_refresh_token","error_description":"expired"}`}, true},
+		"Slack":              {answer{body: `{"ok":false,"error":"invalid_refresh_token"}`}, true},
+		"Slack, revoked":     {answer{body: `{"ok":false,"error":"token_revoked"}`}, true},
+		"HubSpot":            {answer{status: 400, body: `{"status":"BAD_REFRESH_TOKEN","message":"missing"}`}, true},
+		"Salesforce":         {answer{status: 400, body: `{"error":"inactive_user"}`}, true},
+		"Zoho":               {answer{body: `{"error":"invalid_code"}`}, true},
+		"WeChat":             {answer{body: `{"errcode":42002,"errmsg":"refresh_token expired"}`}, true},
+		"OpenID Connect":     {answer{status: 400, body: `{"error":"interaction_required"}`}, true},
+		"an object":          {answer{status: 401, body: `{"error":{"code":"refresh_token_reused","message":"x"}}`}, true},
+		"a function":         {answer{status: 400, body: `{"status":400,"message":"Invalid refresh token"}`}, true},
+		"half an emoji":      {answer{status: 400, body: `{"x":"\ud83d","error":"bad_refresh_token"}`}, true},
+		"a wrong client":     {answer{status: 401, body: `{"error":"invalid_client"}`}, false},
+		"a wrong request":    {answer{status: 400, body: `{"error":"invalid_request"}`}, false},
+		"out of order":       {answer{status: 503, body: `{"error":"invalid_token"}`}, false},
+		"too many requests":  {answer{status: 429, body: `{"error":"invalid_token"}`}, false},
+		"soon again":         {answer{status: 400, body: `{"error":"temporarily_unavailable"}`}, false},
+		"no JSON":            {answer{status: 400, body: `invalid_grant`}, false},
+		"a success, no word": {answer{body: `{"token_type":"bearer"}`}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t)
+			p.answers["/token"] = row.answer
+			config := p.config()
+			config.RefreshTokenRevoked = own
+			client := oauth.New(config)
+			_, err := client.Refresh(t.Context(), endpoints(t, client), "CANARY")
+			if tells(t, err); errors.Is(err, oauth.ErrInvalidGrant) != row.revoked {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// TestErrorDescriptions: the description is in the error, and the secrets that a service repeats in it are not.
+func TestErrorDescriptions(t *testing.T) {
+	t.Parallel()
+	token := "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ1MSJ9.c2lnbmF0dXJlCANARY"
+	for name, row := range map[string]struct{ body, says string }{
+		"Entra ID": {
+			`{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided. Trace ID: ` +
+				`0c2e8f3a-1111-2222-3333-444455556666"}`,
+			`error "invalid_client": "AADSTS7000215: Invalid client secret provided. Trace ID: ` +
+				`0c2e8f3a-1111-2222-3333-444455556666"`,
+		},
+		"repeats the code":    {`{"error":"invalid_grant","error_description":"code the-code is unknown"}`, `code [hidden] is`},
+		"repeats the secret":  {`{"error":"x","error_description":"not secret+/ but"}`, `"not [hidden] but"`},
+		"in the form's words": {`{"error":"x","error_description":"not secret%2B%2F but"}`, `"not [hidden] but"`},
+		"the verifier":        {`{"error":"x the-verifier","error_description":"y"}`, `error "x [hidden]"`},
+		"a token":             {`{"error":"x","error_description":"got ` + token + `"}`, `"got [hidden]"`},
+		"a line break":        {`{"error":"x","error_description":"a\nb"}`, `"a\nb"`},
+		"a long text":         {`{"error":"x","error_description":"` + strings.Repeat("a ", 400) + `CANARY"}`, `a a `},
+		"the service's name":  {`{"message":"Bad Request","code":17}`, `error "17": "Bad Request"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t)
+			config := p.config()
+			config.ClientSecret = "secret+/"
+			for _, status := range []int{400, 200} {
+				p.answers["/token"] = answer{status: status, body: row.body}
+				_, err := redeem(t, oauth.New(config))
+				tells(t, err, row.says)
+				if text := err.Error(); strings.Contains(text, "\n") || len(text) > 700 || strings.Contains(text, "secret+") {
+					t.Errorf("%d bytes: %q", len(text), text)
+				}
+			}
+		})
+	}
+}
+
+// TestClosedConnection has a server that closes kept connections when the next request arrives on them, as servers do
+// with idle ones: both the code and the refresh token get through.
+func TestClosedConnection(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"closed", "reset"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = listener.Close() })
+			var answers, dropped atomic.Int32
+			go func() {
+				for {
+					conn, err := listener.Accept()
+					if err != nil {
+						return
+					}
+					go serveOnce(conn, how == "reset", &answers, &dropped)
+				}
+			}()
+			config := newProvider(t).config()
+			config.OpenID, config.Issuer, config.Token.URL = false, "", "http://"+listener.Addr().String()+"/token"
+			config.HTTP = upstream.New(upstream.Options{})
+			client := oauth.New(config)
+			at := endpoints(t, client)
+			for range 3 {
+				if _, err := client.Redeem(t.Context(), at, accepted(t, client, at, "the-code"), "v", "u"); err != nil {
+					t.Fatalf("code: %v", err)
+				}
+				if _, err := client.Refresh(t.Context(), at, "r1"); err != nil {
+					t.Fatalf("refresh token: %v", err)
+				}
+			}
+			if answers.Load() != 6 || dropped.Load() != 5 {
+				t.Errorf("%d answers, %d dropped requests", answers.Load(), dropped.Load())
+			}
+		})
+	}
+}
+
+// serveOnce answers the first request of a connection and closes it when the second arrives.
+func serveOnce(conn net.Conn, reset bool, answers, dropped *atomic.Int32) {
+	defer func() { _ = conn.Close() }()
+	reader := bufio.NewReader(conn)
+	for first := true; ; first = false {
+		r, err := http.ReadRequest(reader)
+		if err != nil {
+			return
+		}
+		if !first {
+			dropped.Add(1)
+			if tcp, ok := conn.(*net.TCPConn); ok && reset {
+				_ = tcp.SetLinger(0)
+			}
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		answers.Add(1)
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(good), good)
 	}
 }

@@ -4,41 +4,137 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
 // ErrInvalidGrant says that the provider no longer accepts a code or a refresh token.
 var ErrInvalidGrant = errors.New("core: the provider refuses the refresh token (invalid_grant)")
 
-// Refusal is what a token endpoint says when it gives no tokens: the error code of RFC 6749 section 5.2, and nothing
-// else of the body.
+// Refusal is an error response of a token endpoint (RFC 6749 section 5.2).
 type Refusal struct {
 	Status int
-	Code   string
+	// Code is the error code, in the service's own words, and Description the text for developers, without secrets. Both
+	// are bounded where they are shown.
+	Code, Description string
+
+	revoked bool // the refresh token is no longer accepted
 }
 
-// refusalOf reads the error code of an answer.
-func refusalOf(answer *upstream.Response) *Refusal {
+// refusalOf reads the error of a response. hidden returns the secrets of the request, which a service may repeat.
+func (t tokenEndpoint) refusalOf(answer *upstream.Response, g grant, hidden func() []string) *Refusal {
 	r := &Refusal{Status: answer.Status}
-	if members, err := exactjson.DecodeObject(answer.Body); err == nil {
-		switch v := members["error"].(type) {
-		case string:
-			r.Code = v
-		case json.Number:
-			r.Code = v.String()
-		}
+	body, err := exactjson.DecodeObjectTolerant(answer.Body, oidc.Trusted)
+	if err != nil {
+		return r
+	}
+	r.Code, r.Description = errorOf(body)
+	secrets := hidden()
+	r.Code, r.Description = redact(r.Code, secrets), redact(r.Description, secrets)
+	if g.refresh && answer.Status < 500 && answer.Status != http.StatusTooManyRequests {
+		r.revoked = revokedCodes[normalCode(r.Code)] || t.RefreshTokenRevoked != nil && t.RefreshTokenRevoked(body)
 	}
 	return r
 }
 
-// Error has status and code, bounded.
-func (r *Refusal) Error() string { return fmt.Sprintf("status %d, error %.100q", r.Status, r.Code) }
+// errorOf returns error code and description of an error response. Services that do not follow RFC 6749 use other
+// names, or an object with both.
+func errorOf(body map[string]any) (code, description string) {
+	within, _ := body["error"].(map[string]any)
+	for _, v := range []any{
+		body["error"], within["code"], within["type"], body["status"], body["code"], body["errcode"], body["error_code"],
+	} {
+		if code = textOf(v); code != "" {
+			break
+		}
+	}
+	for _, v := range []any{body["error_description"], within["message"], body["message"], body["errmsg"]} {
+		if description, _ = v.(string); description != "" {
+			break
+		}
+	}
+	return code, description
+}
 
-// Is reports whether target is [ErrInvalidGrant] and the refusal says so.
+// textOf returns a text or a number as text.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+// revokedCodes are the error codes by which services say that a refresh token is expired, revoked or used, or that the
+// user has to sign in again. Every one of them means that the same request will never succeed.
+var revokedCodes = map[string]bool{
+	"invalid_grant":        true,                                                   // RFC 6749 section 5.2: Google, Salesforce and nearly all others
+	"interaction_required": true, "login_required": true, "consent_required": true, // OpenID Connect Core section 3.1.2.6
+	"invalid_token":         true,                                                                         // RFC 6750 section 3.1, about the refresh token
+	"bad_refresh_token":     true,                                                                         // GitHub, HubSpot
+	"invalid_refresh_token": true, "token_revoked": true, "token_expired": true, "account_inactive": true, // Slack
+	"refresh_token_expired": true, "refresh_token_revoked": true, "refresh_token_reused": true,
+	"refresh_token_invalid": true, "refresh_token_invalidated": true, "expired_refresh_token": true,
+	"revoked_refresh_token": true, "expired_token": true, "revoked_token": true,
+	"inactive_user": true, "inactive_org": true, // Salesforce
+	"invalid_code": true,                // Zoho
+	"40030":        true, "42002": true, // WeChat
+}
+
+// normalCode returns an error code in the form of the keys of revokedCodes.
+func normalCode(code string) string {
+	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(code))
+}
+
+// Error has status, code and description, bounded.
+func (r *Refusal) Error() string {
+	text := fmt.Sprintf("status %d, error %.100q", r.Status, r.Code)
+	if r.Description != "" {
+		text += fmt.Sprintf(": %.300q", r.Description)
+	}
+	return text
+}
+
+// Is reports whether target is [ErrInvalidGrant] and the refusal means it.
 func (r *Refusal) Is(target error) bool {
-	return target == ErrInvalidGrant && r.Code == "invalid_grant"
+	return target == ErrInvalidGrant && (r.Code == "invalid_grant" || r.revoked)
+}
+
+const (
+	leastSecret = 4  // bytes of a text that is hidden wherever it appears
+	longestWord = 40 // bytes: longer runs of token characters may be tokens; a GUID has 36
+)
+
+// redact replaces secrets in a text of the service: those given, as they are and as a form has them, and every run of
+// characters that is long enough for a token.
+func redact(text string, secrets []string) string {
+	for _, secret := range secrets {
+		if len(secret) >= leastSecret {
+			text = strings.ReplaceAll(text, secret, "[hidden]")
+			text = strings.ReplaceAll(text, url.QueryEscape(secret), "[hidden]")
+		}
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return !isTokenChar(r) })
+	for _, word := range words {
+		if len(word) > longestWord {
+			text = strings.ReplaceAll(text, word, "[hidden]")
+		}
+	}
+	return text
+}
+
+// isTokenChar reports whether a character can be part of a token: base64 in both alphabets, and dots.
+func isTokenChar(r rune) bool {
+	return r < utf8.RuneSelf && (ascii.IsAlnum(byte(r)) || strings.ContainsRune("-_.~+/=%", r))
 }
 
 // OfClient reports whether the endpoint does not take this client, whatever it asks for. GitHub has a word of its own

@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -32,7 +33,7 @@ func (t tokenEndpoint) ask(ctx context.Context, g grant, value, verifier string)
 	if err != nil {
 		return nil, t.errorf(": token endpoint: %w", err)
 	}
-	return t.read(answer)
+	return t.read(answer, g, func() []string { return append(form.secrets(), value, verifier) })
 }
 
 // client is this client as x/oauth2 sees it, and what the form has besides: the proof of the client where x/oauth2
@@ -83,10 +84,10 @@ func (t tokenEndpoint) authenticate(conf *oauth2.Config, further url.Values) (er
 	return nil
 }
 
-// read reads what the token endpoint answered.
-func (t tokenEndpoint) read(answer *upstream.Response) (tokens *Tokens, err error) {
+// read reads the response to a request for the tokens of a grant. hidden returns the secrets of the request.
+func (t tokenEndpoint) read(answer *upstream.Response, g grant, hidden func() []string) (tokens *Tokens, err error) {
 	if answer.Status/100 != 2 {
-		refused := refusalOf(answer)
+		refused := t.refusalOf(answer, g, hidden)
 		return nil, t.errorf(": token endpoint: %w%s", refused, t.mend(refused))
 	}
 	body := answer.Body
@@ -95,12 +96,16 @@ func (t tokenEndpoint) read(answer *upstream.Response) (tokens *Tokens, err erro
 			return nil, t.errorf(": token endpoint: %w", err)
 		}
 	}
-	if tokens, err = readTokens(body, t.Now()); err != nil {
-		said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: body})
-		if errors.Is(said, ErrInvalidGrant) { // GitHub says so with status 200
-			err = said
-		}
-		return nil, t.errorf(": token answer: %w%s", err, t.mend(said))
+	if tokens, err = readTokens(body, t.Now()); err == nil {
+		return tokens, nil
 	}
-	return tokens, nil
+	// Some services, such as GitHub and Slack, send errors with status 200.
+	refused := t.refusalOf(answer, g, hidden)
+	switch {
+	case errors.Is(refused, ErrInvalidGrant):
+		err = refused
+	case refused.Code != "":
+		err = fmt.Errorf("%w: %w", err, refused)
+	}
+	return nil, t.errorf(": token answer: %w%s", err, t.mend(refused))
 }

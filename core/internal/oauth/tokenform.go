@@ -45,6 +45,18 @@ func (f *tokenForm) filled(ctx context.Context, value, verifier string) (r *http
 	return r, err
 }
 
+// secrets returns the proofs of the client in the request, which no log may contain.
+func (f *tokenForm) secrets() []string {
+	fields, _ := url.ParseQuery(f.body)
+	found := []string{fields.Get("client_secret"), fields.Get("client_assertion")}
+	if id, secret, ok := f.request.BasicAuth(); ok {
+		_, credentials, _ := strings.Cut(f.request.Header.Get("Authorization"), " ")
+		plain, _ := url.QueryUnescape(secret)
+		found = append(found, credentials, id+":"+secret, secret, plain)
+	}
+	return found
+}
+
 // form is the form of a grant, the last one if it is still good.
 func (t tokenEndpoint) form(g grant) (*tokenForm, error) {
 	if f := t.last.Load(); f != nil && f.endpoint == t.at.token && f.grant == g {
@@ -90,8 +102,19 @@ func (t tokenEndpoint) newForm(g grant) (*tokenForm, error) {
 		return nil, t.errorf(": token endpoint: %w", err)
 	}
 	kept.made.Header.Set("Accept", "application/json")
+	retryOnClosedConnection(kept.made)
 	return &tokenForm{endpoint: t.at.token, grant: g, request: kept.made, body: body}, nil
 }
+
+// retryOnClosedConnection lets net/http send a POST again, on another connection, if a kept connection fails before the
+// first byte of the response: servers close idle connections, and a request that is on its way then gets no response.
+// For net/http the key in the header is the permission; its list is empty, so that nothing is sent.
+//
+// The second request gets what a user would get who tries again. If the server did not see the first one, which is
+// nearly always so, it succeeds. If it did, the code or the rotated refresh token is used up: the response with the new
+// tokens is lost already, and a second request cannot make it worse. Without it every later refresh would send the
+// same token, too.
+func retryOnClosedConnection(r *http.Request) { r.Header["Idempotency-Key"] = nil }
 
 // keeper keeps the request that x/oauth2 makes. It is no transport that sends: what the provider answers [readTokens]
 // finds out, strictly; x/oauth2 would read it twice more, by looser rules, for nothing.

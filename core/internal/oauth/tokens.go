@@ -6,38 +6,36 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
-// Tokens are the answer of a token endpoint (RFC 6749 section 5.1).
+// Tokens is the response of a token endpoint (RFC 6749 section 5.1). Only access_token and token_type can make it
+// invalid: an optional member that cannot be read counts as absent and is kept in Extra, because the response may
+// contain the only copy of a rotated refresh token.
 type Tokens struct {
 	AccessToken, RefreshToken, IDToken string
 	// TokenType is in lower case.
 	TokenType, Scope string
-	// ExpiresIn is the lifetime of the access token in whole seconds, and ExpiresAt when it ends, to the second; both are
-	// zero when the answer has no expires_in.
+	// ExpiresIn is the lifetime of the access token in whole seconds, at most ten years, and ExpiresAt is when it ends, to
+	// the second. Both are zero if the response has no expires_in, or one that is not a number of seconds.
 	ExpiresIn time.Duration
 	ExpiresAt time.Time
-	// Extra are the other members of the answer.
+	// Extra has the other members of the response, and those whose value was not used as it is: an expires_in that is
+	// clipped or ignored, a refresh_token, id_token or scope of another type.
 	Extra map[string]json.RawMessage
-	// Now is when the answer came.
+	// Now is when the response arrived.
 	Now time.Time
 }
 
-// readTokens reads a token answer.
+// readTokens reads a token response.
 func readTokens(body []byte, now time.Time) (*Tokens, error) {
-	t := &Tokens{Now: now}
-	err := exactjson.ObjectParts(body, func(name, text string, raw []byte) error {
-		field := t.text(name)
-		switch {
-		case field != nil:
-			return readText(name, text, field)
-		case name == "expires_in" && !exactjson.IsNull(raw):
-			return t.readLifetime(raw)
-		}
-		exactjson.Keep(&t.Extra, name, raw)
-		return nil
+	var t *Tokens
+	err := exactjson.Tolerant(body, oidc.Trusted, func(body []byte) error {
+		t = &Tokens{Now: now}
+		return exactjson.ObjectParts(body, t.member)
 	})
 	if err != nil {
 		return nil, err
@@ -46,25 +44,45 @@ func readTokens(body []byte, now time.Time) (*Tokens, error) {
 	return t, t.check()
 }
 
-// text is the field of a member that is text; nil: it is none.
-func (t *Tokens) text(name string) *string {
+// member reads one member. text and raw are the same value.
+func (t *Tokens) member(name, text string, raw []byte) error {
 	switch name {
 	case "access_token":
-		return &t.AccessToken
-	case "refresh_token":
-		return &t.RefreshToken
-	case "id_token":
-		return &t.IDToken
+		return readRequired(name, text, &t.AccessToken)
 	case "token_type":
-		return &t.TokenType
+		return readRequired(name, text, &t.TokenType)
+	}
+	if exactjson.IsNull(raw) && isTokenMember(name) {
+		return nil
+	}
+	used := false
+	switch name {
+	case "refresh_token":
+		t.RefreshToken, used = exactjson.TextOf(text)
+	case "id_token":
+		t.IDToken, used = exactjson.TextOf(text)
 	case "scope":
-		return &t.Scope
+		t.Scope, used = readScope(text, raw)
+	case "expires_in":
+		used = t.readLifetime(raw)
+	}
+	if !used {
+		exactjson.Keep(&t.Extra, name, raw)
 	}
 	return nil
 }
 
-// readText reads a member that is text; null leaves it empty.
-func readText(name, raw string, into *string) error {
+// isTokenMember reports whether a member has a field of its own in [Tokens].
+func isTokenMember(name string) bool {
+	switch name {
+	case "access_token", "token_type", "refresh_token", "id_token", "scope", "expires_in":
+		return true
+	}
+	return false
+}
+
+// readRequired reads a member without which there is no token. null leaves it empty.
+func readRequired(name, raw string, into *string) error {
 	s, ok := exactjson.TextOf(raw)
 	if !ok && !exactjson.IsNull(raw) {
 		return fmt.Errorf("%s is no text", name)
@@ -73,19 +91,74 @@ func readText(name, raw string, into *string) error {
 	return nil
 }
 
-// readLifetime reads expires_in.
-func (t *Tokens) readLifetime(raw []byte) error {
-	n, ok := seconds(raw)
-	if !ok {
-		return errors.New("expires_in is no number of seconds")
+// readScope reads scope: a text (RFC 6749 section 3.3), or the list of texts that some services send.
+func readScope(text string, raw []byte) (scope string, ok bool) {
+	if scope, ok = exactjson.TextOf(text); ok {
+		return withoutControls(scope), true
+	}
+	v, err := exactjson.Decode(raw)
+	list, isList := v.([]any)
+	if err != nil || !isList {
+		return "", false
+	}
+	scopes := make([]string, len(list))
+	for i, v := range list {
+		if scopes[i], ok = v.(string); !ok {
+			return "", false
+		}
+	}
+	return withoutControls(strings.Join(scopes, " ")), true
+}
+
+// withoutControls removes control characters, which no scope has and databases refuse.
+func withoutControls(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// maxLifetime bounds the lifetime of an access token, so that no computation with it overflows.
+const maxLifetime = 10 * 366 * 24 * time.Hour
+
+// readLifetime reads expires_in and reports whether the value is used as it is. A fraction is rounded down, a text is
+// read as the number in it, and a lifetime above ten years is clipped. Anything else is no lifetime: the member is only
+// RECOMMENDED (RFC 6749 section 5.1).
+func (t *Tokens) readLifetime(raw []byte) (asItIs bool) {
+	number := raw
+	if s, ok := exactjson.Text(raw); ok {
+		number = []byte(s)
+	}
+	n, ok := exactjson.Floor(number)
+	const most = int64(maxLifetime / time.Second)
+	asItIs = ok && n >= 0 && n <= most
+	if !asItIs {
+		if !isNumber(number) {
+			return false
+		}
+		n = most
 	}
 	t.ExpiresIn = time.Duration(n) * time.Second
 	t.ExpiresAt = t.Now.Add(t.ExpiresIn).UTC().Truncate(time.Second)
-	return nil
+	return asItIs
 }
 
-// check refuses an answer that lacks what it must have, and tokens of a type that we do not send.
+// isNumber reports whether raw is a JSON number that is not negative.
+func isNumber(raw []byte) bool {
+	return len(raw) > 0 && raw[0] >= '0' && raw[0] <= '9' && json.Valid(raw)
+}
+
+// check refuses a response without an access token, tokens that no header can carry, and token types other than bearer.
 func (t *Tokens) check() error {
+	for name, token := range map[string]string{
+		"access_token": t.AccessToken, "refresh_token": t.RefreshToken, "id_token": t.IDToken,
+	} {
+		if !exactjson.IsClean(token) {
+			return fmt.Errorf("%s has control or malformed characters", name)
+		}
+	}
 	switch {
 	case t.AccessToken == "":
 		return errors.New("no access_token")
@@ -95,14 +168,4 @@ func (t *Tokens) check() error {
 		return fmt.Errorf("token_type %.20q is not supported, only bearer", t.TokenType)
 	}
 	return nil
-}
-
-// seconds reads a number of seconds, also from the text that some providers send.
-func seconds(raw []byte) (int64, bool) {
-	if s, ok := exactjson.Text(raw); ok {
-		raw = []byte(s)
-	}
-	n, ok := exactjson.Int64(raw)
-	const tenYears = 10 * 366 * 24 * 3600
-	return n, ok && n >= 0 && n <= tenYears
 }

@@ -69,7 +69,7 @@ func (c *Client) userinfoOf(at Endpoints) Endpoint {
 func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstream.Response) (map[string]any, error) {
 	o := &c.config
 	if o.UserinfoAlg == "" && !isJWT(answer.Header.Get("Content-Type")) {
-		return exactjson.DecodeObject(answer.Body)
+		return exactjson.DecodeObjectTolerant(answer.Body, oidc.Trusted)
 	}
 	if at.metadata == nil {
 		return nil, errors.New("the answer is signed, and without an issuer there are no keys to verify it with")

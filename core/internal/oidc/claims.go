@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,13 +17,13 @@ const leeway = 30
 
 // check holds the claims against what is expected.
 func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
-	if claims["iss"] != e.Metadata.Issuer {
-		return errors.New("iss is not the issuer")
+	if err := e.checkIssuer(claims); err != nil {
+		return err
 	}
 	if err := e.checkAudience(claims); err != nil {
 		return err
 	}
-	if sub, ok := claims["sub"].(string); !ok || sub == "" || len(sub) > 255 {
+	if !isIdentifier(claims["sub"]) {
 		return errors.New("sub is no text of 1 to 255 characters")
 	}
 	if err := e.checkTimes(claims, now.Unix()); err != nil {
@@ -31,8 +32,8 @@ func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 	if err := e.checkEarlier(claims); err != nil {
 		return err
 	}
-	nonce, _ := claims["nonce"].(string)
-	if !random.Same(nonce, e.Nonce) || e.Nonce == "" && claims["nonce"] != nil {
+	// Section 3.1.3.7 step 11: the nonce counts if one was sent. A federating provider such as Cognito may add its own.
+	if nonce, _ := claims["nonce"].(string); e.Nonce != "" && !random.Same(nonce, e.Nonce) {
 		return errors.New("nonce is not the one sent")
 	}
 	// A logout token has all of the above but the nonce, and not every issuer gives it the typ of one.
@@ -43,6 +44,32 @@ func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 	return e.checkAccessToken(claims, alg)
 }
 
+// checkIssuer refuses a token of another issuer and names the issuer found.
+func (e *Expect) checkIssuer(claims map[string]any) error {
+	if iss := claims["iss"]; iss != any(e.Metadata.Issuer) {
+		return fmt.Errorf("iss is %s, not the issuer %q", quote(iss), e.Metadata.Issuer)
+	}
+	return nil
+}
+
+// quote shows a value that another party wrote: a text is quoted and cut after 200 characters.
+func quote(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "missing"
+	case string:
+		return fmt.Sprintf("%.200q", v)
+	}
+	return "no text"
+}
+
+// isIdentifier reports whether a claim identifies something: a text of 1 to 255 bytes without control characters and
+// without U+FFFD, the character that two different malformed texts would become.
+func isIdentifier(v any) bool {
+	text, ok := v.(string)
+	return ok && text != "" && len(text) <= 255 && exactjson.IsClean(text)
+}
+
 // checkEarlier holds a refreshed ID token against the one of the sign-in.
 func (e *Expect) checkEarlier(claims map[string]any) error {
 	if e.Earlier == nil {
@@ -51,15 +78,17 @@ func (e *Expect) checkEarlier(claims map[string]any) error {
 	if sub := e.Earlier["sub"]; sub == nil || sub != claims["sub"] {
 		return errors.New("sub is another than at the sign-in")
 	}
-	if iss, there := e.Earlier["iss"]; there && iss != claims["iss"] {
+	if iss := e.Earlier["iss"]; iss != nil && iss != claims["iss"] {
 		return errors.New("iss is another than at the sign-in")
 	}
-	if _, there := claims["nonce"]; there {
+	if claims["nonce"] != nil {
 		e.Nonce, _ = e.Earlier["nonce"].(string)
 	}
 	return nil
 }
 
+// checkAudience checks aud and azp (OpenID Connect Core section 3.1.3.7, steps 3 to 5). A token for several audiences
+// must name this client in azp: without it, another recipient of the token could have requested it.
 func (e *Expect) checkAudience(claims map[string]any) error {
 	several := false
 	switch aud := claims["aud"].(type) {
@@ -75,8 +104,10 @@ func (e *Expect) checkAudience(claims map[string]any) error {
 	default:
 		return errors.New("aud is missing")
 	}
-	azp, there := claims["azp"]
-	if several && !there || there && azp != any(e.ClientID) {
+	switch azp := claims["azp"]; {
+	case azp == nil && several:
+		return errors.New("aud has several members, and azp is missing: it must name this client")
+	case azp != nil && azp != any(e.ClientID):
 		return errors.New("azp is not this client (OpenID Connect Core section 3.1.3.7)")
 	}
 	return nil
@@ -94,7 +125,7 @@ func (e *Expect) checkTimes(claims map[string]any, now int64) error {
 	if !ok {
 		return errors.New("iat is no number")
 	}
-	if v, there := claims["nbf"]; there {
+	if v := claims["nbf"]; v != nil {
 		if nbf, ok := seconds(v); !ok || nbf > now+leeway {
 			return errors.New("it is not valid yet, or nbf is no number")
 		}
@@ -110,8 +141,8 @@ func (e *Expect) checkTimes(claims map[string]any, now int64) error {
 
 // checkAccessToken compares at_hash with the access token (OpenID Connect Core section 3.1.3.6).
 func (e *Expect) checkAccessToken(claims map[string]any, alg string) error {
-	want, there := claims["at_hash"]
-	if !there {
+	want := claims["at_hash"]
+	if want == nil {
 		return nil
 	}
 	h := hashOf(alg).New()

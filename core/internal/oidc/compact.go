@@ -67,8 +67,12 @@ func decodePart(part string) ([]byte, error) {
 	return decoded, nil
 }
 
+// readHeader reads the members that count. A null member is absent, as in claims.
 func (t *compact) readHeader(header []byte, types []string) error {
-	err := exactjson.Object(header, func(name string, value []byte) error {
+	member := func(name string, value []byte) error {
+		if exactjson.IsNull(value) {
+			return nil
+		}
 		text, isText := exactjson.Text(value)
 		switch name {
 		case "alg":
@@ -81,14 +85,34 @@ func (t *compact) readHeader(header []byte, types []string) error {
 		case "crit", "b64", "zip":
 			return fmt.Errorf("it asks for %s", name)
 		case "typ":
-			if !slices.ContainsFunc(types, func(t string) bool { return strings.EqualFold(text, t) }) {
+			if !isType(text, types) {
 				return fmt.Errorf("typ is not %s: it is a token for something else", types[0])
 			}
 		}
 		return nil
-	})
+	}
+	err := exactjson.Tolerant(header, trustedHeader, func(header []byte) error { return exactjson.Object(header, member) })
 	if err == nil && t.alg == "" {
 		return errors.New("no algorithm")
 	}
 	return err
+}
+
+// trustedHeader reports whether a member of a header is used.
+func trustedHeader(name string) bool {
+	switch name {
+	case "alg", "kid", "typ", "crit", "b64", "zip":
+		return true
+	}
+	return false
+}
+
+// isType reports whether a typ header is one of types. A value without another slash means the same with and without
+// the prefix "application/" (RFC 7515 section 4.1.9); media types have no case.
+func isType(typ string, types []string) bool {
+	const prefix = "application/"
+	if len(typ) > len(prefix) && strings.EqualFold(typ[:len(prefix)], prefix) {
+		typ = typ[len(prefix):]
+	}
+	return slices.ContainsFunc(types, func(t string) bool { return strings.EqualFold(typ, t) })
 }

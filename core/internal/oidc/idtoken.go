@@ -16,7 +16,7 @@ type Expect struct {
 	Metadata *Metadata
 	// ClientID must be the audience; ClientSecret is the key of HS256, where Algs lists it.
 	ClientID, ClientSecret string
-	// Nonce is the one sent, empty when none was: then the token must have none.
+	// Nonce is the nonce sent. If it is empty, none was sent, and the token's nonce is not compared.
 	Nonce string
 	// Algs are the algorithms accepted; nil: those asymmetric ones that the issuer advertises, else RS256.
 	Algs []string
@@ -30,8 +30,8 @@ type Expect struct {
 }
 
 // VerifyIDToken checks an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims: names exact, numbers
-// as [json.Number]. Clocks may differ by 30 seconds. On an error there are no claims; errors say what is wrong and hold
-// nothing of the token but 20 characters of its algorithm, quoted.
+// as [json.Number]. Clocks may differ by 30 seconds. On an error there are no claims; errors say what is wrong and contain
+// nothing of the token but its issuer and algorithm, quoted and bounded.
 func (d *Discovery) VerifyIDToken(ctx context.Context, raw string, e Expect) (map[string]any, error) {
 	claims, alg, err := d.verify(ctx, raw, e, e.algs())
 	if err != nil {
@@ -52,7 +52,7 @@ func (d *Discovery) verify(ctx context.Context, raw string, e Expect, algs []str
 	if err := d.verifyCompact(ctx, &token, e, algs); err != nil {
 		return nil, "", err
 	}
-	claims, err := exactjson.DecodeObject(token.payload)
+	claims, err := exactjson.DecodeObjectTolerant(token.payload, Trusted)
 	if err != nil {
 		return nil, "", fmt.Errorf("claims: %w", err)
 	}
@@ -65,7 +65,7 @@ func Claims(raw string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	claims, err := exactjson.DecodeObject(token.payload)
+	claims, err := exactjson.DecodeObjectTolerant(token.payload, Trusted)
 	if err != nil {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
@@ -128,7 +128,7 @@ func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Meta
 	if renewed.version != known.version && renewed.value.verifies(token) {
 		return nil
 	}
-	return errors.New("the signature fits no key of the issuer")
+	return fmt.Errorf("the signature fits no key of the issuer%v", renewed.value.omitted)
 }
 
 // verifyHMAC verifies HS256 under the client secret, for the few providers that sign so and are configured for it.

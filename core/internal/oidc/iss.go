@@ -1,6 +1,9 @@
 package oidc
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // CheckIss compares the iss parameter of an authorization response with the issuer that was asked (RFC 9207 section
 // 2.4). got has the values that came. Without a known issuer there is nothing to compare; where the provider advertises
@@ -12,7 +15,7 @@ func CheckIss(got []string, issuer string, advertised bool) error {
 	case len(got) == 0 && advertised:
 		return errors.New("the answer has no iss although the provider advertises it (RFC 9207)")
 	case len(got) == 1 && issuer != "" && got[0] != issuer:
-		return errors.New("the answer is from another issuer than the one asked (RFC 9207)")
+		return fmt.Errorf("the answer is from the issuer %.200q, not from %q, which was asked (RFC 9207)", got[0], issuer)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -21,7 +22,37 @@ const (
 )
 
 // keySet holds the usable keys of an issuer.
-type keySet struct{ keys []jose.JSONWebKey }
+type keySet struct {
+	keys    []jose.JSONWebKey
+	omitted omissions
+}
+
+// omissions counts the keys of a set that are not used, by reason. They are part of the error when no key fits: without
+// them an operator cannot tell an unknown key from one that was published and ignored.
+type omissions struct{ malformed, otherUse, private, strength, tooMany int }
+
+// String returns ": N keys not used (…)", or "" if every key is used.
+func (o omissions) String() string {
+	var reasons []string
+	total := 0
+	for _, each := range []struct {
+		n   int
+		why string
+	}{
+		{o.malformed, "malformed, or of an unknown type or curve"}, {o.otherUse, "not published for signatures"},
+		{o.private, "private or symmetric"}, {o.strength, "too weak or too large"},
+		{o.tooMany, fmt.Sprintf("after the first %d", maxKeys)},
+	} {
+		if each.n > 0 {
+			total += each.n
+			reasons = append(reasons, fmt.Sprintf("%d %s", each.n, each.why))
+		}
+	}
+	if total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %d of the published keys not used (%s)", total, strings.Join(reasons, ", "))
+}
 
 func (d *Discovery) loadKeys(ctx context.Context, address string) (*keySet, error) {
 	body, err := d.fetch(ctx, address)
@@ -31,9 +62,9 @@ func (d *Discovery) loadKeys(ctx context.Context, address string) (*keySet, erro
 	return parseKeys(body)
 }
 
-// parseKeys reads a key set (RFC 7517 section 5). Keys that cannot verify anything here are left out; they do no harm.
+// parseKeys reads a key set (RFC 7517 section 5). It omits keys that cannot verify a signature here.
 func parseKeys(body []byte) (*keySet, error) {
-	document, err := exactjson.DecodeObject(body)
+	document, err := exactjson.DecodeObjectTolerant(body, Trusted)
 	if err != nil {
 		return nil, fmt.Errorf("key set: %w", err)
 	}
@@ -42,25 +73,52 @@ func parseKeys(body []byte) (*keySet, error) {
 		return nil, errors.New("key set: it has no keys")
 	}
 	set := &keySet{}
+	set.omitted.tooMany = max(len(list)-maxKeys, 0)
 	for _, v := range list[:min(len(list), maxKeys)] {
 		members, _ := v.(map[string]any)
-		if !forVerifying(members) {
-			continue
-		}
-		raw, err := json.Marshal(members)
-		if err != nil {
-			continue
-		}
-		var key jose.JSONWebKey
-		if key.UnmarshalJSON(raw) == nil && usable(&key) {
-			set.keys = append(set.keys, key)
-		}
+		set.add(members)
 	}
 	return set, nil
 }
 
-// forVerifying reports whether a key is published for this use (RFC 7517 sections 4.2 and 4.3): a member that is there
-// says so.
+// keyMembers are the members of a key that are used (RFC 7517 section 4, RFC 7518 section 6, RFC 8037 section 2). The
+// others say nothing about the signature. go-jose would parse the certificates in x5c, compare their thumbprints, and
+// refuse a good key because of a certificate that it cannot read.
+var keyMembers = []string{"kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y"}
+
+// add adds a key to the set, or counts why it is omitted.
+func (s *keySet) add(members map[string]any) {
+	switch {
+	case len(members) == 0:
+		s.omitted.malformed++
+		return
+	case members["d"] != nil || members["k"] != nil:
+		s.omitted.private++
+		return
+	case !forVerifying(members):
+		s.omitted.otherUse++
+		return
+	}
+	used := make(map[string]any, len(keyMembers))
+	for _, name := range keyMembers {
+		if v, ok := members[name]; ok {
+			used[name] = v
+		}
+	}
+	raw, err := json.Marshal(used)
+	var key jose.JSONWebKey
+	switch {
+	case err != nil || key.UnmarshalJSON(raw) != nil:
+		s.omitted.malformed++
+	case !usable(&key):
+		s.omitted.strength++
+	default:
+		s.keys = append(s.keys, key)
+	}
+}
+
+// forVerifying reports whether a key is published for signatures (RFC 7517 sections 4.2 and 4.3). Both members are
+// optional.
 func forVerifying(members map[string]any) bool {
 	if use := members["use"]; use != nil && use != "sig" {
 		return false
@@ -69,7 +127,7 @@ func forVerifying(members map[string]any) bool {
 		list, _ := operations.([]any)
 		return slices.Contains(list, any("verify"))
 	}
-	return len(members) > 0
+	return true
 }
 
 // usable reports whether a key is a public one, of a strength that is neither broken nor a burden.

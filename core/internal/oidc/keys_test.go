@@ -2,8 +2,12 @@ package oidc_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -52,6 +56,15 @@ func TestKeys(t *testing.T) {
 			with("rs1", map[string]any{"n": "!"}), "rs1",
 		}, true},
 		{"behind another of its ID", []any{with("rs2", map[string]any{"kid": "rs1"}), "rs1"}, true},
+		{"with a certificate that is none", []any{with("rs1", map[string]any{"x5c": []string{"AAAA"}})}, true},
+		{"with a certificate of another key", []any{with("rs1", map[string]any{"x5c": []string{foreignCertificate(t)}})}, true},
+		{"with certificates that are text", []any{with("rs1", map[string]any{"x5c": "AAAA"})}, true},
+		{"with a short thumbprint", []any{with("rs1", map[string]any{"x5t": "abc"})}, true},
+		{"with a hexadecimal thumbprint",
+			[]any{with("rs1", map[string]any{"x5t": "A94A8FE5CCB19BA61C4C0873D391E987982FBBD3"})}, true},
+		{"with a thumbprint that is a number", []any{with("rs1", map[string]any{"x5t#S256": 7})}, true},
+		{"with an address that is none", []any{with("rs1", map[string]any{"x5u": "://"})}, true},
+		{"with half an emoji", []any{with("rs1", map[string]any{"name": json.RawMessage(`"\ud83d"`)})}, true},
 		{"the hundredth", append(repeated(map[string]any{"kty": "XYZ"}, 99), "rs1"), true},
 
 		{"none", []any{}, false},
@@ -76,6 +89,44 @@ func TestKeys(t *testing.T) {
 			op.publish(row.keys...)
 			if err := newClient(op).verify(t, token(t, nil, nil, "rs1")); (err == nil) != row.ok {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// foreignCertificate is a certificate of the key evil, as x5c has it.
+func foreignCertificate(t *testing.T) string {
+	t.Helper()
+	key := signers()["evil"]
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(der)
+}
+
+// TestOmittedKeysAreCounted: the error says how many keys were published and not used, and why.
+func TestOmittedKeysAreCounted(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		keys []any
+		says string
+	}{
+		"every key is used": {[]any{"rs2"}, "the signature fits no key of the issuer"},
+		"five kinds": {
+			append(repeated("rs2", 95), "weak", private("rs1"), with("rs1", map[string]any{"use": "enc"}),
+				with("rs1", map[string]any{"n": "!"}), 7, "rs1"),
+			"the signature fits no key of the issuer: 6 of the published keys not used (2 malformed, or of an unknown type " +
+				"or curve, 1 not published for signatures, 1 private or symmetric, 1 too weak or too large, 1 after the first 100)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			op := newIssuer()
+			op.publish(row.keys...)
+			if err := newClient(op).verify(t, token(t, nil, nil, "rs1")); err == nil || err.Error() != row.says {
+				t.Errorf("got  %v\nwant %s", err, row.says)
 			}
 		})
 	}

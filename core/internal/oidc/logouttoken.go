@@ -42,11 +42,11 @@ const (
 // ReadLogoutToken takes a logout token for a client apart (OpenID Connect Back-Channel Logout section 2.6, but for the
 // issuer and the signature). It fetches nothing: strangers can post such tokens.
 func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) {
-	token, err := readTyped(raw, "logout+jwt", "application/logout+jwt", "JWT")
+	token, err := readTyped(raw, "logout+jwt", "JWT")
 	if err != nil {
 		return nil, err
 	}
-	claims, err := exactjson.DecodeObject(token.payload)
+	claims, err := exactjson.DecodeObjectTolerant(token.payload, Trusted)
 	if err != nil {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
@@ -60,16 +60,15 @@ func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) 
 	if events, _ := claims["events"].(map[string]any); !isObject(events[logoutEvent]) {
 		return nil, errors.New("events has no " + logoutEvent)
 	}
-	if _, there := claims["nonce"]; there {
+	if claims["nonce"] != nil {
 		return nil, errors.New("it has a nonce: it may be an ID token")
 	}
 	for name, into := range map[string]*string{"sub": &t.said.Subject, "sid": &t.said.SessionID, "jti": &t.said.ID} {
-		if v, there := claims[name]; there {
-			text, ok := v.(string)
-			if !ok || text == "" || len(text) > 255 {
+		if v := claims[name]; v != nil {
+			if !isIdentifier(v) {
 				return nil, errors.New(name + " is no text of 1 to 255 characters")
 			}
-			*into = text
+			*into, _ = v.(string)
 		}
 	}
 	switch {
@@ -89,7 +88,7 @@ func (t *LogoutToken) checkTimes(now time.Time) error {
 	}
 	iat = max(iat, 0) // a time.Time of a far-off claim would wrap around
 	until := time.Unix(iat, 0).Add(logoutAge)
-	if v, there := t.claims["exp"]; there {
+	if v := t.claims["exp"]; v != nil {
 		exp, ok := seconds(v)
 		if !ok {
 			return errors.New("exp is no number")
@@ -100,7 +99,7 @@ func (t *LogoutToken) checkTimes(now time.Time) error {
 	if !now.Before(t.said.Expires) {
 		return errors.New("it has expired (exp, or else five minutes after iat)")
 	}
-	if v, there := t.claims["nbf"]; there {
+	if v := t.claims["nbf"]; v != nil {
 		if nbf, ok := seconds(v); !ok || nbf > now.Unix()+leeway {
 			return errors.New("it is not valid yet, or nbf is no number")
 		}
@@ -123,8 +122,8 @@ func (t *LogoutToken) Tenant(m *Metadata) (string, error) {
 // VerifyLogoutToken checks issuer and signature. Of Expect it uses Metadata, ClientSecret and Algs. Whether the token
 // was used before the caller knows.
 func (d *Discovery) VerifyLogoutToken(ctx context.Context, t *LogoutToken, e Expect) (*Logout, error) {
-	if t.claims["iss"] != any(e.Metadata.Issuer) {
-		return nil, errors.New("iss is not the issuer")
+	if err := e.checkIssuer(t.claims); err != nil {
+		return nil, err
 	}
 	if err := d.verifyCompact(ctx, &t.token, e, e.algs()); err != nil {
 		return nil, err

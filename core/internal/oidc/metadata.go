@@ -42,7 +42,7 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 		"id_token_signing_alg_values_supported":            &m.IDTokenSigningAlgs,
 		"token_endpoint_auth_signing_alg_values_supported": &m.TokenEndpointAuthSigningAlgs,
 	}
-	err := exactjson.Object(body, func(name string, raw []byte) error {
+	member := func(name string, raw []byte) error {
 		if field, known := texts[name]; known {
 			text, ok := exactjson.Text(raw)
 			if !ok && !exactjson.IsNull(raw) {
@@ -64,7 +64,8 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 			}
 		}
 		return nil
-	})
+	}
+	err := exactjson.Tolerant(body, Trusted, func(body []byte) error { return exactjson.Object(body, member) })
 	if err != nil {
 		return nil, fmt.Errorf("discovery document: %w", err)
 	}

@@ -22,15 +22,17 @@ func (d *Discovery) VerifyUserinfo(ctx context.Context, raw string, e Expect) (m
 	if err != nil {
 		return nil, err
 	}
-	if iss, there := claims["iss"]; there && iss != any(e.Metadata.Issuer) {
-		return nil, errors.New("iss is not the issuer")
+	if claims["iss"] != nil {
+		if err := e.checkIssuer(claims); err != nil {
+			return nil, err
+		}
 	}
-	if _, there := claims["aud"]; there {
+	if claims["aud"] != nil {
 		if err := e.checkAudience(claims); err != nil {
 			return nil, err
 		}
 	}
-	if v, there := claims["exp"]; there {
+	if v := claims["exp"]; v != nil {
 		if exp, ok := seconds(v); !ok || exp <= d.now().Unix()-leeway {
 			return nil, errors.New("it has expired, or exp is no number")
 		}
