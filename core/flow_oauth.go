@@ -188,7 +188,7 @@ func (f *oauthFlow) redeem(
 		}
 		tokens.Claims = claims
 		if !f.ProfileFromUserinfo {
-			return tokens, claims, nil
+			return tokens, f.completedClaims(ctx, c, at, tokens), nil
 		}
 	}
 	if f.FetchUserinfo == nil { // a function of the application may ask for several things at once

@@ -7,7 +7,10 @@ import (
 	"io"
 	"maps"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
@@ -22,6 +25,10 @@ func identityOf(
 		return nil, errorf(ErrOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
 	}
 	accountID := person.AccountID
+	if !exactjson.IsClean(accountID) {
+		return nil, errorf(ErrOAuthProfileParse,
+			"provider %q: the id of the profile has control or malformed characters: two accounts could have the same", c.ID)
+	}
 	if accountID == "" || accountID == "undefined" || accountID == "null" {
 		return nil, errorf(ErrOAuthProfileParse,
 			"provider %q: the profile has no id: without one the person would be somebody else at each sign-in", c.ID)
@@ -61,6 +68,9 @@ func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *Tok
 	}
 	person = *mapped                                   // the application's may be shared
 	person.Email, _ = mailaddr.Normalize(person.Email) // one that cannot be compared becomes none: it leads to no user
+	if !exactjson.IsClean(person.Email) {
+		person.Email = ""
+	}
 	boundProfile(&person)
 	return person, nil
 }
@@ -72,14 +82,33 @@ const (
 	maxProfileImage = 16 << 10 // of services whose pictures are data URLs
 )
 
-// boundProfile cuts a name that is too long, and drops an image: half an address leads nowhere.
+// boundProfile cleans name and image, cuts a name that is too long, and drops an image that is: half an address leads
+// nowhere.
 func boundProfile(p *Person) {
+	p.Name, p.Image = printableText(p.Name, ' '), printableText(p.Image, -1)
 	if len(p.Name) > maxProfileName {
 		p.Name = strings.ToValidUTF8(p.Name[:maxProfileName], "")
 	}
 	if len(p.Image) > maxProfileImage {
 		p.Image = ""
 	}
+}
+
+// printableText removes what databases, cookies and pages cannot show: control characters and bytes that are not UTF-8.
+// lineBreak takes the place of a tab or line break; -1 removes it.
+func printableText(s string, lineBreak rune) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			return lineBreak
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd")))
 }
 
 // newUserID makes the id of a new user: a random UUID where a store keeps it. Without a store it is derived from the

@@ -107,15 +107,9 @@ func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 		ClientAuth: string(o.ClientAuth), ClientKey: o.ClientKey, ClientKeyID: o.ClientKeyID,
 		Authorization: oauth.Endpoint(o.Authorization), Token: oauth.Endpoint(o.Token),
 		Userinfo: oauth.Endpoint(o.Userinfo), RequestToken: oauth.Endpoint(o.RequestToken),
-		NoUserinfo: o.FetchUserinfo != nil, Scope: o.Scope, IDTokenAlgs: o.IDTokenAlgs, AccessTokenAlgs: o.AccessTokenAlgs,
+		NoUserinfo: o.FetchUserinfo != nil, Scope: o.requestedScope(), IDTokenAlgs: o.IDTokenAlgs, AccessTokenAlgs: o.AccessTokenAlgs,
 		UserinfoAlg: o.UserinfoAlg, Tenants: o.Tenants, Variable: func(field string) string { return EnvName(o.ID, field) },
 		Now: c.Now, Rand: c.Rand, NewID: func() (string, error) { return random.UUID(c.Rand) },
-	}
-	switch o.Scope {
-	case "":
-		config.Scope = "openid profile email"
-	case NoScope:
-		config.Scope = ""
 	}
 	if newSecret := o.MakeClientSecret; newSecret != nil {
 		config.MakeClientSecret = func() (string, error) {
@@ -129,6 +123,17 @@ func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 		}
 	}
 	return config
+}
+
+// requestedScope is the scope of authorization requests, unless the authorization endpoint has one.
+func (o *oauthClient) requestedScope() string {
+	switch o.Scope {
+	case "":
+		return "openid profile email"
+	case NoScope:
+		return ""
+	}
+	return o.Scope
 }
 
 // sentMaxAge is the max_age of authorization requests (OpenID Connect Core section 3.1.2.1), zero when there is none.

@@ -155,6 +155,37 @@ func TestRefreshKeepsTheOldToken(t *testing.T) {
 	}
 }
 
+// TestRefreshKeepsRotatedTokens: the response to a refresh has the only copy of the new refresh token. No optional member
+// loses it.
+func TestRefreshKeepsRotatedTokens(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{
+		`"expires_in":2147483647`, `"expires_in":-1`, `"expires_in":3599.5`, `"expires_in":""`, `"expires_in":{}`,
+		`"scope":{"a":1}`, `"id_token":false`, `"id_token":"none"`, `"bio":"\ud83d"`, `"token_type":"BEARER"`,
+	} {
+		t.Run(member, func(t *testing.T) {
+			t.Parallel()
+			s := &rotation{answer: func(*http.Request) (int, string) {
+				body := `{"access_token":"a2","refresh_token":"r2",` + member
+				if !strings.Contains(member, "token_type") {
+					body += `,"token_type":"bearer"`
+				}
+				return 200, body + "}"
+			}}
+			a, account := s.app(t, nil)
+			fresh, err := a.Refresh(t.Context(), account)
+			if err != nil || fresh.RefreshToken != "r2" || fresh.AccessToken != "a2" {
+				t.Fatalf("%v, %v", fresh, err)
+			}
+			if years := fresh.ExpiresAt.Sub(a.clock.Now()) / (365 * 24 * time.Hour); years < 0 || years > 10 {
+				if !fresh.ExpiresAt.IsZero() {
+					t.Errorf("ends at %v", fresh.ExpiresAt)
+				}
+			}
+		})
+	}
+}
+
 func TestRefreshErrors(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

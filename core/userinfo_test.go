@@ -90,6 +90,44 @@ func TestLongProfilesSignIn(t *testing.T) {
 	}
 }
 
+// TestStrayCharacters: malformed text in a profile does not keep a user out, unless it is in what identifies the user.
+func TestStrayCharacters(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ profile, wantName, wantPicture string }{
+		"half an emoji in the bio":  {`{"bio":"\ud83d","id":"1","name":"Ann"}`, "Ann", ""},
+		"half an emoji in the name": {`{"id":"1","name":"Ann \ud83d"}`, "Ann \ufffd", ""},
+		"Latin-1 in the name":       {"{\"id\":\"1\",\"name\":\"J\xf6rg\"}", "J\ufffdrg", ""},
+		"NUL in name and image": {
+			`{"id":"1","name":"A\u0000nn\u0000","picture":"https://op.example/\u0000a\n.png"}`, "Ann", "https://op.example/a.png",
+		},
+		"raw control characters": {"{\"id\":\"1\",\"bio\":\"a\nb\x00\",\"name\":\"A\tnn\x7f\"}", "A nn", ""},
+		"C1 control characters":  {"{\"id\":\"1\",\"name\":\"\u0085Ann\"}", "Ann", ""},
+		"a byte order mark":      {"\ufeff" + `{"id":"1","name":"Ann"}`, "Ann", ""},
+
+		"half an emoji in the id":    {`{"id":"1\ud83d","name":"Ann"}`, "", ""},
+		"Latin-1 in the id":          {"{\"id\":\"1\xf6\",\"name\":\"Ann\"}", "", ""},
+		"NUL in the id":              {`{"id":"1\u0000","name":"Ann"}`, "", ""},
+		"the replacement character":  {`{"id":"1\ufffd","name":"Ann"}`, "", ""},
+		"half an emoji in the email": {`{"id":"1","name":"Ann","email":"ann\ud83d@example.com"}`, "", ""},
+		"the id twice":               {`{"id":"1","bio":"\ud83d","id":"2","name":"Ann"}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t, core.Config{Providers: []core.Provider{userinfoOf(func(r *http.Request) (*http.Response, error) {
+				return answered(r, 200, row.profile), nil
+			})}})
+			b, r := comeBack(t, a)
+			token, err := a.Token(t.Context(), b.request("GET", "/", "", ""))
+			if err != nil || (token != nil) != (row.wantName != "") {
+				t.Fatalf("signed in %t: %v, %v", token != nil, r.Err, err)
+			}
+			if token != nil && (token.Name != row.wantName || token.Picture != row.wantPicture) {
+				t.Errorf("name %q, picture %q", token.Name, token.Picture)
+			}
+		})
+	}
+}
+
 // TestTokensStayOutOfErrors has a provider's own functions, and the transport under them, tell what they were given.
 func TestTokensStayOutOfErrors(t *testing.T) {
 	t.Parallel()

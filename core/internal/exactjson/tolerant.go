@@ -15,7 +15,7 @@ import (
 // because of such a string, Tolerant repairs data and calls read a second time; read must forget the first call.
 //
 // Lone surrogates and bytes that are not UTF-8 become U+FFFD, as in encoding/json; raw control characters become
-// escapes. A member of the object for which strict returns true, and everything inside it, is never repaired: two
+// escapes. If strict returns true for a member of the object, the member and everything inside it is never repaired: two
 // different malformed texts would become the same text. All other rules of this package hold for the repaired text.
 func Tolerant(data []byte, strict func(name string) bool, read func(data []byte) error) error {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
@@ -140,7 +140,7 @@ func (r *repairer) copyString() (reason string) {
 }
 
 // copyEscape copies an escape, or a pair of them that makes one character. It returns false for a lone surrogate.
-// Escapes that do not exist stay as they are, for the reader to refuse.
+// It copies unknown escapes unchanged: the reader refuses them.
 func (r *repairer) copyEscape() bool {
 	rest := string(r.data[r.at:min(len(r.data), r.at+12)])
 	unit, isUnit := rune(0), false

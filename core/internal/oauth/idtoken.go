@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"errors"
 
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
@@ -15,6 +16,9 @@ func (c *Client) VerifyIDToken(ctx context.Context, at Endpoints, t *Tokens, non
 
 // VerifyRefreshed verifies the ID token that came with refreshed tokens: it must be about the same person as the
 // earlier one or, where there is none, as subject (OpenID Connect Core section 12.2).
+//
+// An ID token is optional here, and the response may contain the only copy of a rotated refresh token. So an ID token
+// that is not a signed token, or whose keys cannot be fetched at present, is removed from t, as if it had not come.
 func (c *Client) VerifyRefreshed(ctx context.Context, at Endpoints, t *Tokens, earlierIDToken, subject string) error {
 	earlier := map[string]any{"sub": subject}
 	if earlierIDToken != "" {
@@ -24,6 +28,13 @@ func (c *Client) VerifyRefreshed(ctx context.Context, at Endpoints, t *Tokens, e
 		}
 	}
 	_, err := c.verify(ctx, at, t, oidc.Expect{Earlier: earlier})
+	if err == nil {
+		return nil
+	}
+	if _, malformed := oidc.Claims(t.IDToken); malformed != nil || errors.Is(err, oidc.ErrNoKeys) {
+		t.IDToken = ""
+		return nil
+	}
 	return err
 }
 

@@ -159,6 +159,37 @@ func TestVerifyRefreshed(t *testing.T) {
 	}
 }
 
+// TestRefreshedWithoutIDToken: an ID token that says nothing is as good as none. The other tokens are kept.
+func TestRefreshedWithoutIDToken(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		raw    string // empty: a good one
+		noKeys bool
+	}{
+		"no token":          {raw: "CANARY"},
+		"claims of no JSON": {raw: "eyJhbGciOiJFUzI1NiJ9.eA.AAAA"},
+		"no keys":           {noKeys: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t)
+			p.answers["/gone"] = answer{status: 503}
+			if row.noKeys {
+				p.metadata["jwks_uri"] = p.URL + "/gone"
+			}
+			client := oauth.New(p.openID())
+			tokens := &oauth.Tokens{IDToken: row.raw, AccessToken: "a2", RefreshToken: "r2"}
+			if row.raw == "" {
+				tokens.IDToken = p.sign(t, p.claims(nil))
+			}
+			err := client.VerifyRefreshed(t.Context(), endpoints(t, client), tokens, "", "u1")
+			if err != nil || tokens.IDToken != "" || tokens.RefreshToken != "r2" {
+				t.Errorf("%+v, %v", tokens, err)
+			}
+		})
+	}
+}
+
 func TestLogoutToken(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -285,7 +285,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestOptionalMembers has token responses with optional members that nobody can read: the tokens are used all the same.
+// TestOptionalMembers has token responses with unreadable optional members: the tokens are used anyway.
 func TestOptionalMembers(t *testing.T) {
 	t.Parallel()
 	const century = 10 * 366 * 24 * time.Hour

@@ -74,8 +74,8 @@ func textOf(v any) string {
 	return ""
 }
 
-// revokedCodes are the error codes by which services say that a refresh token is expired, revoked or used, or that the
-// user has to sign in again. Every one of them means that the same request will never succeed.
+// revokedCodes are the services' error codes for a refresh token that is expired, revoked or used, and for a user who must
+// sign in again. With each of them the same request can never succeed.
 var revokedCodes = map[string]bool{
 	"invalid_grant":        true,                                                   // RFC 6749 section 5.2: Google, Salesforce and nearly all others
 	"interaction_required": true, "login_required": true, "consent_required": true, // OpenID Connect Core section 3.1.2.6
@@ -114,8 +114,8 @@ const (
 	longestWord = 40 // bytes: longer runs of token characters may be tokens; a GUID has 36
 )
 
-// redact replaces secrets in a text of the service: those given, as they are and as a form has them, and every run of
-// characters that is long enough for a token.
+// redact replaces secrets in a text of the service: those given, plain and form-encoded, and every run of characters that
+// is long enough for a token.
 func redact(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= leastSecret {

@@ -107,7 +107,7 @@ func (t tokenEndpoint) newForm(g grant) (*tokenForm, error) {
 }
 
 // retryOnClosedConnection lets net/http send a POST again, on another connection, if a kept connection fails before the
-// first byte of the response: servers close idle connections, and a request that is on its way then gets no response.
+// first byte of the response: servers close idle connections, and a request sent at that moment gets no response.
 // For net/http the key in the header is the permission; its list is empty, so that nothing is sent.
 //
 // The second request gets what a user would get who tries again. If the server did not see the first one, which is

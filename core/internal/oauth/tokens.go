@@ -23,8 +23,8 @@ type Tokens struct {
 	// the second. Both are zero if the response has no expires_in, or one that is not a number of seconds.
 	ExpiresIn time.Duration
 	ExpiresAt time.Time
-	// Extra has the other members of the response, and those whose value was not used as it is: an expires_in that is
-	// clipped or ignored, a refresh_token, id_token or scope of another type.
+	// Extra has the other members of the response, and the original of each member that was changed or ignored: an
+	// expires_in out of range, a refresh_token, id_token or scope of another type.
 	Extra map[string]json.RawMessage
 	// Now is when the response arrived.
 	Now time.Time
@@ -72,7 +72,7 @@ func (t *Tokens) member(name, text string, raw []byte) error {
 	return nil
 }
 
-// isTokenMember reports whether a member has a field of its own in [Tokens].
+// isTokenMember reports whether [Tokens] has a field for a member.
 func isTokenMember(name string) bool {
 	switch name {
 	case "access_token", "token_type", "refresh_token", "id_token", "scope", "expires_in":
@@ -123,18 +123,18 @@ func withoutControls(s string) string {
 // maxLifetime bounds the lifetime of an access token, so that no computation with it overflows.
 const maxLifetime = 10 * 366 * 24 * time.Hour
 
-// readLifetime reads expires_in and reports whether the value is used as it is. A fraction is rounded down, a text is
+// readLifetime reads expires_in and reports whether the value is in range. A fraction is rounded down, a text is
 // read as the number in it, and a lifetime above ten years is clipped. Anything else is no lifetime: the member is only
 // RECOMMENDED (RFC 6749 section 5.1).
-func (t *Tokens) readLifetime(raw []byte) (asItIs bool) {
+func (t *Tokens) readLifetime(raw []byte) (inRange bool) {
 	number := raw
 	if s, ok := exactjson.Text(raw); ok {
 		number = []byte(s)
 	}
 	n, ok := exactjson.Floor(number)
 	const most = int64(maxLifetime / time.Second)
-	asItIs = ok && n >= 0 && n <= most
-	if !asItIs {
+	inRange = ok && n >= 0 && n <= most
+	if !inRange {
 		if !isNumber(number) {
 			return false
 		}
@@ -142,7 +142,7 @@ func (t *Tokens) readLifetime(raw []byte) (asItIs bool) {
 	}
 	t.ExpiresIn = time.Duration(n) * time.Second
 	t.ExpiresAt = t.Now.Add(t.ExpiresIn).UTC().Truncate(time.Second)
-	return asItIs
+	return inRange
 }
 
 // isNumber reports whether raw is a JSON number that is not negative.

@@ -21,6 +21,9 @@ func (c *Client) UserinfoURL(at Endpoints) (string, error) {
 	return address, nil
 }
 
+// HasUserinfo reports whether the provider has a userinfo endpoint.
+func (c *Client) HasUserinfo(at Endpoints) bool { return c.userinfoOf(at).URL != "" }
+
 // Userinfo asks which account an access token belongs to (OpenID Connect Core section 5.3). A signed answer is
 // verified. That the profile is about the subject of the ID token is for the caller to check.
 func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {

@@ -100,6 +100,9 @@ func (e *Expect) algs() []string {
 	return accepted
 }
 
+// ErrNoKeys is the error of a token that cannot be verified at present because the keys of its issuer cannot be fetched.
+var ErrNoKeys = errors.New("keys of the issuer")
+
 // verifySignature verifies with the issuer's published keys. When none fits they are fetched anew, now and then: the
 // issuer may have changed them since, and not every issuer gives a new key a new ID.
 func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Metadata) error {
@@ -112,7 +115,7 @@ func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Meta
 	}
 	known, err := keySets.get(ctx, address)
 	if err != nil {
-		return fmt.Errorf("keys of the issuer: %w", err)
+		return fmt.Errorf("%w: %w", ErrNoKeys, err)
 	}
 	if known.value.verifies(token) {
 		return nil
@@ -123,7 +126,7 @@ func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Meta
 	}
 	renewed, err := keySets.renew(ctx, address, known.version)
 	if err != nil {
-		return fmt.Errorf("keys of the issuer: %w", err)
+		return fmt.Errorf("%w: %w", ErrNoKeys, err)
 	}
 	if renewed.version != known.version && renewed.value.verifies(token) {
 		return nil

@@ -1,0 +1,75 @@
+package core
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
+)
+
+// optionalUserinfo is how long a sign-in waits for a userinfo response that it can do without.
+const optionalUserinfo = 3 * time.Second
+
+// completedClaims returns the claims of the ID token, and those of the userinfo endpoint where the ID token has neither
+// a name nor an email although they were requested: OpenID Connect Core section 5.4 lets a provider return the claims
+// of scopes there alone, and several do. The sign-in does not depend on the response.
+func (f *oauthFlow) completedClaims(ctx context.Context, c *call, at oauth.Endpoints, tokens *TokenSet) Profile {
+	claims := tokens.Claims
+	if claims.First("name", "email") != "" || !f.client.HasUserinfo(at) || !f.requestedProfile(tokens) {
+		return claims
+	}
+	ctx, cancel := context.WithTimeout(ctx, optionalUserinfo)
+	defer cancel()
+	userinfo, err := f.userinfo(ctx, at, tokens)
+	if err != nil {
+		c.log.logger.LogAttrs(ctx, slog.LevelWarn, "auth: the ID token has no name and no email, and userinfo failed",
+			append(c.attrs(), slog.String("provider", f.ID), slog.Any("error", err))...)
+		return claims
+	}
+	return withUserinfo(claims, userinfo)
+}
+
+// requestedProfile reports whether the access token was requested for the scope profile or email, and not granted for
+// less.
+func (o *oauthClient) requestedProfile(tokens *TokenSet) bool {
+	scope := or(tokens.Scope, or(o.sentParam("scope"), o.requestedScope()))
+	for name := range strings.FieldsFuncSeq(scope, func(r rune) bool { return r == ' ' || r == ',' || r == '+' }) {
+		if name == "profile" || name == "email" {
+			return true
+		}
+	}
+	return false
+}
+
+// withUserinfo returns the claims of an ID token with those that only the userinfo response has. The ID token goes
+// first: it is signed. Claims about the token itself are not taken from elsewhere, and the claims that vouch for an
+// email only come from where the email comes from.
+func withUserinfo(claims, userinfo Profile) Profile {
+	all := maps.Clone(claims)
+	for name, value := range userinfo {
+		if all[name] == nil && !aboutToken(name) {
+			all[name] = value
+		}
+	}
+	if claims["email"] == nil && userinfo["email"] != nil {
+		for _, name := range []string{"email_verified", "xms_edov"} {
+			if delete(all, name); userinfo[name] != nil {
+				all[name] = userinfo[name]
+			}
+		}
+	}
+	return all
+}
+
+// aboutToken reports whether a claim describes an ID token and its authentication, not the user.
+func aboutToken(name string) bool {
+	switch name {
+	case "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce", "auth_time", "acr", "amr", "sid", "at_hash",
+		"c_hash", "events":
+		return true
+	}
+	return false
+}
