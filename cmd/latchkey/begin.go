@@ -21,7 +21,29 @@ import (
 //go:embed _starters/*.go
 var starters embed.FS
 
-// files are those of a starter.
+// ignored is the .gitignore of a starter.
+const ignored = `# The development secret
+.env
+# The database, which has password hashes and sessions
+*.bolt
+*.db
+*.db-*
+# Paths of this machine
+go.work
+go.work.sum
+`
+
+// variablesFile is the .env of a starter, with a new secret.
+func variablesFile() string {
+	return `# Variables for development. The program reads this file unless AUTH_URL or AUTH_TRUST_HOST says that the site is
+# public. Do not commit it, and do not use this secret in production: latchkey secret prints another one.
+AUTH_SECRET=` + newSecret() + `
+# The user with this address is the administrator, once it is verified.
+ADMIN_EMAIL=ada@example.com
+`
+}
+
+// files are the Go files of a starter.
 var files = []string{"auth.go", "page.go", "main.go", "main_test.go"}
 
 // source is the text of a file of the starter for a router.
@@ -39,22 +61,28 @@ func source(router, file string) ([]byte, error) {
 
 var routers = []string{"stdlib", "gin", "echo", "fiber"}
 
-// begin writes the starter for a router into a folder in which no file of it is yet. Without a version to ask for, in a
-// clone, it takes the modules of the clone.
+// begin writes the starter for a router into a folder that has no file of it yet. The starter requires the modules of a
+// version; if that is empty, it uses those of the clone in which the command runs.
 func begin(out io.Writer, router, folder, version string) error {
 	if !slices.Contains(routers, router) {
-		return fmt.Errorf("there is no starter for %q: choose one of %s", router, strings.Join(routers, ", "))
-	}
-	if err := write(folder, router, version); err != nil {
-		return err
+		return fmt.Errorf("no starter for %q: choose one of %s", router, strings.Join(routers, ", "))
 	}
 	from := ""
 	if version == "" {
 		var err error
-		if from, err = clone(); err == nil && from != "" {
-			err = followClone(folder, from)
+		if from, err = clone(); err != nil {
+			return err
 		}
-		if err != nil {
+		if from == "" {
+			return fmt.Errorf("no version of Latchkey is published yet, so a starter needs the modules of a clone: run "+
+				"this command in a folder of the clone, as in \"go run ./cmd/latchkey new %s ../hello\"", router)
+		}
+	}
+	if err := write(folder, router, version); err != nil {
+		return err
+	}
+	if from != "" {
+		if err := followClone(folder, from); err != nil {
 			return err
 		}
 	}
@@ -62,12 +90,31 @@ func begin(out io.Writer, router, folder, version string) error {
 	return err
 }
 
-// write writes the files, and never over one that is there.
+// listRouters prints the routers that have a starter.
+func listRouters(out io.Writer) error {
+	text := "latchkey new ROUTER FOLDER writes a site. The routers:\n\n"
+	for _, router := range routers {
+		text += "  latchkey new " + router + " hello\n"
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+// printVersion prints the version of this program.
+func printVersion(out io.Writer, version string) error {
+	if version == "" {
+		version = "no published version: built from a clone"
+	}
+	_, err := io.WriteString(out, version+"\n")
+	return err
+}
+
+// write writes the files. It never overwrites one.
 func write(folder, router, version string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	for _, file := range append([]string{"go.mod", "go.work", "go.work.sum"}, files...) {
+	for _, file := range append([]string{"go.mod", "go.work", "go.work.sum", ".gitignore", ".env"}, files...) {
 		if _, err := os.Lstat(filepath.Join(folder, file)); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is there already: choose a new folder", filepath.Join(folder, file))
 		}
@@ -81,6 +128,12 @@ func write(folder, router, version string) error {
 			return err
 		}
 	}
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(folder, ".gitignore"), []byte(ignored), 0o644),
+		os.WriteFile(filepath.Join(folder, ".env"), []byte(variablesFile()), 0o600),
+	); err != nil {
+		return err
+	}
 	gomod := "module " + module(folder) + "\n\ngo 1.26.0\n"
 	if version != "" {
 		gomod += "\nrequire github.com/latchkey-go/latchkey/core " + version + "\n"
@@ -88,7 +141,7 @@ func write(folder, router, version string) error {
 	return os.WriteFile(filepath.Join(folder, "go.mod"), []byte(gomod), 0o644)
 }
 
-// next says what to type, in a folder that takes the modules of a clone or, where that is empty, published ones.
+// next returns the next steps in a folder that uses the modules of a clone or, if that is empty, published ones.
 func next(router, folder, clone string) string {
 	tags, modules, note := "", "  go mod tidy\n", ""
 	if router == "gin" {
@@ -97,16 +150,14 @@ func next(router, folder, clone string) string {
 	if clone != "" {
 		modules, note = "", "\ngo.work has it use the modules of "+clone+".\n"
 	}
-	return fmt.Sprintf(`Written. Next:
+	return fmt.Sprintf(`Created. Next steps:
 
   cd %[1]s
-%[3]s  export AUTH_SECRET=$(openssl rand -base64 33)
-  export ADMIN_EMAIL=you@example.com
-  go run%[2]s .
+%[3]s  go run%[2]s .
 
-Then open http://localhost:3000 and sign up; the letter is in http://localhost:3000/mailbox.
-go run%[2]s . doctor says what is wrong with the configuration, go test%[2]s tries the pages. The first start compiles
-for a minute or so.
+Then open http://localhost:3000 and sign up; the email is at http://localhost:3000/mailbox.
+.env has a secret for development, and the address of the administrator. go run%[2]s . doctor checks the configuration,
+go test%[2]s tests the pages. The first build takes about a minute.
 %[4]s`, folder, tags, modules, note)
 }
 
@@ -128,12 +179,20 @@ func module(folder string) string {
 	return name
 }
 
-// built is the version of this program, which go.mod of a starter asks for too; empty when it was built from a
-// checkout.
+// built returns the published version of this program, which go.mod of a starter requires too.
 func built() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || !strings.HasPrefix(info.Main.Version, "v") || strings.Contains(info.Main.Version, "+") {
+	if !ok {
 		return ""
 	}
-	return info.Main.Version
+	return published(info.Main)
+}
+
+// published returns the version of a downloaded module. It is empty for a build in a
+// clone: the go command gives that one a version too, of the commit, and no checksum.
+func published(module debug.Module) string {
+	if module.Sum == "" || !strings.HasPrefix(module.Version, "v") {
+		return ""
+	}
+	return module.Version
 }

@@ -33,8 +33,7 @@ func program(version string, find func(string) (string, error)) ([]string, error
 	if goCommand, err := find("go"); err == nil && version != "" {
 		return []string{goCommand, "run", "github.com/latchkey-go/latchkey/cmd/" + beside + "@" + version}, nil
 	}
-	return nil, fmt.Errorf("%[1]s is not installed: go install github.com/latchkey-go/latchkey/cmd/%[1]s@latest, "+
-		"or go run ./cmd/%[1]s in a checkout", beside)
+	return nil, fmt.Errorf("%[1]s is not installed: run \"go install ./cmd/%[1]s\" in a clone of Latchkey", beside)
 }
 
 // forward lets the program beside do what the arguments say, at this terminal.

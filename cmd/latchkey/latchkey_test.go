@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -81,7 +82,13 @@ func TestUsage(t *testing.T) {
 	if got, err := said(t, nil); err != nil || got != usage {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, args := range [][]string{{"nothing"}, {"new"}, {"new", "gin"}, {"provider"}, {"secret", "x"}} {
+	if got, err := said(t, nil, "new"); err != nil || strings.Count(got, "\n  latchkey new ") != len(routers) {
+		t.Errorf("the routers are %q, %v", got, err)
+	}
+	if got, err := said(t, nil, "version"); err != nil || !strings.Contains(got, "built from a clone") {
+		t.Errorf("version %q, %v", got, err)
+	}
+	for _, args := range [][]string{{"nothing"}, {"new", "gin"}, {"provider"}, {"secret", "x"}} {
 		if _, err := said(t, nil, args...); err == nil || !strings.Contains(err.Error(), "latchkey new") {
 			t.Errorf("%v: %v", args, err)
 		}
@@ -94,6 +101,15 @@ func TestNewKeepsWhatIsThere(t *testing.T) {
 	theirs := filepath.Join(folder, "main.go")
 	if err := os.WriteFile(theirs, []byte("theirs"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	for _, name := range []string{".env", ".gitignore"} {
+		other := t.TempDir()
+		if err := os.WriteFile(filepath.Join(other, name), []byte("theirs"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := said(t, nil, "new", "gin", other); err == nil || !strings.Contains(err.Error(), name+" is there") {
+			t.Errorf("got %v", err)
+		}
 	}
 	if _, err := said(t, nil, "new", "gin", folder); err == nil || !strings.Contains(err.Error(), "choose a new folder") {
 		t.Errorf("got %v", err)
@@ -108,19 +124,58 @@ func TestNewKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestNewOutsideAClone: a starter takes published modules, and no other project's go.work is of any interest.
+// TestNewOutsideAClone: without a published version and a clone there are no modules, so that no folder is made. Another
+// project's go.work is no clone.
 func TestNewOutsideAClone(t *testing.T) {
 	project := t.TempDir()
 	if err := os.WriteFile(filepath.Join(project, "go.work"), []byte("go 1.26.0\n\nuse ./app\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(project)
-	told, err := said(t, nil, "new", "stdlib", "hello")
-	if err != nil || !strings.Contains(told, "  cd hello\n  go mod tidy\n") {
-		t.Errorf("%s, %v", told, err)
+	_, err := said(t, nil, "new", "stdlib", "hello")
+	if err == nil || !strings.Contains(err.Error(), "go run ./cmd/latchkey new stdlib ../hello") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Lstat("hello"); !os.IsNotExist(err) {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+// TestNewOfAVersion: a starter of an installed program requires the modules of the program's version.
+func TestNewOfAVersion(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var out strings.Builder
+	if err := begin(&out, "stdlib", "hello", "v0.1.0"); err != nil || !strings.Contains(out.String(), "  cd hello\n  go mod tidy\n") {
+		t.Errorf("%s, %v", &out, err)
+	}
+	gomod, err := os.ReadFile("hello/go.mod")
+	if err != nil || !strings.Contains(string(gomod), "core v0.1.0") {
+		t.Errorf("%s, %v", gomod, err)
 	}
 	if _, err := os.Lstat("hello/go.work"); !os.IsNotExist(err) {
 		t.Errorf("a go.work: %v", err)
+	}
+}
+
+// TestPublished: a build in a clone has the version of a commit that is not published.
+func TestPublished(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		module debug.Module
+		want   string
+	}{
+		{"installed", debug.Module{Version: "v0.1.0", Sum: "h1:x"}, "v0.1.0"},
+		{"installed at a commit", debug.Module{Version: "v0.0.0-20261126133114-d08862a5aaaa", Sum: "h1:x"},
+			"v0.0.0-20261126133114-d08862a5aaaa"},
+		{"built in a clone", debug.Module{Version: "v0.0.0-20261126133114-d08862a5aaaa"}, ""},
+		{"built in a clone with changes", debug.Module{Version: "v0.0.0-20261126133114-d08862a5aaaa+dirty"}, ""},
+		{"go run", debug.Module{Version: "(devel)"}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := published(row.module); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
 	}
 }
 

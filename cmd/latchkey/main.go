@@ -1,6 +1,6 @@
 // Command latchkey helps to begin with Latchkey and to set it up.
 //
-//	go run github.com/latchkey-go/latchkey/cmd/latchkey@latest new gin hello
+//	go run ./cmd/latchkey new gin ../hello
 //
 // It reads no configuration file, sends nothing but what doctor asks providers and the application, and prints no
 // secret but a new one that was asked for.
@@ -18,6 +18,8 @@ import (
 const usage = `latchkey helps to begin with Latchkey.
 
   latchkey new stdlib|gin|echo|fiber FOLDER   write a site with passwords, GitHub, a members' page and a role
+  latchkey new                                list the routers
+  latchkey version                            print the version of this program
   latchkey secret                             print a new AUTH_SECRET
   latchkey doctor [--url URL] [--probe] [--json]
                                               say what is wrong with the environment, and with a running application
@@ -46,6 +48,10 @@ func run(ctx context.Context, args []string, out io.Writer, environ []string) er
 	switch {
 	case len(args) == 3 && args[0] == "new":
 		return begin(out, args[1], args[2], built())
+	case len(args) == 1 && args[0] == "new":
+		return listRouters(out)
+	case len(args) == 1 && (args[0] == "version" || args[0] == "--version"):
+		return printVersion(out, built())
 	case len(args) == 1 && args[0] == "secret":
 		return secret(out)
 	case forwarded(args):
@@ -60,7 +66,7 @@ func run(ctx context.Context, args []string, out io.Writer, environ []string) er
 		_, err := io.WriteString(out, usage)
 		return err
 	}
-	return fmt.Errorf("there is no such command\n\n%s", usage)
+	return fmt.Errorf("unknown command\n\n%s", usage)
 }
 
 // variables reads an environment; of a name that is there twice the last counts, as for os.Getenv of a program.

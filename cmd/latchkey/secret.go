@@ -7,10 +7,15 @@ import (
 	"io"
 )
 
-// secret prints 33 random bytes, which base64 writes without padding.
+// secret prints a new secret.
 func secret(out io.Writer) error {
+	_, err := fmt.Fprintln(out, newSecret())
+	return err
+}
+
+// newSecret returns 33 random bytes, which base64 writes without padding.
+func newSecret() string {
 	random := make([]byte, 33)
 	_, _ = rand.Read(random) // crypto/rand.Read never fails
-	_, err := fmt.Fprintln(out, base64.StdEncoding.EncodeToString(random))
-	return err
+	return base64.StdEncoding.EncodeToString(random)
 }

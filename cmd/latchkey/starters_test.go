@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -13,7 +15,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -23,19 +27,16 @@ const (
 	phrase = "correct horse battery staple"
 )
 
-// TestStarters writes each starter into an empty folder, builds it there, runs the test that came along, and does what
-// its pages offer: sign-up, the letter, a page for members, and one for administrators.
+// TestStarters types the commands of each start page, and then does what the page says: sign-up, the email, a page for
+// members, and one for administrators. It also builds the starter, and runs its commands and its test.
 func TestStarters(t *testing.T) {
 	for _, router := range routers {
 		t.Run(router, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "hello")
-			if _, err := said(t, nil, "new", router, folder); err != nil {
-				t.Fatal(err)
-			}
+			site := typeCommands(t, "../../docs/start-"+router+".md", folder)
 			program := build(t, folder)
 			asksDoctor(t, program)
 			runsItsTest(t, folder)
-			site := start(t, program, t.TempDir(), ada)
 			v := visit(t, site)
 			if page := v.get("/"); !strings.Contains(page, "Welcome") || !strings.Contains(page, `href="/auth/signin"`) {
 				t.Errorf("/ shows %s", page)
@@ -55,7 +56,53 @@ func TestStarters(t *testing.T) {
 			if other.get("/admin"); other.status != http.StatusForbidden {
 				t.Errorf("/admin answers anybody %d", other.status)
 			}
+			commits(t, folder, []string{".gitignore", "auth.go", "go.mod", "main.go", "main_test.go", "page.go"})
 		})
+	}
+}
+
+// typeCommands types the commands of a start page until a site runs, and returns its address. The clone of the page is
+// this one, and its folder ../hello is folder.
+func typeCommands(t *testing.T, page, folder string) (site string) {
+	t.Helper()
+	raw, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := "set -ex\n"
+	for line := range strings.SplitSeq(string(raw), "\n") {
+		command, indented := strings.CutPrefix(line, "    ")
+		switch {
+		case !indented:
+		case command == "git clone https://github.com/latchkey-go/latchkey":
+		case command == "cd latchkey":
+			script += "cd ../..\n"
+		default:
+			script += strings.ReplaceAll(command, "../hello", folder) + "\n"
+		}
+	}
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), "bash", "-c", script)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	return serve(t, command, slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		return strings.HasPrefix(pair, "GOWORK=") // the page's reader has none
+	}))
+}
+
+// commits holds what git would commit of a starter that has run against a list.
+func commits(t *testing.T, folder string, want []string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(folder, "app.bolt")); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(filepath.Join(folder, "program")); err != nil {
+		t.Error(err)
+	}
+	git := exec.CommandContext(t.Context(), "bash", "-c", "git init -q && git add . && git ls-files")
+	git.Dir = folder
+	out, err := git.CombinedOutput()
+	if got := strings.Fields(string(out)); err != nil || !slices.Equal(got, want) {
+		t.Errorf("git add . adds %v, not %v: %v", got, want, err)
 	}
 }
 
@@ -72,7 +119,7 @@ func asksDoctor(t *testing.T, program string) {
 	}
 	mistyped := exec.CommandContext(t.Context(), program, "doctr")
 	mistyped.Dir, mistyped.Env = t.TempDir(), append(os.Environ(), "AUTH_SECRET="+guessable)
-	if out, err := mistyped.CombinedOutput(); err == nil || !strings.Contains(string(out), "go run . doctor") {
+	if out, err := mistyped.CombinedOutput(); err == nil || !strings.Contains(string(out), "use doctor, routes") {
 		t.Errorf("a command that is none: %v\n%s", err, out)
 	}
 	command := exec.CommandContext(t.Context(), program, "routes")
@@ -106,8 +153,8 @@ func build(t *testing.T, folder string) string {
 	return filepath.Join(folder, "program")
 }
 
-// start runs a program in a folder until the test ends, and returns its address.
-func start(t *testing.T, program, folder, admin string) (site string) {
+// serve runs a command that serves a site on $PORT until the test ends, and returns the address.
+func serve(t *testing.T, command *exec.Cmd, environ []string) (site string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -115,11 +162,9 @@ func start(t *testing.T, program, folder, admin string) (site string) {
 	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	_ = listener.Close()
-	command := exec.CommandContext(context.WithoutCancel(t.Context()), program)
-	command.Dir = folder
-	command.Env = append(os.Environ(), "PORT="+port, "ADMIN_EMAIL="+admin, "AUTH_SECRET="+guessable)
+	command.Env = append(environ, "PORT="+port)
 	var log bytes.Buffer
-	command.Stderr = &log
+	command.Stdout, command.Stderr = &log, &log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +174,7 @@ func start(t *testing.T, program, folder, admin string) (site string) {
 		close(ended)
 	}()
 	t.Cleanup(func() {
-		_ = command.Process.Kill()
+		_ = command.Cancel()
 		<-ended
 		if t.Failed() {
 			t.Log(log.String())
@@ -143,7 +188,7 @@ func start(t *testing.T, program, folder, admin string) (site string) {
 		}
 		select {
 		case <-ended:
-			t.Fatal("it ended")
+			t.Fatalf("it ended: %s", &log)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

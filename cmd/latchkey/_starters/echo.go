@@ -1,4 +1,4 @@
-// A site with a page for everybody, one for its members and one for administrators, on echo.
+// A site with a public page, a page for members and a page for administrators, on echo.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
+	"github.com/latchkey-go/latchkey/conformance/app/dotenv"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/doctor"
@@ -19,15 +20,18 @@ import (
 )
 
 func main() {
+	if err := dotenv.Load(".env"); err != nil { // in development: AUTH_SECRET and ADMIN_EMAIL
+		log.Fatal(err)
+	}
 	store, err := bboltstore.Open("app.bolt")
 	if err != nil {
 		log.Fatal(err)
 	}
 	box := mailbox.NewWith(providers.WriteLetter) // shows emails instead of sending them; later smtp.Nodemailer().Mailer()
 	config := newConfig(store, box.Mailer())
-	doctor.Main(config) // go run . doctor says what is wrong, go run . routes what is answered
+	doctor.Main(config) // go run . doctor checks the configuration, go run . routes lists the routes
 	if len(os.Args) > 1 {
-		log.Fatalf("there is no command %q: go run . doctor, go run . routes, or nothing", os.Args[1])
+		log.Fatalf("unknown command %q: use doctor, routes, or none", os.Args[1])
 	}
 	auth, err := core.New(config)
 	if err != nil {
@@ -37,16 +41,16 @@ func main() {
 		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: newSite(auth, box),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
 	}
-	log.Printf("opening http://%s (PORT=3001 takes another port)", server.Addr)
+	log.Printf("listening on http://%s (PORT=3001 for another port)", server.Addr)
 	log.Fatal(server.ListenAndServe())
 }
 
-// newSite has all pages: those of the application, and the sign-in page, callbacks and the rest under /auth.
-func newSite(auth *core.Auth, letters http.Handler) *echo.Echo {
+// newSite serves the pages of the application, and the sign-in page, callbacks and the rest under /auth.
+func newSite(auth *core.Auth, mails http.Handler) *echo.Echo {
 	a := authecho.New(auth)
 	e := echo.New()
 	a.Mount(e)
-	e.GET("/mailbox", echo.WrapHandler(letters))
+	e.GET("/mailbox", echo.WrapHandler(mails))
 	e.GET("/", show("Welcome"), a.Hook())
 	e.GET("/members", show("Members"), a.RequireSession())
 	e.GET("/admin", show("Administration"), a.RequireSession(adminsOnly))

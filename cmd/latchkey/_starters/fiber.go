@@ -1,4 +1,4 @@
-// A site with a page for everybody, one for its members and one for administrators, on fiber.
+// A site with a public page, a page for members and a page for administrators, on fiber.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v3/middleware/adaptor"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
+	"github.com/latchkey-go/latchkey/conformance/app/dotenv"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/doctor"
@@ -20,27 +21,30 @@ import (
 )
 
 func main() {
+	if err := dotenv.Load(".env"); err != nil { // in development: AUTH_SECRET and ADMIN_EMAIL
+		log.Fatal(err)
+	}
 	store, err := bboltstore.Open("app.bolt")
 	if err != nil {
 		log.Fatal(err)
 	}
 	box := mailbox.NewWith(providers.WriteLetter) // shows emails instead of sending them; later smtp.Nodemailer().Mailer()
 	config := newConfig(store, box.Mailer())
-	doctor.Main(config) // go run . doctor says what is wrong, go run . routes what is answered
+	doctor.Main(config) // go run . doctor checks the configuration, go run . routes lists the routes
 	if len(os.Args) > 1 {
-		log.Fatalf("there is no command %q: go run . doctor, go run . routes, or nothing", os.Args[1])
+		log.Fatalf("unknown command %q: use doctor, routes, or none", os.Args[1])
 	}
 	auth, err := core.New(config)
 	if err != nil {
 		log.Fatal(err)
 	}
 	addr := "localhost:" + cmp.Or(os.Getenv("PORT"), "3000")
-	log.Printf("opening http://%s (PORT=3001 takes another port)", addr)
+	log.Printf("listening on http://%s (PORT=3001 for another port)", addr)
 	log.Fatal(newSite(auth, box).Listen(addr, fiber.ListenConfig{DisableStartupMessage: true}))
 }
 
-// newSite has all pages: those of the application, and the sign-in page, callbacks and the rest under /auth.
-func newSite(auth *core.Auth, letters http.Handler) *fiber.App {
+// newSite serves the pages of the application, and the sign-in page, callbacks and the rest under /auth.
+func newSite(auth *core.Auth, mails http.Handler) *fiber.App {
 	a := authfiber.New(auth)
 	app := fiber.New(fiber.Config{
 		ReadBufferSize:               16 << 10, // fiber's 4 KiB are too few for the cookies of some sign-ins
@@ -48,7 +52,7 @@ func newSite(auth *core.Auth, letters http.Handler) *fiber.App {
 		ReadTimeout:                  15 * time.Second, WriteTimeout: time.Minute,
 	})
 	a.Mount(app)
-	app.Get("/mailbox", adaptor.HTTPHandler(letters))
+	app.Get("/mailbox", adaptor.HTTPHandler(mails))
 	app.Get("/", a.Hook(), show("Welcome"))
 	app.Get("/members", a.RequireSession(), show("Members"))
 	app.Get("/admin", a.RequireSession(adminsOnly), show("Administration"))

@@ -13,7 +13,7 @@ import (
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
 )
 
-// TestSite asks for the pages as a stranger, as a member and as an administrator.
+// TestSite requests the pages as an unauthenticated user, as a member and as an administrator.
 func TestSite(t *testing.T) {
 	t.Setenv("ADMIN_EMAIL", "ada@example.com")
 	store, err := bboltstore.Open(filepath.Join(t.TempDir(), "app.bolt"))
@@ -23,7 +23,7 @@ func TestSite(t *testing.T) {
 	defer store.Close()
 	box := mailbox.New()
 	config := newConfig(store, box.Mailer())
-	config.Secrets = []core.Secret{"a secret of the tests, 32 bytes or more"}
+	config.Secrets = []core.Secret{"a secret for tests, 32 bytes or more"}
 	auth, err := core.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestSite(t *testing.T) {
 	server := httptest.NewServer(newSite(auth, box))
 	defer server.Close()
 
-	clients := map[string]*http.Client{"a stranger": server.Client()}
+	clients := map[string]*http.Client{"signed out": server.Client()}
 	for _, email := range []string{"ada@example.com", "bob@example.com"} {
 		user := &core.User{ID: core.NewID(), Email: email, EmailVerified: time.Now()}
 		if user, err = store.CreateUser(t.Context(), user); err != nil {
@@ -43,8 +43,8 @@ func TestSite(t *testing.T) {
 		who, path string
 		want      int
 	}{
-		{"a stranger", "/", http.StatusOK},
-		{"a stranger", "/members", http.StatusUnauthorized}, // a browser is sent to the sign-in page
+		{"signed out", "/", http.StatusOK},
+		{"signed out", "/members", http.StatusUnauthorized}, // a browser is sent to the sign-in page
 		{"bob@example.com", "/members", http.StatusOK},
 		{"bob@example.com", "/admin", http.StatusForbidden},
 		{"ada@example.com", "/admin", http.StatusOK},
