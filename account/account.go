@@ -82,10 +82,10 @@ func (a *Account) Attach(h *core.Host) error {
 			return fmt.Errorf("Options.Mail: %w", err)
 		}
 	}
-	if h.Accounts == nil {
+	if h.Store != nil && h.Accounts == nil {
 		h.Fault("the account page needs a Store that is a store.AccountStore too (package core/store)")
 	}
-	if a.options.Delete != nil && h.UserDeleter == nil {
+	if a.options.Delete != nil && h.Store != nil && h.UserDeleter == nil {
 		h.Fault("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
 	}
 	h.Gate(a.stories.gate)

@@ -1,11 +1,14 @@
 package account_test
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -27,7 +30,7 @@ func TestFaults(t *testing.T) {
 		says   []string
 	}{
 		"attached twice": {config(memory.New(), used), []string{"account.New for each Auth"}},
-		"no store":       {config(nil, account.New(account.Options{})), []string{"store.RecordStore", "store.AccountStore"}},
+		"no store":       {config(nil, account.New(account.Options{})), []string{"set Config.Store"}},
 		"a store that does little": {
 			config(struct{ core.Store }{memory.New()}, account.New(account.Options{})),
 			[]string{"store.RecordStore", "store.AccountStore"},
@@ -44,5 +47,20 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWithoutAStore reports the missing store once, and nothing that follows from it.
+func TestWithoutAStore(t *testing.T) {
+	_, err := core.New(core.Config{
+		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"},
+		Parts: []core.Part{account.New(account.Options{
+			Mail: mailbox.New().Mailer(), Delete: func(context.Context, *core.User) error { return nil },
+		})},
+		Getenv: func(string) string { return "" },
+	})
+	var problems *core.ConfigError
+	if !errors.As(err, &problems) || len(problems.Problems) != 1 || !errors.Is(err, core.ErrMissingStore) {
+		t.Errorf("New returned %v", err)
 	}
 }

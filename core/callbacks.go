@@ -105,7 +105,9 @@ type JWTParams struct {
 	Profile Profile
 	// Trigger is why the callback runs.
 	Trigger Trigger
-	// NewUser is true when the user was just created. Deprecated in Auth.js: ask Trigger.
+	// NewUser reports whether the user was just created.
+	//
+	// Deprecated: compare Trigger with [TriggerSignUp]. Auth.js has deprecated it too.
 	NewUser bool
 	// Update is what the browser posted on TriggerUpdate, as JSON. It is the visitor's word: validate it.
 	Update json.RawMessage

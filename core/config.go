@@ -111,12 +111,12 @@ type Config struct {
 	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers
 	// answer to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.
 	RedirectProxyURL string
-	// RedirectProxyTargets are the origins to which this deployment, being the redirect proxy, forwards answers:
-	// "https://app.example", "https://*.preview.app.example". Empty: none.
+	// RedirectProxyTargets are the origins to which the redirect proxy forwards callbacks: "https://app.example",
+	// "https://*.preview.app.example". Set it in the proxy only, together with RedirectProxyURL. If it is empty, nothing is
+	// forwarded.
 	RedirectProxyTargets []string
 
-	// EnableWebAuthn allows providers of type webauthn. Passkeys are experimental in Auth.js: their interface may change
-	// with a minor version.
+	// EnableWebAuthn allows providers of type webauthn. The default is false, as in Auth.js.
 	EnableWebAuthn bool
 
 	// CSRF says what proves that a POST comes from this site; zero: the token of the CSRF cookie, repeated in the body.

@@ -169,6 +169,8 @@ func TestFaultsTellWhatToDo(t *testing.T) {
 		{"redirect proxy from the environment", core.Config{TrustedHosts: []string{"app.test"}},
 			map[string]string{"AUTH_REDIRECT_PROXY_URL": "auth.example"},
 			[]string{"RedirectProxyURL (from AUTH_REDIRECT_PROXY_URL)", `"auth.example"`}},
+		{"redirect proxy targets alone", core.Config{RedirectProxyTargets: []string{"https://app.test"}}, nil,
+			[]string{"RedirectProxyTargets needs RedirectProxyURL", "https://auth.example/auth"}},
 		{"a store that was never opened", core.Config{Store: nilStore}, nil,
 			[]string{"Store is a nil *core_test.tokenStore"}},
 

@@ -79,17 +79,18 @@ func TestWarnings(t *testing.T) {
 		Providers: []core.Provider{&core.WebAuthnProvider{Verifier: anyPasskey{}}},
 	}
 	for code, config := range map[string]core.Config{
-		"debug-enabled":         {Debug: true},
-		"csrf-disabled":         {CSRF: core.InsecureSkipCSRFCheck()},
-		"experimental-webauthn": passkeys,
+		"debug-enabled": {Debug: true},
+		"csrf-disabled": {CSRF: core.InsecureSkipCSRFCheck()},
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			if log := logOf(t, config); strings.Count(log, "level=WARN") != 1 || strings.Count(log, "code="+code) != 1 {
 				t.Errorf("the log says\n%s", log)
 			}
-			if log := logOf(t, core.Config{}); strings.Contains(log, "level=WARN") {
-				t.Errorf("without a condition the log says\n%s", log)
+			for name, quiet := range map[string]core.Config{"defaults": {}, "passkeys": passkeys} {
+				if log := logOf(t, quiet); strings.Contains(log, "level=WARN") {
+					t.Errorf("%s: the log has\n%s", name, log)
+				}
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,11 @@ func (e *ConfigError) Unwrap() []error {
 	return all
 }
 
+// add appends a problem that is not in the list yet.
 func (e *ConfigError) add(t ErrorType, format string, args ...any) {
-	e.Problems = append(e.Problems, errorf(t, format, args...))
+	problem := errorf(t, format, args...)
+	same := func(p *Error) bool { return p.Error() == problem.Error() }
+	if !slices.ContainsFunc(e.Problems, same) {
+		e.Problems = append(e.Problems, problem)
+	}
 }

@@ -124,6 +124,10 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 		faults.add(ErrInvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or "+
 			"TrustedHosts, as a made-up host would receive the answers for others")
 	}
+	if !proxied && len(c.RedirectProxyTargets) > 0 {
+		faults.add(ErrInvalidConfig, "RedirectProxyTargets needs RedirectProxyURL: set it to the URL of the proxy's own auth "+
+			"routes, for example \"https://auth.example/auth\", in the proxy and in the deployments that use it")
+	}
 	if c.RedirectProxyURL != "" {
 		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {
 			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy,

@@ -181,11 +181,16 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// asError returns err as an *Error, wrapping it under the given type when it is none, and within the marks.
+// asError returns err as an *Error. If err wraps an *Error with further text, the result has type and code of that error
+// and err as its cause, so that the whole text is logged. If err wraps none, the result has the given type, and err with
+// the marks as its cause.
 func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
-		return e
+		if err == error(e) || err.Error() == e.Error() {
+			return e
+		}
+		return &Error{Type: e.Type, Code: e.Code, Cause: err}
 	}
 	var t ErrorType
 	if errors.As(err, &t) {
@@ -214,7 +219,6 @@ const (
 	warnCSRFDisabled         warning = "csrf-disabled"
 	warnURLBasePathRedundant warning = "env-url-basepath-redundant"
 	warnURLBasePathMismatch  warning = "env-url-basepath-mismatch"
-	warnExperimentalWebAuthn warning = "experimental-webauthn"
 	// warnSharedSessions is ours: of two Auths of one [PerRequest] each accepts the sessions of the other.
 	warnSharedSessions warning = "shared-sessions"
 	// warnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and none of them has asked the auth

@@ -1,8 +1,11 @@
 package core_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -33,5 +36,49 @@ func TestErrorsAreOfTheBaseClass(t *testing.T) {
 		if errors.Is(row.err, row.target) != row.is {
 			t.Errorf("%s: errors.Is(%v, %v) is %v", name, row.err, row.target, !row.is)
 		}
+	}
+}
+
+// TestWrappingTextIsLogged: an application wraps an error of core with the facts that its operators need.
+func TestWrappingTextIsLogged(t *testing.T) {
+	t.Parallel()
+	inner := errors.New("account 42 is locked")
+	locked := &core.Error{Type: core.ErrCredentialsSignin, Code: "locked", Cause: inner}
+	denied := core.NewError(core.ErrAccessDenied, inner)
+	for _, row := range []struct {
+		name, location string
+		authorize      error
+		signIn         error
+	}{
+		{"Authorize", "code=locked", fmt.Errorf("directory 7: %w", locked), nil},
+		{"Authorize, twice", "code=locked", fmt.Errorf("site 3: %w", fmt.Errorf("directory 7: %w", locked)), nil},
+		{"Authorize, joined", "code=locked", errors.Join(errors.New("directory 7"), locked), nil},
+		{"signIn callback", "error=AccessDenied", nil, fmt.Errorf("directory 7: %w", denied)},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t, core.Config{
+				Providers: []core.Provider{&core.CredentialsProvider{
+					Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
+						return &core.User{ID: "1"}, row.authorize
+					},
+				}},
+				Callbacks: core.Callbacks{SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) {
+					return core.Allow(), row.signIn
+				}},
+			})
+			r := visit(t, a).submit("/auth/callback/credentials", url.Values{"password": {"x"}})
+			if !strings.Contains(r.Redirect, row.location) {
+				t.Errorf("redirects to %q, want %s", r.Redirect, row.location)
+			}
+			for _, text := range []string{"directory 7", inner.Error()} {
+				if !strings.Contains(a.log.String(), text) {
+					t.Errorf("no %q in the log: %s", text, a.log)
+				}
+				if strings.Contains(r.Redirect, text) {
+					t.Errorf("the browser sees %q", text)
+				}
+			}
+		})
 	}
 }

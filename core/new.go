@@ -17,9 +17,6 @@ func New(config Config) (*Auth, error) {
 	defaults(&c)
 	faults.logger = c.Logger
 	warnings := readEnvironment(&c, faults)
-	if c.EnableWebAuthn {
-		warnings = append(warnings, warnExperimentalWebAuthn)
-	}
 	warnings = append(warnings, checkStrategy(config.Session.Strategy, &c, faults)...)
 	checkConfig(&c, faults)
 

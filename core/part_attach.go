@@ -45,8 +45,10 @@ func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
 			providers = append(providers, declared)
 			continue
 		}
+		before := len(faults.Problems)
 		provided := ps.attachOne(a, c, faults, part, fmt.Sprintf("Providers[%d] (%T)", i, part))
-		if !slices.ContainsFunc(provided, sameID(declared)) {
+		// A provider that could not attach is incomplete. Its further problems have the same cause.
+		if len(faults.Problems) == before && !slices.ContainsFunc(provided, sameID(declared)) {
 			provided = append([]Provider{declared}, provided...)
 		}
 		providers = append(providers, provided...)

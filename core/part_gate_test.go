@@ -369,7 +369,7 @@ func TestGateNeedsRecords(t *testing.T) {
 	t.Parallel()
 	_, err := core.New(core.Config{
 		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Parts: []core.Part{&toyFactor{name: "toyfactor"}},
-		Getenv: func(string) string { return "" },
+		Getenv: func(string) string { return "" }, Store: &tokenStore{},
 	})
 	if err == nil || !strings.Contains(err.Error(), "needs a Store that is a store.RecordStore") {
 		t.Errorf("New says %v", err)

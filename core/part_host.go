@@ -112,10 +112,15 @@ func (h *Host) attaching(method string) {
 	}
 }
 
-// Records are the records of the store. That the store has none is a fault of the configuration, and nil.
+// Records returns the store's records. In Attach, a missing Store, or one without records, is a configuration error, and
+// Records returns nil.
 func (h *Host) Records() store.RecordStore {
 	records := h.Auth.store.records
-	if records == nil && !h.attached {
+	switch {
+	case records != nil || h.attached:
+	case h.Auth.store.given == nil:
+		h.faults.add(ErrMissingStore, "%s needs a Store: set Config.Store", h.part)
+	default:
 		h.faults.add(ErrMissingStoreMethods, "%s needs a Store that is a store.RecordStore too (package core/store): "+
 			"%T is not", h.part, h.Auth.store.given)
 	}

@@ -228,7 +228,7 @@ func TestPartFaults(t *testing.T) {
 			return nil
 		})}, "Mailer is nil: set one"},
 		"records": {[]core.Part{partFunc(func(h *core.Host) error { h.Records(); return nil })},
-			"needs a Store that is a store.RecordStore"},
+			"needs a Store: set Config.Store"},
 		"a provider twice": {[]core.Part{partFunc(func(h *core.Host) error {
 			h.Provider(plainOAuth())
 			h.Provider(plainOAuth())

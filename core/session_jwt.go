@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
 // jwtSessions makes and reads the tokens of the jwt strategy, where the session is what its cookie holds.
@@ -42,12 +44,34 @@ var (
 // encode makes the session token for the cookie.
 func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) (string, error) {
 	if j.config.Encode == nil {
-		return j.seal(cookies.session.keys, t, j.config.MaxAge)
+		value, err := j.seal(cookies.session.keys, t, j.config.MaxAge)
+		if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
+			return "", t.tooLarge()
+		}
+		return value, err
 	}
 	return guarded("JWT.Encode", func() (string, error) {
 		p := EncodeParams{Token: t.shown(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge}
 		return j.config.Encode(ctx, p)
 	})
+}
+
+// tooLarge is the error for claims that do not fit into the cookies of a session. It names the largest claim.
+func (t *Token) tooLarge() error {
+	claim, size := "", 0
+	for name, length := range map[string]int{"name": len(t.Name), "email": len(t.Email), "picture": len(t.Picture)} {
+		if length > size {
+			claim, size = name, length
+		}
+	}
+	for name, raw := range t.Extra {
+		if len(raw) > size {
+			claim, size = name, len(raw)
+		}
+	}
+	return fmt.Errorf("the claims of the session token have %d bytes, %q alone %d, and about %d fit into its cookies: "+
+		"keep less in the token that Callbacks.JWT returns, or use StrategyDatabase",
+		len(t.appendClaims(nil)), claim, size, cookie.MaxChunks*cookie.ChunkSize/4*3)
 }
 
 // decode reads a session token. An error says why it is none, unless it is a *Error of type ErrSessionToken: then

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/password"
@@ -38,7 +39,7 @@ func TestFaultsOfOptions(t *testing.T) {
 		"nil verifier": {func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{nil} },
 			"Import[0] is nil"},
 		"another sign-up": {func(o *password.Options, _ *core.Config) { o.SignUp = 7 }, "SignUp is 7"},
-		"no store":        {func(_ *password.Options, c *core.Config) { c.Store = nil }, "store.RecordStore"},
+		"no store":        {func(_ *password.Options, c *core.Config) { c.Store = nil }, "needs a Store: set Config.Store"},
 		"store without": {func(_ *password.Options, c *core.Config) { c.Store = struct{ core.Store }{memory.New()} },
 			"RecordStore"},
 	} {
@@ -273,5 +274,18 @@ func TestCostsAreRaised(t *testing.T) {
 		if under(usualCost).signIn(ada, good) != ada {
 			t.Error("signing in fails")
 		}
+	}
+}
+
+// TestWithoutAStore reports the missing store once, and nothing that follows from it.
+func TestWithoutAStore(t *testing.T) {
+	_, err := core.New(core.Config{
+		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"},
+		Providers: []core.Provider{password.New(password.Options{Mail: mailbox.New().Mailer()})},
+		Getenv:    func(string) string { return "" },
+	})
+	var problems *core.ConfigError
+	if !errors.As(err, &problems) || len(problems.Problems) != 1 || !errors.Is(err, core.ErrMissingStore) {
+		t.Errorf("New returned %v", err)
 	}
 }

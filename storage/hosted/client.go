@@ -42,6 +42,10 @@ func newClient(c Config, h *http.Client) (*client, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
 		return nil, errors.New("the DatabaseURL is no URL such as https://team.region.example/db/app")
 	}
+	if strings.Trim(u.Path, "/") == "" {
+		return nil, errors.New("the DatabaseURL has no path: write the whole URL of the database, " +
+			"such as https://team.region.example/db/app")
+	}
 	if host := u.Hostname(); u.Scheme == "http" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return nil, errors.New("the DatabaseURL begins with http: the key would travel in the clear")
 	}

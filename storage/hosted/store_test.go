@@ -353,6 +353,8 @@ func TestRefused(t *testing.T) {
 	good := hosted.Config{DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: "hunter22"}
 	for name, change := range map[string]func(*hosted.Config, *hosted.Options){
 		"no URL":    func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "" },
+		"no path":   func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "https://team.example" },
+		"slash":     func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "https://team.example//" },
 		"password":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "https://a:hunter22@h/db/app" },
 		"a scheme":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "postgres://h/db" },
 		"in clear":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "http://h.example/db/app" },

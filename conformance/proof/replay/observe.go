@@ -74,7 +74,8 @@ func (s callbacksSeen) jwt(_ context.Context, p core.JWTParams) (*core.Token, er
 	if p.Trigger != core.TriggerRead {
 		args["trigger"] = string(p.Trigger)
 	}
-	args["isNewUser"] = p.NewUser
+	//lint:ignore SA1019 Auth.js still passes it
+	args["isNewUser"] = p.NewUser //nolint:staticcheck // as above, for golangci-lint
 	if p.Update != nil {
 		args["session"] = posted(p.Update)
 	}

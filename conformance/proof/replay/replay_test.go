@@ -227,6 +227,23 @@ func TestAlteredScenariosFail(t *testing.T) {
 				}
 			}
 		}},
+		{"a warning more", "session.jwt.valid", func(sc *scenario) {
+			sc.Steps[0].Trace = append(sc.Steps[0].Trace, object{"kind": "log", "level": "warn", "code": "debug-enabled"})
+		}},
+		{"a warning less", "raw.csrf-disabled", func(sc *scenario) {
+			for i := range sc.Steps {
+				sc.Steps[i].Trace = slices.DeleteFunc(sc.Steps[i].Trace, func(e object) bool { return e["code"] == "csrf-disabled" })
+			}
+		}},
+		{"another warning", "raw.csrf-disabled", func(sc *scenario) {
+			for i := range sc.Steps {
+				for _, e := range sc.Steps[i].Trace {
+					if e["code"] == "csrf-disabled" {
+						e["code"] = "env-url-basepath-redundant"
+					}
+				}
+			}
+		}},
 		{"an unknown key of the configuration", "session.jwt.valid", func(sc *scenario) {
 			sc.Config = maps.Clone(sc.Config)
 			sc.Config["unheard"] = true

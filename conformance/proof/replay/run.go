@@ -33,6 +33,7 @@ func replay(sc scenario, start time.Time, k *keys, texts *textGroups, via send, 
 	}()
 	rec := &recorder{}
 	w := &world{start: start, rec: rec, texts: texts, binder: newBinder(), keys: k, store: newMemory(rec, start)}
+	w.recorded, w.observed = warnings{}, warnings{}
 	w.soft = &softAuthenticator{binder: w.binder}
 	if w.parts = parts; parts {
 		w.binder.uuid = factedUUID
@@ -72,6 +73,7 @@ func replay(sc scenario, start time.Time, k *keys, texts *textGroups, via send, 
 			w.binder.record(fmt.Sprintf("final %s[%d]", table, i), want[i], got[i])
 		}
 	}
+	w.recorded.compare(w.observed, w.binder)
 	w.binder.settle(false) // a raw answer without decoded cookies leaves relations open
 	return append(diffs, w.binder.diffs...)
 }
@@ -132,7 +134,10 @@ func (w *world) step(sc scenario, st step, via send) error {
 	st = mendAddress(mended(st, config), config)
 	w.soft.rememberChallenge(got.body)
 	compare.response(st.Response, got, auth)
-	compare.trace(compare.seen(st.Trace), compare.seen(w.rec.take()))
+	observed := w.rec.take()
+	w.recorded.note(st.Trace)
+	w.observed.note(observed)
+	compare.trace(compare.seen(st.Trace), compare.seen(observed))
 	return nil
 }
 

@@ -30,6 +30,8 @@ type world struct {
 	parts        bool     // what Auth.js has nothing of is switched on
 	whole        bool     // passwords and the account page are there too
 	records      records
+	recorded     warnings
+	observed     warnings
 }
 
 func (w *world) clock() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now }

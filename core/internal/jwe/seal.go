@@ -36,14 +36,14 @@ func (k *Keyring) SealUnnamed(iv IV, payload []byte) (string, error) {
 
 func seal(key *cbcKey, header []byte, iv IV, payload []byte) (string, error) {
 	if len(payload) > MaxLength { // before arithmetic and allocation
-		return "", errTooLong
+		return "", ErrTooLong
 	}
 	// PKCS #7 padding has at least one byte.
 	end := cbcIV + (len(payload)/aes.BlockSize+1)*aes.BlockSize
 	length := len(header) + len("..") + strict.EncodedLen(cbcIV) + len(".") + strict.EncodedLen(end-cbcIV) +
 		len(".") + strict.EncodedLen(cbcTag)
 	if length > MaxLength {
-		return "", errTooLong
+		return "", ErrTooLong
 	}
 	w := key.workers.Get().(*worker)
 	defer key.workers.Put(w)
@@ -65,4 +65,5 @@ func seal(key *cbcKey, header []byte, iv IV, payload []byte) (string, error) {
 	return string(out), nil
 }
 
-var errTooLong = errors.New("jwe: payload too long for a token: keep less in it")
+// ErrTooLong is returned for a payload whose token would be longer than [MaxLength].
+var ErrTooLong = errors.New("jwe: payload too long for a token: keep less in it")
