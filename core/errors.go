@@ -237,6 +237,9 @@ const (
 	warnUnusedJWTCallback warning = "unused-jwt-callback"
 	// warnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
 	warnVisitedElsewhere warning = "visited-elsewhere"
+	// warnClockSkew is ours, once for each HTTP client: the Date of a provider's response differs from Config.Now by more
+	// than a minute.
+	warnClockSkew warning = "clock-skew"
 	// warnLimitWithoutPeer is ours, once for each Auth: a proxy that TrustedProxies does not name is in front, so that
 	// limits do not tell visitors apart.
 	warnLimitWithoutPeer warning = "limit-without-peer"

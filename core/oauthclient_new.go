@@ -2,6 +2,7 @@ package core
 
 import (
 	"crypto"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -20,7 +21,8 @@ type outward struct {
 	documents *oidc.Discovery
 }
 
-func newOutward(c *Config, client *upstream.Client) outward {
+func newOutward(c *Config, own *http.Client) outward {
+	client := upstream.New(upstream.Options{HTTP: own, OnDate: clockCheck(c)})
 	return outward{client, oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger})}
 }
 
@@ -38,7 +40,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	o.setDefaults(c)
 	o.check(faults)
 	if o.HTTPClient != nil {
-		shared = newOutward(c, upstream.New(upstream.Options{HTTP: o.HTTPClient}))
+		shared = newOutward(c, o.HTTPClient)
 	}
 	config := o.clientConfig(c)
 	config.HTTP, config.Documents, config.MaxAge = shared.client, shared.documents, maxAge

@@ -36,6 +36,9 @@ type Options struct {
 	Timeout time.Duration
 	// MaxBody is how many bytes an answer may have, after decompression; zero: DefaultMaxBody.
 	MaxBody int64
+	// OnDate, if not nil, is called with the host and the Date of each response that no cache has stored (RFC 9110 section
+	// 6.6.1). It must be safe for concurrent use.
+	OnDate func(host string, date time.Time)
 }
 
 // Policy says whether redirects are followed.
@@ -55,11 +58,12 @@ type Client struct {
 	own       bool // transport is ours, which changes no request
 	timeout   time.Duration
 	maxBody   int64
+	onDate    func(host string, date time.Time)
 }
 
 // New returns a Client.
 func New(o Options) *Client {
-	c := &Client{timeout: o.Timeout, maxBody: o.MaxBody}
+	c := &Client{timeout: o.Timeout, maxBody: o.MaxBody, onDate: o.OnDate}
 	if c.timeout <= 0 {
 		c.timeout = DefaultTimeout
 	}
@@ -106,11 +110,22 @@ func (c *Client) Ask(
 		return nil, describe(r, policy, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
+	c.noteDate(r, answer)
 	body, err := c.read(answer)
 	if err != nil {
 		return nil, describe(r, policy, err)
 	}
 	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
+}
+
+// noteDate calls onDate with the time at which the server sent a response. A stored response has an Age.
+func (c *Client) noteDate(r *http.Request, response *http.Response) {
+	if c.onDate == nil || response.Header.Get("Age") != "" {
+		return
+	}
+	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		c.onDate(r.URL.Host, date)
+	}
 }
 
 // within is ctx with the deadline of a request, which those of a series share as far as it goes.
