@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 )
 
 // signIns is the way that all sign-ins take: the flow of the provider, the application's word, linking, the session.
@@ -75,6 +76,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 		}
 	}()
 	id := out.who
+	c.debugIdentity(ctx, id)
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
 		if redirect != "" {
 			c.audit.note(ctx, &c.arrival, AuditEvent{
@@ -90,6 +92,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	if err != nil {
 		return "", err
 	}
+	c.debugMember(ctx, who)
 	if id.account.Type == TypeWebAuthn {
 		id.account.UserID = who.user.ID
 	}
@@ -133,6 +136,8 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
 		return "", err
 	}
+	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
+		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
 	out.cookies = append(out.cookies, cookies...)
 	if !who.keeps {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, &c.session, id, who.user.ID)...)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -35,6 +36,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}
+	c.debug(ctx, "session ended", slog.String("user_id", userID))
 	response.Cookies = c.session.clear()
 	s.away.leave(ctx, c, userID, response)
 	return response, nil

@@ -137,7 +137,8 @@ type Config struct {
 
 	// Logger receives errors, warnings and debug lines; nil: slog.Default.
 	Logger *slog.Logger
-	// Debug logs what the flows do. Lines hold no secrets, but personal data.
+	// Debug logs the steps of sign-ins and sign-outs at level debug: the member names of token responses, the mapped user,
+	// the decision of account linking, the issued session. Lines contain personal data, but no secrets or tokens.
 	Debug bool
 	// HTTPClient is used for all providers; nil: a client with deadlines, bounds and an address guard.
 	HTTPClient *http.Client

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -72,6 +73,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, err
 	}
 	c.audit.note(ctx, &c.arrival, asked)
+	c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	response := &Response{}
 	if f.ConfirmLink == Auto {
 		response.Cookies = []Cookie{f.asked.remember(c, token, address)}

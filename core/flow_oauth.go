@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core/internal/deadline"
@@ -63,7 +62,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 			return nil, err
 		}
 	}
-	c.log.debug(ctx, "authorization url is ready", slog.String("provider", f.ID))
+	c.debug(ctx, "authorization url is ready")
 	return response, nil
 }
 
@@ -177,6 +176,7 @@ func (f *oauthFlow) redeem(
 		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 	}
 	tokens := f.tokenSet(answered)
+	c.debugTokens(ctx, tokens)
 	if f.Type == TypeOIDC {
 		nonce, err := r.value(CheckNonce)
 		if err != nil {
