@@ -139,6 +139,9 @@ func (w *writer) fresh(id *identity, moved bool) (*User, error) {
 // that is linked from now on is taken back by afterLinking. One of the two comes second, whatever the store's
 // transactions can see of each other.
 func (w *writer) afterProof(ctx context.Context, id *identity, here visitor, proved *User) (who member, err error) {
+	if err := w.endEarlier(ctx, proved.ID); err != nil {
+		return who, err
+	}
 	linked, err := w.store.linked(ctx, proved)
 	if err != nil {
 		return who, err

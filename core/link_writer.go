@@ -55,6 +55,8 @@ type writer struct {
 	proofs []Method
 	// proved: this sign-in has written the proof of the address already.
 	proved bool
+	// endsEarlier: the user's earlier sessions in cookies end after the commit.
+	endsEarlier bool
 }
 
 func (l *linker) writer(v *arrival, owner string) *writer {

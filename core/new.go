@@ -73,6 +73,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals) {
 	a.store.cleanedBy(cleaning)
 	facts := a.parts.facts || c.Session.Revocation.On
 	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions.jwt.keepsUser = a.parts.proves
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
 	a.linker = &linker{

@@ -158,5 +158,8 @@ func (ps *parts) afterProof(ctx context.Context, w *writer, userID string) error
 	if err != nil {
 		return err
 	}
-	return w.unlinkStrangers(ctx, w.store, known, linked)
+	if err := w.unlinkStrangers(ctx, w.store, known, linked); err != nil {
+		return err
+	}
+	return w.endEarlier(ctx, userID)
 }

@@ -21,19 +21,23 @@ type jwtSessions struct {
 	secrets []string
 	// callback is Callbacks.JWT.
 	callback func(ctx context.Context, p JWTParams) (*Token, error)
-	// users is the store, nil for none; proofs reports that a sign-in here can be the first proof of an address.
+	// users is the store, nil for none. proofs reports that a sign-in can verify an address that was not verified before.
 	users  Store
 	proofs bool
+	// keepsUser reports that a plugin verifies addresses (Host.ProvesEmail). Such a verification leaves the address with
+	// its user, so every session that the user had before it ends.
+	keepsUser bool
 	// facts: sessions carry their facts.
 	facts bool
 	// ended are the sessions that were ended, nil where Session.Revocation is off.
 	ended *revocations
 }
 
-// emailUnproved is the claim of a session token whose user had not proved their e-mail address when it was issued. Once
-// they have, such a token links nothing: before the proof a stranger could have made a user of that address. In a token
-// of a session that the application's word alone began (credentials, NewSession) the claim is when it began, in Unix
-// seconds: such a session ends with a later proof.
+// emailUnproved is the claim of a session token that was issued before its user verified the email address. Such a
+// session may be an attacker's who created a user with the address of another person. After the verification the token
+// links no accounts. The session ends as well if the user keeps the address: in a configuration with a plugin that
+// verifies addresses always, and otherwise if the value is a number. The value is the start of the session in Unix
+// seconds if the application alone identified the user (credentials, NewSession), and true in all other cases.
 const emailUnproved = "email_unproved"
 
 var (
@@ -206,11 +210,15 @@ func (t *Token) issuedUnproved() bool {
 	return there
 }
 
-// endsWithProof reports whether the session of a token may have ended by a proof: then each read costs a look-up.
+// endsWithProof reports whether a verification of the address may have ended the session of a token. Each read of such a
+// session needs a query.
 func (j *jwtSessions) endsWithProof(t *Token) bool {
 	raw, there := t.Extra[emailUnproved]
 	if !there || j.users == nil || !j.proofs {
 		return false
+	}
+	if j.keepsUser {
+		return true
 	}
 	_, ok := exactjson.Int64(raw)
 	return ok

@@ -101,8 +101,14 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clear(), nil
 	}
-	if s.jwt.endsWithProof(token) && s.outdated(ctx, p, token) {
-		return nil, p.clear(), nil
+	if s.jwt.endsWithProof(token) {
+		outdated, err := s.outdated(ctx, p, token)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case outdated:
+			return nil, p.clear(), nil
+		}
 	}
 	session, cookies, err := s.continueJWT(ctx, p, token, read)
 	if err != nil {
@@ -111,20 +117,25 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 	return session, cookies, nil
 }
 
-// outdated reports whether a proof has ended the session of a token. An encrypted session outlives an outage; links are
-// refused in it.
-func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) bool {
+// outdated reports whether the session of a token ended when its user's address was verified. While the store is
+// unavailable the session continues but links no accounts; with Revocation.Strict the read fails with an error of type
+// ErrSessionToken.
+func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) (bool, error) {
 	outdated, err := s.jwt.outdated(ctx, token)
 	switch {
 	case err != nil:
 		err := errorf(ErrStore, "look up whether a proof has ended the session: %w", err)
+		if s.ended != nil && s.ended.strict {
+			return false, err.under(ErrSessionToken)
+		}
 		p.at.log.failure(ctx, err, p.at.attrs()...)
+		return false, nil
 	case outdated:
 		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
 		p.at.log.info(ctx, "a session has ended: the owner of its user's address has proved it since", attrs...)
 		p.at.decidedOf(ctx, AuditSessionEnded, ReasonProved, token.Subject, token.publicID())
 	}
-	return err == nil && outdated
+	return outdated, nil
 }
 
 // continueJWT makes the session of a good token, and the token that takes its place.

@@ -12,7 +12,8 @@ import (
 // without an error means that nobody is signed in: no token came, or one that cannot be read, has expired or was
 // revoked; the log says at level debug which. An error means that this could not be found out, and is never to be taken
 // for "not signed in": JWT.Revoked failed, or the request is not for a host of ours. It runs no callback but
-// JWT.Revoked, renews nothing and asks no store but for what Session.Revocation has ended, beside the request.
+// JWT.Revoked and renews nothing. It queries the store only for sessions that Session.Revocation has ended, outside of
+// the request, and for the user of a session that began before a plugin verified the user's address.
 //
 // A Request with nothing but its Header will do, where the application has no more: both names of the session cookie
 // count then. [NewTokenReader] is for services that have the secret and no Auth.
@@ -25,7 +26,20 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reader.Token(ctx, r.Header)
+	token, err := reader.Token(ctx, r.Header)
+	if err != nil || token == nil || !a.sessions.jwt.endsWithProof(token) {
+		return token, err
+	}
+	outdated, err := a.sessions.jwt.outdated(ctx, token)
+	switch {
+	case err != nil && a.sessions.ended != nil && a.sessions.ended.strict:
+		return nil, errorf(ErrSessionToken, "look up whether the address of the user was verified: %w", err)
+	case err != nil:
+		a.log.failure(ctx, errorf(ErrStore, "look up whether the address of the user was verified: %w", err))
+	case outdated:
+		return nil, nil
+	}
+	return token, nil
 }
 
 // RawToken returns the text of the token that a request carries, unchecked: "" for none. An error means that it is not

@@ -1,0 +1,138 @@
+package core_test
+
+import (
+	"context"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// verifies is a plugin that verifies the address of a user, as a link that was sent there does.
+func verifies() core.Part {
+	return partFunc(func(h *core.Host) error {
+		h.ProvesEmail()
+		h.Action(core.Action{Method: "POST", Name: "prove",
+			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+				return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"), victim)
+			}})
+		return nil
+	})
+}
+
+// TestVerificationEndsEarlierSessions: an attacker creates a user with the victim's address and keeps the cookie. When
+// the victim verifies the address, the cookie is nobody's session or that of another user than the victim's, whatever
+// began the session and however the address was verified. Passwords are reset in
+// providers/password TestResetEndsSessionsOfUnverifiedAddress.
+func TestVerificationEndsEarlierSessions(t *testing.T) {
+	t.Parallel()
+	sources := map[string]func(w *town, b *browser) string{
+		"provider account": func(w *town, b *browser) string {
+			return w.signedIn(b, w.through(b, "plain", "s1", victim, ""))
+		},
+		"provider account, as a known user": func(w *town, b *browser) string {
+			first := w.browser()
+			w.signedIn(first, w.through(first, "plain", "s1", victim, ""))
+			return w.signedIn(b, w.through(b, "plain", "s1", victim, ""))
+		},
+		"passkey": func(w *town, b *browser) string {
+			return w.signedIn(b, w.passkey(b, "action=register&email="+victim, "register", "key"))
+		},
+		"password": func(w *town, b *browser) string {
+			w.users["u1"] = core.User{ID: "u1", Email: victim}
+			return w.signedIn(b, b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}))
+		},
+		"NewSession": func(w *town, b *browser) string { return w.made(b) },
+	}
+	verifications := map[string]func(w *town, id string) string{
+		"link": func(w *town, _ string) string {
+			b := w.browser()
+			return w.signedIn(b, w.byMail(b, victim))
+		},
+		"provider": func(w *town, _ string) string {
+			b := w.browser()
+			return w.signedIn(b, w.through(b, "linking", "p1", victim, vouched))
+		},
+		"plugin": func(w *town, id string) string {
+			if r := w.browser().submit("/auth/prove", url.Values{"id": {id}}); r.Err != nil {
+				w.Fatal(r.Err)
+			}
+			return id
+		},
+	}
+	for source, begin := range sources {
+		for verification, verify := range verifications {
+			for name, session := range map[string]core.SessionConfig{
+				"database":        {Strategy: core.StrategyDatabase},
+				"jwt":             {Strategy: core.StrategyJWT},
+				"jwt, revocation": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+			} {
+				t.Run(name+"/"+verification+"/"+source, func(t *testing.T) {
+					t.Parallel()
+					w := newTown(t, power{}, session.Strategy, func(c *core.Config) {
+						c.Session = session
+						c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
+						c.Providers[4].(*core.WebAuthnProvider).InsecureTypedEmail = true
+						c.Parts = []core.Part{verifies()}
+					})
+					attacker := w.browser()
+					old := begin(w, attacker)
+					w.app.clock.Advance(time.Minute)
+					owner := verify(w, old)
+					if u := w.users[owner]; u.Email != victim || u.EmailVerified.IsZero() {
+						t.Fatalf("the address is not verified: %v", u)
+					}
+					copied := w.browser()
+					for name, value := range attacker.cookies {
+						copied.cookies[name] = value
+					}
+					w.app.clock.Advance(time.Minute)
+					if who := w.who(attacker); who == owner {
+						t.Error("the attacker's session is that of the owner of the address")
+					}
+					if token, err := w.app.Token(t.Context(), copied.request("GET", "/", "", "")); err != nil ||
+						token != nil && token.Subject == owner {
+						t.Errorf("the attacker's token is that of the owner of the address: %v", err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestVerificationEndsTokensOfAuthJS: a token that Auth.js issued does not say whether the address was verified. With
+// Revocation it ends with the verification all the same.
+func TestVerificationEndsTokensOfAuthJS(t *testing.T) {
+	t.Parallel()
+	for name, verify := range map[string]func(w *town) *core.Response{
+		"link":   func(w *town) *core.Response { return w.byMail(w.browser(), victim) },
+		"plugin": func(w *town) *core.Response { return w.browser().submit("/auth/prove", url.Values{"id": {"u1"}}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t, power{}, core.StrategyJWT, func(c *core.Config) {
+				c.Session.Revocation.On = true
+				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
+				c.Parts = []core.Part{verifies()}
+			})
+			w.users["u1"] = core.User{ID: "u1", Email: victim}
+			value, err := w.app.SealToken(&core.Token{Subject: "u1", Email: victim}, sessionCookie, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			attacker := w.browser()
+			attacker.cookies[sessionCookie] = value
+			if who := w.who(attacker); who != "u1" {
+				t.Fatalf("signed in as %q", who)
+			}
+			if r := verify(w); r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			attacker.cookies[sessionCookie] = value
+			if who := w.who(attacker); who == "u1" && !w.users["u1"].EmailVerified.IsZero() {
+				t.Error("the session goes on as the owner of the address")
+			}
+		})
+	}
+}
