@@ -77,6 +77,7 @@ func (a *Account) Attach(h *core.Host) error {
 	a.stories = storiesOf(h, &a.options)
 	h.FreshLinks(a.options.Fresh)
 	h.ProvesEmail()
+	h.EndsSessions()
 	if m, ok := a.options.Mail.(core.ConfiguredMailer); ok {
 		if err := m.Configure(h.Getenv); err != nil {
 			return fmt.Errorf("Options.Mail: %w", err)

@@ -13,7 +13,7 @@ import (
 var strategies = map[string]func(*core.Config){
 	"database": func(*core.Config) {},
 	"jwt": func(c *core.Config) {
-		c.Session.Strategy, c.Session.Revocation = core.StrategyJWT, core.Revocation{On: true}
+		c.Session.Strategy, c.Session.Revocation = core.StrategyJWT, core.Revocation{On: core.On}
 	},
 }
 
@@ -71,7 +71,9 @@ func TestEndOwnSession(t *testing.T) {
 
 // TestSessionsNotListed: encrypted cookies that nobody can revoke are not listed, and the page says so.
 func TestSessionsNotListed(t *testing.T) {
-	s := newSite(t, setup{configure: func(c *core.Config) { c.Session.Strategy = core.StrategyJWT }})
+	s := newSite(t, setup{configure: func(c *core.Config) {
+		c.Session.Strategy, c.Session.Revocation.On = core.StrategyJWT, core.Off
+	}})
 	b := s.as(ada)
 	if o := b.overview(); o.Sessions != nil {
 		t.Errorf("sessions %+v", o.Sessions)

@@ -173,8 +173,9 @@ type SessionConfig struct {
 	// HashTokens stores the SHA-256 of session tokens in place of the tokens, so that a reader of the database cannot use
 	// them. Switching it on or off ends all database sessions, and Auth.js cannot read them.
 	HashTokens bool
-	// Revocation lets sessions of StrategyJWT be ended before their time. It needs a Store that is a [store.RecordStore].
-	// Zero: off, as with Auth.js. Under StrategyDatabase sessions end with their record, and it has to be off.
+	// Revocation ends sessions of StrategyJWT before they expire. The zero value switches it on if a plugin ends sessions,
+	// as packages password and account do, and off otherwise, as with Auth.js. Under StrategyDatabase sessions end with
+	// their record.
 	Revocation Revocation
 	// Bearer lets clients that are no browsers present the session token in the header "Authorization: Bearer": to pages
 	// behind the hook, to guards and to the auth routes, in place of the cookie, which does not count then. Nothing is set
@@ -183,17 +184,23 @@ type SessionConfig struct {
 	Bearer bool
 }
 
-// Revocation has the options of ending sessions of StrategyJWT: by [Auth.EndSessions], by signing out, by a
-// back-channel logout. Each ends at once in the process that ends it and within Every in the others. Auth.js goes on
-// accepting a session that has ended so: switch it on when the move is over.
+// Revocation has the options for ending sessions of StrategyJWT before they expire: by [Auth.EndSessions], by plugins, by
+// a sign-out, by a back-channel logout. A session ends immediately in the process that ends it, and within Every in the
+// other processes.
+//
+// The check fails open: if the store is unavailable, a process accepts the sessions that others have ended since it last
+// read the list. Set Strict to fail closed.
 type Revocation struct {
-	// On switches it on.
-	On bool
+	// On switches revocation on or off. The default, [Auto], switches it on if a plugin has called [Host.EndsSessions]. It
+	// needs a Store that is a [store.RecordStore]; New returns an error if the Store is not one. Off means that a copied
+	// cookie stays valid until it expires, even after a password reset. Set Off while Auth.js serves the same users, because
+	// Auth.js accepts sessions that were ended here. Under StrategyDatabase, On is an error.
+	On Toggle
 	// Every is how long it takes at most until the other processes know; zero: 5 seconds. While sessions are read, a
 	// process asks the store twice in that time, by one look-up, and not at all while none is.
 	Every time.Duration
-	// Strict says what happens where a process could not learn for a minute which sessions have ended, because the store
-	// is away: true refuses to say who is signed in, as for a store that fails, false goes on with what is known.
+	// Strict decides what happens after a process could not read for a minute which sessions have ended. If true, reading a
+	// session fails, as with a store that is unavailable. If false, the process continues with what it knows.
 	Strict bool
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // checkNeeds checks what the providers and the strategy ask of the store.
-func checkNeeds(c *Config, providers []*provider, kept stores, faults *ConfigError) {
+func checkNeeds(c *Config, providers []*provider, ps *parts, kept stores, faults *ConfigError) {
 	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
 		faults.add(ErrMissingStore, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
 	}
@@ -46,7 +46,7 @@ func checkNeeds(c *Config, providers []*provider, kept stores, faults *ConfigErr
 			"store.AuthenticatorStore too (package core/store): %T is not", c.Store)
 	}
 	checkUpkeep(c, kept, faults)
-	checkRevocation(c, kept, faults)
+	checkRevocation(c, ps, kept, faults)
 	checkLimits(c, kept, faults)
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
@@ -58,19 +58,40 @@ func checkNeeds(c *Config, providers []*provider, kept stores, faults *ConfigErr
 	}
 }
 
-// checkRevocation checks what ending sessions of the jwt strategy asks of the store.
-func checkRevocation(c *Config, kept stores, faults *ConfigError) {
+// checkRevocation decides whether Session.Revocation is on if it is Auto, and checks what it needs of the store.
+func checkRevocation(c *Config, ps *parts, kept stores, faults *ConfigError) {
+	on := &c.Session.Revocation.On
 	switch {
-	case !c.Session.Revocation.On:
+	case *on == Off:
 	case c.Session.Strategy == StrategyDatabase:
-		faults.add(ErrInvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, "+
-			"whose sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
-	case c.Store == nil:
+		if *on == On {
+			faults.add(ErrInvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, "+
+				"whose sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
+		}
+	case *on == On && c.Store == nil:
 		faults.add(ErrMissingStore, "Session.Revocation needs a Store for what has ended: set Store")
-	case kept.records == nil:
+	case *on == On && kept.records == nil:
 		faults.add(ErrMissingStoreMethods, "Session.Revocation needs a Store that is a store.RecordStore too "+
 			"(package core/store): %T is not", c.Store)
+	case *on == Auto && ps.ends != "" && kept.records == nil:
+		kind := ErrMissingStoreMethods
+		if c.Store == nil {
+			kind = ErrMissingStore
+		}
+		faults.add(kind, "%s ends sessions, and Session.Strategy keeps them in cookies, which end before they expire only "+
+			"if the Store is a store.RecordStore (package core/store): set such a Store, or set Session.Revocation.On to "+
+			"core.Off if sessions may continue after a password reset", ps.ends)
+	case *on == Auto && ps.ends != "":
+		*on = On
 	}
+}
+
+// revocationWarnings warns of a plugin that promises to end sessions in a configuration that cannot end them.
+func revocationWarnings(c *Config, ps *parts) []warning {
+	if ps.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == Off {
+		return []warning{warnSessionsNotRevoked}
+	}
+	return nil
 }
 
 // checkNeeds checks what a provider asks of the application's functions.

@@ -249,6 +249,9 @@ const (
 	// warnSessionsNotEnded is ours: the Store is no store.SessionLister. A visitor who is the first to prove the address
 	// of a user without accounts gets a new user with that address, as the sessions of the old one cannot be ended.
 	warnSessionsNotEnded warning = "store-ends-no-sessions"
+	// warnSessionsNotRevoked is ours: a plugin ends sessions, and Session.Revocation.On is Off, so sessions in cookies
+	// continue until they expire.
+	warnSessionsNotRevoked warning = "sessions-not-revoked"
 	// warnDataLarge is ours, once for each Auth: the data of sessions is so large that cookies of several sign-ins and
 	// chunks may come to more than servers in front read.
 	warnDataLarge warning = "session-data-large"

@@ -36,7 +36,7 @@ func New(config Config) (*Auth, error) {
 	a.providers = newProviders(&c, faults)
 	watchProviders(a.providers, observed)
 	data := newDataKeeper(&c, a.log, faults)
-	checkNeeds(&c, a.providers, a.store, faults)
+	checkNeeds(&c, a.providers, &a.parts, a.store, faults)
 	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
 	seals := newSeals(a.site.secrets, faults)
 	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
@@ -53,7 +53,8 @@ func New(config Config) (*Auth, error) {
 	if a.sessions.data = data; data != nil {
 		data.toldBy(a.sessions.ended)
 	}
-	announce(a, append(warnings, linkingWarnings(&c, can, a.store)...))
+	warnings = append(warnings, linkingWarnings(&c, can, a.store)...)
+	announce(a, append(warnings, revocationWarnings(&c, &a.parts)...))
 	return a, nil
 }
 
@@ -71,7 +72,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals) {
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.log)
 	a.store.cleanedBy(cleaning)
-	facts := a.parts.facts || c.Session.Revocation.On
+	facts := a.parts.facts || c.Session.Revocation.On == On
 	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
 	a.sessions.jwt.keepsUser = a.parts.proves
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)

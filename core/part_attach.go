@@ -18,6 +18,8 @@ type parts struct {
 	facts   bool // Host.Facts was called
 	proves  bool // Host.ProvesEmail was called
 	knows   bool // Host.KnownBrowsers was called
+	// ends is the plugin that called Host.EndsSessions first, as configuration errors name it; empty if none did.
+	ends string
 	// freshLinks is that of Host.FreshLinks; zero: nobody asked.
 	freshLinks time.Duration
 	hosts      []*Host

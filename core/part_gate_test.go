@@ -582,7 +582,7 @@ func TestEndOthers(t *testing.T) {
 			t.Parallel()
 			w := newTown(t, power{}, strategy, func(c *core.Config) {
 				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
-				c.Session.Revocation.On = strategy == core.StrategyJWT
+				c.Session.Revocation.On = onFor(strategy)
 				c.Parts = []core.Part{&toyFactor{name: "toyfactor"}, partFunc(func(h *core.Host) error {
 					h.Facts()
 					h.Action(core.Action{Method: "POST", Name: "others",

@@ -78,6 +78,20 @@ func (h *Host) Facts() {
 	h.parts.facts = true
 }
 
+// EndsSessions declares that the plugin ends sessions before they expire, after a password reset for example. Under
+// [StrategyJWT] it switches Session.Revocation on, unless the application has switched it off. If the store cannot keep
+// records, New returns an error that names both fixes.
+func (h *Host) EndsSessions() {
+	h.attaching("EndsSessions")
+	if h.parts.ends == "" {
+		h.parts.ends = h.part
+	}
+}
+
+// CanEndSessions reports whether this configuration can end the sessions of a user before they expire. It is known once
+// New has returned. Texts that promise the end of sessions depend on it.
+func (h *Host) CanEndSessions() bool { return h.Auth.sessions.canEnd() }
+
 // FreshLinks has an account or a passkey added to the user who is signed in only where they have proved who they are
 // within d, a positive time: an open session that somebody else comes upon is not enough to make a way in of their own.
 // Of several parts the shortest time counts. It calls Facts; a session without facts counts as old.

@@ -42,7 +42,7 @@ func TestReissueEndsCopies(t *testing.T) {
 			t.Run(string(strategy)+" "+name, func(t *testing.T) {
 				t.Parallel()
 				a, h := factual(t, strategy, func(c *core.Config) {
-					c.Session.Revocation.On = strategy == core.StrategyJWT
+					c.Session.Revocation.On = onFor(strategy)
 					c.Parts = []core.Part{provingAgain(first)}
 				})
 				b := signedIn(t, a, "1")
@@ -82,7 +82,7 @@ func TestReissueEndsTokensWithoutFacts(t *testing.T) {
 	config := core.Config{Store: newHouse(), Providers: []core.Provider{byName()}, InsecureNoLimits: true}
 	config.Session.Strategy = core.StrategyJWT
 	b := signedIn(t, newApp(t, config), "1")
-	config.Session.Revocation.On, config.Parts = true, []core.Part{provingAgain(nothingFirst)}
+	config.Session.Revocation.On, config.Parts = core.On, []core.Part{provingAgain(nothingFirst)}
 	a := newApp(t, config)
 	thief := visit(t, a)
 	thief.cookies[sessionCookie] = b.cookies[sessionCookie]
@@ -108,7 +108,7 @@ func TestLogoutOfASessionThatGoesOn(t *testing.T) {
 				*opRows
 				*drawer
 			}{newOPRows(), newDrawer()}
-			config.Session.Strategy, config.Session.Revocation.On = strategy, strategy == core.StrategyJWT
+			config.Session.Strategy, config.Session.Revocation.On = strategy, onFor(strategy)
 			a := openOP(t, op, config)
 			b := op.signIn(t, a, "s1")
 			before := b.cookies[sessionCookie]

@@ -66,7 +66,7 @@ func TestVerificationEndsEarlierSessions(t *testing.T) {
 			for name, session := range map[string]core.SessionConfig{
 				"database":        {Strategy: core.StrategyDatabase},
 				"jwt":             {Strategy: core.StrategyJWT},
-				"jwt, revocation": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+				"jwt, revocation": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
 			} {
 				t.Run(name+"/"+verification+"/"+source, func(t *testing.T) {
 					t.Parallel()
@@ -112,7 +112,7 @@ func TestVerificationEndsTokensOfAuthJS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newTown(t, power{}, core.StrategyJWT, func(c *core.Config) {
-				c.Session.Revocation.On = true
+				c.Session.Revocation.On = core.On
 				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
 				c.Parts = []core.Part{verifies()}
 			})

@@ -23,7 +23,7 @@ const (
 )
 
 func newRevocations(c *Config, records store.RecordStore, log *reporter) *revocations {
-	if !c.Session.Revocation.On || records == nil {
+	if c.Session.Revocation.On != On || records == nil {
 		return nil
 	}
 	every := c.Session.Revocation.Every

@@ -20,11 +20,11 @@ func BenchmarkRevocation(b *testing.B) {
 	for _, row := range []struct {
 		name  string
 		facts bool
-		on    bool
+		on    core.Toggle
 		ended int
 	}{
-		{"off", false, false, 0}, {"facts alone", true, false, 0}, {"on", true, true, 0},
-		{"on, a million ended", true, true, 1_000_000},
+		{"off", false, core.Off, 0}, {"facts alone", true, core.Off, 0}, {"on", true, core.On, 0},
+		{"on, a million ended", true, core.On, 1_000_000},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			h := newHouse()
@@ -35,7 +35,7 @@ func BenchmarkRevocation(b *testing.B) {
 					c.Parts = []core.Part{asking{}}
 				}
 			})
-			first := awaitLog(b, a, row.on)
+			first := awaitLog(b, a, row.on == core.On)
 			kept := heap() - before
 			r := signedInRequest(b, a)
 			calls := h.calls["Record"]

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,7 @@ func process(t testing.TB, s core.Store, ahead time.Duration, change ...func(*co
 		Store: s, Providers: []core.Provider{byName()}, InsecureNoLimits: true, URL: "https://app.test",
 		Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" }, Rand: rand.Reader,
 		Now: func() time.Time { return time.Now().Add(ahead) }, Logger: slog.New(slog.DiscardHandler),
-		Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+		Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
 	}
 	for _, f := range change {
 		f(&c)
@@ -394,11 +395,70 @@ func TestRevocationNeeds(t *testing.T) {
 			c := core.Config{
 				Store: newHouse(), Secrets: []core.Secret{testSecret}, URL: "https://app.test",
 				Getenv:  func(string) string { return "" },
-				Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+				Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
 			}
 			row.change(&c)
 			if _, err := core.New(c); err == nil || !strings.Contains(err.Error(), row.says) {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestRevocationDefault: unless the application decides, sessions in cookies can be ended if a plugin promises it.
+func TestRevocationDefault(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		strategy core.Strategy
+		on       core.Toggle
+		ends     bool // a plugin ends sessions
+		store    core.Store
+		can      bool
+		says     string // the error of New
+		warns    bool
+	}{
+		"no plugin":                       {strategy: core.StrategyJWT, store: newHouse()},
+		"no plugin, on":                   {strategy: core.StrategyJWT, on: core.On, store: newHouse(), can: true},
+		"plugin":                          {strategy: core.StrategyJWT, ends: true, store: newHouse(), can: true},
+		"plugin, on":                      {strategy: core.StrategyJWT, on: core.On, ends: true, store: newHouse(), can: true},
+		"plugin, off":                     {strategy: core.StrategyJWT, on: core.Off, ends: true, store: newHouse(), warns: true},
+		"plugin, database":                {strategy: core.StrategyDatabase, ends: true, store: newHouse(), can: true},
+		"plugin, database, off":           {strategy: core.StrategyDatabase, on: core.Off, ends: true, store: newHouse(), can: true},
+		"plugin, a store of no records":   {strategy: core.StrategyJWT, ends: true, store: newPeople(), says: "store.RecordStore"},
+		"plugin, no store":                {strategy: core.StrategyJWT, ends: true, says: "Session.Revocation.On to core.Off"},
+		"plugin, no store, off":           {strategy: core.StrategyJWT, on: core.Off, ends: true, warns: true},
+		"no plugin, a store of no record": {strategy: core.StrategyJWT, store: newPeople()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var host *core.Host
+			var log bytes.Buffer
+			a, err := core.New(core.Config{
+				Store: row.store, Secrets: []core.Secret{testSecret}, URL: "https://app.test",
+				Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				Session: core.SessionConfig{Strategy: row.strategy, Revocation: core.Revocation{On: row.on}},
+				Parts: []core.Part{partFunc(func(h *core.Host) error {
+					if host = h; row.ends {
+						h.EndsSessions()
+					}
+					return nil
+				})},
+			})
+			if row.says != "" {
+				if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "core.Off") {
+					t.Errorf("New returned %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = a.EndSessions(t.Context(), "1", core.EndOptions{})
+			if (err == nil) != row.can || host.CanEndSessions() != row.can {
+				t.Errorf("CanEndSessions is %v, and EndSessions returned %v", host.CanEndSessions(), err)
+			}
+			if strings.Contains(log.String(), "sessions-not-revoked") != row.warns {
+				t.Errorf("logged %s", &log)
 			}
 		})
 	}

@@ -15,6 +15,14 @@ type listedSession struct {
 	kept string
 }
 
+// canEnd reports whether sessions can be listed and ended before they expire.
+func (s *sessions) canEnd() bool {
+	if s.config.Strategy == StrategyDatabase {
+		return s.lister != nil
+	}
+	return s.ended != nil
+}
+
 // list lists the sessions of a user, those used last first. method is the one that the application has called.
 func (s *sessions) list(ctx context.Context, method, userID string) ([]listedSession, error) {
 	var list []listedSession

@@ -26,7 +26,7 @@ func TestAllocationsOfAFactualRead(t *testing.T) {
 		})
 	}
 	without := reads(func(c *core.Config) { c.Parts = nil })
-	with := reads(func(c *core.Config) { c.Session.Revocation.On = true })
+	with := reads(func(c *core.Config) { c.Session.Revocation.On = core.On })
 	if with > without+2 && !raced || with > 12 && !raced {
 		t.Errorf("%v allocations with facts and Revocation, %v without", with, without)
 	}
@@ -82,7 +82,7 @@ func TestFactsOfDecodersOfTheApplication(t *testing.T) {
 	t.Parallel()
 	kept := &core.Token{}
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
-		c.Session.Revocation.On = true
+		c.Session.Revocation.On = core.On
 		c.JWT.Encode = func(_ context.Context, p core.EncodeParams) (string, error) {
 			kept = &core.Token{Subject: p.Token.Subject, IssuedAt: start, Extra: p.Token.Extra}
 			return "token", nil

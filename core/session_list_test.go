@@ -15,7 +15,7 @@ import (
 
 // revocable has the sessions of the jwt strategy be ended; the database strategy needs nothing.
 func revocable(c *core.Config) {
-	c.Session.Revocation.On = c.Session.Strategy == core.StrategyJWT
+	c.Session.Revocation.On = onFor(c.Session.Strategy)
 }
 
 func (a *app) list(t *testing.T, userID string) []core.SessionInfo {
@@ -293,4 +293,12 @@ func TestSeen(t *testing.T) {
 			})
 		})
 	}
+}
+
+// onFor switches Session.Revocation on under StrategyJWT, the only strategy that has it.
+func onFor(strategy core.Strategy) core.Toggle {
+	if strategy == core.StrategyJWT {
+		return core.On
+	}
+	return core.Auto
 }

@@ -158,7 +158,7 @@ func (c *command) config(s *opened) core.Config {
 func (c *command) signOut(ctx context.Context, s *opened, u *core.User) error {
 	ended := 0
 	for _, session := range []core.SessionConfig{
-		{Strategy: core.StrategyDatabase}, {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+		{Strategy: core.StrategyDatabase}, {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
 	} {
 		config := c.config(s)
 		config.Session = session

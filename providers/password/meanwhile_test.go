@@ -147,7 +147,7 @@ func TestChangedBeforeTheSessionBegins(t *testing.T) {
 	} {
 		for _, sessions := range []core.SessionConfig{
 			{Strategy: core.StrategyDatabase},
-			{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+			{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
 		} {
 			t.Run(string(sessions.Strategy)+" "+name, func(t *testing.T) {
 				t.Parallel()

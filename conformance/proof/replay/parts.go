@@ -29,7 +29,6 @@ func (w declaration) besideReference(out *core.Config) {
 	out.Store = withRecords{whole, &w.records}
 	out.Providers = append(slices.Clone(out.Providers), password.New(password.Options{Mail: noMail{}}))
 	out.Parts = append(out.Parts, account.New(account.Options{Mail: noMail{}}))
-	out.Session.Revocation.On = out.Session.Strategy == core.StrategyJWT
 }
 
 // withoutParts takes out of an answer what is said beside the reference's wire: the language of a page, which a
