@@ -85,7 +85,7 @@ func TestAgain(t *testing.T) {
 			}
 			s.wait(16 * time.Minute)
 			b.begins("account/email", url.Values{"email": {"Ada@New.example"}})
-			if n := len(s.mails.Mails()); n != 0 {
+			if n := len(s.sent()); n != 0 {
 				t.Errorf("%d letters before the sign-in", n)
 			}
 			goOn()
@@ -174,7 +174,7 @@ func TestAgainIsTheSameUsers(t *testing.T) {
 	if action, _ := b.offered(); action != "" {
 		t.Errorf("offered %s after somebody else was here", action)
 	}
-	if n := len(s.mails.Mails()); n != 0 {
+	if n := len(s.sent()); n != 0 {
 		t.Errorf("%d letters", n)
 	}
 }

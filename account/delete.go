@@ -48,9 +48,7 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 	told(ctx, c, core.AuditUserDeleted, session)
 	if d.letters.mail != nil && user.Email != "" {
 		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: d.host.Now()}
-		if err := d.letters.send(ctx, c, letter); err != nil {
-			d.host.Logger.ErrorContext(ctx, "account: the letter after a deletion was not sent", "error", err)
-		}
+		d.letters.notify(ctx, c, user.ID, letter)
 	}
 	if err := c.SignOut(ctx); err != nil { // the session is gone; the cookies go too
 		d.host.Logger.InfoContext(ctx, "account: sign-out after a deletion", "error", err)

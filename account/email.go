@@ -186,11 +186,6 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 	if letter.To == "" {
 		return nil
 	}
-	// The change stands whether the letter goes out or not: its owner has proved both mailboxes' sessions. That it did
-	// not is a matter for those who run the site.
-	if err := e.letters.send(ctx, c, letter); err != nil {
-		e.host.Logger.ErrorContext(ctx, "account: the old address was not told that it was replaced",
-			"user_id", userID, "error", err)
-	}
+	e.letters.notify(ctx, c, userID, letter) // if it cannot be sent the change stays
 	return nil
 }

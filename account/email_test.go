@@ -146,7 +146,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 	} {
 		b.refused(b.call("account/email", url.Values{"email": {value}}), 400, code)
 	}
-	if n := len(s.mails.Mails()); n != 0 {
+	if n := len(s.sent()); n != 0 {
 		t.Errorf("%d letters were sent", n)
 	}
 }
@@ -208,7 +208,7 @@ func TestOneUserMailsFewStrangers(t *testing.T) {
 			b.refused(r, http.StatusTooManyRequests, "too_many")
 		}
 	}
-	if n := len(s.mails.Mails()); n != 10 {
+	if n := len(s.sent()); n != 10 {
 		t.Errorf("%d letters", n)
 	}
 	other := s.as(eve)
@@ -252,7 +252,7 @@ func TestRaces(t *testing.T) {
 		t.Errorf("%d changed the address", won)
 	}
 	letters := 0
-	for _, m := range s.mails.Mails() {
+	for _, m := range s.sent() {
 		if m.To == ada {
 			letters++
 		}
@@ -294,7 +294,7 @@ func TestNoAddressBefore(t *testing.T) {
 	if got := s.user("ada"); got.Email != adaNew || got.EmailVerified.IsZero() {
 		t.Errorf("the user has %s", got.Email)
 	}
-	if n := len(s.mails.Mails()); n != 1 {
+	if n := len(s.sent()); n != 1 {
 		t.Errorf("%d letters", n)
 	}
 }

@@ -56,7 +56,7 @@ func TestInvitationsThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n := len(s.mails.Mails()); n != 0 {
+	if n := len(s.sent()); n != 0 {
 		t.Errorf("%d letters were sent", n)
 	}
 }

@@ -9,10 +9,16 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// letters go out by Options.Mail.
+// letters sends emails by Options.Mail.
 type letters struct {
 	host *core.Host // for the theme and the language of the site
 	mail core.Mailer
+}
+
+// notify sends a security notice to a user after the response.
+func (l *letters) notify(ctx context.Context, c *core.Call, userID string, letter core.Letter) {
+	letter.Theme, letter.Host, letter.Request, letter.Locale = l.host.Theme, c.Host(), c.Request, c.Locale
+	c.Notify(ctx, core.BackgroundEmail{Letter: letter, Mailer: l.mail, UserID: userID})
 }
 
 // sendWithin bounds how long a letter may take.

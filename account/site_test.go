@@ -133,10 +133,17 @@ func (s *site) user(id string) *core.User {
 	return u
 }
 
+// sent returns all emails, after those that are sent in the background.
+func (s *site) sent() []mailbox.Mail {
+	s.Helper()
+	s.must(s.auth.FlushMail(s.Context()))
+	return s.mails.Mails()
+}
+
 // mail is the newest letter to an address.
 func (s *site) mail(to string) mailbox.Mail {
 	s.Helper()
-	for _, m := range s.mails.Mails() {
+	for _, m := range s.sent() {
 		if m.To == to {
 			return m
 		}

@@ -39,6 +39,8 @@ type AuditEvent struct {
 	Subject string
 	// Attempt is what was limited, for AuditLimit alone.
 	Attempt Attempt
+	// Email is the kind of the email, for AuditEmailFailed alone.
+	Email LetterKind
 	// Count is how many decisions the event stands for: 1, or more for refusals of one subject that were folded.
 	Count int
 }
@@ -55,6 +57,7 @@ const (
 	AuditSessionsEnded AuditName = "sessions.ended" // all, or all others, of a user
 	AuditGateHeld      AuditName = "gate.held"      // a sign-in waits for a further proof
 	AuditMailAsked     AuditName = "mail.asked"     // a letter with a link or a code
+	AuditEmailFailed   AuditName = "email.failed"   // an email of a plugin was not sent, after the last attempt
 	AuditPasskeyAdded  AuditName = "passkey.added"
 	AuditCSRF          AuditName = "csrf"  // a request without proof that it comes from this site
 	AuditLimit         AuditName = "limit" // an attempt that came too soon
@@ -180,7 +183,7 @@ func (e *AuditEvent) attrs() []slog.Attr {
 	for _, text := range []struct{ name, value string }{
 		{"outcome", string(e.Outcome)}, {"reason", string(e.Reason)}, {"user_id", e.UserID}, {"actor_id", e.ActorID},
 		{"session_id", e.SessionID}, {"provider", e.Provider}, {"tenant", e.Tenant}, {"reference", e.Reference},
-		{"attempt", string(e.Attempt)}, {"subject", e.Subject}, {"agent", e.Agent},
+		{"attempt", string(e.Attempt)}, {"email", string(e.Email)}, {"subject", e.Subject}, {"agent", e.Agent},
 	} {
 		if text.value != "" {
 			out = append(out, slog.String(text.name, text.value))

@@ -64,9 +64,13 @@ func (a *auditor) tell(ctx context.Context, e AuditEvent) {
 	a.sink(context.WithoutCancel(ctx), e)
 }
 
-// hidden is an identifier as events have it: 16 bytes of an HMAC, from which not even a short one can be guessed.
-func (a *auditor) hidden(identifier string) string {
-	mac := hmac.New(sha256.New, []byte("audit subject\x00"+a.secret))
+// hidden is an identifier as events have it.
+func (a *auditor) hidden(identifier string) string { return hiddenSubject(a.secret, identifier) }
+
+// hiddenSubject is a keyed hash of an identifier, 16 bytes of an HMAC: not even a short identifier can be guessed from
+// it.
+func hiddenSubject(secret, identifier string) string {
+	mac := hmac.New(sha256.New, []byte("audit subject\x00"+secret))
 	mac.Write([]byte(identifier))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }

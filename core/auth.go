@@ -20,6 +20,7 @@ type Auth struct {
 	tokens    tokenReaders
 	linker    *linker
 	parts     parts
+	mail      *mailQueue
 	log       *reporter
 	mounted   mounted
 

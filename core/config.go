@@ -128,6 +128,9 @@ type Config struct {
 	// Data is a *[Data], which gives sessions data of the application's own; nil: none.
 	Data SessionData
 
+	// Mail has the options of emails that plugins send in the background.
+	Mail MailConfig
+
 	// Limits bound what visitors can guess and what costs something; zero: by the figures of [Limiter], counted in this
 	// process. Where Callbacks.Limit is set it decides alone, unless Shared or Rates is set: then both are asked.
 	Limits Limits

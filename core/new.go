@@ -32,6 +32,7 @@ func New(config Config) (*Auth, error) {
 		a.store.records = &endingRecords{RecordStore: a.store.records}
 	}
 	a.site = newSite(&c, a.log, faults)
+	a.mail = newMailQueue(&c, a)
 	a.parts.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	watchProviders(a.providers, observed)

@@ -20,7 +20,7 @@ type ObservedCall struct {
 	// "userinfo" and, with OAuth 1.0a, "request token"; "authorize" is CredentialsProvider.Authorize, and "mail" is
 	// EmailProvider.Send.
 	Name string
-	// Provider is the ID of a provider that is configured; empty with the store.
+	// Provider is the ID of a configured provider. It is empty for calls to the store and for emails of plugins.
 	Provider string
 }
 
@@ -31,6 +31,7 @@ type ObservedPeer string
 const (
 	ObservedStore    ObservedPeer = "store"
 	ObservedProvider ObservedPeer = "provider"
+	ObservedMail     ObservedPeer = "mail" // an attempt to deliver a [BackgroundEmail]; its Name is the LetterKind
 )
 
 // CallOutcome is how an [ObservedCall] ended.

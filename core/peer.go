@@ -6,6 +6,39 @@ import (
 	"strings"
 )
 
+// client is the client of a request, as far as its address identifies it.
+type client struct {
+	// network is the address that limits count; an IPv6 client by its /64. It is zero if the address is not known.
+	network netip.Prefix
+	// identified reports whether network is the client's own, as [LimitParams].PeerIsVisitor says.
+	identified bool
+}
+
+// clientWidths are the prefix lengths by which an IPv6 client is counted: a household or a server has a /64, a /56 or a
+// /48 of addresses (RFC 6177).
+var clientWidths = [...]int{64, 56, 48}
+
+// widths returns the networks of an identified client, the narrowest first: one of IPv4, three of IPv6.
+func (c client) widths() []netip.Prefix {
+	if !c.network.Addr().Is6() {
+		return []netip.Prefix{c.network}
+	}
+	all := make([]netip.Prefix, 0, len(clientWidths))
+	for _, bits := range clientWidths {
+		wide, err := c.network.Addr().Prefix(bits)
+		if err == nil && bits <= c.network.Bits() {
+			all = append(all, wide)
+		}
+	}
+	return all
+}
+
+// client returns the client of the arrival's request.
+func (v *arrival) client() client {
+	network, identified := v.peer(v.r)
+	return client{network, identified && network.IsValid()}
+}
+
 // peer is the address that a limit counts: that of the connection's peer or, where the peer is a trusted proxy, the
 // last address of X-Forwarded-For that belongs to no trusted proxy, as a client can make up everything before it. A
 // client with one IPv6 address has at least 2^64 of them, so these are counted by network. The zero Prefix: it is not

@@ -116,7 +116,7 @@ func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) erro
 	c.Audit(ctx, core.AuditEvent{
 		Name: core.AuditPasswordChanged, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
 	})
-	s.letters.tellChanged(ctx, c, user)
+	s.letters.notifyChanged(ctx, c, user)
 	s.endings.links(ctx, user.ID)
 	if err := s.endings.others(ctx, c); err != nil {
 		s.log.ErrorContext(ctx, "password: sessions may have outlived a change", "user", user.ID, "error", err)

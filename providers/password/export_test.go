@@ -2,9 +2,6 @@ package password
 
 import "time"
 
-// Senders is how many letters are sent at the same time.
-const Senders = senders
-
 // Waiting is how many wait for a hash.
 func (p *Provider) Waiting() int { return int(p.hashing.waiting.Load()) }
 

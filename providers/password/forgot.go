@@ -46,12 +46,16 @@ func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, erro
 	}
 	l := s.letters.write(c, core.LetterReset, address)
 	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
-	err = s.letters.later(ctx, func(ctx context.Context) error {
-		user, err := userByEmail(ctx, s.users, address)
-		if err != nil || user == nil {
-			return err
-		}
-		return s.links.mail(ctx, user, token, l)
+	link := &resetEmail{resetLinks: s.links, token: token, letter: l}
+	err = s.letters.later(ctx, c, core.BackgroundEmail{
+		Letter: core.Letter{Kind: core.LetterReset}, Subject: address, Undo: link.undo,
+		Write: func(ctx context.Context) (core.Letter, error) {
+			user, err := userByEmail(ctx, s.users, address)
+			if err != nil || user == nil {
+				return core.Letter{}, err
+			}
+			return link.write(ctx, user)
+		},
 	})
 	if err != nil {
 		return s.pages.again(ctx, c, forgotForm(c), err)

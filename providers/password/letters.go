@@ -2,44 +2,46 @@ package password
 
 import (
 	"context"
-	"log/slog"
+	"errors"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// letters are written for requests, and sent after their answers.
+// letters writes the emails of this site and sends them in the background.
 type letters struct {
 	mail  core.Mailer
-	post  *outbox
 	theme core.Theme
 	now   func() time.Time
-	log   *slog.Logger
 }
 
-// write is a letter of this site, for a request.
+// write returns an email for a request. Its link is added by the caller.
 func (l *letters) write(c *core.Call, kind core.LetterKind, to string) core.Letter {
 	return core.Letter{To: to, Kind: kind, Host: c.Host(), Theme: l.theme, Locale: c.Locale, Request: c.Request}
 }
 
-// send delivers a letter.
+// send delivers an email now.
 func (l *letters) send(ctx context.Context, letter core.Letter) error {
 	return letter.Deliver(ctx, l.mail)
 }
 
-// later has the outbox do what depends on whether somebody is known.
-func (l *letters) later(ctx context.Context, do func(ctx context.Context) error) error {
-	return l.post.add(ctx, l.log, do)
+// later sends an email after the response. It returns errBusy if too many emails wait already, whether the address
+// belongs to a user or not.
+func (l *letters) later(ctx context.Context, c *core.Call, e core.BackgroundEmail) error {
+	e.Mailer = l.mail
+	err := c.SendLater(ctx, e)
+	if errors.Is(err, core.ErrMailQueueFull) {
+		return errBusy
+	}
+	return err
 }
 
-// tellChanged has the owner of an address told that their password is another one.
-func (l *letters) tellChanged(ctx context.Context, c *core.Call, user *core.User) {
+// notifyChanged tells a user that their password changed.
+func (l *letters) notifyChanged(ctx context.Context, c *core.Call, user *core.User) {
 	if user.Email == "" {
 		return
 	}
 	letter := l.write(c, core.LetterPasswordChanged, user.Email)
 	letter.URL, letter.At = core.Secret(c.URL(ID+"/forgot")), l.now()
-	if err := l.later(ctx, func(ctx context.Context) error { return l.send(ctx, letter) }); err != nil {
-		l.log.ErrorContext(ctx, "password: nobody was told of a changed password", "user", user.ID, "error", err)
-	}
+	c.Notify(ctx, core.BackgroundEmail{Letter: letter, Mailer: l.mail, UserID: user.ID})
 }

@@ -2,8 +2,10 @@ package password
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +77,6 @@ type Provider struct {
 	*core.CredentialsProvider
 	options Options
 	hashing *queue
-	post    *outbox
 
 	mu   sync.Mutex
 	used []*management // of the Auths that it is attached to
@@ -95,7 +96,7 @@ func New(o Options) *Provider {
 	}
 	return &Provider{
 		CredentialsProvider: &core.CredentialsProvider{ID: ID, Name: "password"},
-		options:             o, hashing: newQueue(max(1, o.AtOnce), uint64(o.Hash.Memory)<<10), post: newOutbox(),
+		options:             o, hashing: newQueue(max(1, o.AtOnce), uint64(o.Hash.Memory)<<10),
 	}
 }
 
@@ -162,10 +163,17 @@ func (p *Provider) check(h *core.Host) {
 	}
 }
 
-// Flush waits until the letters that were promised have been handed to Options.Mail, or have failed, and returns the
-// context's error when that takes too long. Call it when the server has shut down and before the process ends, and in
-// tests.
-func (p *Provider) Flush(ctx context.Context) error { return p.post.flush(ctx) }
+// Flush is [core.Auth.FlushMail] of all Auths that use the provider.
+func (p *Provider) Flush(ctx context.Context) error {
+	p.mu.Lock()
+	used := slices.Clone(p.used)
+	p.mu.Unlock()
+	var err error
+	for _, m := range used {
+		err = errors.Join(err, m.host.Auth.FlushMail(ctx))
+	}
+	return err
+}
 
 // isMail reports whether a text is one plain address, and returns its canonical form.
 func isMail(text string) (string, bool) {

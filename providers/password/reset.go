@@ -130,7 +130,7 @@ func (s *resets) after(ctx context.Context, c *core.Call, user *core.User) {
 		Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
 	})
 	forgive(ctx, c, user)
-	s.letters.tellChanged(ctx, c, user)
+	s.letters.notifyChanged(ctx, c, user)
 }
 
 // forgive forgets the wrong passwords that were typed for somebody, at the sign-in page and for a change.

@@ -43,20 +43,56 @@ func (l *resetLinks) newToken() (string, error) { return l.host.NewToken() }
 // digest names the link of a token.
 func (l *resetLinks) digest(token string) string { return l.host.Digest(kindReset, token) }
 
-// mail keeps a link and mails it. A letter that cannot be sent leaves none behind.
+// resetEmail is an email with a link to choose a new password.
+type resetEmail struct {
+	*resetLinks
+	token  string
+	letter core.Letter // without recipient and expiry
+	record *store.Record
+}
+
+// write stores the link and returns the email.
+func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Letter, error) {
+	old, err := e.passwords.of(ctx, user.ID)
+	if err != nil {
+		return core.Letter{}, err
+	}
+	link := asked{Was: fingerprint(old), Email: user.Email}
+	e.record, err = e.keep(ctx, kindReset, e.token, user.ID, link, e.life)
+	if errors.Is(err, core.ErrConflict) { // an earlier attempt stored it and got no response
+		e.record, err = e.first(ctx, kindReset, []string{e.digest(e.token)})
+	}
+	if err == nil && e.record == nil {
+		err = core.ErrNotFound
+	}
+	if err != nil {
+		return core.Letter{}, fmt.Errorf("password: keep the link: %w", err)
+	}
+	letter := e.letter
+	letter.To, letter.Expires = user.Email, e.record.Expires
+	return letter, nil
+}
+
+// undo deletes the link of an email that was not sent.
+func (e *resetEmail) undo(ctx context.Context) {
+	if e.record == nil {
+		return
+	}
+	if err := e.use(ctx, e.record); err != nil && !errors.Is(err, core.ErrNotFound) {
+		e.host.Logger.WarnContext(ctx, "password: a reset link that was not sent stays until it expires", "error", err)
+	}
+}
+
+// mail stores a link and sends it now. If that fails the link is deleted.
 func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, letter core.Letter) error {
-	old, err := l.passwords.of(ctx, user.ID)
+	e := &resetEmail{resetLinks: l, token: token, letter: letter}
+	letter, err := e.write(ctx, user)
 	if err != nil {
 		return err
 	}
-	link := asked{Was: fingerprint(old), Email: user.Email}
-	record, err := l.keep(ctx, kindReset, token, user.ID, link, l.life)
-	if err != nil {
-		return fmt.Errorf("password: keep the link: %w", err)
-	}
-	letter.To, letter.Expires = user.Email, record.Expires
 	if err := l.letters.send(ctx, letter); err != nil {
-		return errors.Join(err, l.use(context.WithoutCancel(ctx), record))
+		e.undo(context.WithoutCancel(ctx))
+		return err
 	}
 	return nil
 }

@@ -78,7 +78,20 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 	verify.URL, verify.Expires = core.Secret(c.URL(ID+"/confirm", "token", token)), record.Expires
 	exists := s.letters.write(c, core.LetterExists, address)
 	exists.URL = core.Secret(c.URL("signin"))
-	err = s.letters.later(ctx, func(ctx context.Context) error { return s.answer(ctx, record, verify, exists) })
+	dropped := false
+	err = s.letters.later(ctx, c, core.BackgroundEmail{
+		Letter: core.Letter{Kind: core.LetterVerify}, Subject: address,
+		Write: func(ctx context.Context) (core.Letter, error) {
+			letter, err := s.answer(ctx, record, verify, exists)
+			dropped = err == nil && letter.Kind != core.LetterVerify
+			return letter, err
+		},
+		Undo: func(ctx context.Context) {
+			if !dropped {
+				s.room.drop(ctx, record)
+			}
+		},
+	})
 	if err != nil {
 		return s.pages.again(ctx, c, f, err)
 	}
@@ -91,26 +104,23 @@ func isName(name string) bool {
 	return len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// answer decides which letter the owner of the address gets, after the visitor had their answer.
-func (s *signUps) answer(ctx context.Context, record *store.Record, verify, exists core.Letter) error {
+// answer returns the email that the owner of the address gets. It runs after the response. A Letter without To means
+// that there is none.
+func (s *signUps) answer(ctx context.Context, record *store.Record, verify, exists core.Letter) (core.Letter, error) {
 	user, err := userByEmail(ctx, s.users, verify.To)
 	if err != nil {
-		return err
+		return core.Letter{}, err
 	}
 	if user != nil {
 		s.room.drop(ctx, record)
-		return s.letters.send(ctx, exists)
+		return exists, nil
 	}
 	switch admitted, err := s.room.admits(ctx, verify.To); {
 	case err != nil:
-		return err
+		return core.Letter{}, err
 	case !admitted:
 		s.room.drop(ctx, record)
-		return nil
+		return core.Letter{}, nil
 	}
-	err = s.letters.send(ctx, verify)
-	if err != nil {
-		s.room.drop(context.WithoutCancel(ctx), record)
-	}
-	return err
+	return verify, nil
 }

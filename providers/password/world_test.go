@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -164,14 +165,17 @@ func (w *world) letters(to string) []core.Letter {
 	return out
 }
 
-// letter is the newest letter to an address, which is of that kind.
+// letter is the newest email of a kind to an address. Security notices may be sent before or after other emails.
 func (w *world) letter(to string, kind core.LetterKind) core.Letter {
 	w.t.Helper()
 	all := w.letters(to)
-	if len(all) == 0 || all[len(all)-1].Kind != kind {
-		w.t.Fatalf("letters to %s: %v, want one of kind %s", to, all, kind)
+	for _, l := range slices.Backward(all) {
+		if l.Kind == kind {
+			return l
+		}
 	}
-	return all[len(all)-1]
+	w.t.Fatalf("letters to %s: %v, want one of kind %s", to, all, kind)
+	return core.Letter{}
 }
 
 // token is that of the link in a letter.
@@ -201,6 +205,7 @@ type browser struct {
 	mu      sync.Mutex
 	cookies map[string]string
 	accept  string
+	from    string // the client's address; empty: 192.0.2.1
 }
 
 // visit opens a browser that asks for JSON; page one that asks for pages.
@@ -218,6 +223,9 @@ func (b *browser) send(method, target, contentType, body string) *core.Response 
 	r := &core.Request{
 		Method: method, Target: target, Hosts: []string{"app.test"}, Scheme: "https", RemoteAddr: "192.0.2.1:1",
 		Header: http.Header{"Accept": {b.accept}},
+	}
+	if b.from != "" {
+		r.RemoteAddr = b.from
 	}
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)

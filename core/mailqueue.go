@@ -1,0 +1,374 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// BackgroundEmail is an email that a plugin sends after the response: see [Call.SendLater], [Call.Notify] and
+// [Host.Notify]. If its delivery fails it is tried again, see [MailConfig].
+type BackgroundEmail struct {
+	// Letter is the email, if its content is known already. Its Kind is in logs, audit events and metrics and is required
+	// even if Write is set.
+	Letter Letter
+	// Write, if not nil, runs in the background and returns the email to send instead of Letter, so that the time of a
+	// response does not reveal what Write looks up. It is called again if it returns an error. A Letter without To means
+	// that no email is sent.
+	Write func(ctx context.Context) (Letter, error)
+	// Undo, if not nil, is called once after the last attempt failed. It removes what Write stored.
+	Undo func(ctx context.Context)
+	// Mailer delivers the email. It is required.
+	Mailer Mailer
+	// UserID is the user whom the email is about. Subject is the identifier that a client typed, if it may belong to no
+	// user. Both are in log lines and audit events; Subject as a keyed hash only.
+	UserID, Subject string
+}
+
+// MailConfig has the options of emails that are sent in the background.
+type MailConfig struct {
+	// Retries are the waits between the attempts to deliver an email. Nil means 10 seconds and one minute, so three
+	// attempts; an empty slice means one attempt. [Auth.FlushMail] makes the remaining attempts without waiting.
+	Retries []time.Duration
+}
+
+// ErrMailQueueFull is returned by [Call.SendLater] if too many emails wait already: for all clients, or for this one.
+// The plugin responds with status 503.
+var ErrMailQueueFull = errors.New("core: too many emails wait to be sent")
+
+// Limits of the mail queue.
+const (
+	mailAttemptTimeout = 30 * time.Second // for one attempt: Write and the delivery
+	mailOpenSenders    = 4
+	mailOpenWaiting    = 256
+	mailKnownSenders   = 2
+	mailKnownWaiting   = 128
+	mailNoticeSenders  = 2
+	mailNoticeWaiting  = 512
+	mailNoticePerUser  = 16
+	// mailPerClient is how many emails of one client wait at the same time. Wider IPv6 networks may have two and four times
+	// as many (see client.widths), all unidentified clients together mailUnidentified.
+	mailPerClient    = 6
+	mailUnidentified = 96
+	mailPerBrowser   = 4
+)
+
+// mailQueue sends the emails of an Auth in the background. It has three lanes, so that one kind of traffic cannot delay
+// or displace the others: security notices, emails requested in known browsers, and all others. Its goroutines end when
+// no email waits.
+type mailQueue struct {
+	log     *reporter
+	audit   *auditor
+	watch   watch
+	retries []time.Duration
+
+	notices, known, open mailLane
+
+	mu       sync.Mutex
+	total    int           // emails that are not finished, of all lanes
+	idle     chan struct{} // closed while total is zero
+	flushing int
+	hurry    chan struct{} // closed while a flush is in progress
+}
+
+// mailLane is a queue with its own senders. mailQueue.mu guards it.
+type mailLane struct {
+	senders, capacity int
+	ready             []*mailJob
+	working, held     int // held counts emails that wait, are being sent, or wait for a retry
+	clients           map[string]int
+}
+
+// mailJob is an email in the queue.
+type mailJob struct {
+	BackgroundEmail
+	ctx      context.Context
+	at       *arrival // nil outside of a request
+	lane     *mailLane
+	counted  []mailQuota
+	attempts int
+	written  bool
+}
+
+// mailQuota limits how many emails with one key wait in a lane.
+type mailQuota struct {
+	key  string
+	most int
+}
+
+func newMailQueue(c *Config, a *Auth) *mailQueue {
+	q := &mailQueue{
+		log: a.log, audit: a.site.audit, watch: watch{c.Observe, a.log}, retries: c.Mail.Retries,
+		notices: mailLane{senders: mailNoticeSenders, capacity: mailNoticeWaiting},
+		known:   mailLane{senders: mailKnownSenders, capacity: mailKnownWaiting},
+		open:    mailLane{senders: mailOpenSenders, capacity: mailOpenWaiting},
+		idle:    make(chan struct{}), hurry: make(chan struct{}),
+	}
+	if q.retries == nil {
+		q.retries = []time.Duration{10 * time.Second, time.Minute}
+	}
+	close(q.idle)
+	return q
+}
+
+// add queues an email. It reports false if the lane or one of the quotas is full.
+func (q *mailQueue) add(ctx context.Context, at *arrival, lane *mailLane, e BackgroundEmail, quotas []mailQuota) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if lane.held >= lane.capacity {
+		return false
+	}
+	for _, quota := range quotas {
+		if lane.clients[quota.key] >= quota.most {
+			return false
+		}
+	}
+	if lane.clients == nil {
+		lane.clients = map[string]int{}
+	}
+	for _, quota := range quotas {
+		lane.clients[quota.key]++
+	}
+	if q.total == 0 {
+		q.idle = make(chan struct{})
+	}
+	q.total++
+	lane.held++
+	q.ready(&mailJob{
+		BackgroundEmail: e, ctx: context.WithoutCancel(ctx), at: at, lane: lane, counted: quotas,
+	})
+	return true
+}
+
+// ready makes a job available to the senders of its lane. q.mu is locked.
+func (q *mailQueue) ready(j *mailJob) {
+	j.lane.ready = append(j.lane.ready, j)
+	if j.lane.working < j.lane.senders {
+		j.lane.working++
+		go q.work(j.lane)
+	}
+}
+
+// work sends emails until none is ready.
+func (q *mailQueue) work(lane *mailLane) {
+	for {
+		q.mu.Lock()
+		if len(lane.ready) == 0 {
+			lane.working--
+			lane.ready = nil
+			q.mu.Unlock()
+			return
+		}
+		next := lane.ready[0]
+		lane.ready[0] = nil
+		lane.ready = lane.ready[1:]
+		q.mu.Unlock()
+		q.attempt(next)
+	}
+}
+
+// attempt tries to send an email, and on failure schedules the next attempt or gives up.
+func (q *mailQueue) attempt(j *mailJob) {
+	err := q.send(j)
+	if err != nil && j.attempts < len(q.retries) {
+		wait := q.retries[j.attempts]
+		q.log.logger.LogAttrs(j.ctx, slog.LevelWarn, "auth: an email was not sent and will be tried again",
+			append(q.attrs(j, err), slog.Duration("after", wait))...)
+		j.attempts++
+		go q.retry(j, wait)
+		return
+	}
+	if err != nil {
+		q.giveUp(j, err)
+	}
+	q.finish(j)
+}
+
+// retry makes a job available again after a wait, which a flush ends.
+func (q *mailQueue) retry(j *mailJob, wait time.Duration) {
+	q.mu.Lock()
+	hurry := q.hurry
+	q.mu.Unlock()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-hurry:
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ready(j)
+}
+
+// send makes one attempt. A panic is an error.
+func (q *mailQueue) send(j *mailJob) error {
+	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
+	defer cancel()
+	if j.Write != nil && !j.written {
+		err := guard("write of email "+string(j.Letter.Kind), func() error {
+			letter, err := j.Write(ctx)
+			if err == nil {
+				letter.Kind = LetterKind(or(string(letter.Kind), string(j.Letter.Kind)))
+				j.Letter, j.written = letter, true
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if j.Letter.To == "" {
+		return nil
+	}
+	call := ObservedCall{To: ObservedMail, Name: string(j.Letter.Kind)}
+	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return j.Letter.Deliver(ctx, j.Mailer) })
+	return hideRecipient(err, j.Letter)
+}
+
+// hideRecipient returns err with a text without the recipient's address, which mail servers repeat.
+func hideRecipient(err error, l Letter) error {
+	if err == nil {
+		return nil
+	}
+	return &hiding{err, []string{l.To, l.Recipient()}}
+}
+
+// giveUp reports an email that was not sent, and removes what was stored for it.
+func (q *mailQueue) giveUp(j *mailJob, err error) {
+	q.log.logger.LogAttrs(j.ctx, slog.LevelError, "auth: an email was not sent", q.attrs(j, err)...)
+	event := AuditEvent{
+		Name: AuditEmailFailed, Outcome: OutcomeFailed, Reason: ReasonMail, UserID: j.UserID, Email: j.Letter.Kind,
+	}
+	if j.UserID == "" {
+		event.Subject = j.Subject
+	}
+	q.audit.note(j.ctx, j.at, event)
+	if j.Undo == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
+	defer cancel()
+	if err := guard("undo of email "+string(j.Letter.Kind), func() error { j.Undo(ctx); return nil }); err != nil {
+		q.log.failure(ctx, errorf(ErrAuth, "undo of an email: %w", err))
+	}
+}
+
+// attrs describes an email in a log line, without address and link.
+func (q *mailQueue) attrs(j *mailJob, err error) []slog.Attr {
+	attrs := []slog.Attr{slog.Any("error", err), slog.String("email", string(j.Letter.Kind)),
+		slog.Int("attempt", j.attempts+1)}
+	if j.UserID != "" {
+		attrs = append(attrs, slog.String("user_id", j.UserID))
+	} else if j.at != nil && j.Subject != "" && len(j.at.secrets) > 0 {
+		attrs = append(attrs, slog.String("subject", hiddenSubject(j.at.secrets[0], canonicalName(j.Subject))))
+	}
+	if j.at != nil {
+		attrs = append(attrs, j.at.attrs()...)
+	}
+	return attrs
+}
+
+// finish removes a job from the counts of its lane.
+func (q *mailQueue) finish(j *mailJob) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	j.lane.held--
+	for _, quota := range j.counted {
+		if j.lane.clients[quota.key]--; j.lane.clients[quota.key] <= 0 {
+			delete(j.lane.clients, quota.key)
+		}
+	}
+	if len(j.lane.clients) == 0 {
+		j.lane.clients = nil
+	}
+	if q.total--; q.total == 0 {
+		close(q.idle)
+	}
+}
+
+// flush waits until no email waits or is being sent.
+func (q *mailQueue) flush(ctx context.Context) error {
+	q.mu.Lock()
+	if q.flushing++; q.flushing == 1 {
+		close(q.hurry)
+	}
+	idle := q.idle
+	q.mu.Unlock()
+	defer func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.flushing--; q.flushing == 0 {
+			q.hurry = make(chan struct{})
+		}
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// notify queues a security notice. If the lane is full it is sent before the response instead: a notice is never
+// dropped because of other emails.
+func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) {
+	quotas := []mailQuota{{"user " + or(e.UserID, e.Letter.To), mailNoticePerUser}}
+	if q.add(ctx, at, &q.notices, e, quotas) {
+		return
+	}
+	j := &mailJob{BackgroundEmail: e, ctx: context.WithoutCancel(ctx), at: at, lane: &q.notices}
+	if err := q.send(j); err != nil {
+		q.giveUp(j, err)
+	}
+}
+
+// SendLater sends an email after the response, which a client requested: a link, for example. Each client, and all
+// unidentified clients together, can have a few emails waiting; a known browser ([Limits].KnownBrowsers) of e.Subject
+// has its own share. The error is [ErrMailQueueFull]. Emails that wait are lost when the process ends: call
+// [Auth.FlushMail] before.
+func (c *Call) SendLater(ctx context.Context, e BackgroundEmail) error {
+	q, at := c.parts.auth.mail, &c.in.arrival
+	lane, quotas := &q.open, mailQuotas(at.client())
+	if browser := c.parts.limits.known.of(c.in, e.Subject); browser != "" {
+		lane, quotas = &q.known, []mailQuota{{"browser " + browser, mailPerBrowser}}
+	}
+	if !q.add(ctx, at, lane, e, quotas) {
+		return ErrMailQueueFull
+	}
+	return nil
+}
+
+// mailQuotas are the quotas of a client in the open lane.
+func mailQuotas(from client) []mailQuota {
+	if !from.identified {
+		return []mailQuota{{"unidentified", mailUnidentified}}
+	}
+	quotas := make([]mailQuota, 0, 3)
+	for i, network := range from.widths() {
+		quotas = append(quotas, mailQuota{network.String(), mailPerClient << i})
+	}
+	return quotas
+}
+
+// Notify sends a security notice after the response: an email that tells a user about a change of their account. It
+// has its own queue, so that no other email can delay it; if that is full, Notify sends the email before it returns.
+// A failure is logged and audited.
+func (c *Call) Notify(ctx context.Context, e BackgroundEmail) {
+	c.parts.auth.mail.notify(ctx, &c.in.arrival, e)
+}
+
+// Notify is [Call.Notify] outside of a request to an action: in an event, or in a program. It must not be called before
+// New has returned.
+func (h *Host) Notify(ctx context.Context, e BackgroundEmail) { h.Auth.mail.notify(ctx, nil, e) }
+
+// FlushMail waits until all background emails of the Auth's plugins are sent or have failed, and returns the error of
+// ctx if that takes longer. Emails that wait for another attempt are tried without further waiting. Call it after the
+// server's shutdown and before the process ends: emails in memory are lost otherwise. An Auth of [PerRequest] has none.
+func (a *Auth) FlushMail(ctx context.Context) error {
+	if a.mail == nil {
+		return nil
+	}
+	return a.mail.flush(ctx)
+}
