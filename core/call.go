@@ -3,6 +3,9 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/form"
@@ -116,17 +119,55 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 	if r.Method != "POST" {
 		return form.Fields{}, nil
 	}
-	fields, err := form.Read(ctx, r.Header["Content-Type"], r.Body)
-	if err != nil {
-		status := 400
-		var tooLarge form.TooLarge
-		if errors.As(err, &tooLarge) {
-			status = 413
+	body := &countedBody{from: r.Body}
+	fields, err := form.Read(ctx, r.Header["Content-Type"], body)
+	var tooLarge form.TooLarge
+	var limited *http.MaxBytesError // of a middleware
+	switch {
+	case errors.As(err, &tooLarge), errors.As(err, &limited):
+		return fields, &bodyError{status: http.StatusRequestEntityTooLarge, cause: mistake(err)}
+	case errors.Is(err, http.ErrBodyReadAfterClose), body.consumed(r.ContentLength) && ctx.Err() == nil:
+		if r.ContentLength > form.MaxBody {
+			return fields, &bodyError{status: http.StatusRequestEntityTooLarge, cause: mistake(form.TooLarge{})}
 		}
-		return fields, &bodyError{status: status, cause: mistake(err)}
+		return form.Fields{}, errorf(ErrInvalidConfig, "%w", errBodyConsumed)
+	case err != nil && body.ended && body.n == 0:
+		err = fmt.Errorf("%w: the body is empty, or a middleware has read it", err)
+		fallthrough
+	case err != nil:
+		return fields, &bodyError{status: http.StatusBadRequest, cause: mistake(err)}
+	case body.ended && body.n == 0 && r.ContentLength < 0: // sent in chunks
+		return form.None("it is empty, or a middleware has read it"), nil
 	}
 	return fields, nil
 }
+
+// errBodyConsumed is a configuration error: no client can cause it, because servers report a truncated body themselves.
+var errBodyConsumed = errors.New("the request body is gone: a middleware or handler has read it before Latchkey. Move " +
+	"Latchkey in front of it, or let it put the body back: r.Body = io.NopCloser(bytes.NewReader(data)). Forms are " +
+	"also found in r.PostForm of the same *http.Request, where r.ParseForm puts them")
+
+// countedBody counts the bytes that are read from a body.
+type countedBody struct {
+	from  io.Reader
+	n     int64
+	ended bool
+}
+
+// Read implements [io.Reader].
+func (b *countedBody) Read(p []byte) (n int, err error) {
+	if b.from == nil {
+		b.ended = true
+		return 0, io.EOF
+	}
+	n, err = b.from.Read(p)
+	b.n += int64(n)
+	b.ended = b.ended || err == io.EOF
+	return n, err
+}
+
+// consumed reports whether a body that was declared with bytes had none left.
+func (b *countedBody) consumed(declared int64) bool { return b.ended && b.n == 0 && declared > 0 }
 
 // bodyError is a body that cannot be read.
 type bodyError struct {

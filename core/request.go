@@ -13,6 +13,9 @@ type Request struct {
 	Method string
 	// Target is the request target as it came in (RFC 9112 section 3.2): path and query, still percent-encoded.
 	Target string
+	// Path is the decoded path by which the router chose the handler, if that can differ from the path of Target: a prefix
+	// was stripped or a middleware rewrote it. [Under] compares both. Empty means the path of Target.
+	Path string
 	// Hosts are the values of the Host header as they came in; more or fewer than one is refused.
 	Hosts []string
 	// Scheme is "https" when the connection itself is TLS, else "http". Forwarded headers are core's business.
@@ -30,6 +33,9 @@ type Request struct {
 	Header http.Header
 	// Body is the request body, nil for none. Core reads at most its limit, and only on POST.
 	Body io.Reader
+	// ContentLength is the declared length of the body in bytes. Zero or less means unknown. If it is known and Body has
+	// nothing left, core reports that a middleware has read the body.
+	ContentLength int64
 }
 
 // first returns the first value of a header under its canonical name.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
@@ -25,12 +26,18 @@ type Response struct {
 	Err error
 }
 
-// Fill puts header fields and cookies into the header of an answer of net/http. A field takes the place of what
-// handlers in front have set, cookies stand behind theirs. The Response is not to be changed afterwards: the values are
-// shared.
+// Fill writes header fields and cookies to the header of a response of net/http. A field replaces the values that
+// handlers in front have set. Cookies and the names of Vary are added to theirs. Do not change the Response afterwards:
+// the values are shared.
 func (r *Response) Fill(answer http.Header) {
 	for i := range r.Header.fields {
 		field := &r.Header.fields[i]
+		if field[0] == "Vary" && len(answer["Vary"]) > 0 {
+			if more := r.VaryBesides(answer["Vary"]); more != "" {
+				answer["Vary"] = append(answer["Vary"], more)
+			}
+			continue
+		}
 		answer[field[0]] = field[1:2:2]
 	}
 	if len(r.Cookies) == 0 {
@@ -42,6 +49,19 @@ func (r *Response) Fill(answer http.Header) {
 		lines = append(lines, string((*cookie.Cookie)(&r.Cookies[i]).Append(room[:0])))
 	}
 	answer["Set-Cookie"] = lines
+}
+
+// VaryBesides returns the names in the Vary field that the values of another Vary field do not have, separated by
+// commas. An adapter adds them to a Vary field that a handler in front has set. It is empty if there are none.
+func (r *Response) VaryBesides(values []string) string {
+	said := strings.Join(values, ",")
+	var more []string
+	for name := range strings.SplitSeq(r.Header.Get("Vary"), ",") {
+		if name = strings.TrimSpace(name); name != "" && !follows(said, name) {
+			more = append(more, name)
+		}
+	}
+	return strings.Join(more, ", ")
 }
 
 // Failure returns why the request failed, nil when it did not. It is for applications that answer failures of a form

@@ -55,7 +55,7 @@ func (o *collected) vary(h HeaderWriter, perhaps bool) {
 	if !o.localeOut && !perhaps {
 		return
 	}
-	if !follows(h.Get("Vary"), field) {
+	if !follows(varyOf(h), field) {
 		h.Add("Vary", field)
 	}
 }
@@ -94,13 +94,21 @@ func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
 	if caching.unsaid || caching.lasting && !caching.public {
 		h.Add("Cache-Control", "private")
 	}
-	vary := h.Get("Vary")
+	vary := varyOf(h)
 	if !follows(vary, "Cookie") {
 		h.Add("Vary", "Cookie")
 	}
 	if at.bearers && !follows(vary, "Authorization") {
 		h.Add("Vary", "Authorization")
 	}
+}
+
+// varyOf returns all values of the Vary field, or the first one if the header cannot list them.
+func varyOf(h HeaderWriter) string {
+	if all, ok := h.(interface{ Values(name string) []string }); ok {
+		return strings.Join(all.Values("Vary"), ",")
+	}
+	return h.Get("Vary")
 }
 
 // leave ends the collecting without an answer: the auth routes answer in place of a page, and set their own cookies.

@@ -49,7 +49,7 @@ func (a *Adapter) Handler(c *echo.Context) error { return answer(c, a.auth.Handl
 
 // answer lets an entry of core answer.
 func answer(c *echo.Context, entry func(context.Context, *core.Request) *core.Response) error {
-	authhttp.Write(c.Response(), entry(c.Request().Context(), authhttp.Request(c.Request())))
+	authhttp.Write(c.Response(), authhttp.Ask(c.Request(), entry))
 	return nil
 }
 
@@ -125,12 +125,12 @@ func (a *Adapter) SignOut(c *echo.Context) error { return answer(c, a.auth.SignO
 // TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
 // returns the error; see [core.Response.Failure].
 func (a *Adapter) TrySignIn(c *echo.Context) error {
-	return authhttp.WriteOrFail(c.Response(), a.auth.SignIn(c.Request().Context(), authhttp.Request(c.Request())))
+	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), a.auth.SignIn))
 }
 
 // TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
 func (a *Adapter) TrySignOut(c *echo.Context) error {
-	return authhttp.WriteOrFail(c.Response(), a.auth.SignOut(c.Request().Context(), authhttp.Request(c.Request())))
+	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), a.auth.SignOut))
 }
 
 // TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;

@@ -18,6 +18,9 @@ import (
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		e, a := echo.New(), authecho.New(s.Auth)
+		for _, step := range s.Before {
+			e.Use(before(step))
+		}
 		a.Mount(e)
 		for _, route := range s.Routes {
 			var chain []echo.MiddlewareFunc
@@ -61,6 +64,7 @@ type call struct {
 func (c call) Write(b []byte) (int, error) { return c.c.Response().Write(b) }
 func (c call) Context() context.Context    { return c.c.Request().Context() }
 func (c call) Body() io.Reader             { return c.c.Request().Body }
+func (c call) Field(name string) string    { return c.c.FormValue(name) }
 func (c call) Header(name, value string)   { c.c.Response().Header().Set(name, value) }
 func (c call) Status(code int)             { c.c.Response().WriteHeader(code) }
 

@@ -6,14 +6,21 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Write writes an answer of core and adds nothing.
+// Write writes a response of core. A header field replaces the values that handlers in front have set. Cookies and the
+// names of Vary are added to theirs.
 func Write(c *fasthttp.RequestCtx, response *core.Response) {
-	header := &c.Response.Header
+	fields := header{&c.Response.Header}
 	for name, value := range response.Header.All() {
-		header.Add(name, value)
+		if name != "Vary" {
+			fields.Set(name, value)
+			continue
+		}
+		if more := response.VaryBesides(fields.Values(name)); more != "" {
+			fields.Add(name, more)
+		}
 	}
 	for _, cookie := range response.Cookies { // fasthttp keeps the lines of different cookies apart
-		header.Add("Set-Cookie", cookie.String())
+		fields.Add("Set-Cookie", cookie.String())
 	}
 	c.SetStatusCode(response.Status)
 	c.Response.SetBodyRaw(response.Body)
@@ -36,6 +43,14 @@ type header struct{ *fasthttp.ResponseHeader }
 
 // Get implements [core.HeaderWriter].
 func (h header) Get(name string) string { return string(h.Peek(name)) }
+
+// Values returns all values of a field, as those of [net/http.Header] does.
+func (h header) Values(name string) (values []string) {
+	for _, value := range h.PeekAll(name) {
+		values = append(values, string(value))
+	}
+	return values
+}
 
 // Commit commits a visit to the answer of the request with this ID ([fasthttp.RequestCtx.ID]), when the next handler
 // has returned. After a timeout the router may have used its context again: now, which is what that context holds by

@@ -63,9 +63,10 @@ func rawLines(raw []byte, field string) (lines []string) {
 	return lines
 }
 
-// Ask returns what an entry of core, such as [core.Auth.Handle], answers to a request of [Request] and the body that
-// belongs to it. Where the server streams bodies (StreamRequestBody), core reads no more than its limit; what is left
-// would be read as the next request of the connection, which is closed in its place.
+// Ask calls a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with a request of [Request] and the
+// body that belongs to it. If the server streams bodies (StreamRequestBody), core reads no more than its limit. A body
+// that core has read to its end is put back, so that later handlers find the fields. Otherwise the connection is closed,
+// because the rest of the body would be read as the next request.
 func Ask(
 	ctx context.Context, c *fasthttp.RequestCtx, r *core.Request,
 	entry func(context.Context, *core.Request) *core.Response,
@@ -76,9 +77,11 @@ func Ask(
 		return entry(ctx, r)
 	}
 	streamed := &stream{from: body}
-	r.Body = streamed
+	r.Body, r.ContentLength = streamed, int64(c.Request.Header.ContentLength())
 	response := entry(ctx, r)
-	if !streamed.end() {
+	if streamed.end() {
+		c.Request.SetBodyRaw(streamed.read)
+	} else {
 		c.SetConnectionClose()
 	}
 	return response
@@ -87,6 +90,7 @@ func Ask(
 // stream is a body that the server has not read itself. It ends with the handler: fasthttp uses its memory again.
 type stream struct {
 	from  io.Reader
+	read  []byte
 	ended bool
 }
 
@@ -96,6 +100,7 @@ func (s *stream) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	n, err = s.from.Read(p)
+	s.read = append(s.read, p[:n]...)
 	s.ended = errors.Is(err, io.EOF)
 	return n, err
 }

@@ -104,3 +104,42 @@ func TestStreamEnds(t *testing.T) {
 		t.Error("the connection stays open with the rest of a body in it")
 	}
 }
+
+// TestStreamedFields: a handler reads the fields of a streamed body that core has read.
+func TestStreamedFields(t *testing.T) {
+	auth := newAuth(t)
+	for _, row := range []struct{ name, body, want string }{
+		{"a form", "providerId=x&name=Ada", "Ada"},
+		{"a long form", "providerId=x&name=Ada&pad=" + strings.Repeat("x", 20<<10), "Ada"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			server := &fasthttp.Server{StreamRequestBody: true, Handler: func(c *fasthttp.RequestCtx) {
+				err := authfasthttp.WriteOrFail(c, authfasthttp.Ask(t.Context(), c, authfasthttp.Request(c), auth.SignIn))
+				if err == nil {
+					t.Error("the sign-in did not fail")
+				}
+				_, _ = c.Write(c.FormValue("name"))
+			}}
+			client, conn := net.Pipe()
+			done := make(chan error, 1)
+			go func() { done <- server.ServeConn(conn) }()
+			for range 2 { // on one connection
+				go func() {
+					_, _ = fmt.Fprintf(client, "POST /signin HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n"+
+						"Content-Type: application/x-www-form-urlencoded\r\n\r\n%s", len(row.body), row.body)
+				}()
+				res, err := http.ReadResponse(bufio.NewReader(client), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _ := io.ReadAll(res.Body)
+				_ = res.Body.Close()
+				if string(got) != row.want {
+					t.Errorf("the handler reads %q", got)
+				}
+			}
+			_ = client.Close()
+			<-done
+		})
+	}
+}

@@ -20,6 +20,9 @@ func TestAdapter(t *testing.T) {
 		f, a := fiber.New(fiber.Config{
 			DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true, BodyLimit: 8 << 20,
 		}), authfiber.New(s.Auth)
+		for _, step := range s.Before {
+			f.Use(before(step))
+		}
 		a.Mount(f)
 		for _, route := range s.Routes {
 			var chain []fiber.Handler
@@ -79,6 +82,7 @@ type call struct {
 func (c call) Write(b []byte) (int, error) { return c.c.Write(b) }
 func (c call) Context() context.Context    { return c.c.UserContext() }
 func (c call) Body() io.Reader             { return bytes.NewReader(c.c.Body()) }
+func (c call) Field(name string) string    { return c.c.FormValue(name) }
 func (c call) Header(name, value string)   { c.c.Set(name, value) }
 func (c call) Status(code int)             { c.c.Status(code) }
 

@@ -8,6 +8,7 @@ package authgin
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"net/http"
 
@@ -35,7 +36,7 @@ func (a *Adapter) Mount(r gin.IRoutes) {
 
 // Handler answers a request to the auth routes.
 func (a *Adapter) Handler(c *gin.Context) {
-	authhttp.Write(c.Writer, a.auth.Handle(c.Request.Context(), authhttp.Request(c.Request)))
+	authhttp.Write(c.Writer, ask(c, a.auth.Handle))
 }
 
 // Hook makes the session available to the handlers behind it: read on first use, once per request.
@@ -88,23 +89,23 @@ func (a *Adapter) Session(c *gin.Context) (*core.Session, error) {
 
 // SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(c *gin.Context) {
-	authhttp.Write(c.Writer, a.auth.SignIn(c.Request.Context(), authhttp.Request(c.Request)))
+	authhttp.Write(c.Writer, ask(c, a.auth.SignIn))
 }
 
 // SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c *gin.Context) {
-	authhttp.Write(c.Writer, a.auth.SignOut(c.Request.Context(), authhttp.Request(c.Request)))
+	authhttp.Write(c.Writer, ask(c, a.auth.SignOut))
 }
 
 // TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
 // returns the error; see [core.Response.Failure].
 func (a *Adapter) TrySignIn(c *gin.Context) error {
-	return authhttp.WriteOrFail(c.Writer, a.auth.SignIn(c.Request.Context(), authhttp.Request(c.Request)))
+	return authhttp.WriteOrFail(c.Writer, ask(c, a.auth.SignIn))
 }
 
 // TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
 func (a *Adapter) TrySignOut(c *gin.Context) error {
-	return authhttp.WriteOrFail(c.Writer, a.auth.SignOut(c.Request.Context(), authhttp.Request(c.Request)))
+	return authhttp.WriteOrFail(c.Writer, ask(c, a.auth.SignOut))
 }
 
 // TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
@@ -116,6 +117,16 @@ func (a *Adapter) TrySignInWith(c *gin.Context, in core.SignInInput) error {
 // TrySignOutWith is TrySignInWith for signing out.
 func (a *Adapter) TrySignOutWith(c *gin.Context, in core.SignOutInput) error {
 	return authhttp.WriteOrFail(c.Writer, a.auth.SignOutWith(c.Request.Context(), authhttp.Request(c.Request), in))
+}
+
+// ask calls a method of core that reads the body, which c.ShouldBindBodyWith may have kept in c.
+func ask(c *gin.Context, entry func(context.Context, *core.Request) *core.Response) *core.Response {
+	if kept, ok := c.Get(gin.BodyBytesKey); ok {
+		if body, ok := kept.([]byte); ok {
+			return authhttp.AskWithBody(c.Request, body, entry)
+		}
+	}
+	return authhttp.Ask(c.Request, entry)
 }
 
 // writer commits a visit before the header goes out. What the handler has not written goes out when the hook has

@@ -18,6 +18,9 @@ func TestAdapter(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		r, a := gin.New(), authgin.New(s.Auth)
+		for _, step := range s.Before {
+			r.Use(before(step))
+		}
 		a.Mount(r)
 		for _, route := range s.Routes {
 			var chain []gin.HandlerFunc
@@ -59,6 +62,7 @@ type call struct {
 func (c call) Write(b []byte) (int, error) { return c.c.Writer.Write(b) }
 func (c call) Context() context.Context    { return c.c.Request.Context() }
 func (c call) Body() io.Reader             { return c.c.Request.Body }
+func (c call) Field(name string) string    { return c.c.PostForm(name) }
 func (c call) Header(name, value string)   { c.c.Header(name, value) }
 func (c call) Status(code int)             { c.c.Status(code) }
 

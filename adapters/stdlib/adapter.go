@@ -9,8 +9,13 @@
 package authhttp
 
 import (
+	"bytes"
+	"context"
+	"io"
+	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -35,7 +40,7 @@ func (a *Adapter) Mount(mux *http.ServeMux) {
 
 // ServeHTTP answers a request to the auth routes.
 func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	Write(w, a.auth.Handle(r.Context(), Request(r)))
+	Write(w, Ask(r, a.auth.Handle))
 }
 
 // Hook makes the session available to next and what is behind it: read on first use, once per request. The visit's
@@ -47,10 +52,10 @@ func (a *Adapter) Hook(next http.Handler) http.Handler {
 			return
 		}
 		both := &struct { // one allocation
-			asked  asked
-			writer Writer
+			incoming incoming
+			writer   Writer
 		}{}
-		visit := a.auth.Visit(r.Context(), both.asked.read(r))
+		visit := a.auth.Visit(r.Context(), both.incoming.read(r))
 		both.writer = Writer{w, visit}
 		next.ServeHTTP(&both.writer, r.WithContext(visit))
 		visit.Commit(w.Header())
@@ -91,23 +96,23 @@ func (a *Adapter) Session(w http.ResponseWriter, r *http.Request) (*core.Session
 
 // SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(w http.ResponseWriter, r *http.Request) {
-	Write(w, a.auth.SignIn(r.Context(), Request(r)))
+	Write(w, Ask(r, a.auth.SignIn))
 }
 
 // SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(w http.ResponseWriter, r *http.Request) {
-	Write(w, a.auth.SignOut(r.Context(), Request(r)))
+	Write(w, Ask(r, a.auth.SignOut))
 }
 
 // TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
 // returns the error; see [core.Response.Failure].
 func (a *Adapter) TrySignIn(w http.ResponseWriter, r *http.Request) error {
-	return WriteOrFail(w, a.auth.SignIn(r.Context(), Request(r)))
+	return WriteOrFail(w, Ask(r, a.auth.SignIn))
 }
 
 // TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
 func (a *Adapter) TrySignOut(w http.ResponseWriter, r *http.Request) error {
-	return WriteOrFail(w, a.auth.SignOut(r.Context(), Request(r)))
+	return WriteOrFail(w, Ask(r, a.auth.SignOut))
 }
 
 // TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
@@ -121,16 +126,52 @@ func (a *Adapter) TrySignOutWith(w http.ResponseWriter, r *http.Request, in core
 	return WriteOrFail(w, a.auth.SignOutWith(r.Context(), Request(r), in))
 }
 
-// Request hands over what net/http received, as it came: core parses it.
-func Request(r *http.Request) *core.Request { return new(asked).read(r) }
+// Request translates a request of net/http and parses nothing: core does. If a middleware has parsed a form already
+// (ParseForm, ParseMultipartForm and what is built on them), the body that core gets is made from r.PostForm. The
+// query, which is in r.Form too, and files are left out.
+func Request(r *http.Request) *core.Request { return new(incoming).read(r) }
 
-// asked is a request with room for its host: one allocation.
-type asked struct {
-	request core.Request
-	host    [1]string
+// Ask calls a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with a request of [Request]. It
+// puts the body that core has read back into r, so that later handlers can read the fields, with r.PostFormValue for
+// example.
+func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Response) *core.Response {
+	in := new(incoming)
+	request := in.read(r)
+	if r.Method != http.MethodPost || r.Body == nil || r.Body == http.NoBody || in.parsed {
+		return entry(r.Context(), request)
+	}
+	body, read := r.Body, &bytes.Buffer{}
+	request.Body = io.TeeReader(body, read)
+	response := entry(r.Context(), request)
+	if read.Len() > 0 {
+		r.Body = &restoredBody{io.MultiReader(read, body), body}
+	}
+	return response
 }
 
-func (a *asked) read(r *http.Request) *core.Request {
+// AskWithBody is Ask for a router that has kept the body of r elsewhere.
+func AskWithBody(
+	r *http.Request, body []byte, entry func(context.Context, *core.Request) *core.Response,
+) *core.Response {
+	request := Request(r)
+	request.Body = bytes.NewReader(body)
+	return entry(r.Context(), request)
+}
+
+// restoredBody is a body that begins with what was read of it before.
+type restoredBody struct {
+	io.Reader
+	io.Closer
+}
+
+// incoming is a request with room for its host: one allocation.
+type incoming struct {
+	request core.Request
+	host    [1]string
+	parsed  bool // the body is made from a form that was parsed before
+}
+
+func (in *incoming) read(r *http.Request) *core.Request {
 	scheme, target := "http", r.RequestURI
 	if r.TLS != nil {
 		scheme = "https"
@@ -138,12 +179,37 @@ func (a *asked) read(r *http.Request) *core.Request {
 	if target == "" { // a request that was made rather than received
 		target = r.URL.RequestURI()
 	}
-	a.host[0] = r.Host
-	a.request = core.Request{
-		Method: r.Method, Target: target, Hosts: a.host[:], Scheme: scheme, RemoteAddr: r.RemoteAddr,
-		Header: r.Header, Body: r.Body,
+	in.host[0] = r.Host
+	in.request = core.Request{
+		Method: r.Method, Target: target, Path: r.URL.Path, Hosts: in.host[:], Scheme: scheme, RemoteAddr: r.RemoteAddr,
+		Header: r.Header, Body: r.Body, ContentLength: r.ContentLength,
 	}
-	return &a.request
+	if len(r.PostForm) > 0 {
+		in.readParsed(r)
+	}
+	return &in.request
+}
+
+// readParsed takes the fields of a form that was parsed before. Without fields the body itself stays: ParseForm leaves
+// an empty PostForm behind for JSON, and for a form that is too large for it.
+func (in *incoming) readParsed(r *http.Request) {
+	const urlEncoded = "application/x-www-form-urlencoded"
+	lines := r.Header["Content-Type"]
+	if len(lines) != 1 {
+		return
+	}
+	media, _, err := mime.ParseMediaType(lines[0])
+	switch {
+	case err != nil:
+		return
+	case media == "multipart/form-data" && r.MultipartForm != nil:
+		in.request.Header = r.Header.Clone()
+		in.request.Header["Content-Type"] = []string{urlEncoded}
+	case media != urlEncoded:
+		return
+	}
+	in.parsed = true
+	in.request.Body, in.request.ContentLength = strings.NewReader(r.PostForm.Encode()), 0
 }
 
 // Write writes an answer of core and adds nothing but its length.

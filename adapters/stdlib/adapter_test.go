@@ -28,7 +28,11 @@ func TestAdapter(t *testing.T) {
 			}
 			mux.Handle(strings.TrimSpace(route.Method+" "+route.Path), handler)
 		}
-		server := httptest.NewServer(mux)
+		var handler http.Handler = mux
+		for _, step := range slices.Backward(s.Before) {
+			handler = before(step, handler)
+		}
+		server := httptest.NewServer(handler)
 		t.Cleanup(server.Close)
 		return strings.TrimPrefix(server.URL, "http://")
 	})
@@ -60,6 +64,7 @@ type call struct {
 func (c call) Write(b []byte) (int, error) { return c.w.Write(b) }
 func (c call) Context() context.Context    { return c.r.Context() }
 func (c call) Body() io.Reader             { return c.r.Body }
+func (c call) Field(name string) string    { return c.r.PostFormValue(name) }
 func (c call) Header(name, value string)   { c.w.Header().Set(name, value) }
 func (c call) Status(code int)             { c.w.WriteHeader(code) }
 

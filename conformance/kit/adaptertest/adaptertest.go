@@ -57,6 +57,9 @@ func Run(t *testing.T, start Start) {
 	})
 	t.Run("bearer tokens", func(t *testing.T) { bearing{newKit(t, start, bearers)}.bearer() })
 	t.Run("actions of parts", func(t *testing.T) { parts(t, start) })
+	t.Run("actions of parts, after a middleware that reads forms", func(t *testing.T) {
+		parts(t, start, Step{Kind: Early, Do: readForm})
+	})
 	t.Run("configuration per request", func(t *testing.T) { perRequest(t, start) })
 }
 

@@ -91,6 +91,7 @@ func (a *application) routes() []Route {
 		{"POST", "/signout", nil, Call.SignOut},
 		{"POST", "/try/signin", nil, try(Call.TrySignIn)},
 		{"POST", "/try/signout", nil, try(Call.TrySignOut)},
+		{"POST", "/again/signin", nil, again},
 		{"POST", "/call/signin", nil, try(decoded(Call.TrySignInWith))},
 		{"POST", "/call/signout", nil, try(decoded(Call.TrySignOutWith))},
 	}
@@ -202,6 +203,14 @@ func try(action func(Call) error) func(Call) {
 			c.Status(http.StatusUnprocessableEntity)
 			say(c, failed(err))
 		}
+	}
+}
+
+// again is a handler that shows the fields of the form again after a failure.
+func again(c Call) {
+	if err := c.TrySignIn(); err != nil {
+		c.Status(http.StatusUnprocessableEntity)
+		say(c, failed(err)+": "+c.Field("name")+", "+c.Field("email"))
 	}
 }
 

@@ -34,7 +34,7 @@ type kit struct {
 	holding, goOn chan struct{}
 }
 
-func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
+func newKit(t *testing.T, start Start, change func(*core.Config), before ...Step) *kit {
 	t.Helper()
 	k := &kit{
 		T: t, reads: new(int), data: &core.Data[staff]{Load: roles}, http: newClient(t),
@@ -57,7 +57,7 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 		later: func(read func() (*core.Session, error)) { k.later <- read },
 		hold:  func() { k.holding <- struct{}{}; <-k.goOn },
 	}
-	k.addr = start(t, Site{Auth: k.auth, Routes: app.routes()})
+	k.addr = start(t, Site{Auth: k.auth, Before: before, Routes: app.routes()})
 	return k
 }
 

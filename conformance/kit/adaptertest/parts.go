@@ -39,8 +39,8 @@ func (toy) Attach(h *core.Host) error {
 }
 
 // parts asks for the actions of a part through the adapter.
-func parts(t *testing.T, start Start) {
-	k := newKit(t, start, func(c *core.Config) { c.Parts = []core.Part{toy{}} })
+func parts(t *testing.T, start Start, before ...Step) {
+	k := newKit(t, start, func(c *core.Config) { c.Parts = []core.Part{toy{}} }, before...)
 	a := k.send("GET", "/auth/toy", "text/html", nil)
 	k.expect("page", a.status, http.StatusOK)
 	if !strings.Contains(a.body, "<h1>Toy</h1>") || a.header.Get("Content-Security-Policy") == "" {

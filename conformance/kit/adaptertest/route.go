@@ -10,7 +10,9 @@ import (
 // Site is an application as the kit describes it. It has the auth routes of Auth, which Mount of the adapter puts where
 // they belong, and Routes of its own.
 type Site struct {
-	Auth   *core.Auth
+	Auth *core.Auth
+	// Before is the middleware in front of all routes, those of Auth included. Its steps are of kind Early.
+	Before []Step
 	Routes []Route
 }
 
@@ -59,6 +61,8 @@ type Call interface {
 	Context() context.Context
 	// Body is that of the request.
 	Body() io.Reader
+	// Field reads a field of a form that was posted, the way handlers of the framework do.
+	Field(name string) string
 	// Header sets a field of the answer.
 	Header(name, value string)
 	// Status sets the status of the answer, before anything is written.

@@ -17,6 +17,8 @@ type style struct {
 	name string
 	// change is what the application of this style has beside what all have; nil: nothing.
 	change func(*core.Config)
+	// before is the middleware in front of the application; nil: none.
+	before func(Call)
 	rows   []row
 }
 
@@ -71,6 +73,8 @@ func styles() []style {
 		{name: "components and templates", rows: componentRows()},
 		{name: "typed data", rows: dataRows()},
 		{name: "scripts", change: trusting, rows: scriptRows()},
+		{name: "after a middleware that reads forms", before: readForm, rows: readRows()},
+		{name: "after a middleware that sets headers", before: setHeaders, rows: headerRows()},
 	}, hostileStyles()...)
 }
 
@@ -78,7 +82,11 @@ func styles() []style {
 func table(t *testing.T, start Start) {
 	for _, s := range styles() {
 		t.Run(s.name, func(t *testing.T) {
-			k := newKit(t, start, s.change)
+			var before []Step
+			if s.before != nil {
+				before = []Step{{Kind: Early, Do: s.before}}
+			}
+			k := newKit(t, start, s.change, before...)
 			for _, r := range s.rows {
 				t.Run(r.name, func(t *testing.T) {
 					k := *k

@@ -166,6 +166,9 @@ func bigNumber(value []byte) bool {
 	return len(value) > 100
 }
 
+// None returns no fields, and the reason as Unread has it.
+func None(reason string) Fields { return Fields{unread: reason} }
+
 // Unread says why a body was not read: the end of a sentence that begins with it. It is empty for one that was.
 func (f Fields) Unread() string { return f.unread }
 
