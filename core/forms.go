@@ -75,7 +75,7 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	fields.Del("providerId")
 	stays := staysOnPage(fields)
 	inner := *r
-	inner.Path, inner.ContentLength = "", 0
+	inner.Path, inner.MountPrefix, inner.ContentLength = "", "", 0
 	inner.Target = a.site.basePath + route(a, posted)
 	inner.Header = r.Header.Clone()
 	if posted.Unread() == "" { // else the route says why it has no fields

@@ -103,7 +103,7 @@ func answerInput(
 // own.
 func post(ctx context.Context, a *Auth, r *Request, route string, fields url.Values) *Response {
 	inner := *r
-	inner.Path, inner.ContentLength = "", 0
+	inner.Path, inner.MountPrefix, inner.ContentLength = "", "", 0
 	inner.Target = a.site.basePath + route
 	inner.Header = r.Header.Clone()
 	if inner.Header == nil {

@@ -24,6 +24,31 @@ func TestUnder(t *testing.T) {
 			t.Errorf("%q: %t", target, got)
 		}
 	}
+	for _, row := range []struct {
+		name, target, path, mount string
+		want                      bool
+	}{
+		{"a prefix was stripped", "/app/admin/users", "/admin/users", "", true},
+		{"a prefix was stripped with its slash", "/app/admin/users", "admin/users", "", true},
+		{"all of it was stripped", "/app", "", "", false},
+		{"rewritten into it", "/de/admin", "/admin", "", true},
+		{"rewritten out of it", "/admin", "/public", "", true},
+		{"rewritten elsewhere", "/de/public", "/public", "", false},
+		{"the same", "/public", "/public", "", false},
+		{"a router that decodes", "/p%75blic", "/public", "", false},
+		{"rewritten with another case", "/x", "/ADMIN", "", true},
+		{"rewritten to dot segments", "/x", "/public/../admin", "", true},
+		{"rewritten to a doubled slash", "/x", "//admin", "", true},
+		{"a group", "/app/admin/users", "/app/admin/users", "/app", true},
+		{"a group, elsewhere", "/app/public", "/app/public", "/app", false},
+		{"a group of another name", "/x/admin", "/x/admin", "", false},
+		{"the router does not tell", "/public", "", "", false},
+	} {
+		r := &core.Request{Method: "GET", Target: row.target, Path: row.path, MountPrefix: row.mount}
+		if got := under(r); got != row.want {
+			t.Errorf("%s: %t", row.name, got)
+		}
+	}
 	if !core.Under("/")(&core.Request{Target: "/anything"}) {
 		t.Error("the root is above everything")
 	}

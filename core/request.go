@@ -16,6 +16,9 @@ type Request struct {
 	// Path is the decoded path by which the router chose the handler, if that can differ from the path of Target: a prefix
 	// was stripped or a middleware rewrote it. [Under] compares both. Empty means the path of Target.
 	Path string
+	// MountPrefix is the beginning of Path that belongs to the group or sub-application of the handler, if the router
+	// tells. [Under] compares the rest of Path too.
+	MountPrefix string
 	// Hosts are the values of the Host header as they came in; more or fewer than one is refused.
 	Hosts []string
 	// Scheme is "https" when the connection itself is TLS, else "http". Forwarded headers are core's business.

@@ -233,12 +233,15 @@ func VisitOf(ctx context.Context, a *Auth) *Visit {
 	return v
 }
 
+// ErrNoHook is the cause of the error of [SessionFrom] without the request hook. Nothing has logged it.
+var ErrNoHook = errors.New("the context has no visit: put the adapter's Hook in front of this handler")
+
 // SessionFrom returns the visitor's session, nil without one. It reads the session on first use in a request, once.
 // Without the request hook it is an error, as is a store that fails: neither means "not signed in".
 func SessionFrom(ctx context.Context) (*Session, error) {
 	v := visitFrom(ctx)
 	if v == nil {
-		return nil, errorf(ErrInvalidConfig, "the context has no visit: put the adapter's Hook in front of this handler")
+		return nil, &Error{Type: ErrInvalidConfig, Cause: ErrNoHook}
 	}
 	return v.Session()
 }

@@ -97,7 +97,8 @@ func (a *Adapter) RequireSession(guards ...core.Guard) echo.MiddlewareFunc {
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c *echo.Context) error {
-			if _, refusal := core.VisitOf(c.Request().Context(), a.auth).RequireWhere(where, guards...); refusal != nil {
+			at := core.At(where, c.Request().URL.Path, "")
+			if _, refusal := core.VisitOf(c.Request().Context(), a.auth).RequireWhere(at, guards...); refusal != nil {
 				authhttp.Write(c.Response(), refusal)
 				return nil
 			}

@@ -52,6 +52,24 @@ func Request(c *fasthttp.RequestCtx) *core.Request {
 	return r
 }
 
+// MountPrefix returns the beginning of a path that belongs to the route on which a handler is registered, such as the
+// prefix of a group or of a mounted application. It has as many segments as the route in front of a wildcard, and no
+// slash at its end.
+func MountPrefix(route, path string) string {
+	end := 0
+	for segment := range strings.SplitSeq(strings.Trim(route, "/"), "/") {
+		if segment == "" || strings.ContainsAny(segment, "*+") {
+			break
+		}
+		next := strings.IndexByte(path[min(end+1, len(path)):], '/')
+		if next < 0 {
+			return path
+		}
+		end += 1 + next
+	}
+	return path[:end]
+}
+
 // rawLines are the lines of a header field as they were sent. fasthttp writes cookies anew, and makes good ones out of
 // bad ones on the way; of two content types it keeps one.
 func rawLines(raw []byte, field string) (lines []string) {

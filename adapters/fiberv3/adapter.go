@@ -16,6 +16,9 @@ package authfiber
 
 import (
 	"context"
+	"errors"
+	"log/slog"
+	"strings"
 
 	"github.com/gofiber/fiber/v3"
 
@@ -95,7 +98,9 @@ func (a *Adapter) RequireSession(guards ...core.Guard) fiber.Handler {
 // all routes at once. Others pass, and have the hook.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) fiber.Handler {
 	guarded := func(c fiber.Ctx) error {
-		if _, refusal := core.VisitOf(c.Context(), a.auth).RequireWhere(where, guards...); refusal != nil {
+		path := strings.Clone(c.Path())
+		at := core.At(where, path, authfasthttp.MountPrefix(c.Route().Path, path))
+		if _, refusal := core.VisitOf(c.Context(), a.auth).RequireWhere(at, guards...); refusal != nil {
 			authfasthttp.Write(c.RequestCtx(), refusal)
 			return nil
 		}
@@ -104,13 +109,23 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 	return func(c fiber.Ctx) error { return a.visit(c, guarded) }
 }
 
-// Session returns the visitor's session, nil without one, behind the hook; see [core.SessionFrom].
-func Session(c fiber.Ctx) (*core.Session, error) { return core.SessionFrom(c.Context()) }
+// Session returns the session of the request, nil if there is none. It needs the hook; see [core.SessionFrom]. A handler
+// can return its error to fiber: the text is safe, errors.As finds a *[fiber.Error] with the status 500 or 503, and the
+// *[core.Error] with the cause.
+func Session(c fiber.Ctx) (*core.Session, error) {
+	session, err := core.SessionFrom(c.Context())
+	if errors.Is(err, core.ErrNoHook) { // which no Auth has logged
+		//nolint:sloglint // without the hook there is no other logger
+		slog.ErrorContext(c.Context(), "auth: no session", slog.Any("error", err))
+	}
+	return session, public(err)
+}
 
 // Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
 // in the answer's header; see [core.Auth.Session].
 func (a *Adapter) Session(c fiber.Ctx) (*core.Session, error) {
-	return a.auth.Session(c.Context(), Request(c), authfasthttp.Header(c.RequestCtx()))
+	session, err := a.auth.Session(c.Context(), Request(c), authfasthttp.Header(c.RequestCtx()))
+	return session, public(err)
 }
 
 // SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
@@ -119,26 +134,26 @@ func (a *Adapter) SignIn(c fiber.Ctx) error { return answer(c, a.auth.SignIn) }
 // SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c fiber.Ctx) error { return answer(c, a.auth.SignOut) }
 
-// TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
-// returns the error; see [core.Response.Failure].
+// TrySignIn is SignIn for handlers that respond to failures themselves: if the sign-in fails, it writes no response and
+// returns the error, which is safe to return to fiber, as that of Session; see [core.Response.Failure].
 func (a *Adapter) TrySignIn(c fiber.Ctx) error {
-	return authfasthttp.WriteOrFail(c.RequestCtx(), ask(c, a.auth.SignIn))
+	return public(authfasthttp.WriteOrFail(c.RequestCtx(), ask(c, a.auth.SignIn)))
 }
 
 // TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
 func (a *Adapter) TrySignOut(c fiber.Ctx) error {
-	return authfasthttp.WriteOrFail(c.RequestCtx(), ask(c, a.auth.SignOut))
+	return public(authfasthttp.WriteOrFail(c.RequestCtx(), ask(c, a.auth.SignOut)))
 }
 
 // TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
 // see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
 func (a *Adapter) TrySignInWith(c fiber.Ctx, in core.SignInInput) error {
-	return authfasthttp.WriteOrFail(c.RequestCtx(), a.auth.SignInWith(c.Context(), Request(c), in))
+	return public(authfasthttp.WriteOrFail(c.RequestCtx(), a.auth.SignInWith(c.Context(), Request(c), in)))
 }
 
 // TrySignOutWith is TrySignInWith for signing out.
 func (a *Adapter) TrySignOutWith(c fiber.Ctx, in core.SignOutInput) error {
-	return authfasthttp.WriteOrFail(c.RequestCtx(), a.auth.SignOutWith(c.Context(), Request(c), in))
+	return public(authfasthttp.WriteOrFail(c.RequestCtx(), a.auth.SignOutWith(c.Context(), Request(c), in)))
 }
 
 // answer has core answer a request with its body.
@@ -159,6 +174,8 @@ func ask(c fiber.Ctx, entry func(context.Context, *core.Request) *core.Response)
 // setting.
 func Request(c fiber.Ctx) *core.Request {
 	r, config := authfasthttp.Request(c.RequestCtx()), c.App().Config()
+	r.Path = strings.Clone(c.Path())
+	r.MountPrefix = authfasthttp.MountPrefix(c.Route().Path, r.Path)
 	r.HeaderLimit, r.ProxyUntrusted = config.ReadBufferSize, config.TrustProxy && !c.IsProxyTrusted()
 	return r
 }

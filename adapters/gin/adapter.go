@@ -68,7 +68,8 @@ func (a *Adapter) RequireSession(guards ...core.Guard) gin.HandlerFunc {
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.visit(c, func() {
-			if _, refusal := core.VisitOf(c.Request.Context(), a.auth).RequireWhere(where, guards...); refusal != nil {
+			at := core.At(where, c.Request.URL.Path, "")
+			if _, refusal := core.VisitOf(c.Request.Context(), a.auth).RequireWhere(at, guards...); refusal != nil {
 				authhttp.Write(c.Writer, refusal)
 				c.Abort()
 				return

@@ -76,7 +76,8 @@ func (a *Adapter) Require(guards ...core.Guard) func(next http.Handler) http.Han
 func (a *Adapter) RequireWhere(where func(*core.Request) bool, guards ...core.Guard) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, refusal := core.VisitOf(r.Context(), a.auth).RequireWhere(where, guards...); refusal != nil {
+			at := core.At(where, r.URL.Path, "")
+			if _, refusal := core.VisitOf(r.Context(), a.auth).RequireWhere(at, guards...); refusal != nil {
 				Write(w, refusal)
 				return
 			}
