@@ -94,8 +94,8 @@ func Ask(
 		r.Body = bytes.NewReader(bytes.Clone(c.Request.Body()))
 		return entry(ctx, r)
 	}
-	streamed := &stream{from: body}
-	r.Body, r.ContentLength = streamed, int64(c.Request.Header.ContentLength())
+	streamed := &stream{from: body, length: c.Request.Header.ContentLength()}
+	r.Body, r.ContentLength = streamed, int64(streamed.length)
 	response := entry(ctx, r)
 	if streamed.end() {
 		c.Request.SetBodyRaw(streamed.read)
@@ -107,10 +107,15 @@ func Ask(
 
 // stream is a body that the server has not read itself. It ends with the handler: fasthttp uses its memory again.
 type stream struct {
-	from  io.Reader
-	read  []byte
-	ended bool
+	from io.Reader
+	// read is what was read of a body of no more than maxKept bytes, and length its declared length.
+	read   []byte
+	length int
+	ended  bool
 }
+
+// maxKept is how many bytes of a body are put back. core refuses longer ones.
+const maxKept = 1 << 20
 
 // Read implements [io.Reader].
 func (s *stream) Read(p []byte) (n int, err error) {
@@ -118,7 +123,9 @@ func (s *stream) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	n, err = s.from.Read(p)
-	s.read = append(s.read, p[:n]...)
+	if len(s.read)+n <= maxKept && s.length <= maxKept {
+		s.read = append(s.read, p[:n]...)
+	}
 	s.ended = errors.Is(err, io.EOF)
 	return n, err
 }

@@ -24,14 +24,17 @@ type Adapter struct{ auth *core.Auth }
 // New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
-// Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with
-// it registers the rest; on any other group the routes would lie outside the base path: Mount panics.
+// Mount registers all methods and all paths below the base path. The application can register its own page below it
+// instead of a built-in one, before or after. On a group whose prefix the base path begins with, Mount registers the
+// rest. On any other group the routes would be outside the base path: Mount panics.
 func (a *Adapter) Mount(r gin.IRoutes) {
 	prefix := ""
 	if group, ok := r.(interface{ BasePath() string }); ok {
 		prefix = group.BasePath()
 	}
-	r.Any(a.auth.MountPath(prefix)+"/*latchkey", a.Handler)
+	for _, path := range []string{"/", "/:action", "/:action/", "/:action/:name", "/:action/:name/*more"} {
+		r.Any(a.auth.MountPath(prefix)+path, a.Handler) // one wildcard for all would exclude pages of the application
+	}
 }
 
 // Handler answers a request to the auth routes.

@@ -1,6 +1,7 @@
 package authgin_test
 
 import (
+	"log/slog"
 	"net/http/httptest"
 	"testing"
 
@@ -40,6 +41,49 @@ func TestMountOnAGroup(t *testing.T) {
 				t.Errorf("%s answered %d", row.at, answer.Code)
 			}
 		})
+	}
+}
+
+// TestMountNextTo registers routes of an application before and after Mount.
+func TestMountNextTo(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	auth, err := core.New(core.Config{
+		URL: "http://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ route, path string }{
+		{"/auth/signin", "/auth/signin"},
+		{"/auth/welcome/:step", "/auth/welcome/1"},
+		{"/auth", "/auth"},
+		{"/:page", "/x"},
+		{"/:tenant/settings", "/x/settings"},
+		{"/:tenant/:page", "/x/y"},
+		{"/static/*path", "/static/x"},
+	} {
+		for _, first := range []bool{true, false} {
+			r := gin.New()
+			own := func(c *gin.Context) { c.Status(418) }
+			if first {
+				r.GET(row.route, own)
+			}
+			authgin.New(auth).Mount(r)
+			if !first {
+				r.GET(row.route, own)
+			}
+			for path, want := range map[string]int{
+				row.path: 418, "/auth/session": 200, "/auth/session/": 200, "/auth/signout": 200, "/auth/callback/x": 302,
+				"/auth/nowhere": 400, "/auth/a/b/c/d": 400, "/auth//session": 200,
+			} {
+				w := httptest.NewRecorder()
+				r.ServeHTTP(w, httptest.NewRequest("GET", "http://app.test"+path, nil))
+				if w.Code != want {
+					t.Errorf("%s, registered first: %t: %s is answered %d, want %d", row.route, first, path, w.Code, want)
+				}
+			}
+		}
 	}
 }
 

@@ -3,7 +3,7 @@
 //	a := authhttp.New(auth)
 //	a.Mount(mux)                                          // sign-in page, callbacks, session JSON under /auth
 //	mux.Handle("GET /", a.Hook(home))                     // authhttp.Session(r)
-//	mux.Handle("GET /account", a.RequireSession(account)) // signed-in visitors alone
+//	mux.Handle("GET /account", a.RequireSession(account)) // signed-in users only
 //
 // It translates and decides nothing: every rule is core's. The adapters of gin and echo stand on it.
 package authhttp
@@ -25,18 +25,6 @@ type Adapter struct{ auth *core.Auth }
 
 // New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
-
-// Mount registers the auth routes, all methods, below the base path. What browsers ask for most has patterns of its
-// own: net/http allocates for each part of a path that it finds below a subtree. The pages have none, so that an
-// application can register one of its own in their place: "GET /auth/signin".
-func (a *Adapter) Mount(mux *http.ServeMux) {
-	base := a.auth.MountPath("")
-	mux.Handle(base+"/", a)
-	for _, often := range []string{"/session", "/csrf", "/providers", "/callback/{provider}"} {
-		mux.Handle(base+often, a)
-	}
-	mux.Handle("POST "+base+"/signin/{provider}", a)
-}
 
 // ServeHTTP answers a request to the auth routes.
 func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -138,16 +126,37 @@ func Request(r *http.Request) *core.Request { return new(incoming).read(r) }
 func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Response) *core.Response {
 	in := new(incoming)
 	request := in.read(r)
-	if r.Method != http.MethodPost || r.Body == nil || r.Body == http.NoBody || in.parsed {
+	if r.Method != http.MethodPost || r.Body == nil || r.Body == http.NoBody || in.parsed || r.ContentLength > maxKept {
 		return entry(r.Context(), request)
 	}
-	body, read := r.Body, &bytes.Buffer{}
-	request.Body = io.TeeReader(body, read)
+	read := &recordedBody{from: r.Body}
+	request.Body = read
 	response := entry(r.Context(), request)
-	if read.Len() > 0 {
-		r.Body = &restoredBody{io.MultiReader(read, body), body}
+	if len(read.pieces) > 0 {
+		r.Body = &restoredBody{io.MultiReader(append(read.pieces, r.Body)...), r.Body}
 	}
 	return response
+}
+
+// maxKept is how many bytes of a body are put back. core refuses longer ones.
+const maxKept = 1 << 20
+
+// recordedBody keeps what is read from a body, up to maxKept. Of a longer one it keeps nothing.
+type recordedBody struct {
+	from   io.Reader
+	pieces []io.Reader
+	n      int
+}
+
+// Read implements [io.Reader].
+func (b *recordedBody) Read(p []byte) (n int, err error) {
+	n, err = b.from.Read(p)
+	if b.n += n; b.n > maxKept {
+		b.pieces = nil
+	} else if n > 0 {
+		b.pieces = append(b.pieces, bytes.NewReader(bytes.Clone(p[:n])))
+	}
+	return n, err
 }
 
 // AskWithBody is Ask for a router that has kept the body of r elsewhere.

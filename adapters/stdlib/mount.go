@@ -1,0 +1,98 @@
+package authhttp
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Mount registers the auth routes below the base path. All patterns have a method, so they do not conflict with a
+// pattern for the rest of the site: "GET /", "GET /{path...}" or "POST /{form}".
+//
+// A pattern with a wildcard in front of a name, such as "GET /{tenant}/settings", overlaps with the patterns for unknown
+// paths below the base path. A page of the application in place of a built-in one overlaps too if its pattern has no
+// method: "/auth/signin". Register such patterns before Mount, which then leaves out what they overlap with. Pages with
+// a method, "GET /auth/signin", can be registered before or after.
+//
+// A pattern with a host, such as "app.example/", takes precedence over all patterns without one: net/http then never asks
+// for the auth routes of this host.
+//
+// Mount panics if a conflict leaves no pattern at all, because the auth routes are mounted already for example.
+func (a *Adapter) Mount(mux *http.ServeMux) {
+	m := mounting{mux: mux, handler: a, base: a.auth.MountPath(""), routes: a.auth.Routes()}
+	for _, route := range m.routes {
+		if !m.isPage(route) {
+			m.try(route.Method, route.Path)
+		}
+	}
+	if len(m.routes) > 0 && m.mounted == 0 {
+		panic(m.conflict)
+	}
+	for _, method := range []string{"GET", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"} {
+		m.below(method)
+	}
+	if m.mounted == 0 {
+		panic(m.conflict)
+	}
+}
+
+// mounting registers patterns on a mux, except those that conflict.
+type mounting struct {
+	mux     *http.ServeMux
+	handler http.Handler
+	base    string
+	routes  []core.Route
+
+	mounted  int
+	conflict any // of the last pattern that was left out
+}
+
+// below registers all paths below the base path that have as many segments as a route can have, and one more, so that
+// core responds to unknown paths. If the application has patterns in between, the routes themselves are registered.
+func (m *mounting) below(method string) {
+	m.try(method, m.base+"/{$}")
+	for i, pattern := range []string{"/{action}", "/{action}/{name}", "/{action}/{name}/{more...}"} {
+		segments := i + 1
+		if segments < 3 {
+			m.try(method, m.base+pattern+"/{$}")
+		}
+		if m.try(method, m.base+pattern) {
+			continue
+		}
+		for _, route := range m.routes {
+			depth := strings.Count(strings.TrimPrefix(route.Path, m.base), "/")
+			if depth == segments && (method == route.Method || method == http.MethodOptions) && !m.taken(method, route.Path) {
+				m.try(method, route.Path)
+			}
+		}
+	}
+}
+
+// isPage reports whether an application may have a page of its own in place of a route. What browsers request most is
+// none: net/http allocates for each wildcard.
+func (m *mounting) isPage(route core.Route) bool {
+	name := strings.TrimPrefix(route.Path, m.base+"/")
+	return route.Method == http.MethodGet && !strings.Contains(name, "/") &&
+		name != "session" && name != "csrf" && name != "providers"
+}
+
+// taken reports whether the mux has a pattern for this very path.
+func (m *mounting) taken(method, path string) bool {
+	_, pattern := m.mux.Handler(&http.Request{Method: method, URL: &url.URL{Path: path}})
+	return strings.TrimPrefix(pattern, method+" ") == path
+}
+
+// try registers a pattern, and reports whether it could.
+func (m *mounting) try(method, path string) (ok bool) {
+	defer func() {
+		if r := recover(); r != nil { // how the mux reports a conflict; it has not changed then
+			m.conflict, ok = fmt.Sprintf("authhttp: mount the auth routes: %v", r), false
+		}
+	}()
+	m.mux.Handle(method+" "+path, m.handler)
+	m.mounted++
+	return true
+}
