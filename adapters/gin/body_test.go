@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestBodiesThatMiddlewareHasRead posts a right password behind the ways in which gin reads a body.
+// TestBodiesThatMiddlewareHasRead posts a correct password after gin has read the body in several ways.
 func TestBodiesThatMiddlewareHasRead(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	log := &bytes.Buffer{}

@@ -116,7 +116,7 @@ func (a *Adapter) TrySignOutWith(w http.ResponseWriter, r *http.Request, in core
 }
 
 // Request translates a request of net/http and parses nothing: core does. If a middleware has parsed a form already
-// (ParseForm, ParseMultipartForm and what is built on them), the body that core gets is made from r.PostForm. The
+// (with ParseForm, ParseMultipartForm or FormValue), the body that core gets is made from r.PostForm. The
 // query, which is in r.Form too, and files are left out.
 func Request(r *http.Request) *core.Request { return new(incoming).read(r) }
 
@@ -168,7 +168,7 @@ func AskWithBody(
 	return entry(r.Context(), request)
 }
 
-// restoredBody is a body that begins with what was read of it before.
+// restoredBody returns the bytes that were read before, then the rest of the body.
 type restoredBody struct {
 	io.Reader
 	io.Closer

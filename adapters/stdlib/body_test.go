@@ -44,7 +44,7 @@ func newSite(t *testing.T) (auth *core.Auth, log *bytes.Buffer, token string, co
 	return auth, log, token, w.Result().Cookies()
 }
 
-// TestBodiesThatMiddlewareHasRead posts a right password to an auth route behind each kind of middleware.
+// TestBodiesThatMiddlewareHasRead posts a correct password to an auth route behind each kind of middleware.
 func TestBodiesThatMiddlewareHasRead(t *testing.T) {
 	auth, log, token, cookies := newSite(t)
 	fields := url.Values{"csrfToken": {token}, "name": {"Ada"}, "password": {"right"}, "callbackUrl": {"/in"}}
@@ -124,7 +124,7 @@ func TestBodiesThatMiddlewareHasRead(t *testing.T) {
 	}
 }
 
-// TestLongForms: the limit of one mebibyte holds for what a middleware has parsed.
+// TestLongForms: the limit of one mebibyte also holds for parsed forms.
 func TestLongForms(t *testing.T) {
 	auth, _, token, cookies := newSite(t)
 	for _, row := range []struct {

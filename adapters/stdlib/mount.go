@@ -13,7 +13,7 @@ import (
 // pattern for the rest of the site: "GET /", "GET /{path...}" or "POST /{form}".
 //
 // A pattern with a wildcard in front of a name, such as "GET /{tenant}/settings", overlaps with the patterns for unknown
-// paths below the base path. A page of the application in place of a built-in one overlaps too if its pattern has no
+// paths below the base path. A page of the application that replaces a built-in one overlaps too if its pattern has no
 // method: "/auth/signin". Register such patterns before Mount, which then leaves out what they overlap with. Pages with
 // a method, "GET /auth/signin", can be registered before or after.
 //
@@ -71,8 +71,8 @@ func (m *mounting) below(method string) {
 	}
 }
 
-// isPage reports whether an application may have a page of its own in place of a route. What browsers request most is
-// none: net/http allocates for each wildcard.
+// isPage reports whether an application may register its own page instead of a route. The three routes that browsers
+// request most often are excluded, because net/http allocates for each wildcard.
 func (m *mounting) isPage(route core.Route) bool {
 	name := strings.TrimPrefix(route.Path, m.base+"/")
 	return route.Method == http.MethodGet && !strings.Contains(name, "/") &&
