@@ -47,7 +47,7 @@ func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("account: read the user: %w", err)
-	case user.Email == address:
+	case core.SameMailbox(user.Email, address):
 		return refuse(c, http.StatusBadRequest, codeSameEmail)
 	}
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
@@ -87,7 +87,7 @@ func (e *emails) letter(
 	if err := e.links.remember(ctx, kindChange, token, user.ID, ends, to); err != nil {
 		return l, err
 	}
-	_, err = e.host.Store.UserByEmail(ctx, to.New)
+	_, err = core.UserByMailbox(ctx, e.host.Store, c.Field("email"))
 	switch {
 	case err == nil:
 		return core.Letter{To: to.New, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil

@@ -106,5 +106,6 @@ func readsMail(ctx context.Context, linked store.AccountStore, user *core.User) 
 	if err != nil {
 		return false, fmt.Errorf("account: list the accounts: %w", err)
 	}
-	return slices.ContainsFunc(accounts, func(l *core.Account) bool { return l.EmailProved == user.Email }), nil
+	vouches := func(l *core.Account) bool { return core.SameMailbox(l.EmailProved, user.Email) }
+	return slices.ContainsFunc(accounts, vouches), nil
 }

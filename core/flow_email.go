@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
@@ -82,15 +81,12 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, err
 }
 
-// userByTyped finds the user of a typed address, and the spelling to go on with. Tables that Auth.js filled hold
-// addresses as they were typed: a visitor who types one with its domain in ASCII again is the user of that row.
+// userByTyped finds the user of a typed address. It returns the address that the token and the email are for: the
+// stored one if it is another spelling of the same mailbox.
 func userByTyped(ctx context.Context, users Store, address, typed string) (*User, string, error) {
-	user, err := userByEmail(ctx, users, address)
-	ascii := mailaddr.ASCII(address)
-	if errors.Is(err, ErrNotFound) && ascii != address && strings.EqualFold(strings.TrimSpace(typed), ascii) {
-		if user, err = userByEmail(ctx, users, ascii); err == nil {
-			address = ascii
-		}
+	user, err := userByMailbox(ctx, users, address, typed)
+	if err == nil && SameMailbox(user.Email, address) {
+		address = user.Email
 	}
 	return user, address, err
 }

@@ -103,7 +103,7 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 	if address == "" {
 		return nil, false, nil
 	}
-	user, err = userByEmail(ctx, f.users, address)
+	user, err = userByMailbox(ctx, f.users, address, c.query.Get("email"))
 	if errors.Is(err, ErrNotFound) && f.namesByTyped() {
 		user, err = userByAccount(ctx, f.users, typedAccount(f.ID, address))
 	}

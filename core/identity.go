@@ -28,6 +28,9 @@ type identity struct {
 	// create is SignIn.Create; nil if the user exists.
 	create func(ctx context.Context) (*User, error)
 
+	// given is the address of user as the provider sent it, before it was brought into its canonical form.
+	given string
+
 	// tokens and client are those of an OAuth flow.
 	tokens *TokenSet
 	client *oauthClient

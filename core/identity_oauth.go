@@ -20,7 +20,7 @@ func identityOf(
 	ctx context.Context, c *oauthClient, profile Profile, tokens *TokenSet,
 	newID func(provider, accountID string) (string, error),
 ) (*identity, error) {
-	person, err := c.personOf(ctx, profile, tokens)
+	person, given, err := c.personOf(ctx, profile, tokens)
 	if err != nil {
 		return nil, errorf(ErrOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
 	}
@@ -50,11 +50,14 @@ func identityOf(
 	}
 	delete(account.Extra, "session_state")
 	delete(account.Extra, "authorization_details")
-	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c}, nil
+	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c, given: given}, nil
 }
 
-// personOf is what the provider's mapping makes of a profile, with a canonical address and bounded texts.
-func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *TokenSet) (person Person, err error) {
+// personOf is what the provider's mapping makes of a profile, with a canonical address and bounded texts. given is the
+// address as the provider sent it.
+func (o *oauthClient) personOf(
+	ctx context.Context, profile Profile, tokens *TokenSet,
+) (person Person, given string, err error) {
 	mapping := o.Profile
 	if mapping == nil {
 		mapping = StandardProfile
@@ -64,15 +67,15 @@ func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *Tok
 		err = errors.New("the profile function returned no person")
 	}
 	if err != nil {
-		return person, err
+		return person, "", err
 	}
-	person = *mapped                                   // the application's may be shared
+	person, given = *mapped, mapped.Email              // the application's may be shared
 	person.Email, _ = mailaddr.Normalize(person.Email) // one that cannot be compared becomes none: it leads to no user
 	if !exactjson.IsClean(person.Email) {
 		person.Email = ""
 	}
 	boundProfile(&person)
-	return person, nil
+	return person, given, nil
 }
 
 // Bounds in bytes of the name and picture of a profile. A session token holds both and is a cookie, which stays

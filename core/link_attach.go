@@ -9,7 +9,7 @@ import (
 // that opens the user vouches for their address, the account that the visitor adds counts as vouched for too.
 func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) error {
 	account := id.keptAccount()
-	if here && u.EmailVerified.IsZero() && u.Email != "" && account.EmailProved != u.Email {
+	if here && u.EmailVerified.IsZero() && u.Email != "" && !SameMailbox(account.EmailProved, u.Email) {
 		linked, err := w.tx.linked(ctx, u)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkF
 	default:
 		f.proves = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
 	}
-	known, err = userByEmail(ctx, w.tx, or(id.user.Email, id.typed))
+	known, err = userByMailbox(ctx, w.tx, or(id.user.Email, id.typed), id.given)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return f, nil, nil
@@ -92,7 +92,7 @@ func (w *writer) ways(s stores, linked []*Account, u *User) ways {
 	}
 	found := noWays
 	for _, a := range linked {
-		if a.EmailProved == "" || a.EmailProved != u.Email {
+		if !SameMailbox(a.EmailProved, u.Email) {
 			return otherWays
 		}
 		found = vouchedWays

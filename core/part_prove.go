@@ -107,7 +107,7 @@ func (w *writer) proveAlone(ctx context.Context, userID, address string) (bool, 
 func (w *writer) unlinkStrangers(ctx context.Context, s stores, u *User, linked []*Account) error {
 	kept, passkeys := map[string]bool{}, false
 	for _, a := range linked {
-		if a.EmailProved != "" && a.EmailProved == u.Email {
+		if SameMailbox(a.EmailProved, u.Email) {
 			kept[a.ProviderAccountID] = true
 			continue
 		}

@@ -3,6 +3,9 @@ package core
 import (
 	"context"
 	"errors"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
 func userByAccount(ctx context.Context, s Store, account *Account) (*User, error) {
@@ -16,6 +19,78 @@ func userByEmail(ctx context.Context, s Store, email string) (*User, error) {
 		return nil, ErrNotFound
 	}
 	return guarded("Store.UserByEmail", func() (*User, error) { return present(s.UserByEmail(ctx, email)) })
+}
+
+// UserByMailbox returns the user of an email address that a client sent: the one whose address is stored in the
+// canonical form ([NormalizeEmail]), else the one whose address is stored exactly as it was sent, blanks around it
+// excepted. Tables that other libraries filled have such addresses. An address that differs from the canonical form
+// costs two lookups whether or not the first one finds a user, so that the time does not reveal which addresses exist;
+// any other address costs one. [ErrNotFound]: there is no such user, or the text is no plain address.
+func UserByMailbox(ctx context.Context, users Store, address string) (*User, error) {
+	canonical, err := mailaddr.Normalize(address)
+	if err != nil {
+		return nil, ErrNotFound
+	}
+	user, err := userByEmail(ctx, users, canonical)
+	spelled, failed := userBySpelling(ctx, users, canonical, address)
+	if errors.Is(err, ErrNotFound) {
+		return spelled, failed
+	}
+	return user, err
+}
+
+// userByMailbox is UserByMailbox for an address with a known canonical form. It makes the second lookup only if the
+// first one finds nothing.
+func userByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
+	user, err := userByEmail(ctx, users, canonical)
+	if errors.Is(err, ErrNotFound) {
+		return userBySpelling(ctx, users, canonical, given)
+	}
+	return user, err
+}
+
+// userBySpelling finds the user whose address is stored as given, or with the domain of the canonical form in ASCII.
+// It finds nobody if the address is canonical, or belongs to another mailbox.
+func userBySpelling(ctx context.Context, users Store, canonical, given string) (*User, error) {
+	for _, spelling := range spellings(canonical, given) {
+		user, err := userByEmail(ctx, users, spelling)
+		if err == nil && !SameMailbox(user.Email, canonical) { // a collation may ignore more than Normalize does
+			err = ErrNotFound
+		}
+		if !errors.Is(err, ErrNotFound) {
+			return user, err
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// spellings returns the forms other than the canonical one in which a table may have an address.
+func spellings(canonical, given string) (all []string) {
+	given = strings.Trim(given, " \t")
+	if given == canonical || strings.Count(given, "@") != 1 || strings.Contains(given, ",") ||
+		!SameMailbox(given, canonical) {
+		return nil
+	}
+	all = append(all, given)
+	ascii := mailaddr.ASCII(canonical)
+	if ascii != canonical && ascii != given && strings.EqualFold(ascii, given) {
+		all = append(all, ascii)
+	}
+	return all
+}
+
+// SameMailbox reports whether two texts are email addresses of one mailbox: whether their canonical forms
+// ([NormalizeEmail]) are equal. Empty texts and texts that are no plain address have no mailbox.
+func SameMailbox(a, b string) bool {
+	one, err := mailaddr.Normalize(a)
+	if err != nil {
+		return false
+	}
+	if a == b {
+		return true
+	}
+	other, err := mailaddr.Normalize(b)
+	return err == nil && one == other
 }
 
 // present refuses the answer "nothing, and no error", which the contract of stores rules out.

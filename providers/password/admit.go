@@ -31,7 +31,7 @@ func (n *newcomers) of(w *waiting) *core.User {
 // check returns core.ErrConflict if the address of a sign-up belongs to a user by now, and core.ErrNotFound if it is
 // not invited. It is called before Callbacks.SignIn, which is not asked about a user that cannot be created.
 func (n *newcomers) check(ctx context.Context, w *waiting) error {
-	switch known, err := userByEmail(ctx, n.users, w.Email); {
+	switch known, err := userByEmail(ctx, n.users, w.typed()); {
 	case err != nil:
 		return err
 	case known != nil:

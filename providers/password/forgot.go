@@ -33,7 +33,8 @@ func (s *forgotten) show(ctx context.Context, c *core.Call) (*core.Response, err
 
 // ask answers POST password/forgot (email). Whether somebody is known is looked up after the answer.
 func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, error) {
-	address, ok := isMail(c.Field("email"))
+	typed := c.Field("email")
+	address, ok := isMail(typed)
 	if !ok {
 		return s.pages.again(ctx, c, forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
@@ -50,7 +51,7 @@ func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, erro
 	err = s.letters.later(ctx, c, core.BackgroundEmail{
 		Letter: core.Letter{Kind: core.LetterReset}, Subject: address, Undo: link.undo,
 		Write: func(ctx context.Context) (core.Letter, error) {
-			user, err := userByEmail(ctx, s.users, address)
+			user, err := userByEmail(ctx, s.users, typed)
 			if err != nil || user == nil {
 				return core.Letter{}, err
 			}

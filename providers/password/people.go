@@ -8,9 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// userByEmail finds a user, nil where there is none.
-func userByEmail(ctx context.Context, users core.Store, address string) (*core.User, error) {
-	return found(users.UserByEmail(ctx, address))
+// userByEmail finds the user of an address as the browser sent it, nil if there is none.
+func userByEmail(ctx context.Context, users core.Store, typed string) (*core.User, error) {
+	return found(core.UserByMailbox(ctx, users, typed))
 }
 
 // userByID finds a user, nil where there is none.

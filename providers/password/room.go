@@ -1,6 +1,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,10 +15,14 @@ import (
 // the proof nothing is written to users: an address that was typed is nobody's yet.
 type pending struct {
 	Email    string `json:"email"`
+	Typed    string `json:"typed,omitempty"` // as the browser sent it; empty: Email
 	Name     string `json:"name,omitempty"`
 	Hash     hashed `json:"hash"`
 	Callback string `json:"callback,omitempty"`
 }
+
+// typed is the address as the browser sent it, for lookups of users.
+func (p *pending) typed() string { return cmp.Or(p.Typed, p.Email) }
 
 // waiting is a sign-up that waits, with its record.
 type waiting struct {

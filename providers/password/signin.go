@@ -34,11 +34,10 @@ func (s *signIns) admit(ctx context.Context, form map[string]string, _ *core.Req
 	user *core.User, still func(ctx context.Context) error, err error,
 ) {
 	password := form["password"]
-	address, ok := isMail(form["email"])
-	if !ok || password == "" || len(password) > longest {
+	if _, ok := isMail(form["email"]); !ok || password == "" || len(password) > longest {
 		return nil, nil, refused(core.ReasonCredentials, "")
 	}
-	if user, err = userByEmail(ctx, s.users, address); err != nil {
+	if user, err = userByEmail(ctx, s.users, form["email"]); err != nil {
 		return nil, nil, err
 	}
 	t := &typed{signIns: s, password: password}

@@ -64,6 +64,9 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 		return s.pages.again(ctx, c, f, err)
 	}
 	p := pending{Email: address, Name: name, Hash: hash}
+	if typed := strings.Trim(c.Field("email"), " \t"); typed != address {
+		p.Typed = typed
+	}
 	if back := c.CallbackURL; len(back) <= longestReturn {
 		p.Callback = back
 	}
@@ -82,7 +85,7 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 	err = s.letters.later(ctx, c, core.BackgroundEmail{
 		Letter: core.Letter{Kind: core.LetterVerify}, Subject: address,
 		Write: func(ctx context.Context) (core.Letter, error) {
-			letter, err := s.answer(ctx, record, verify, exists)
+			letter, err := s.answer(ctx, record, p.typed(), verify, exists)
 			dropped = err == nil && letter.Kind != core.LetterVerify
 			return letter, err
 		},
@@ -106,8 +109,10 @@ func isName(name string) bool {
 
 // answer returns the email that the owner of the address gets. It runs after the response. A Letter without To means
 // that there is none.
-func (s *signUps) answer(ctx context.Context, record *store.Record, verify, exists core.Letter) (core.Letter, error) {
-	user, err := userByEmail(ctx, s.users, verify.To)
+func (s *signUps) answer(
+	ctx context.Context, record *store.Record, typed string, verify, exists core.Letter,
+) (core.Letter, error) {
+	user, err := userByEmail(ctx, s.users, typed)
 	if err != nil {
 		return core.Letter{}, err
 	}

@@ -55,6 +55,27 @@ func (k users) withoutEmail() {
 	k.want(err, core.ErrNotFound)
 }
 
+// spelled stores addresses that are not in the form of core.NormalizeEmail, as tables of other libraries have them.
+// Core looks them up as the client sent them, after the canonical form.
+func (k users) spelled() {
+	for i, address := range []string{"First.Last@Company.example", "bob@xn--bcher-kva.example", "BOB@COMPANY.EXAMPLE"} {
+		u := k.user(fmt.Sprint("u", i), address)
+		got, err := k.store.UserByEmail(k.Context(), address)
+		k.must(err)
+		if got.ID != u.ID || got.Email != address {
+			k.Errorf("%s is found as %s, user %s", address, got.Email, got.ID)
+		}
+		canonical, err := core.NormalizeEmail(address)
+		k.must(err)
+		k.absent(canonical)
+		got, err = core.UserByMailbox(k.Context(), k.store, address)
+		k.must(err)
+		if got.ID != u.ID {
+			k.Errorf("%s belongs to %s", address, got.ID)
+		}
+	}
+}
+
 func (k users) updated() {
 	u := k.user("u1", "ada@example.com")
 	u.Name, u.Email, u.Image, u.Null, u.EmailVerified = "Ada", "ada@example.org", "https://img.example/a", 0, base

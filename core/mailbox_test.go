@@ -1,0 +1,162 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// mailboxStore is a store that has a few users by address, and counts lookups. A fold stands for a collation of a
+// database that ignores too much: it finds users under addresses that it maps to theirs.
+type mailboxStore struct {
+	core.Store
+	users map[string]string
+	fold  func(string) string
+	asked []string
+}
+
+func (b *mailboxStore) UserByEmail(_ context.Context, email string) (*core.User, error) {
+	b.asked = append(b.asked, email)
+	for address, id := range b.users {
+		if address == email || b.fold != nil && b.fold(address) == b.fold(email) {
+			return &core.User{ID: id, Email: address}, nil
+		}
+	}
+	return nil, core.ErrNotFound
+}
+
+// TestUserByMailbox finds users by an address as a client sends it.
+func TestUserByMailbox(t *testing.T) {
+	t.Parallel()
+	withoutAccents := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "á", "a") }
+	for name, c := range map[string]struct {
+		stored, sent, want string
+		fold               func(string) string
+		lookups            int
+	}{
+		"canonical":                    {"ada@x.example", "ada@x.example", "1", nil, 1},
+		"canonical, sent in capitals":  {"ada@x.example", "Ada@X.example", "1", nil, 2},
+		"stored in capitals":           {"Ada@X.example", "Ada@X.example", "1", nil, 2},
+		"stored in capitals, blanks":   {"Ada@X.example", " Ada@X.example\t", "1", nil, 2},
+		"stored in other capitals":     {"ADA@X.example", "Ada@X.example", "", nil, 2},
+		"stored in capitals, sent not": {"Ada@X.example", "ada@x.example", "", nil, 1},
+		"domain in ASCII":              {"ada@xn--bcher-kva.example", "ada@xn--bcher-kva.example", "1", nil, 2},
+		"domain in ASCII, capitals":    {"ada@xn--bcher-kva.example", "Ada@XN--BCHER-KVA.example", "1", nil, 3},
+		"unknown":                      {"ada@x.example", "bob@x.example", "", nil, 1},
+		"unknown in capitals":          {"ada@x.example", "Bob@x.example", "", nil, 2},
+		"a comma":                      {"ada@x.example,bob", "ada@x.example,bob", "", nil, 1},
+		"no address":                   {"ada", "ada", "", nil, 0},
+		"empty":                        {"", "", "", nil, 0},
+		"another at-sign":              {"ada＠x.example", "ada＠x.example", "", nil, 1},
+		"a collation without accents":  {"ada@x.example", "Áda@x.example", "", withoutAccents, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.fold != nil { // which the canonical lookup must not see
+				fold := c.fold
+				c.fold = func(s string) string {
+					if s == "áda@x.example" {
+						return s
+					}
+					return fold(s)
+				}
+			}
+			b := &mailboxStore{users: map[string]string{c.stored: "1"}, fold: c.fold}
+			user, err := core.UserByMailbox(t.Context(), b, c.sent)
+			got := ""
+			if err == nil {
+				got = user.ID
+			} else if !errors.Is(err, core.ErrNotFound) {
+				t.Error(err)
+			}
+			if got != c.want || len(b.asked) != c.lookups {
+				t.Errorf("found %q after the lookups %q, want %q after %d", got, b.asked, c.want, c.lookups)
+			}
+		})
+	}
+	both := &mailboxStore{users: map[string]string{"ada@x.example": "canonical", "Ada@x.example": "capital"}}
+	if user, err := core.UserByMailbox(t.Context(), both, "Ada@x.example"); err != nil || user.ID != "canonical" {
+		t.Errorf("of two users of one mailbox %+v is found, %v: the canonical address wins", user, err)
+	}
+}
+
+// TestSameMailbox compares addresses.
+func TestSameMailbox(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"ada@x.example", "ada@x.example", true}, {"Ada@x.example", "ada@X.example", true},
+		{"ada@bücher.example", "ADA@xn--bcher-kva.example", true}, {"ada@x.example", "bob@x.example", false},
+		{"ada.l@x.example", "adal@x.example", false}, {"ada+x@x.example", "ada@x.example", false},
+		{"áda@x.example", "ada@x.example", false}, {"", "", false}, {"ada", "ada", false}, {"ada@x.example", "", false},
+	} {
+		if core.SameMailbox(c.a, c.b) != c.want || core.SameMailbox(c.b, c.a) != c.want {
+			t.Errorf("%q and %q are one mailbox: %v", c.a, c.b, !c.want)
+		}
+	}
+}
+
+// TestCapitalsInStoredAddresses signs in where a row has an address in capitals, by every method that finds users by
+// their address: one mailbox has one user.
+func TestCapitalsInStoredAddresses(t *testing.T) {
+	t.Parallel()
+	const stored = "First.Last@Company.example"
+	for name, c := range map[string]struct {
+		in func(w *town, b *browser) *core.Response
+		// who is signed in; empty: nobody, as the rules of linking refuse.
+		who   string
+		calls string // the lookups by address
+	}{
+		"link, as stored": {in: func(w *town, b *browser) *core.Response { return w.byMail(b, stored) }, who: "old"},
+		"provider, as stored": {in: func(w *town, b *browser) *core.Response {
+			return w.through(b, "plain", "1", stored, vouched)
+		}},
+		"linking provider, as stored": {in: func(w *town, b *browser) *core.Response {
+			return w.through(b, "linking", "1", stored, vouched)
+		}, who: "old"},
+		"linking provider without its word": {in: func(w *town, b *browser) *core.Response {
+			return w.through(b, "linking", "1", stored, "")
+		}},
+		"passkey, as stored": {in: func(w *town, b *browser) *core.Response {
+			return b.get("/auth/webauthn-options/passkey?action=register&email=" + url.QueryEscape(stored))
+		}},
+	} {
+		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+			t.Run(name+"/"+string(strategy), func(t *testing.T) {
+				t.Parallel()
+				w := newTown(t, power{true, true, true, true}, strategy)
+				w.users["old"] = core.User{ID: "old", Name: "Somebody", Email: stored, EmailVerified: start}
+				b := w.browser()
+				r := c.in(w, b)
+				if len(w.users) != 1 || w.users["old"].Email != stored {
+					t.Errorf("the users are %v", w.users)
+				}
+				if got := w.who(b); got != c.who {
+					t.Errorf("%q is signed in, want %q; answered %d %s %s, %v", got, c.who, r.Status, r.Redirect, r.Body, r.Err)
+				}
+			})
+		}
+	}
+}
+
+// TestVouchedInCapitals: a provider's word about an address counts for the same address in capitals. The first link
+// proves it for the user, who keeps their accounts.
+func TestVouchedInCapitals(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, power{true, true, true, true}, core.StrategyJWT)
+	w.users["old"] = core.User{ID: "old", Name: "Somebody", Email: "Ada@X.example"}
+	w.accounts[accountKey("vouching", "1")] = core.Account{
+		UserID: "old", Type: core.TypeOAuth, Provider: "vouching", ProviderAccountID: "1", EmailProved: "ada@x.example",
+	}
+	b := w.browser()
+	w.byMail(b, "Ada@X.example")
+	if got := w.who(b); got != "old" || w.users["old"].EmailVerified.IsZero() || len(w.users) != 1 {
+		t.Errorf("%q is signed in; the users are %v", got, w.users)
+	}
+}
