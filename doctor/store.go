@@ -64,6 +64,9 @@ func (e stores) ask(s core.Store) {
 		}
 	}
 	e.report.ok("store", "%T answers for %s", s, kinds(all))
+	if lister, ok := s.(store.EmailLister); ok {
+		e.addresses(ctx, lister)
+	}
 }
 
 func (e stores) unreached(err error) {

@@ -1,6 +1,7 @@
 // Command latchkey-store works on what a store keeps: it makes tables, examines them, and manages users.
 //
-//	go run github.com/latchkey-go/latchkey/cmd/latchkey-store@latest migrate --store postgres://user:password@host/app
+//	export LATCHKEY_STORE=postgres://user:password@host/app
+//	go run github.com/latchkey-go/latchkey/cmd/latchkey-store@latest migrate
 //
 // It is a command of its own beside latchkey, which calls it: the drivers of the engines take minutes to compile.
 package main
@@ -13,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -23,23 +25,26 @@ import (
 
 const usage = `latchkey-store works on what a store keeps.
 
+  export LATCHKEY_STORE=postgres://user:password@host/app
+
   schema --engine postgres|mysql|sqlite     print the statements that make the tables
-  migrate --store URL                       make what is missing of them
-  clean-up --store URL                      remove what has expired
-  doctor --store URL [--json]               say what is wrong with the store
-  users find ADDRESS|ID --store URL         print a user
-  users show ADDRESS|ID --store URL         and accounts, sessions, passkeys and kinds of records
-  users sign-out ADDRESS|ID --store URL     end all their sessions
-  users reset-password ADDRESS|ID --store URL
-                                            mail them a link to choose another password: AUTH_SECRET and AUTH_URL are
+  migrate                                   make what is missing of them
+  clean-up                                  remove what has expired
+  doctor [--json]                           say what is wrong with the store
+  emails                                    list users whose address is not in the form of core.NormalizeEmail
+  users find ADDRESS|ID                     print a user
+  users show ADDRESS|ID                     and accounts, sessions, passkeys and kinds of records
+  users sign-out ADDRESS|ID                 end all their sessions
+  users reset-password ADDRESS|ID           mail them a link to choose another password: AUTH_SECRET and AUTH_URL are
                                             those of the application, EMAIL_SERVER and EMAIL_FROM say how
-  users reset-factors ADDRESS|ID --store URL [--kind KIND,…]
+  users reset-factors ADDRESS|ID [--kind KIND,…]
                                             remove their passkeys, end all sessions; also records in which a part of
                                             yours keeps second factors, of the kinds that users show lists
-  users delete ADDRESS|ID --store URL       remove them with all that the store has of them
+  users delete ADDRESS|ID                   remove them with all that the store has of them
 
-URL is postgres://…, mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt; without --store it is that of
-LATCHKEY_STORE, which the list of processes does not show.
+LATCHKEY_STORE is postgres://…, host=… (PostgreSQL), mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt. --store URL
+takes its place: other users of the machine see it in the list of processes.
+A word with an @ is an address, any other an ID; --id takes it as an ID in any case.
 What changes a user asks first, unless --yes is given. What changes anything prints a line for the audit.
 Long work says every five seconds how far it is.
 `
@@ -62,6 +67,9 @@ type command struct {
 	flags                  *flag.FlagSet
 	address, engine, kinds string
 	yes, asJSON            bool
+	// id is that of the user, or byID says that the word for the user is one.
+	id   string
+	byID bool
 }
 
 func main() {
@@ -96,7 +104,12 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return c.with(ctx, false, c.cleanUp)
 	case len(words) == 1 && words[0] == "doctor":
 		return c.with(ctx, false, c.doctor)
-	case len(words) == 3 && words[0] == "users" && acts[words[1]] != nil:
+	case len(words) == 1 && words[0] == "emails":
+		return c.with(ctx, false, c.emails)
+	case c.id != "" && len(words) == 2 && words[0] == "users":
+		words, c.byID = append(words, c.id), true
+	}
+	if len(words) == 3 && words[0] == "users" && acts[words[1]] != nil {
 		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.users(ctx, s, words[1], words[2]) })
 	}
 	return fmt.Errorf("there is no such command\n\n%s", usage)
@@ -111,11 +124,18 @@ func (c *command) parse(args []string) (words []string, err error) {
 	c.flags.StringVar(&c.kinds, "kind", "", "")
 	c.flags.BoolVar(&c.yes, "yes", false, "")
 	c.flags.BoolVar(&c.asJSON, "json", false, "")
+	c.id, c.byID = "", false
+	c.flags.BoolFunc("id", "", func(value string) error { // --id ID, ID --id and --id=ID
+		if c.byID = value == "true"; !c.byID {
+			c.id = value
+		}
+		return nil
+	})
 	for len(args) > 0 {
 		if err := c.flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 			return nil, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("%w\n\n%s", err, usage)
+			return nil, fmt.Errorf("%s\n\n%s", flagError(err), usage)
 		}
 		if args = c.flags.Args(); len(args) > 0 {
 			words, args = append(words, args[0]), args[1:]
@@ -124,13 +144,27 @@ func (c *command) parse(args []string) (words []string, err error) {
 	return words, nil
 }
 
+// flagError is the text of an error of package flag without what it repeats: an address with its password, perhaps.
+func flagError(err error) string {
+	text := quoted.ReplaceAllString(err.Error(), "…")
+	if flagName.MatchString(text) {
+		return text
+	}
+	return "a flag cannot be read"
+}
+
+var (
+	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	flagName = regexp.MustCompile(`^(?:flag provided but not defined: -[a-z-]+|[^@/=]*)$`)
+)
+
 // with opens the store for a piece of work and closes it. The password of its address is in no error.
 func (c *command) with(ctx context.Context, makes bool, work func(context.Context, *opened) error) (err error) {
 	s, err := open(c.address, makes)
 	if err != nil {
 		return err
 	}
-	defer func() { err = hidden(errors.Join(err, s.Close()), s.password) }()
+	defer func() { err = hidden(errors.Join(err, s.Close()), s.secrets...) }()
 	return work(ctx, s)
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -35,61 +37,133 @@ type everything interface {
 type opened struct {
 	everything
 	// tables is set where there are tables to make.
-	tables   *sqlstore.Store
-	password string
+	tables *sqlstore.Store
+	// secrets are the passwords of the address, as they are spelled there and as they are meant.
+	secrets []string
 }
 
-const addresses = "write postgres://user:password@host/db, mysql://user:password@host/db, sqlite:app.db, " +
-	"bbolt:app.bolt or redis://user:password@host"
+const addresses = "write postgres://user:password@host/db, host=db dbname=app user=app password=… (PostgreSQL), " +
+	"mysql://user:password@host/db, sqlite:app.db, bbolt:app.bolt or redis://user:password@host"
 
-// open opens the store at an address. A file has to be there, so that a misspelt name makes no new one, unless its
+// errAddress does not repeat the address, which may have a password anywhere.
+var errAddress = errors.New("the address of the store cannot be read: " + addresses)
+
+// conninfo matches the keyword form of PostgreSQL: host=db user=app password=…
+var conninfo = regexp.MustCompile(`^\s*[A-Za-z_]+\s*=`)
+
+// open opens the store at an address. A file has to exist, so that a misspelled name creates no new one, unless its
 // tables are to be made.
 func open(address string, makes bool) (*opened, error) {
 	if address == "" {
-		return nil, errors.New("there is no store: give --store URL, or set LATCHKEY_STORE")
+		return nil, errors.New("there is no store: set LATCHKEY_STORE, or give --store URL")
+	}
+	secrets := secretsIn(address)
+	if conninfo.MatchString(address) {
+		s, err := postgres.Open(address)
+		if err != nil {
+			return nil, errAddress
+		}
+		return inTables(s, nil, secrets)
 	}
 	scheme, rest, _ := strings.Cut(address, ":")
+	switch scheme {
+	case "sqlite", "bbolt":
+		return openFile(scheme, strings.TrimPrefix(rest, "//"), makes)
+	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("the address of the store cannot be read: " + addresses) // the error would repeat it
+		return nil, errAddress
 	}
-	password, _ := u.User.Password()
-	path := strings.TrimPrefix(rest, "//")
 	switch scheme {
 	case "postgres", "postgresql":
 		s, err := postgres.Open(address)
-		return inTables(s, err, password)
+		return inTables(s, err, secrets)
 	case "mysql", "mariadb":
 		s, err := mysql.Open(dsn(u))
-		return inTables(s, err, password)
-	case "sqlite", "bbolt":
-		if _, err := os.Stat(path); err != nil && (scheme == "bbolt" || !makes) {
-			return nil, fmt.Errorf("there is no file %s", path)
-		}
-		if scheme == "bbolt" {
-			s, err := bboltstore.Open(path)
-			return &opened{everything: s}, err
-		}
-		s, err := sqlite.Open(path)
-		return inTables(s, err, "")
+		return inTables(s, err, secrets)
 	case "redis", "rediss":
 		s, err := redisstore.Open(address)
-		return &opened{everything: s, password: password}, hidden(err, password)
+		return &opened{everything: s, secrets: secrets}, hidden(err, secrets...)
+	}
+	if !strings.HasPrefix(rest, "//") || strings.ContainsFunc(scheme, notLetter) {
+		return nil, errAddress
 	}
 	return nil, fmt.Errorf("there is no engine for %s: %s", scheme, addresses)
 }
 
-func inTables(s *sqlstore.Store, err error, password string) (*opened, error) {
-	return &opened{everything: s, tables: s, password: password}, hidden(err, password)
+func notLetter(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
+
+// openFile opens a store that is a file.
+func openFile(scheme, path string, makes bool) (*opened, error) {
+	if _, err := os.Stat(path); err != nil && (scheme == "bbolt" || !makes) {
+		if strings.ContainsAny(path, "@=") { // the address of another store, perhaps
+			return nil, errors.New("there is no such file")
+		}
+		return nil, fmt.Errorf("there is no file %s", path)
+	}
+	if scheme == "bbolt" {
+		s, err := bboltstore.Open(path)
+		return &opened{everything: s}, err
+	}
+	s, err := sqlite.Open(path)
+	return inTables(s, err, nil)
 }
 
-// hidden is an error whose text has no password; one that has none anyway stays what it is.
-func hidden(err error, password string) error {
-	if err == nil || password == "" || !strings.Contains(err.Error(), password) {
-		return err
-	}
-	return errors.New(strings.ReplaceAll(err.Error(), password, "[hidden]"))
+func inTables(s *sqlstore.Store, err error, secrets []string) (*opened, error) {
+	return &opened{everything: s, tables: s, secrets: secrets}, hidden(err, secrets...)
 }
+
+// hidden is an error whose text has none of the secrets; one that has none anyway stays what it is.
+func hidden(err error, secrets ...string) error {
+	if err == nil {
+		return nil
+	}
+	said := err.Error()
+	if text := hide(said, secrets); text != said {
+		return errors.New(text)
+	}
+	return err
+}
+
+// hide replaces secrets in a text, the longest first: one may be a part of another.
+func hide(text string, secrets []string) string {
+	byLength := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, secret := range byLength {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[hidden]")
+		}
+	}
+	return text
+}
+
+// secretsIn returns the passwords of an address in all its forms: of a URL, of its query and of the keyword form of
+// PostgreSQL, as they are spelled and as they are meant; and that of PGPASSWORD.
+func secretsIn(address string) (secrets []string) {
+	add := func(spelled string) {
+		secrets = append(secrets, spelled)
+		for _, unescape := range []func(string) (string, error){url.PathUnescape, url.QueryUnescape} {
+			if meant, err := unescape(spelled); err == nil {
+				secrets = append(secrets, meant, url.QueryEscape(meant), url.PathEscape(meant))
+			}
+		}
+	}
+	add(os.Getenv("PGPASSWORD"))
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+			_, password, _ := strings.Cut(rest[:at], ":")
+			add(password)
+		}
+	}
+	for _, found := range passwordMembers.FindAllStringSubmatch(address, -1) {
+		value := cmp.Or(found[1], found[2])
+		add(value)
+		add(strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(value))
+	}
+	return slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
+}
+
+// passwordMembers matches password=… and sslpassword=… in a query or in the keyword form, where a value may be quoted.
+var passwordMembers = regexp.MustCompile(`(?i)password\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s&\\]|\\.)+))`)
 
 // dsn is the address as the driver of MySQL has it.
 func dsn(u *url.URL) string {
@@ -113,7 +187,7 @@ var schemas = map[string]func() string{
 func (c *command) schema() error {
 	statements, ok := schemas[c.engine]
 	if !ok {
-		return fmt.Errorf("schema --engine postgres|mysql|sqlite: %q has no tables, or is no engine", c.engine)
+		return errors.New("schema --engine postgres|mysql|sqlite: the engine has no tables, or is none")
 	}
 	_, err := fmt.Fprintln(c.out, strings.TrimRight(statements(), "\n"))
 	return err

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net/url"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -246,14 +248,25 @@ func TestSchema(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	there := t.TempDir()
 	for address, want := range map[string]string{
-		"":                                         "LATCHKEY_STORE",
-		"oracle://ada:canary1@host/app":            "no engine for oracle",
-		"postgres://ada:canary1@127.0.0.1:1/app":   "refused",
-		"mysql://ada:canary1@127.0.0.1:1/app":      "refused",
-		"redis://ada:canary1@127.0.0.1:1":          "refused",
-		"postgres://ada:canary1@host:not-a-port/a": "cannot be read",
-		"sqlite:" + there + "/misspelt.db":         "there is no file",
-		"bbolt:" + there + "/misspelt.bolt":        "there is no file",
+		"":                               "LATCHKEY_STORE",
+		"oracle://ada:canary1@host/app":  "no engine for oracle",
+		"oracle2://ada:canary1@host/app": "cannot be read",
+		"canary1":                        "cannot be read", "canary1:canary2@tcp(host)/app": "cannot be read",
+		"host=127.0.0.1 port=1 user=app password=canary1":              "refused",
+		"host=127.0.0.1 port=1 user=app password='canary1 \\'canary2'": "refused",
+		"host=127.0.0.1 port=one user=app password=canary1":            "cannot be read",
+		"password=canary1": "",
+		"host = 127.0.0.1 port = 1 password = 'canary1":            "cannot be read",
+		"postgres://127.0.0.1:1/app?user=a&password=canary1":       "refused",
+		"postgres://ada:can%61ry1@127.0.0.1:1/app?sslmode=canary1": "",
+		"sqlite:postgres://ada:canary1@host/app":                   "there is no such file",
+		"bbolt:host=db password=canary1":                           "there is no such file",
+		"postgres://ada:canary1@127.0.0.1:1/app":                   "refused",
+		"mysql://ada:canary1@127.0.0.1:1/app":                      "refused",
+		"redis://ada:canary1@127.0.0.1:1":                          "refused",
+		"postgres://ada:canary1@host:not-a-port/a":                 "cannot be read",
+		"sqlite:" + there + "/misspelt.db":                         "there is no file",
+		"bbolt:" + there + "/misspelt.bolt":                        "there is no file",
 	} {
 		c := newTerminal(t, address)
 		out, err := c.run("users", "find", "ada@example.org")
@@ -355,5 +368,158 @@ func TestTypedByOthers(t *testing.T) {
 			strings.Count(out, "\n") > 2 || !strings.Contains(out, "?[") {
 			t.Errorf("%v prints %q", args, out)
 		}
+	}
+}
+
+// TestNoPasswordInOutput calls the program with an address of a store where another word belongs.
+func TestNoPasswordInOutput(t *testing.T) {
+	const address = "postgres://ada:canary1@127.0.0.1:1/app"
+	file := "sqlite:" + t.TempDir() + "/app.db"
+	newTerminal(t, file).must("migrate")
+	for _, args := range [][]string{
+		{address}, {"migrate", address}, {"users", "find", address}, {"users", "find", "password=canary1"},
+		{"users", address, "ada@example.org"}, {"users", "find", "--yes=" + address, "ada@example.org"},
+		{"users", "find", "--" + address, "ada@example.org"}, {"doctor", "--json=" + address}, {"doctor", "--store", address},
+		{"users", "find", "--id", address}, {"users", "find", "--id=" + address}, {"schema", "--engine", address},
+	} {
+		c := newTerminal(t, file)
+		out, err := c.run(args...)
+		if strings.Contains(out+c.log.String(), "canary") || err != nil && strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %s, %v", args, out, err)
+		}
+	}
+}
+
+// keyword is the keyword form of a PostgreSQL address.
+func keyword(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	parts := []string{"host=" + u.Hostname(), "user=" + u.User.Username(), "dbname=" + strings.TrimPrefix(u.Path, "/")}
+	if u.Port() != "" {
+		parts = append(parts, "port="+u.Port())
+	}
+	if password != "" {
+		parts = append(parts, "password='"+password+"'")
+	}
+	for name, values := range u.Query() {
+		parts = append(parts, name+"="+values[0])
+	}
+	return strings.Join(parts, " ")
+}
+
+// TestKeywordForm opens PostgreSQL by the other form of its addresses.
+func TestKeywordForm(t *testing.T) {
+	c := newTerminal(t, keyword(t, engines.Postgres(t)))
+	c.must("migrate")
+	if out := c.must("doctor"); !strings.Contains(out, "1 ok, 0 wrong") {
+		t.Errorf("doctor says %s", out)
+	}
+}
+
+// TestTheUserThatWasTyped acts on the user whose address was typed, and on nobody where that is not clear.
+func TestTheUserThatWasTyped(t *testing.T) {
+	for _, row := range []struct {
+		name      string
+		addresses []string // of the users 0, 1, …
+		args      []string
+		want      string // the user, or what the error says
+	}{
+		{"as typed", []string{"Ada@Example.com"}, []string{"Ada@Example.com"}, "0"},
+		{"in canonical form", []string{"ada@example.com"}, []string{"ADA@Example.com"}, "0"},
+		{"two users", []string{"Ada@Example.com", "ada@example.com"}, []string{"Ada@Example.com"}, "two users"},
+		{"the canonical of two", []string{"Ada@Example.com", "ada@example.com"}, []string{"ada@example.com"}, "1"},
+		{"other capitals", []string{"Ada@Example.com"}, []string{"ADA@example.com"}, "there is no user"},
+		{"an address that is none", []string{"ada@[10.0.0.1]"}, []string{"ada@[10.0.0.1]"}, "0"},
+		{"an ID", []string{"ada@example.com"}, []string{"id-0"}, "0"},
+		{"an ID with an at-sign", []string{"ada@example.com", "bob@example.com"}, []string{"--id", "bob@id"}, "2"},
+		{"an ID behind", []string{"ada@example.com"}, []string{"bob@id", "--id"}, "2"},
+		{"an ID as a value", []string{"ada@example.com"}, []string{"--id=bob@id"}, "2"},
+		{"an ID that is none", []string{"ada@example.com"}, []string{"--id", "ada@example.com"}, "there is no user"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			address := "bbolt:" + bolt(t)
+			s, err := open(address, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			make := func(id, email string) {
+				if _, err := s.CreateUser(t.Context(), &core.User{ID: id, Email: email}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, email := range row.addresses {
+				make("id-"+strconv.Itoa(i), email)
+			}
+			make("bob@id", "other@example.com")
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			c := newTerminal(t, address)
+			out, err := c.run(append([]string{"users", "find"}, row.args...)...)
+			want := map[string]string{"0": "id-0 ", "1": "id-1 ", "2": "bob@id "}[row.want]
+			switch {
+			case want != "":
+				if err != nil || !strings.HasPrefix(out, want) {
+					t.Errorf("find says %q, %v", out, err)
+				}
+			case err == nil || !strings.Contains(err.Error(), row.want):
+				t.Errorf("find says %q, %v", out, err)
+			case row.want == "two users" && (!strings.Contains(err.Error(), "id-0") || !strings.Contains(err.Error(), "id-1")):
+				t.Errorf("the error does not name both: %v", err)
+			}
+			if row.want != "two users" {
+				return
+			}
+			if _, err := c.run("users", "delete", row.args[0], "--yes"); err == nil {
+				t.Error("one of two users was deleted")
+			}
+			for _, id := range []string{"id-0", "id-1"} {
+				c.must("users", "find", id)
+			}
+		})
+	}
+}
+
+// TestEmails lists what is not in canonical form.
+func TestEmails(t *testing.T) {
+	c := newTerminal(t, "sqlite:"+t.TempDir()+"/app.db")
+	c.must("migrate")
+	if out := c.must("emails"); out != "all addresses are in canonical form\n" {
+		t.Errorf("emails says %s", out)
+	}
+	s, err := open(c.env["LATCHKEY_STORE"], false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, email := range map[string]string{
+		"a": "Ada@Example.com", "b": "ada@example.com", "c": "Bob@example.com", "d": "dan@example.com", "e": "no address",
+	} {
+		if _, err := s.CreateUser(t.Context(), &core.User{ID: id, Email: email}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.run("emails")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	slices.Sort(lines)
+	want := []string{
+		"a  Ada@Example.com  should be ada@example.com, which user b has too",
+		"c  Bob@example.com  should be bob@example.com",
+		"e  no address  is no plain address: no sign-in finds it",
+	}
+	if !slices.Equal(lines, want) || err == nil || !strings.HasSuffix(err.Error(), ": 3") {
+		t.Errorf("emails says\n%s\n%v", out, err)
+	}
+	if out, err := c.run("doctor"); err == nil || !strings.Contains(out, "3 users have addresses") {
+		t.Errorf("doctor says %s, %v", out, err)
+	}
+	if _, err := newTerminal(t, "bbolt:"+bolt(t)).run("emails"); !errors.Is(err, errNoList) {
+		t.Errorf("a store without a list: %v", err)
 	}
 }

@@ -36,9 +36,12 @@ var acts = map[string]*act{
 }
 
 func (c *command) users(ctx context.Context, s *opened, name, who string) error {
-	u, err := lookUp(ctx, s, who)
+	u, err := c.lookUp(ctx, s, who)
 	if errors.Is(err, core.ErrNotFound) {
-		return fmt.Errorf("there is no user %s", who)
+		if strings.Contains(who, "://") || conninfo.MatchString(who) { // the address of a store, perhaps
+			return errors.New("there is no such user")
+		}
+		return fmt.Errorf("there is no user %s", shown(who))
 	} else if err != nil {
 		return err
 	}
@@ -56,16 +59,82 @@ func (c *command) users(ctx context.Context, s *opened, name, who string) error 
 	return nil
 }
 
-// lookUp finds a user by address or id.
-func lookUp(ctx context.Context, s store.Store, who string) (*core.User, error) {
-	if strings.Contains(who, "@") {
-		address, err := core.NormalizeEmail(who)
-		if err != nil {
-			return nil, err
-		}
-		return s.UserByEmail(ctx, address)
+// lookUp finds a user by address or ID. An address is looked up as it was typed, then in canonical form. If these are
+// two users, neither is returned: the error names both.
+func (c *command) lookUp(ctx context.Context, s store.Store, who string) (*core.User, error) {
+	if c.byID || !strings.Contains(who, "@") {
+		return s.User(ctx, who)
 	}
-	return s.User(ctx, who)
+	typed, err := s.UserByEmail(ctx, who)
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		return nil, err
+	}
+	address, invalid := core.NormalizeEmail(who)
+	if invalid != nil || address == who {
+		return typed, err
+	}
+	canonical, failed := s.UserByEmail(ctx, address)
+	switch {
+	case err != nil:
+		return canonical, failed
+	case errors.Is(failed, core.ErrNotFound), failed == nil && canonical.ID == typed.ID:
+		return typed, nil
+	case failed != nil:
+		return nil, failed
+	}
+	return nil, fmt.Errorf("two users have this mailbox: %s is user %s, and %s is user %s: say which one with --id",
+		shown(typed.Email), shown(typed.ID), shown(canonical.Email), shown(canonical.ID))
+}
+
+// errNoList is the answer of stores that cannot list users.
+var errNoList = errors.New("this store cannot list its users: PostgreSQL, MySQL and SQLite can")
+
+// emails lists the users whose address is not in canonical form, and those of them whose mailbox another user has.
+func (c *command) emails(ctx context.Context, s *opened) error {
+	lister, ok := s.everything.(store.EmailLister)
+	if !ok {
+		return errNoList
+	}
+	type user struct{ id, email, canonical string }
+	var odd []user
+	owners := map[string][]string{} // of the mailboxes of odd
+	err := lister.EachEmail(ctx, func(id, email string) error {
+		if canonical, _ := core.NormalizeEmail(email); canonical != email {
+			odd, owners[canonical] = append(odd, user{id, email, canonical}), nil
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = lister.EachEmail(ctx, func(id, email string) error {
+		canonical, _ := core.NormalizeEmail(email)
+		if _, wanted := owners[canonical]; wanted {
+			owners[canonical] = append(owners[canonical], id)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, u := range odd {
+		others := slices.DeleteFunc(slices.Clone(owners[u.canonical]), func(id string) bool { return id == u.id })
+		switch {
+		case u.canonical == "":
+			err = c.say("%s  %s  is no plain address: no sign-in finds it", u.id, u.email)
+		case len(others) > 0:
+			err = c.say("%s  %s  should be %s, which user %s has too", u.id, u.email, u.canonical, strings.Join(others, ", "))
+		default:
+			err = c.say("%s  %s  should be %s", u.id, u.email, u.canonical)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(odd) == 0 {
+		return c.say("all addresses are in canonical form")
+	}
+	return fmt.Errorf("addresses that are not in canonical form: %d", len(odd))
 }
 
 // ask wants the word yes, unless the flag gave it.
@@ -210,9 +279,7 @@ func (c *command) doctor(ctx context.Context, s *opened) error {
 	report := doctor.Run(ctx, config, doctor.Options{})
 	report.Lines = slices.DeleteFunc(report.Lines, func(l doctor.Line) bool { return l.Check != "store" })
 	for i := range report.Lines {
-		if s.password != "" {
-			report.Lines[i].What = strings.ReplaceAll(report.Lines[i].What, s.password, "[hidden]")
-		}
+		report.Lines[i].What = hide(report.Lines[i].What, s.secrets)
 	}
 	text := report.String()
 	if c.asJSON {

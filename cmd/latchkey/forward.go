@@ -18,7 +18,7 @@ func forwarded(args []string) bool {
 	if len(args) == 0 {
 		return false
 	}
-	return slices.Contains([]string{"schema", "migrate", "clean-up", "users"}, args[0]) ||
+	return slices.Contains([]string{"schema", "migrate", "clean-up", "emails", "users"}, args[0]) ||
 		args[0] == "doctor" && slices.ContainsFunc(args, func(a string) bool {
 			name, _, _ := strings.Cut(a, "=")
 			return name == "--store" || name == "-store"
@@ -42,11 +42,33 @@ func forward(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	args, address := withoutAddress(args)
 	words = append(words, args...)
 	command := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // what the caller of this program typed
+	if address != "" {
+		command.Env = append(os.Environ(), "LATCHKEY_STORE="+address)
+	}
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := command.Run(); err != nil {
 		return errors.New(beside + " has failed")
 	}
 	return nil
+}
+
+// withoutAddress takes the flag --store out of arguments and returns its value, which the other program receives in its
+// environment: the list of processes shows arguments, and the address may have a password.
+func withoutAddress(args []string) (rest []string, address string) {
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		switch {
+		case name != "--store" && name != "-store", !given && i+1 == len(args):
+			rest = append(rest, args[i])
+		case given:
+			address = value
+		default:
+			i++
+			address = args[i]
+		}
+	}
+	return rest, address
 }

@@ -52,3 +52,18 @@ func TestProgram(t *testing.T) {
 		})
 	}
 }
+
+// TestWithoutAddress: the address of a store reaches the other program by its environment.
+func TestWithoutAddress(t *testing.T) {
+	for line, want := range map[string][2]string{
+		"migrate --store sqlite:app.db":                     {"migrate", "sqlite:app.db"},
+		"doctor --store=postgres://a:b@host/app?x=y --json": {"doctor --json", "postgres://a:b@host/app?x=y"},
+		"users -store redis://h find ada@example.org":       {"users find ada@example.org", "redis://h"},
+		"migrate": {"migrate", ""}, "migrate --store": {"migrate --store", ""}, "users find --stored x": {"users find --stored x", ""},
+	} {
+		rest, address := withoutAddress(strings.Fields(line))
+		if strings.Join(rest, " ") != want[0] || address != want[1] {
+			t.Errorf("%s: %q, %q", line, rest, address)
+		}
+	}
+}

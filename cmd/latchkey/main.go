@@ -24,9 +24,10 @@ const usage = `latchkey helps to begin with Latchkey.
   latchkey doctor [--url URL] [--probe] [--json]
                                               say what is wrong with the environment, and with a running application
   latchkey schema --engine ENGINE             print the statements that make the tables of a store
-  latchkey migrate --store URL                make what is missing of them
-  latchkey clean-up --store URL               remove what has expired
-  latchkey users find|show|sign-out|reset-password|reset-factors|delete ADDRESS|ID --store URL
+  latchkey migrate                            make what is missing of them, in the store of LATCHKEY_STORE
+  latchkey clean-up                           remove what has expired
+  latchkey emails                             list addresses that are not in the form of core.NormalizeEmail
+  latchkey users find|show|sign-out|reset-password|reset-factors|delete ADDRESS|ID
                                               look a user up, and act
   latchkey provider list                      print the ids of the providers there are
   latchkey provider add ID                    print what to register and to set for a provider

@@ -13,6 +13,7 @@
 //	SessionLister           "sign out everywhere", back-channel logout
 //	Transactor              a first sign-in that is written whole or not at all
 //	Cleaner                 removing what has expired
+//	EmailLister             finding addresses that are not in canonical form
 //
 // None is named like a method, as AccountStore could be: a struct that embeds an interface Accounts, to wrap a store,
 // would hide the method Accounts behind the field.
@@ -146,6 +147,15 @@ type Cleaner interface {
 	// comes with an error, and the rest is for the next call. When it was the context, the error wraps that of the context
 	// and is a [LeftError], which says how much is left; see [WithLeft].
 	DeleteExpired(ctx context.Context, now time.Time) (int, error)
+}
+
+// EmailLister lists the addresses of all users, for tools that examine a store: package doctor and the command
+// latchkey-store. Core does not call it.
+type EmailLister interface {
+	// EachEmail calls each with the ID and address of every user that has one, in any order, until each returns an error,
+	// which EachEmail then returns. It reads the whole table, and holds a connection meanwhile: each must not call the
+	// store.
+	EachEmail(ctx context.Context, each func(userID, email string) error) error
 }
 
 // SelfCleaner is a store whose engine removes by itself what has expired, or where looking for it costs much. Core

@@ -100,3 +100,17 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 		return nil
 	})
 }
+
+// EachEmail implements [store.EmailLister].
+func (s *userStore) EachEmail(ctx context.Context, each func(userID, email string) error) error {
+	var ids map[string]string
+	if err := s.locked(ctx, func(d *data) error { ids = maps.Clone(d.byEmail); return nil }); err != nil {
+		return err
+	}
+	for email, id := range ids {
+		if err := each(id, email); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -61,6 +61,7 @@ var (
 	_ store.AuthenticatorDeleter   = (*Store)(nil)
 	_ store.AccountStore           = (*Store)(nil)
 	_ store.UserDeleter            = (*Store)(nil)
+	_ store.EmailLister            = (*Store)(nil)
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -268,4 +269,28 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 		return none(ctx, operation)
 	}
 	return failed(ctx, operation, s.remove(ctx, o))
+}
+
+// EachEmail implements [store.EmailLister].
+func (s *userStore) EachEmail(ctx context.Context, each func(userID, email string) error) error {
+	const operation = "list addresses"
+	cursor, err := s.users.Find(ctx, bson.D{}, options.Find().SetProjection(bson.D{{Key: "email", Value: 1}}))
+	if err != nil {
+		return failed(ctx, operation, err)
+	}
+	defer func() { _ = cursor.Close(ctx) }()
+	for cursor.Next(ctx) {
+		id, err := owner(cursor.Current, "_id")
+		if err != nil {
+			return failed(ctx, operation, err)
+		}
+		email, ok := cursor.Current.Lookup("email").StringValueOK()
+		if !ok || email == "" {
+			continue
+		}
+		if err := each(id.Hex(), email); err != nil {
+			return err
+		}
+	}
+	return failed(ctx, operation, cursor.Err())
 }

@@ -46,6 +46,8 @@ func (b *builder) buildUsers() {
 	})
 	s.user = b.write(reads, func(w *writer) { w.selectFrom(users, b.columns[users]).where(users, byID) })
 	s.userByEmail = b.write(reads, func(w *writer) { w.selectFrom(users, b.columns[users]).where(users, byEmail) })
+	list := (&writer{engine: b.engine}).selectFrom(users, []string{"id", "email"})
+	s.eachEmail = list.add(" WHERE " + b.quoted(users, "email") + " IS NOT NULL").text.String()
 	s.userByAccount = b.write(reads, func(w *writer) {
 		w.add("SELECT ").columns(users, "u.", b.columns[users]).add(" FROM ").table(accounts).add(" a JOIN ").table(users).
 			add(" u ON u."+b.quoted(users, "id")+" = a."+b.quoted(accounts, "userId")).whereOf(accounts, "a.", byAccount)

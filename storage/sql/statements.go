@@ -64,6 +64,9 @@ func (e *engine) placed(s *statement, args []any) []any {
 type statements struct {
 	all []*statement
 
+	// eachEmail reads a whole table: it is not among all, and not prepared.
+	eachEmail string
+
 	createUser, user, userByEmail, userByAccount, updateUser, userExists, deleteUser *statement
 
 	linkAccount, account, accounts, updateAccount, unlinkAccount, deleteAccounts *statement

@@ -38,6 +38,7 @@ var (
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
+	_ store.EmailLister            = (*Store)(nil)
 )
 
 // New returns a Store on an open handle. It asks the engine nothing: the tables may still have to be made. Of layouts

@@ -173,3 +173,26 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 		return tx.must(ctx, operation, tx.deleteUser, key)
 	})
 }
+
+// EachEmail implements [store.EmailLister].
+func (s *userStore) EachEmail(ctx context.Context, each func(userID, email string) error) error {
+	const operation = "list addresses"
+	rows, err := s.target().QueryContext(ctx, s.eachEmail)
+	if err != nil {
+		return s.failed(ctx, operation, err, nil)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id, email text
+		if err := rows.Scan(&id, &email); err != nil {
+			return s.failed(ctx, operation, err, nil)
+		}
+		if email.value == "" {
+			continue
+		}
+		if err := each(id.value, email.value); err != nil {
+			return err
+		}
+	}
+	return s.failed(ctx, operation, rows.Err(), nil)
+}

@@ -60,7 +60,7 @@ var contract = methodsOf(
 	reflect.TypeFor[store.AuthenticatorStore](), reflect.TypeFor[store.AuthenticatorDeleter](),
 	reflect.TypeFor[store.AccountStore](), reflect.TypeFor[store.UserDeleter](), reflect.TypeFor[store.SessionLister](),
 	reflect.TypeFor[store.Transactor](), reflect.TypeFor[store.Cleaner](), reflect.TypeFor[store.SelfCleaner](),
-	reflect.TypeFor[store.RecordStore](),
+	reflect.TypeFor[store.RecordStore](), reflect.TypeFor[store.EmailLister](),
 )
 
 func methodsOf(interfaces ...reflect.Type) (names []string) {

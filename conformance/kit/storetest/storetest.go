@@ -71,6 +71,7 @@ var cases = []testCase{
 	{"user/further members are kept, null and empty apart", nil, of(users.members)},
 	{"user/what is returned is the caller's own", nil, of(users.ownCopies)},
 	{"user/an address is found as it is stored", nil, of(users.spelled)},
+	{"user/all addresses are listed", is[store.EmailLister], of(users.listed)},
 	{"user/an address that is left out is free for another user", nil, of(addresses.freed)},
 	{"user/two first sign-ins with one e-mail make one user", nil, of(users.atOnce)},
 	{"account/linked and found", nil, of(accounts.roundTrip)},

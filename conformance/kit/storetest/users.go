@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -74,6 +75,27 @@ func (k users) spelled() {
 			k.Errorf("%s belongs to %s", address, got.ID)
 		}
 	}
+}
+
+func (k users) listed() {
+	want := map[string]string{}
+	for i, address := range []string{"First.Last@Company.example", "", "bob@company.example", ""} {
+		if u := k.user(fmt.Sprint("u", i), address); address != "" {
+			want[u.ID] = address
+		}
+	}
+	lister := k.store.(store.EmailLister)
+	got := map[string]string{}
+	k.must(lister.EachEmail(k.Context(), func(id, email string) error { got[id] = email; return nil }))
+	if !maps.Equal(got, want) {
+		k.Errorf("the addresses are %v, want %v", got, want)
+	}
+	called := 0
+	err := lister.EachEmail(k.Context(), func(string, string) error { called++; return errTest })
+	if called != 1 {
+		k.Errorf("called %d times after an error", called)
+	}
+	k.want(err, errTest)
 }
 
 func (k users) updated() {

@@ -53,6 +53,11 @@ var keptSetups = []setup{
 			`INSERT INTO users (id, email) VALUES ('1', 'ada@example.org'), ('2', 'ada@example.org')`)
 		return c
 	}},
+	{name: "store-with-capitals-in-addresses", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store = w.sqliteAfter(`INSERT INTO users (id, email) VALUES ('1', 'Ada@example.org'), ('2', 'bob@example.org')`)
+		return c
+	}},
 	{name: "store-without-a-column", make: func(w *world) core.Config {
 		c := w.sound()
 		c.Store = w.sqliteAfter("ALTER TABLE users RENAME COLUMN image TO picture")

@@ -1,0 +1,53 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+const (
+	// mostAddresses is how many addresses of a store are read.
+	mostAddresses = 100_000
+	// shownIDs is how many users a line names.
+	shownIDs = 3
+)
+
+var errEnough = errors.New("enough addresses were read")
+
+// addresses reports users whose address is not in canonical form: a sign-in that sends another spelling does not find
+// them, and creates a second user. Only IDs are shown.
+func (e stores) addresses(ctx context.Context, lister store.EmailLister) {
+	read, odd := 0, []string(nil)
+	err := lister.EachEmail(ctx, func(id, email string) error {
+		if read++; read > mostAddresses {
+			return errEnough
+		}
+		if canonical, err := core.NormalizeEmail(email); err != nil || canonical != email {
+			odd = append(odd, id)
+		}
+		return nil
+	})
+	switch {
+	case len(odd) > 0:
+		named := odd[:min(len(odd), shownIDs)]
+		verb := "have addresses that are"
+		if len(odd) == 1 {
+			verb = "has an address that is"
+		}
+		e.report.add("store", Wrong, fmt.Sprintf("%s %s not in the form of core.NormalizeEmail: %s", many(len(odd), "user"),
+			verb, strings.Join(named, ", ")),
+			"list them with latchkey-store emails, and change them as docs/moving/README.md shows: a sign-in with another "+
+				"spelling creates a second user")
+	case errors.Is(err, errEnough):
+		e.report.add("store", Unknown, fmt.Sprintf("only %d addresses were read", mostAddresses),
+			"latchkey-store emails lists all that are not in the form of core.NormalizeEmail")
+	case err != nil:
+		e.report.add("store", Unknown, "the addresses of users could not be read: "+err.Error(),
+			"latchkey-store emails lists those that are not in the form of core.NormalizeEmail")
+	}
+}
