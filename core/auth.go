@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"sync/atomic"
 )
 
 // Auth answers the auth routes of one configuration and reads its sessions; one of [PerRequest] finds the configuration
@@ -24,9 +25,11 @@ type Auth struct {
 	log       *reporter
 	mounted   mounted
 
-	audience  string
-	store     stores
-	refreshes *refreshes
+	audience string
+	// sharedWarned is set when shared-sessions was logged.
+	sharedWarned atomic.Bool
+	store        stores
+	refreshes    *refreshes
 }
 
 // BasePath is the prefix of all auth routes as the application sees it, "/auth" by default. Adapters mount there.

@@ -219,7 +219,7 @@ const (
 	warnCSRFDisabled         warning = "csrf-disabled"
 	warnURLBasePathRedundant warning = "env-url-basepath-redundant"
 	warnURLBasePathMismatch  warning = "env-url-basepath-mismatch"
-	// warnSharedSessions is ours: of two Auths of one [PerRequest] each accepts the sessions of the other.
+	// warnSharedSessions is ours: of two Auths each accepts the sessions of the other.
 	warnSharedSessions warning = "shared-sessions"
 	// warnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and none of them has asked the auth
 	// routes for it.

@@ -54,6 +54,7 @@ func New(config Config) (*Auth, error) {
 	if a.sessions.data = data; data != nil {
 		data.toldBy(a.sessions.ended)
 	}
+	warnOfRealm(a)
 	warnings = append(warnings, linkingWarnings(&c, can, a.store)...)
 	announce(a, append(warnings, revocationWarnings(&c, &a.parts)...))
 	return a, nil

@@ -2,11 +2,9 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"sync"
 	"sync/atomic"
 )
@@ -73,22 +71,7 @@ func (c *chooser) look(ctx context.Context, a *Auth) {
 		return
 	}
 	c.count.Add(1)
-	first, there := c.realms.LoadOrStore(realmOf(a), a)
-	if !there {
-		return
+	if first, there := c.realms.LoadOrStore(realmOf(a), a); there && a.sharesSessions(first.(*Auth)) {
+		a.warnShared(ctx)
 	}
-	if a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.given, first.(*Auth).store.given) {
-		a.log.warn(ctx, warnSharedSessions)
-	}
-}
-
-// realmOf names the Auths that accept each other's sessions.
-func realmOf(a *Auth) [sha256.Size]byte {
-	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
-}
-
-// sameStore reports whether two stores are one. Those that Go cannot compare, by their types or by what they hold, are
-// taken for two.
-func sameStore(a, b Store) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

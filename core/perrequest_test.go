@@ -1,11 +1,14 @@
 package core_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -269,5 +272,70 @@ func TestPerRequestHasNoConfiguration(t *testing.T) {
 		if !errors.Is(err, core.ErrInvalidConfig) || !strings.Contains(err.Error(), method) {
 			t.Errorf("%s: %v", method, err)
 		}
+	}
+}
+
+// TestSharedSessionsAreLogged: of two Auths of one application with one secret each accepts the sessions of the other.
+func TestSharedSessionsAreLogged(t *testing.T) {
+	t.Parallel()
+	store := newSessionRows()
+	site := func(change func(*core.Config)) core.Config {
+		c := core.Config{
+			URL: "https://a.test", Secrets: []core.Secret{"a-secret-of-this-test-alone-1234567890"},
+			Providers: []core.Provider{plainOAuth()}, Getenv: func(string) string { return "" },
+		}
+		if change != nil {
+			change(&c)
+		}
+		return c
+	}
+	for _, row := range []struct {
+		name          string
+		first, second core.Config
+		ownLoggers    bool
+		logged        bool
+	}{
+		{"another URL", site(nil), site(func(c *core.Config) { c.URL = "https://b.test" }), false, true},
+		{"another base path", site(nil), site(func(c *core.Config) { c.BasePath = "/staff/auth" }), false, true},
+		{"other hosts", site(func(c *core.Config) { c.URL, c.TrustedHosts = "", []string{"a.test"} }),
+			site(func(c *core.Config) { c.URL, c.TrustedHosts = "", []string{"b.test"} }), false, true},
+		{"another URL, one store", site(func(c *core.Config) { c.Store = store }),
+			site(func(c *core.Config) { c.Store, c.URL = store, "https://b.test" }), false, true},
+
+		{"the same site again", site(nil), site(nil), false, false},
+		{"the same site with another provider", site(nil), site(func(c *core.Config) {
+			c.Providers = []core.Provider{passwords()}
+		}), false, false},
+		{"another secret", site(nil), site(func(c *core.Config) {
+			c.URL, c.Secrets = "https://b.test", []core.Secret{"another-secret-of-this-test-1234567890"}
+		}), false, false},
+		{"another audience", site(func(c *core.Config) { c.Audience = "a" }), site(func(c *core.Config) {
+			c.URL, c.Audience = "https://b.test", "b"
+		}), false, false},
+		{"another store", site(func(c *core.Config) { c.Store = newSessionRows() }), site(func(c *core.Config) {
+			c.URL, c.Store = "https://b.test", newSessionRows()
+		}), false, false},
+		{"two applications", site(nil), site(func(c *core.Config) { c.URL = "https://b.test" }), true, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var log bytes.Buffer
+			logger := slog.New(slog.NewTextHandler(&log, nil))
+			row.first.Logger, row.second.Logger = logger, logger
+			if row.ownLoggers {
+				row.second.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			}
+			first, err := core.New(row.first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := core.New(row.second); err != nil {
+				t.Fatal(err)
+			}
+			want := map[bool]int{true: 1}[row.logged]
+			if n := strings.Count(log.String(), "code=shared-sessions"); n != want {
+				t.Errorf("logged %d times, want %d: %s", n, want, &log)
+			}
+			runtime.KeepAlive(first)
+		})
 	}
 }
