@@ -40,31 +40,32 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	case err != nil:
 		c.auditCallback(ctx, out.typed, err)
 	case out.who != nil:
-		response = &Response{}
-		response.Redirect, err = s.complete(ctx, c, &out)
+		response, err = s.signIn(ctx, c, &out)
 	}
 	if err != nil {
-		return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
+		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
+			return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
+		}
 	}
 	response.Cookies = out.cookies
-	if opening := openingOf(c, &out); len(opening) > 0 {
+	if opening := c.opening(); len(opening) > 0 && !out.bare {
 		response.Cookies = append(opening, out.cookies...)
 	}
 	return response, nil
 }
 
-// openingOf are the opening cookies of an answer to a callback, which may know better where the visitor goes.
-func openingOf(c *call, out *outcome) []Cookie {
-	if out.hop {
-		return nil
+// signIn signs in the user of an outcome, after a question if another user is signed in.
+func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response, error) {
+	response, err := s.confirmUser(ctx, c, out)
+	if err != nil {
+		c.auditCallback(ctx, out.typed, err)
 	}
-	opening, spec := c.opening(), &c.cookies.callbackURL
-	for i := range opening {
-		if out.returnTo != "" && opening[i].Name == spec.name() {
-			opening[i] = spec.set(out.returnTo)
-		}
+	if err != nil || response != nil {
+		return response, err
 	}
-	return opening
+	response = &Response{}
+	response.Redirect, err = s.complete(ctx, c, out)
+	return response, err
 }
 
 // complete is the path that all flows share: allow, create, link, gates, issue. It returns where the visitor goes, and adds the

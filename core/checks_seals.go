@@ -5,7 +5,7 @@ import "github.com/latchkey-go/latchkey/core/internal/jwe"
 // seals are the keys of what is sealed but is no cookie of its own.
 type seals struct {
 	state, challenge *jwe.Keyring
-	flowKeys         []flowKey
+	flowKeys         [][]byte
 }
 
 func newSeals(secrets []string, faults *ConfigError) (s seals) {

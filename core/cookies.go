@@ -12,8 +12,8 @@ import (
 const (
 	// checkTTL is how long the cookies of a flow last.
 	checkTTL = 15 * time.Minute
-	// hopTTL is how long what a form_post provider said waits for the GET that follows.
-	hopTTL = time.Minute
+	// formAnswerTTL is the lifetime of a form_post answer, which the next request of the browser reads.
+	formAnswerTTL = time.Minute
 )
 
 // cookieSpec is one cookie of ours: its name and attributes, and the keys that seal its value where it is sealed.
@@ -53,7 +53,8 @@ type cookieSet struct {
 
 	logout     cookieSpec // which session at a provider a sign-out leads to
 	askedLinks cookieSpec // which sign-in links this browser asked for
-	formAnswer cookieSpec // of a form_post provider, on its hop
+	flow       cookieSpec // the beginning of the names of flow cookies
+	formAnswer cookieSpec // the beginning of the names of form_post answers
 	parts      cookieSpec // the beginning of the names of those that parts keep, with their attributes
 }
 
@@ -123,13 +124,22 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 		logout:      m.open("CSRFToken", CookieOptions{}, hostPrefix+"logout"),
 		askedLinks:  m.open("CSRFToken", CookieOptions{}, hostPrefix+"asked"),
 		parts:       m.open("CSRFToken", CookieOptions{}, ours),
-		formAnswer:  m.sealed("State", beside(o.State), prefix+"form-answer", hopTTL),
+		formAnswer:  m.sealed("State", beside(o.State), prefix+"form-answer", formAnswerTTL),
+		flow:        m.flowCookie(beside(o.State), prefix+"state"),
 	}
 }
 
 // beside is for a cookie of ours beside that of the options: with its attributes, and a name, an age and the rule for
 // Secure of its own, as its prefix needs that.
 func beside(o CookieOptions) CookieOptions { o.Name, o.MaxAge, o.Secure = "", 0, Auto; return o }
+
+// flowCookie makes the cookie of further flows. Its keys are other ones than those of the state cookie, with whose name
+// its names begin.
+func (m *cookieMaker) flowCookie(o CookieOptions, name string) cookieSpec {
+	spec := m.sealed("State", o, name+".flow", checkTTL)
+	spec.attributes.Name = name
+	return spec
+}
 
 // sealed makes a cookie whose value is encrypted, with keys of its own.
 func (m *cookieMaker) sealed(field string, o CookieOptions, name string, maxAge time.Duration) cookieSpec {

@@ -19,6 +19,11 @@ type countedRows struct {
 	down    int // how many more look-ups fail
 }
 
+// UserByAccount knows no account.
+func (s *countedRows) UserByAccount(context.Context, string, string) (*core.User, error) {
+	return nil, store.ErrNotFound
+}
+
 func (s *countedRows) SessionAndUser(ctx context.Context, token string) (*store.Session, *core.User, error) {
 	s.lookUps++
 	if s.down > 0 {

@@ -160,11 +160,16 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 				}
 			}
 			flow(b.get("/auth/csrf"), "Lax")
-			flow(b.submit("/auth/signin/op", nil), "Lax")
+			started := b.submit("/auth/signin/op", nil)
+			flow(started, "Lax")
+			flow(b.submit("/auth/signin/op", nil), "Lax") // in another tab
 			flow(b.get("/auth/callback/op?state=x&code=y"), "Lax")
-			flow(b.get("/auth/callback/op?code=y"), "Lax")
-			flow(b.submit("/auth/signin/post", nil), "None")
-			flow(b.post("/auth/callback/post", url.Values{"code": {"y"}}), "None")
+			flow(b.get("/auth/callback/op?code=y&state="+stateOf(started)), "Lax")
+			started = b.submit("/auth/signin/post", nil)
+			flow(started, "None")
+			posted := b.post("/auth/callback/post", url.Values{"code": {"y"}, "state": {stateOf(started)}})
+			flow(posted, "Lax")
+			flow(b.get(strings.TrimPrefix(posted.Redirect, b.origin)), "None")
 			flow(b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}}), "Lax")
 			flow(b.get("/auth/session"), "Lax")
 			size = 0
@@ -295,4 +300,11 @@ func TestCookieHeaders(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stateOf is the state parameter of an authorization request.
+func stateOf(r *core.Response) string {
+	_, state, _ := strings.Cut(r.Redirect, "state=")
+	state, _, _ = strings.Cut(state, "&")
+	return state
 }

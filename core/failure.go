@@ -57,6 +57,9 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	if e.Type == ErrCredentialsSignin {
 		params = append(params, "code", safeCode(e.Code))
 	}
+	if reason := reasonIn(e); reason != "" && params[1] == "Configuration" {
+		params = append(params, "reason", string(reason))
+	}
 	switch {
 	case e.Type == ErrOAuthProfileParse: // the visitor can try another account
 		params[1] = string(ErrOAuthCallback)

@@ -27,8 +27,9 @@ type outcome struct {
 	returnTo string
 	// typed is the identifier that the visitor typed, for the audit; empty: none.
 	typed string
-	// hop: the browser has the cookies that this request came without, so that none is opened for it.
-	hop bool
+	// bare: the request is a cross-site POST, without the cookies that the browser has. The response must not replace
+	// them.
+	bare bool
 }
 
 // ceremonies is a flow that also answers GET webauthn-options/<provider>.

@@ -1,127 +1,101 @@
 package core
 
 import (
-	"context"
+	"errors"
 
 	"github.com/latchkey-go/latchkey/core/internal/form"
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// A provider with response_mode=form_post answers with a POST from its own site. Browsers leave our Lax cookies out of
-// it: the session, the CSRF token and the callback URL. Which session began the flow, and the callback URL, stand in
-// the check cookies, which are SameSite=None for such providers. When the visitor was signed in, the POST alone cannot
-// tell whether this browser has that session: its answer puts what the provider said into a sealed cookie and leads to
-// the same address by GET, which browsers send with the Lax cookies, whatever site led there. The hop needs no script,
-// no code is in a URL, and the cookie is good for one attempt.
-const (
-	// maxHopAnswer is how long the values of an answer may be: they go into one cookie.
-	maxHopAnswer = 1800
-	// maxReturnTo is how long a callback URL in a check cookie may be; a longer one waits for the hop.
-	maxReturnTo = 250
-	// askAgain in underway.ReturnTo stands for a longer one.
-	askAgain = "?"
-)
+// A provider with response_mode=form_post answers with a POST from its own site. Any website can send such a POST, and
+// the browser leaves the SameSite=Lax cookies out of it: the session and the CSRF token. So the POST decides nothing. It
+// encrypts the answer into a cookie that is named after the flow, and redirects to the same address by GET. The browser
+// sends all its cookies with the GET, which decides (docs/protocol.md §8.9). No code is in a URL, and no script is needed.
 
-// hop is what the cookie of a hop holds.
-type hop struct {
-	Flow   underway          `json:"flow"`
-	Values map[Check]string  `json:"values"`
-	Answer map[string]string `json:"answer"`
-}
+// maxFormAnswer is the maximum size of the values of an answer: they have to fit into one cookie.
+const maxFormAnswer = 1800
 
-var answerParams = []string{"code", "iss", "error", "error_description", "user"}
+var answerParams = []string{"code", "state", "iss", "error", "error_description", "user"}
 
-// needsHop reports whether an answer has to come again with the Lax cookies (docs/protocol.md §8.9).
-func (r *resumed) needsHop(ctx context.Context) (bool, error) {
-	if !r.client.formPost || r.c.r.Method != "POST" || r.flow == nil {
-		return false, nil
-	}
-	session, err := r.c.session.visitor(ctx)
-	remembered := r.c.jar.Has(r.c.cookies.callbackURL.name())
-	return r.flow.by() != "" && session == "" || r.flow.ReturnTo == askAgain && !remembered, err
-}
-
-// hopOn is the cookie in which the answer of a cross-site POST waits for the GET.
-func (r *resumed) hopOn() (Cookie, error) {
-	h := hop{Flow: *r.flow, Values: map[Check]string{}, Answer: map[string]string{}}
-	h.Flow.Provider, h.Flow.ReturnTo = r.client.ID, ""
-	for _, k := range []Check{CheckPKCE, CheckNonce} {
-		value, err := r.value(k)
-		if err != nil {
-			return Cookie{}, err
-		}
-		if value != "" {
-			h.Values[k] = value
-		}
-	}
-	length := 0
-	for _, name := range answerParams {
-		if value, there := r.c.fields.Text(name); there {
-			h.Answer[name] = value
-			length += len(value)
-		}
-	}
-	if length > maxHopAnswer {
-		return Cookie{}, errorf(ErrOAuthCallback, "provider %q: the answer has %d bytes, more than fit into a cookie",
-			r.client.ID, length)
-	}
-	claims := &Token{}
-	_ = claims.Extra.Set("hop", h)
-	spec := &r.c.cookies.formAnswer
-	sealed, err := r.seal(spec.keys, claims, hopTTL)
-	return spec.setUntil(sealed, r.at.Add(hopTTL)), err
-}
-
-// hopped returns the flow whose answer waits in the cookie of a hop, and that answer; nil: none does.
-func (f *browserFlows) hopped(client *oauthClient) (*resumed, oauth.Params, error) {
-	spec := &f.c.cookies.formAnswer
-	if !client.formPost || f.c.r.Method != "GET" || !f.c.jar.Has(spec.name()) {
-		return nil, nil, nil
-	}
-	r := &resumed{browserFlows: f, client: client, cookies: []Cookie{spec.clear(spec.name())}}
-	check, err := f.openCheck(spec)
-	if err != nil || check == nil {
-		return r, nil, errorf(ErrInvalidCheck, "the %s cookie cannot be read: %w", spec.name(), err)
-	}
-	var h hop
-	if !check.token().Extra.Get("hop", &h) || h.Flow.Provider != client.ID || h.Answer == nil {
-		return r, nil, errorf(ErrInvalidCheck, "the %s cookie was made for another provider", spec.name())
-	}
-	if h.Values == nil {
-		h.Values = map[Check]string{}
-	}
-	r.flow, r.values = &h.Flow, h.Values
-	return r, hoppedAnswer(h.Answer), nil
-}
-
-// returnTo is where the visitor of a cross-site POST wanted to go; empty: the callback URL of the call counts.
-func (r *resumed) returnTo() string {
-	u := r.flow
-	if u == nil || u.ReturnTo == askAgain || r.c.r.Method != "POST" || r.c.jar.Has(r.c.cookies.callbackURL.name()) {
-		return ""
-	}
-	return u.ReturnTo
-}
-
-// postedAnswer are the fields of a form_post answer.
-type postedAnswer form.Fields
+// formAnswer are the parameters of a form_post answer, of which none is repeated. It implements [oauth.Params].
+type formAnswer map[string]string
 
 // Get implements [oauth.Params].
-func (p postedAnswer) Get(name string) string { s, _ := form.Fields(p).Text(name); return s }
+func (p formAnswer) Get(name string) string { return p[name] }
 
 // Count implements [oauth.Params].
-func (p postedAnswer) Count(name string) int { return form.Fields(p).Count(name) }
-
-// hoppedAnswer are the fields of a form_post answer that came on by a hop.
-type hoppedAnswer map[string]string
-
-// Get implements [oauth.Params].
-func (p hoppedAnswer) Get(name string) string { return p[name] }
-
-// Count implements [oauth.Params].
-func (p hoppedAnswer) Count(name string) int {
+func (p formAnswer) Count(name string) int {
 	if _, there := p[name]; there {
 		return 1
 	}
 	return 0
+}
+
+// redirectPost answers the POST of a form_post provider. An answer to no pending flow of this browser is dropped.
+func (f *oauthFlow) redirectPost(c *call) (outcome, error) {
+	out := outcome{bare: true, response: redirectTo(c.base + "/callback/" + f.ID)}
+	answer, err := f.readPost(c.fields)
+	if err != nil {
+		return out, err
+	}
+	found, err := f.checks.of(c).find(f.oauthClient, answer.Get("state"))
+	if err != nil {
+		return out, nil //nolint:nilerr // the GET finds out, and has the user's session
+	}
+	tag := or(found.tag, f.checks.hash("state", answer.Get("state")))
+	claims := &Token{}
+	_ = claims.Extra.Set("provider", f.ID)
+	_ = claims.Extra.Set("answer", answer)
+	spec := c.cookies.answerCookie(tag)
+	sealed, err := f.checks.seal(spec.keys, claims, formAnswerTTL)
+	if err != nil {
+		return out, err
+	}
+	out.cookies = []Cookie{spec.setUntil(sealed, f.checks.now().Add(formAnswerTTL))}
+	out.response.Redirect += "?flow=" + tag[:flowNameLength]
+	return out, nil
+}
+
+// readPost reads the answer in a form.
+func (f *oauthFlow) readPost(fields form.Fields) (formAnswer, error) {
+	answer, size := formAnswer{}, 0
+	for _, name := range answerParams {
+		if fields.Count(name) > 1 {
+			return nil, errorf(ErrInvalidCheck, "provider %q: the answer has %s %d times", f.ID, name, fields.Count(name))
+		}
+		if value, there := fields.Text(name); there {
+			answer[name] = value
+			size += len(value)
+		}
+	}
+	if size > maxFormAnswer {
+		return nil, errorf(ErrOAuthCallback, "provider %q: the answer has %d bytes, more than fit into a cookie", f.ID, size)
+	}
+	return answer, nil
+}
+
+var errOtherAnswer = errors.New("it has the answer of another provider")
+
+// answer returns the parameters of the provider's answer, and the cookies that delete the one that stores them. They are
+// in the query, or with form_post in the cookie of the preceding POST.
+func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
+	if !f.formPost {
+		return c.query, nil, nil
+	}
+	tag := c.query.Get("flow")
+	spec := c.cookies.answerCookie(tag)
+	sealed, _ := c.jar.Get(spec.name())
+	if len(tag) != flowNameLength || sealed == "" {
+		return nil, nil, overf(ErrInvalidCheck, reasonExpired, "no cookie has the provider's answer: it was read before, "+
+			"or is an answer to no sign-in of this browser")
+	}
+	claims, err := f.checks.open(spec.keys, sealed)
+	answer := formAnswer{}
+	if err == nil && (claims.Extra.Text("provider") != f.ID || !claims.Extra.Get("answer", &answer)) {
+		err = errOtherAnswer
+	}
+	if err != nil {
+		return nil, nil, overf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", spec.name(), err)
+	}
+	return answer, []Cookie{spec.clear(spec.name())}, nil
 }

@@ -33,12 +33,12 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	redirectURI, returnTo := f.redirectURI(c.origin, c.base)
 	flows := f.checks.of(c)
-	begun, err := flows.begin(ctx, f.oauthClient, returnTo)
+	flow, err := flows.start(ctx, f.oauthClient, returnTo)
 	if err != nil {
 		return nil, err
 	}
 	request := oauth.AuthorizationRequest{
-		RedirectURI: redirectURI, State: begun.state, Nonce: begun.nonce, Verifier: begun.verifier,
+		RedirectURI: redirectURI, State: flow.state, Nonce: flow.nonce, Verifier: flow.verifier,
 	}
 	if f.speaks(c) {
 		request.Further = url.Values{"ui_locales": {or(c.language().Tag, "en")}}
@@ -57,8 +57,8 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
 	response := redirectTo(address)
-	if sent := begun.sent(f.oauthClient); len(sent) > 0 {
-		if response.Cookies, err = flows.remember(begun.flow, sent, len(address)); err != nil {
+	if flow.tag != "" {
+		if response.Cookies, err = flows.store(&flow, f.oauthClient, len(address)); err != nil {
 			return nil, err
 		}
 	}
@@ -72,21 +72,25 @@ func (f *oauthFlow) speaks(c *call) bool {
 	return c.locales != nil && f.Type == TypeOIDC && !f.Authorization.Params.Has("ui_locales")
 }
 
-// finish implements [flow]: it takes the provider's answer (RFC 6749 section 4.1.2 to 4.1.4, OpenID Connect Core
-// section 3.1.2.5 to 3.1.3.7). The check cookies are cleared on every way out: a check is good for one attempt.
+// finish implements [flow]: it handles the provider's callback (RFC 6749 section 4.1.2 to 4.1.4, OpenID Connect Core
+// section 3.1.2.5 to 3.1.3.7). The flow's cookies are deleted whatever the result is: a flow is valid for one callback.
 func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
-	params := f.posted(c)
+	if f.formPost && c.r.Method == "POST" {
+		return f.redirectPost(c)
+	}
+	params, cookies, err := f.answer(c)
+	out.cookies = cookies
+	if err != nil {
+		return out, err
+	}
 	if forward, err := f.forwardFromProxy(c, params.Get("state")); err != nil || forward != "" {
 		return outcome{response: redirectTo(forward)}, err
 	}
 	flows := f.checks.of(c)
-	resumed, waited, err := flows.hopped(f.oauthClient)
-	if resumed == nil {
-		resumed, err = flows.resume(f.oauthClient, params.Get("state"))
-	} else {
-		params = waited
+	flow, err := flows.find(f.oauthClient, params.Get("state"))
+	if flow != nil {
+		out.cookies = append(out.cookies, flow.clear...)
 	}
-	out.cookies = resumed.cookies
 	if err != nil {
 		return out, err
 	}
@@ -94,25 +98,27 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	if err != nil {
 		return out, err
 	}
-	if err := resumed.checkState(ctx); err != nil {
-		return out, err
+	started := flowSameSession
+	if len(f.Checks) > 0 {
+		if started, err = flows.compare(ctx, &flow.flowState); err != nil {
+			return out, err
+		}
+		out.returnTo = flows.callbackURL(ctx, &flow.flowState)
 	}
-	if again, err := resumed.needsHop(ctx); err != nil || again {
-		return f.hopOn(c, resumed, out, err)
-	}
-	out.returnTo = resumed.returnTo()
 	code, err := f.client.Accept(at, answer)
 	if err != nil {
 		return out, notAccepted(err)
 	}
-	tokens, profile, err := f.redeem(ctx, c, at, code, resumed)
+	tokens, profile, err := f.redeem(ctx, c, at, code, flow)
 	if err != nil {
 		return out, err
 	}
 	if user, there := firstConsent(f.oauthClient, params); there {
 		profile["user"] = user
 	}
-	out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID)
+	if out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
+		out.who.started = started
+	}
 	return out, err
 }
 
@@ -127,20 +133,6 @@ func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.
 		return at, answer, errorf(ErrInvalidCheck, "%w", err)
 	}
 	return at, answer, nil
-}
-
-// hopOn answers the cross-site POST of a provider whose answer has to come again.
-func (f *oauthFlow) hopOn(c *call, resumed *resumed, out outcome, err error) (outcome, error) {
-	if err != nil {
-		return out, err
-	}
-	waits, err := resumed.hopOn()
-	if err != nil {
-		return out, err
-	}
-	out.cookies, out.hop = append(out.cookies, waits), true
-	out.response = redirectTo(c.base + "/callback/" + f.ID)
-	return out, nil
 }
 
 // notAccepted gives what an answer says instead of a code its type and level.
@@ -159,30 +151,24 @@ func notAccepted(err error) error {
 
 // redeem exchanges the code for tokens and asks for the profile of their account.
 func (f *oauthFlow) redeem(
-	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, r *resumed,
+	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *foundFlow,
 ) (*TokenSet, Profile, error) {
-	verifier, err := r.value(CheckPKCE)
-	if err != nil {
-		return nil, nil, err
-	}
 	redirectURI, _ := f.redirectURI(c.origin, c.base)
 	requests := deadline.InSeries(ctx)
 	defer requests.End()
-	answered, err := f.client.Redeem(requests, at, code, verifier, redirectURI)
+	answered, err := f.client.Redeem(requests, at, code, flow.verifier, redirectURI)
 	switch {
 	case errors.Is(err, oauth.ErrNoCode):
 		return nil, nil, errorf(ErrCallbackRoute, "%w", mistake(err))
+	case errors.Is(err, oauth.ErrInvalidGrant): // used before, by another process or a lost request
+		return nil, nil, overf(ErrCallbackRoute, reasonUsed, "%w", suspicion(err))
 	case err != nil:
 		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 	}
 	tokens := f.tokenSet(answered)
 	c.debugTokens(ctx, tokens)
 	if f.Type == TypeOIDC {
-		nonce, err := r.value(CheckNonce)
-		if err != nil {
-			return nil, nil, err
-		}
-		claims, err := f.client.VerifyIDToken(ctx, at, answered, nonce)
+		claims, err := f.client.VerifyIDToken(ctx, at, answered, flow.nonce)
 		if err != nil {
 			return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 		}
@@ -231,15 +217,6 @@ func (o *oauthClient) fetchUserinfo(ctx context.Context, at oauth.Endpoints, tok
 		return nil, fmt.Errorf("provider %q: userinfo: %w", o.ID, err)
 	}
 	return profile, nil
-}
-
-// posted returns the parameters of the provider's answer: those of the query or, under response_mode=form_post, of the
-// body.
-func (f *oauthFlow) posted(c *call) oauth.Params {
-	if f.formPost {
-		return postedAnswer(c.fields)
-	}
-	return c.query
 }
 
 // firstConsent is the user field that Apple posts beside the code, at the first sign-in alone: it has the visitor's

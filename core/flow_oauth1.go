@@ -30,13 +30,16 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
 	flows := f.checks.of(c)
-	tag := flows.keys[0].name(tagLength, "request token", token.Token)
-	begun := underway{Tag: tag, Kept: token.Secret}
-	if begun.Who, err = flows.who(ctx); err != nil {
+	flow := startedFlow{flowState: flowState{
+		provider: f.ID, tag: flows.hash("request token", token.Token), secret: token.Secret,
+		callbackURL: c.callbackURL.now, expires: f.checks.now().Add(checkTTL),
+	}}
+	if err := flows.mark(ctx, &flow.flowState); err != nil {
 		return nil, err
 	}
+	flow.choose(c)
 	response := redirectTo(address)
-	response.Cookies, err = flows.remember(begun, nil, len(address))
+	response.Cookies, err = flows.store(&flow, f.oauthClient, len(address))
 	return response, err
 }
 
@@ -47,12 +50,19 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 	if err != nil {
 		return out, errorf(ErrOAuthCallback, "%w", mistake(err))
 	}
-	secret, cookies, err := f.requestTokenSecret(ctx, c, answer.Token)
-	out.cookies = cookies
+	flows := f.checks.of(c)
+	flow := flows.findNamed(f.oauthClient, "request token", answer.Token)
+	if flow == nil {
+		return out, overf(ErrInvalidCheck, reasonExpired, "no cookie has the request token: the sign-in was started in "+
+			"another browser or more than %v ago", checkTTL)
+	}
+	out.cookies = flow.clear
+	started, err := flows.compare(ctx, &flow.flowState)
 	if err != nil {
 		return out, err
 	}
-	token, err := f.client1.AccessToken(ctx, answer, secret)
+	out.returnTo = flows.callbackURL(ctx, &flow.flowState)
+	token, err := f.client1.AccessToken(ctx, answer, flow.secret)
 	switch {
 	case errors.Is(err, oauth.ErrNotAllowed):
 		return out, errorf(ErrOAuthCallback, "%w", mistake(err))
@@ -67,28 +77,10 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 	if err != nil {
 		return out, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
 	}
-	out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID)
-	return out, err
-}
-
-// requestTokenSecret finds the flow of a request token and returns the token's secret, and the cookies that forget the
-// flow.
-func (f *oauth1Flow) requestTokenSecret(ctx context.Context, c *call, token string) (string, []Cookie, error) {
-	flows := f.checks.of(c)
-	pending := flows.pending()
-	for i := range pending.earlier {
-		begun := &pending.earlier[i]
-		if begun.Provider != f.ID || !flows.isHash(begun.Tag, "request token", token) {
-			continue
-		}
-		cookies, err := flows.forgetEarlier(i)
-		if err != nil {
-			return "", nil, err
-		}
-		return begun.Kept, cookies, flows.sameVisitor(ctx, begun)
+	if out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
+		out.who.started = started
 	}
-	return "", nil, errorf(ErrInvalidCheck, "no cookie remembers the request token: the sign-in was started in "+
-		"another browser or more than %v ago", checkTTL)
+	return out, err
 }
 
 // tokenSet is a token of OAuth 1.0a as applications see it, with a client that signs.

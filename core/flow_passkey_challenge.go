@@ -30,26 +30,15 @@ func (f *passkeyFlow) newChallenge(
 	return challenge, cookies, err
 }
 
-// challengeCookies remembers a ceremony. Sign-ins under way in other tabs make room for it where they have to.
+// challengeCookies returns the cookie that stores a ceremony.
 func (f *passkeyFlow) challengeCookies(ctx context.Context, c *call, sealed string) ([]Cookie, error) {
-	flows := f.checks.of(c)
-	who, err := flows.who(ctx)
-	if err != nil {
+	flow := flowState{provider: c.providerID}
+	if err := f.checks.of(c).mark(ctx, &flow); err != nil {
 		return nil, err
 	}
-	claims := &checkClaims{value: sealed, provider: c.providerID, flow: &underway{Who: who}}
 	spec := &c.cookies.challenge
-	value, err := f.checks.seal(spec.keys, claims, checkTTL)
-	if err != nil {
-		return nil, err
-	}
-	cookies := []Cookie{spec.setUntil(value, f.now().Add(checkTTL))}
-	pending := flows.pending()
-	all := pending.all()
-	if flows.fits(cookies, 0, len(all) > 1) {
-		return cookies, nil
-	}
-	return flows.shorten(all, 0, 0, cookies)
+	value, err := f.checks.seal(spec.keys, flowClaims{sealed, &flow}, checkTTL)
+	return []Cookie{spec.setUntil(value, f.now().Add(checkTTL))}, err
 }
 
 // ceremony is what a challenge cookie remembers.
@@ -58,6 +47,7 @@ type ceremony struct {
 	register  *User  // nil: an authentication
 	typed     string // the text by which a new user's passkeys are found again
 	owner     string // the user whose passkeys were asked for; empty: any user's
+	started   flowSession
 }
 
 // pendingCeremony opens the challenge cookie of the ceremony that the visitor began.
@@ -65,18 +55,17 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 	var p ceremony
 	flows := f.checks.of(c)
 	spec := &c.cookies.challenge
-	sealed, err := flows.recall(spec, "challenge", c.providerID)
+	stored, err := flows.openChecked(spec, "challenge", c.providerID)
 	if err != nil {
 		return p, err
 	}
-	begun := &underway{}
-	if check, _ := flows.openCheck(spec); check.flow != nil { // recall has opened it
-		begun = check.flow
-	}
-	if err := flows.sameVisitor(ctx, begun); err != nil {
+	if p.started, err = flows.compare(ctx, stored.flowState); err != nil {
 		return p, err
 	}
-	claims, err := f.checks.open(f.challenge, sealed)
+	if p.started != flowSameSession && action == ceremonyRegister {
+		return p, errorf(ErrInvalidCheck, "the registration was started under another session")
+	}
+	claims, err := f.checks.open(f.challenge, stored.value)
 	if err != nil {
 		return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
 	}

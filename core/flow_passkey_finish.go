@@ -93,7 +93,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	case passkey.CredentialID != credentialID:
 		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another id")
 	case !f.firstAnswer(asked.challenge):
-		return nil, NewError(ErrInvalidCheck, because(ReasonReplayed, "the challenge was answered before"))
+		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
 	}
 	made := *passkey
 	made.ProviderAccountID = credentialID
@@ -135,9 +135,13 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 				stored.Counter, counter),
 		})
 	case !f.firstAnswer(asked.challenge):
-		return nil, NewError(ErrInvalidCheck, because(ReasonReplayed, "the challenge was answered before"))
+		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
 	}
-	return f.owner(ctx, stored, counter)
+	id, err := f.owner(ctx, stored, counter)
+	if err == nil {
+		id.started = asked.started
+	}
+	return id, err
 }
 
 // asksForOwn refuses a passkey of another user than the one whose passkeys were asked for. A visitor who is signed in

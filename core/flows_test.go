@@ -179,23 +179,22 @@ func TestPlantedChecks(t *testing.T) {
 	}
 }
 
-// TestFlowsOutliveRotation begins sign-ins in three tabs, puts a new secret in front, and ends them.
+// TestFlowsOutliveRotation starts sign-ins in three tabs, puts a new secret in front, and completes them.
 func TestFlowsOutliveRotation(t *testing.T) {
 	t.Parallel()
 	s := &service{}
 	all := []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce}
-	config := core.Config{Providers: []core.Provider{s.provider("a", all...), s.provider("b")}}
-	b := visit(t, newApp(t, config))
-	var answers []string
-	for _, id := range []string{"a", "b", "a"} {
-		answers = append(answers, s.grant(t, b.submit("/auth/signin/"+id, nil).Redirect))
+	config := core.Config{
+		Store: newPeople().as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT},
+		Providers: []core.Provider{s.provider("a", all...), s.provider("b")},
 	}
+	b := linked(t, newApp(t, config), s)
+	started := b.tabs(s, "a", "b", "a")
 	config.Secrets = []core.Secret{"another-secret-of-more-than-thirty-two", testSecret}
 	b.auth = newApp(t, config)
-	for i, answer := range answers {
-		delete(b.cookies, sessionCookie)
-		if r := b.get(answer); r.Err != nil {
-			t.Errorf("tab %d: %v", i, r.Err)
+	for i, tab := range started {
+		if r := b.get(tab.callback); r.Err != nil || r.Redirect != "https://app.test"+tab.page {
+			t.Errorf("tab %d: to %s, %v", i, r.Redirect, r.Err)
 		}
 	}
 }
@@ -238,9 +237,15 @@ func TestOneTimeFlows(t *testing.T) {
 			if row.first != "" {
 				b.get(row.first + answer.Encode())
 			}
-			delete(b.cookies, sessionCookie)
-			if r := b.get(row.then + answer.Encode()); r.Err == nil || b.who() != "" {
-				t.Errorf("signed in as %q: %v", b.who(), r.Err)
+			before := b.cookies[sessionCookie]
+			r := b.get(row.then + answer.Encode())
+			for _, c := range r.Cookies {
+				if c.Name == sessionCookie {
+					t.Errorf("it signs in: %v", c)
+				}
+			}
+			if r.Err == nil || (before != "") == strings.Contains(r.Redirect, "error") {
+				t.Errorf("leads to %s: %v", r.Redirect, r.Err)
 			}
 		})
 	}
@@ -252,10 +257,12 @@ func TestChecksOfTwoFlows(t *testing.T) {
 	for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.state"} {
 		t.Run(name, func(t *testing.T) {
 			b := visit(t, newApp(t, core.Config{Providers: []core.Provider{lenient("p")}}))
-			b.submit("/auth/signin/p", nil)
+			earlier := back(t, b.submit("/auth/signin/p", nil).Redirect, "ann")
 			other := b.cookies[name]
+			earlier.Set("error", "access_denied")
+			b.get("/auth/callback/p?" + earlier.Encode())
 			answer := back(t, b.submit("/auth/signin/p", nil).Redirect, "ann")
-			b.cookies[name] = other
+			b.cookies[name] = other // planted: what a browser has been told to delete does not come back
 			if r := b.get("/auth/callback/p?" + answer.Encode()); r.Err == nil {
 				t.Error("it signs in")
 			}
@@ -298,10 +305,10 @@ func appleLike(checks ...core.Check) *core.OAuthProvider {
 }
 
 // crossSitePost is a browser's POST from the provider's page: SameSite=None cookies alone come along.
-func (b *browser) crossSitePost(target string, fields url.Values, none map[string]bool) *core.Response {
+func (b *browser) crossSitePost(target string, fields url.Values) *core.Response {
 	b.t.Helper()
 	kept := maps.Clone(b.cookies)
-	maps.DeleteFunc(b.cookies, func(name, _ string) bool { return !none[name] })
+	maps.DeleteFunc(b.cookies, func(name, _ string) bool { return !b.none[name] })
 	sent := maps.Clone(b.cookies)
 	b.header.Set("Sec-Fetch-Site", "cross-site")
 	b.header.Set("Origin", "https://post.example")
@@ -314,18 +321,18 @@ func (b *browser) crossSitePost(target string, fields url.Values, none map[strin
 	return r
 }
 
-// noneCookies are those of an answer that a cross-site POST carries.
-func noneCookies(r *core.Response) map[string]bool {
-	names := map[string]bool{}
-	for _, c := range r.Cookies {
-		if c.SameSite == "None" {
-			names[c.Name] = true
-		}
+// formPost is the POST of a provider and the GET to which its response redirects.
+func (b *browser) formPost(target string, fields url.Values) *core.Response {
+	b.t.Helper()
+	r := b.crossSitePost(target, fields)
+	if r.Err != nil {
+		return r
 	}
-	return names
+	return b.get(strings.TrimPrefix(r.Redirect, b.origin))
 }
 
-// TestFormPostKeepsContext: who began the flow and where they wanted to go survive the cross-site POST.
+// TestFormPostKeepsContext: who started the flow and where they wanted to go survive the cross-site POST, which itself
+// decides nothing.
 func TestFormPostKeepsContext(t *testing.T) {
 	t.Parallel()
 	long := "/" + strings.Repeat("a", 400)
@@ -336,16 +343,16 @@ func TestFormPostKeepsContext(t *testing.T) {
 			signedIn bool
 			callback string
 			tabs     int
-			hops     bool
 		}{
-			{"nobody, to the origin", []core.Check{core.CheckNonce, core.CheckState}, false, "", 0, false},
-			{"nobody, to a page", []core.Check{core.CheckNonce, core.CheckState}, false, "/orders", 0, false},
-			{"nobody, to a page far away", nil, false, long, 0, true},
-			{"signed in", []core.Check{core.CheckNonce, core.CheckState}, true, "/orders", 0, true},
-			{"signed in, checks left to us", nil, true, "/orders", 0, true},
-			{"signed in, state alone", []core.Check{core.CheckState}, true, "", 0, true},
-			{"signed in, another tab behind", nil, true, "/orders", 2, true},
-			{"nobody, another tab behind", nil, false, "/orders", 2, false},
+			{"nobody, to the origin", []core.Check{core.CheckNonce, core.CheckState}, false, "", 0},
+			{"nobody, to a page", []core.Check{core.CheckNonce, core.CheckState}, false, "/orders", 0},
+			{"nobody, without a state", []core.Check{core.CheckNonce}, false, "/orders", 0},
+			{"nobody, to a page far away", nil, false, long, 0},
+			{"signed in", []core.Check{core.CheckNonce, core.CheckState}, true, "/orders", 0},
+			{"signed in, checks left to us", nil, true, "/orders", 0},
+			{"signed in, state alone", []core.Check{core.CheckState}, true, "", 0},
+			{"signed in, another tab behind", nil, true, "/orders", 2},
+			{"nobody, another tab behind", nil, false, "/orders", 2},
 		} {
 			t.Run(string(strategy)+", "+row.name, func(t *testing.T) {
 				store := newPeople()
@@ -360,29 +367,29 @@ func TestFormPostKeepsContext(t *testing.T) {
 				if row.callback != "" {
 					form.Set("callbackUrl", row.callback)
 				}
-				start := b.submit("/auth/signin/post", form)
-				none := noneCookies(start)
-				answer := back(t, start.Redirect, "ann-at-post")
+				answer := back(t, b.submit("/auth/signin/post", form).Redirect, "ann-at-post")
 				answer.Set("user", `{"name":{"firstName":"Ann"}}`)
 				for range row.tabs {
-					maps.Copy(none, noneCookies(b.submit("/auth/signin/q", form)))
+					b.submit("/auth/signin/q", url.Values{"callbackUrl": {"/elsewhere"}})
 				}
-				r := b.crossSitePost("/auth/callback/post", answer, none)
-				if hopped := r.Redirect == "https://app.test/auth/callback/post"; r.Err != nil || hopped != row.hops {
-					t.Fatalf("a hop: %v, want %v: to %s, %v", hopped, row.hops, r.Redirect, r.Err)
-				} else if hopped {
-					if strings.Contains(r.Redirect, "code") || len(r.Body) > 0 {
-						t.Errorf("the hop shows the answer: %s", r.Redirect)
-					}
-					hop := maps.Clone(b.cookies)
-					r = b.get("/auth/callback/post")
-					maps.Copy(b.cookies, map[string]string{"__Secure-authjs.form-answer": hop["__Secure-authjs.form-answer"]})
-					if again := b.crossSitePost("/auth/callback/post", answer, none); again.Err == nil {
-						t.Error("the answer is taken twice")
+				before := maps.Clone(b.cookies)
+				posted := b.crossSitePost("/auth/callback/post", answer)
+				target, flow, _ := strings.Cut(posted.Redirect, "?flow=")
+				if posted.Err != nil || target != "https://app.test/auth/callback/post" || len(flow) != 8 ||
+					len(posted.Body) > 0 {
+					t.Fatalf("the POST leads to %s: %v", posted.Redirect, posted.Err)
+				}
+				for name, value := range b.cookies {
+					if name != "__Secure-authjs.form-answer."+flow && before[name] != value {
+						t.Errorf("the POST sets %s", name)
 					}
 				}
+				r := b.get(strings.TrimPrefix(posted.Redirect, b.origin))
 				if want := "https://app.test" + row.callback; r.Err != nil || r.Redirect != want {
 					t.Errorf("ends at %.60s, want %.60s: %v", r.Redirect, want, r.Err)
+				}
+				if again := b.formPost("/auth/callback/post", answer); again.Err == nil {
+					t.Error("the answer is taken twice")
 				}
 				if row.signedIn {
 					who, owner := b.who(), store.owner("post", "ann-at-post")
@@ -407,32 +414,41 @@ func TestFormPostAttacks(t *testing.T) {
 	}{
 		{"attacker's answer without checks", "victim", func(t *testing.T, attacker, victim *browser) {
 			answer := back(t, attacker.submit("/auth/signin/post", nil).Redirect, "attacker")
-			victim.crossSitePost("/auth/callback/post", answer, nil)
-			victim.get("/auth/callback/post")
+			victim.formPost("/auth/callback/post", answer)
 		}},
 		{"attacker's code in the victim's flow", "victim", func(t *testing.T, attacker, victim *browser) {
-			start := victim.submit("/auth/signin/post", nil)
+			victim.submit("/auth/signin/post", nil)
 			answer := back(t, attacker.submit("/auth/signin/post", nil).Redirect, "attacker")
-			victim.crossSitePost("/auth/callback/post", answer, noneCookies(start))
-			victim.get("/auth/callback/post")
+			victim.formPost("/auth/callback/post", answer)
 		}},
 		{"planted checks of a signed-in attacker", "victim", func(t *testing.T, attacker, victim *browser) {
 			start := attacker.submit("/auth/signin/post", nil)
 			plant(attacker, victim)
-			victim.crossSitePost("/auth/callback/post", back(t, start.Redirect, "attacker"), noneCookies(start))
-			victim.get("/auth/callback/post")
+			victim.formPost("/auth/callback/post", back(t, start.Redirect, "attacker"))
+		}},
+		{"planted checks of an attacker who is signed out", "victim", func(t *testing.T, attacker, victim *browser) {
+			attacker.submit("/auth/signout", nil)
+			start := attacker.submit("/auth/signin/post", nil)
+			plant(attacker, victim)
+			victim.formPost("/auth/callback/post", back(t, start.Redirect, "attacker"))
+		}},
+		{"planted checks, nobody signed in", "", func(t *testing.T, attacker, victim *browser) {
+			attacker.submit("/auth/signout", nil)
+			start := attacker.submit("/auth/signin/post", nil)
+			plant(attacker, victim)
+			victim.formPost("/auth/callback/post", back(t, start.Redirect, "attacker"))
 		}},
 		{"planted hop", "victim", func(t *testing.T, attacker, victim *browser) {
 			start := attacker.submit("/auth/signin/post", nil)
-			attacker.crossSitePost("/auth/callback/post", back(t, start.Redirect, "attacker"), noneCookies(start))
+			r := attacker.crossSitePost("/auth/callback/post", back(t, start.Redirect, "attacker"))
 			plant(attacker, victim)
-			victim.get("/auth/callback/post")
+			victim.get(strings.TrimPrefix(r.Redirect, victim.origin))
 		}},
 		{"planted hop, nobody signed in", "", func(t *testing.T, attacker, victim *browser) {
 			start := attacker.submit("/auth/signin/post", nil)
-			attacker.crossSitePost("/auth/callback/post", back(t, start.Redirect, "attacker"), noneCookies(start))
+			r := attacker.crossSitePost("/auth/callback/post", back(t, start.Redirect, "attacker"))
 			plant(attacker, victim)
-			victim.get("/auth/callback/post")
+			victim.get(strings.TrimPrefix(r.Redirect, victim.origin))
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -484,13 +500,14 @@ func TestFormPostHopIsBounded(t *testing.T) {
 			start := b.submit("/auth/signin/post", nil)
 			answer := back(t, start.Redirect, "")
 			answer.Set("code", row.code)
-			r := b.crossSitePost("/auth/callback/post", answer, noneCookies(start))
+			r := b.crossSitePost("/auth/callback/post", answer)
 			if n := headerLength(r); n >= 4000 {
 				t.Errorf("the header of the hop has %d bytes", n)
 			}
 			app.clock.Advance(row.wait)
 			if r.Err == nil {
-				r = b.get(row.target)
+				_, flow, _ := strings.Cut(r.Redirect, "?")
+				r = b.get(row.target + "?" + flow)
 			}
 			if (r.Err == nil) != row.ok {
 				t.Errorf("signed in: %v, want %v: %v", r.Err == nil, row.ok, r.Err)
@@ -504,7 +521,7 @@ func TestFormPostHopIsBounded(t *testing.T) {
 func plant(from, to *browser) {
 	for name, value := range from.cookies {
 		if !strings.HasPrefix(name, "__Host-") && name != sessionCookie {
-			to.cookies[name] = value
+			to.cookies[name], to.none[name] = value, from.none[name]
 		}
 	}
 }

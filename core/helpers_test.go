@@ -64,8 +64,10 @@ type browser struct {
 	auth    handler
 	origin  string
 	cookies map[string]string
+	none    map[string]bool // the cookies with SameSite=None, which alone a cross-site POST carries
 	header  http.Header
 	peer    string // where its connections come from
+	limit   int    // of the router, for the header of a request
 	hasPage bool   // it posts from a page that it has, and asks for no other while its CSRF cookie lasts
 }
 
@@ -122,7 +124,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 
 func visit(t *testing.T, a handler) *browser {
 	return &browser{
-		t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, header: http.Header{},
+		t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, none: map[string]bool{}, header: http.Header{},
 		peer: "192.0.2.1:1234",
 	}
 }
@@ -162,6 +164,7 @@ func (b *browser) request(method, target, contentType, body string) *core.Reques
 	scheme, host, _ := strings.Cut(b.origin, "://")
 	r := &core.Request{
 		Method: method, Target: target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: b.peer, Header: b.header.Clone(),
+		HeaderLimit: b.limit,
 	}
 	var pairs []string
 	for name, value := range b.cookies {
@@ -214,6 +217,9 @@ func (b *browser) keep(c core.Cookie) {
 		return
 	}
 	b.cookies[c.Name] = c.Value
+	if b.none != nil {
+		b.none[c.Name] = c.SameSite == "None"
+	}
 }
 
 func payloads[T any](t *testing.T, name string) []T {

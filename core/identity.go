@@ -31,6 +31,10 @@ type identity struct {
 	// given is the address of user as the provider sent it, before it was brought into its canonical form.
 	given string
 
+	// started says how the current session relates to the one that started the flow. An account is linked to the current
+	// user with flowSameSession alone.
+	started flowSession
+
 	// tokens and client are those of an OAuth flow.
 	tokens *TokenSet
 	client *oauthClient

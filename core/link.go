@@ -20,6 +20,9 @@ func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, 
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
 	}
+	if id.started == flowSwitches { // as if no user were signed in; the new session replaces the current one
+		here = visitor{token: here.token}
+	}
 	who, err := l.settled(ctx, p.at, id, here)
 	if err != nil {
 		return member{}, asError(err, ErrStore)

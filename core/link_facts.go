@@ -19,6 +19,9 @@ func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkF
 	if f.comes, known, err = w.comesBy(ctx, id, here); err != nil {
 		return f, nil, err
 	}
+	if f.comes == byNewAccount && here.user != nil && id.started != flowSameSession {
+		return f, known, overf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session: link no account")
+	}
 	switch {
 	case f.comes == byLink:
 		f.proves = true

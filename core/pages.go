@@ -46,7 +46,7 @@ func newPages(c *Config, providers []ui.Provider) *pages {
 func drawnLate(v ui.Views) ui.Views {
 	return ui.Views{
 		SignIn: late(v.SignIn), SignOut: late(v.SignOut), Error: late(v.Error), VerifyRequest: late(v.VerifyRequest),
-		Confirm: late(v.Confirm),
+		Confirm: late(v.Confirm), Switch: late(v.Switch),
 	}
 }
 
@@ -58,11 +58,14 @@ func late[V any](draw func(V) templ.Component) func(V) templ.Component {
 
 // errorPage answers GET error.
 func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
-	name := c.query.Get("error")
+	name, reason := c.query.Get("error"), readReason(c.query.Get("reason"))
 	if own := p.config.Error; own != "" {
 		var params []string
 		if name != "" {
 			params = []string{"error", name}
+		}
+		if reason != "" {
+			params = append(params, "reason", string(reason))
 		}
 		target, err := c.page(own, "error", params...)
 		if err != nil {
@@ -74,11 +77,14 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 	switch name {
 	case "Configuration":
 		response.Status = http.StatusInternalServerError
+		if reason != "" { // the user's own doing: started too long ago, or in another browser
+			response.Status = http.StatusBadRequest
+		}
 	case "AccessDenied", "Verification":
 		response.Status = http.StatusForbidden
 	}
 	view := ui.ErrorView{
-		Page: p.shell(&c.arrival), Error: name, SignInURL: c.base + "/signin",
+		Page: p.shell(&c.arrival), Error: name, Reason: string(reason), SignInURL: c.base + "/signin",
 		URL: c.home, Host: hostOf(c.origin),
 	}
 	if name != "" { // a failure sent the browser here

@@ -86,6 +86,18 @@ var apart = map[string][]string{
 		"email.callback.other-session", "email.callback.other-session-new-user",
 	},
 	"The session record that a sign-in replaces is removed": {"email.callback.same-session"},
+	"The error page has a parameter for why a sign-in can no longer be completed": {
+		"callback-oauth.error.cookies-expired", "callback-oauth.error.no-code",
+		"callback-oauth.error.nonce-cookie-missing", "callback-oauth.error.pkce-cookie-missing",
+		"callback-oauth.error.state-cookie-missing", "callback-oauth.error.state-mismatch",
+		"callback-oauth.error.state-missing", "callback-oauth.error.token-400", "webauthn.challenge-expired",
+		"webauthn.register.no-challenge",
+	},
+	"A repeated callback redirects a user who is signed in to the callback URL": {"callback-oauth.replay"},
+	"The POST of a form_post provider redirects to a GET, which decides": {
+		"callback-oauth.form-post.apple", "callback-oauth.form-post.apple-no-user", "callback-oauth.form-post.get",
+		"callback-oauth.form-post.ok",
+	},
 	"What is no address leads back to the sign-in page, where it can be mended": {
 		"email.normalize.comma-domain", "email.normalize.leading-at", "email.normalize.no-at",
 		"email.normalize.quoted", "email.normalize.two-at", "email.signin.empty-email", "email.signin.no-email",
@@ -456,7 +468,9 @@ func shapeOf(name string) string {
 		return "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 	case kind == "verifier", kind == "nonce", strings.HasPrefix(name, "s256("):
 		return "[A-Za-z0-9_-]{43}"
-	case kind == "jwe", kind == "state":
+	case kind == "state":
+		return `(?:[A-Za-z0-9]{22}|[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)`
+	case kind == "jwe":
 		return `[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`
 	}
 	return `[!-~]+`

@@ -160,7 +160,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	if err == nil {
 		target, err = client.client.EndSessionURL(at, request)
 	}
-	if err == nil && request.Hint != "" && answerHeader(c.setCookies(nil, waits), len(target)) > maxAnswerHeader {
+	if err == nil && request.Hint != "" && headerSize(append(c.opening(), waits...), len(target)) > maxResponseHeader {
 		c.log.info(ctx, "an ID token is too long for the header of an answer: the provider may ask before it signs out",
 			slog.String("provider", provider))
 		request.Hint = ""

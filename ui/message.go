@@ -35,17 +35,26 @@ const kindError = "error"
 // errorMessage is what the error page says.
 type errorMessage struct {
 	title, text Text
-	// signIn offers the way to the sign-in page, home the way to the application.
-	signIn, home bool
+	// signIn offers the way to the sign-in page, home the way to the application. again labels the former "Sign in
+	// again".
+	signIn, home, again bool
+}
+
+// action is the label of the button that leads to the sign-in page.
+func (m errorMessage) action() Text {
+	if m.again {
+		return textSignInAgain
+	}
+	return textSignIn
 }
 
 // detail is the sentence of the page: the view's own goes before that of its error.
 func (v ErrorView) detail(m errorMessage) string { return cmp.Or(v.Detail, v.Locale.Say(m.text)) }
 
-func messageFor(name string) errorMessage {
+func messageFor(name, reason string) errorMessage {
 	switch name {
 	case "Configuration":
-		return errorMessage{title: textServer, text: textServerBody}
+		return configurationMessage(reason)
 	case "AccessDenied":
 		return errorMessage{title: textDenied, text: textDeniedBody, signIn: true}
 	case "TooManyRequests":
@@ -56,4 +65,17 @@ func messageFor(name string) errorMessage {
 		return errorMessage{title: textUnable, text: textUnableBody, signIn: true}
 	}
 	return errorMessage{title: textError, text: textErrorBody, home: true}
+}
+
+// configurationMessage is the message of the type that also covers sign-ins that can no longer be completed.
+func configurationMessage(reason string) errorMessage {
+	switch reason {
+	case "expired":
+		return errorMessage{title: textExpired, text: textExpiredBody, signIn: true, again: true}
+	case "browser":
+		return errorMessage{title: textOtherBrowser, text: textOtherBrowserBody, signIn: true, again: true}
+	case "used":
+		return errorMessage{title: textUsed, text: textUsedBody, signIn: true, again: true}
+	}
+	return errorMessage{title: textServer, text: textServerBody}
 }

@@ -44,6 +44,10 @@ var (
 	textConfirmAs = Text{Key: "confirm.as", English: "Sign in as %s?"}
 	textConfirm   = Text{Key: "confirm.body", English: "Go on to sign in."}
 
+	textSwitch      = Text{Key: "switch.heading", English: "You're already signed in"}
+	textSwitchKeep  = Text{Key: "switch.keep", English: "Stay signed in as %s"}
+	textSwitchOther = Text{Key: "switch.other", English: "Switch to %s"}
+
 	textErrorTitle = Text{Key: "error.title", English: "Error"}
 )
 
@@ -93,6 +97,21 @@ var (
 	textUnableBody = Text{
 		Key: "error.verification.body", English: "This sign-in link was used before or has expired. Ask for a new one.",
 	}
+	textExpired     = Text{Key: "error.expired.heading", English: "Sign-in timed out"}
+	textExpiredBody = Text{
+		Key:     "error.expired.body",
+		English: "You started signing in more than 15 minutes ago, or in another browser.",
+	}
+	textOtherBrowser     = Text{Key: "error.browser.heading", English: "Different browser"}
+	textOtherBrowserBody = Text{
+		Key: "error.browser.body", English: "You started signing in with another browser. Sign in again to continue here.",
+	}
+	textUsed     = Text{Key: "error.used.heading", English: "Already used"}
+	textUsedBody = Text{
+		Key: "error.used.body", English: "This sign-in was already completed or canceled. Sign in again to continue.",
+	}
+	textSignInAgain = Text{Key: "error.again", English: "Sign in again"}
+
 	textError     = Text{Key: "error.other.heading", English: "Error"}
 	textErrorBody = Text{
 		Key: "error.other.body", English: "Something went wrong on the way. Go back and try once more.",

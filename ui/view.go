@@ -71,6 +71,9 @@ type ErrorView struct {
 	// Error is the type of the error, such as "AccessDenied". It is looked up, never shown; a name that is not known gets
 	// the general text.
 	Error string
+	// Reason narrows "Configuration" down: "expired", "browser" or "used" for a sign-in that can no longer be completed
+	// and has to be started again. It is looked up, never shown. Empty or another value: the text of Error.
+	Reason string
 	// Detail is a sentence for the visitor in place of the text that Error stands for. It is shown as it is: nothing that
 	// a request brought along may be in it. Empty: the text of Error.
 	Detail string
@@ -98,6 +101,24 @@ type ConfirmView struct {
 	Action string
 	// Email is the address that the link was sent to.
 	Email string
+}
+
+// SwitchView is what the page shows to a user who is signed in and has completed a sign-in as another user, in another
+// tab for example. The user chooses which of the two accounts to use.
+type SwitchView struct {
+	Page
+	// CSRFToken goes into the form. Empty: the check is switched off and the field is left out.
+	CSRFToken string
+	// Current names the user who is signed in: the email address, else the name.
+	Current string
+	// Other names the account of the new sign-in, in the same way.
+	Other string
+	// ContinueURL is where the user continues with the current account.
+	ContinueURL string
+	// Action is where the form posts to that signs in with the other account.
+	Action string
+	// CallbackURL is where the user goes after the sign-in with the other account.
+	CallbackURL string
 }
 
 // Provider is one way to sign in, as the pages show it.

@@ -15,6 +15,9 @@ type Views struct {
 	VerifyRequest func(VerifyRequestView) templ.Component
 	// Confirm draws the page that a sign-in link leads to, where links are confirmed.
 	Confirm func(ConfirmView) templ.Component
+	// Switch draws the page that asks a user who is signed in whether to continue as another user. Its form must post
+	// the fields that [SwitchPage] posts.
+	Switch func(SwitchView) templ.Component
 }
 
 // WithDefaults returns v with our page wherever v has none.
@@ -33,6 +36,9 @@ func (v Views) WithDefaults() Views {
 	}
 	if v.Confirm == nil {
 		v.Confirm = ConfirmPage
+	}
+	if v.Switch == nil {
+		v.Switch = SwitchPage
 	}
 	return v
 }

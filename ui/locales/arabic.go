@@ -51,6 +51,17 @@ func Arabic() ui.Locale {
 		"signin.required": "سجّل الدخول لعرض هذه الصفحة.",
 		"signin.other":    "تعذّر تسجيل دخولك. يُرجى المحاولة مرة أخرى.",
 
+		"switch.heading":        "لقد سجّلت الدخول بالفعل",
+		"switch.keep":           "البقاء باسم %s",
+		"switch.other":          "التبديل إلى %s",
+		"error.expired.heading": "انتهت مهلة تسجيل الدخول",
+		"error.expired.body":    "بدأت تسجيل الدخول قبل أكثر من 15 دقيقة أو في متصفح آخر.",
+		"error.browser.heading": "متصفح مختلف",
+		"error.browser.body":    "بدأت تسجيل الدخول في متصفح آخر. سجّل الدخول مرة أخرى للمتابعة هنا.",
+		"error.used.heading":    "سبق استخدامه",
+		"error.used.body":       "اكتمل تسجيل الدخول هذا أو أُلغي من قبل. سجّل الدخول مرة أخرى للمتابعة.",
+		"error.again":           "تسجيل الدخول مرة أخرى",
+
 		"error.title":                 "خطأ",
 		"error.configuration.heading": "خطأ في الخادم",
 		"error.configuration.body": "" +

@@ -50,6 +50,17 @@ func Chinese() ui.Locale {
 		"signin.required":   "请登录后查看此页面。",
 		"signin.other":      "无法登录，请重试。",
 
+		"switch.heading":        "您已登录",
+		"switch.keep":           "继续以 %s 的身份登录",
+		"switch.other":          "切换到 %s",
+		"error.expired.heading": "登录已超时",
+		"error.expired.body":    "您开始登录已超过 15 分钟,或是在另一个浏览器中开始的。",
+		"error.browser.heading": "其他浏览器",
+		"error.browser.body":    "您是在另一个浏览器中开始登录的。请重新登录以在此继续。",
+		"error.used.heading":    "已使用",
+		"error.used.body":       "此次登录已完成或已取消。请重新登录以继续。",
+		"error.again":           "重新登录",
+
 		"error.title":                 "错误",
 		"error.configuration.heading": "服务器错误",
 		"error.configuration.body":    "此网站的登录功能未正确设置。这不是您的问题；网站管理者可以在日志中找到详情。",

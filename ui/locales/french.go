@@ -51,6 +51,17 @@ func French() ui.Locale {
 		"signin.required": "Connectez-vous pour voir cette page.",
 		"signin.other":    "La connexion a échoué. Veuillez réessayer.",
 
+		"switch.heading":        "Vous êtes déjà connecté",
+		"switch.keep":           "Rester connecté en tant que %s",
+		"switch.other":          "Passer à %s",
+		"error.expired.heading": "Connexion expirée",
+		"error.expired.body":    "Vous avez commencé à vous connecter il y a plus de 15 minutes ou dans un autre navigateur.",
+		"error.browser.heading": "Autre navigateur",
+		"error.browser.body":    "Vous avez commencé à vous connecter dans un autre navigateur. Reconnectez-vous pour continuer ici.",
+		"error.used.heading":    "Déjà utilisée",
+		"error.used.body":       "Cette connexion a déjà été terminée ou annulée. Reconnectez-vous pour continuer.",
+		"error.again":           "Se reconnecter",
+
 		"error.title":                 "Erreur",
 		"error.configuration.heading": "Erreur du serveur",
 		"error.configuration.body": "" +

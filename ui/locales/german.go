@@ -53,6 +53,17 @@ func German() ui.Locale {
 		"signin.required": "Melden Sie sich an, um diese Seite zu sehen.",
 		"signin.other":    "Die Anmeldung ist nicht gelungen. Bitte versuchen Sie es noch einmal.",
 
+		"switch.heading":        "Sie sind bereits angemeldet",
+		"switch.keep":           "Als %s angemeldet bleiben",
+		"switch.other":          "Zu %s wechseln",
+		"error.expired.heading": "Anmeldung abgelaufen",
+		"error.expired.body":    "Sie haben die Anmeldung vor mehr als 15 Minuten oder in einem anderen Browser begonnen.",
+		"error.browser.heading": "Anderer Browser",
+		"error.browser.body":    "Sie haben die Anmeldung in einem anderen Browser begonnen. Melden Sie sich hier erneut an.",
+		"error.used.heading":    "Bereits verwendet",
+		"error.used.body":       "Diese Anmeldung wurde bereits abgeschlossen oder abgebrochen. Melden Sie sich erneut an.",
+		"error.again":           "Erneut anmelden",
+
 		"error.title":                 "Fehler",
 		"error.configuration.heading": "Serverfehler",
 		"error.configuration.body": "" +

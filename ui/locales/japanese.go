@@ -50,6 +50,17 @@ func Japanese() ui.Locale {
 		"signin.required":   "このページを表示するにはログインしてください。",
 		"signin.other":      "ログインできませんでした。もう一度お試しください。",
 
+		"switch.heading":        "すでにログインしています",
+		"switch.keep":           "%sのまま続ける",
+		"switch.other":          "%sに切り替える",
+		"error.expired.heading": "ログインの有効期限が切れました",
+		"error.expired.body":    "ログインを始めてから15分以上経過したか、別のブラウザーで始められました。",
+		"error.browser.heading": "別のブラウザーです",
+		"error.browser.body":    "ログインは別のブラウザーで始められました。ここで続けるには、もう一度ログインしてください。",
+		"error.used.heading":    "使用済みです",
+		"error.used.body":       "このログインはすでに完了したか、キャンセルされました。続けるには、もう一度ログインしてください。",
+		"error.again":           "もう一度ログイン",
+
 		"error.title":                 "エラー",
 		"error.configuration.heading": "サーバーエラー",
 		"error.configuration.body":    "このサイトではログインが正しく設定されていません。お客様の操作に問題はありません。詳細はサイト管理者がログで確認できます。",

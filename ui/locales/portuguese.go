@@ -50,6 +50,17 @@ func Portuguese() ui.Locale {
 		"signin.required":   "Entre para ver esta página.",
 		"signin.other":      "Não foi possível entrar. Tente novamente.",
 
+		"switch.heading":        "Você já entrou",
+		"switch.keep":           "Continuar como %s",
+		"switch.other":          "Mudar para %s",
+		"error.expired.heading": "O acesso expirou",
+		"error.expired.body":    "Você começou a entrar há mais de 15 minutos ou em outro navegador.",
+		"error.browser.heading": "Outro navegador",
+		"error.browser.body":    "Você começou a entrar em outro navegador. Entre novamente para continuar aqui.",
+		"error.used.heading":    "Já utilizado",
+		"error.used.body":       "Este acesso já foi concluído ou cancelado. Entre novamente para continuar.",
+		"error.again":           "Entrar novamente",
+
 		"error.title":                 "Erro",
 		"error.configuration.heading": "Erro no servidor",
 		"error.configuration.body": "" +

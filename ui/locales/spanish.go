@@ -51,6 +51,17 @@ func Spanish() ui.Locale {
 		"signin.required": "Inicie sesión para ver esta página.",
 		"signin.other":    "No hemos podido iniciar su sesión. Inténtelo de nuevo.",
 
+		"switch.heading":        "Ya ha iniciado sesión",
+		"switch.keep":           "Seguir como %s",
+		"switch.other":          "Cambiar a %s",
+		"error.expired.heading": "El inicio de sesión ha caducado",
+		"error.expired.body":    "Empezó a iniciar sesión hace más de 15 minutos o en otro navegador.",
+		"error.browser.heading": "Otro navegador",
+		"error.browser.body":    "Empezó a iniciar sesión en otro navegador. Vuelva a iniciar sesión para continuar aquí.",
+		"error.used.heading":    "Ya utilizado",
+		"error.used.body":       "Este inicio de sesión ya se ha completado o cancelado. Vuelva a iniciar sesión para continuar.",
+		"error.again":           "Volver a iniciar sesión",
+
 		"error.title":                 "Error",
 		"error.configuration.heading": "Error del servidor",
 		"error.configuration.body": "" +

@@ -53,7 +53,20 @@ func (b *browser) ask(method, target, contentType, body string, lines ...[2]stri
 	answer, err := b.send(r)
 	b.must(err)
 	b.keep(answer)
+	if next := formPostNext(method, target, answer); next != "" {
+		return b.get(next)
+	}
 	return answer
+}
+
+// formPostNext is where the response to a form_post answer redirects: the POST decides nothing, the GET does. Empty: the
+// response is another one.
+func formPostNext(method, target string, answer wire.Answer) string {
+	u, err := url.Parse(answer.Header.Get("Location"))
+	if err != nil || method != "POST" || u.Path != target || !u.Query().Has("flow") {
+		return ""
+	}
+	return u.RequestURI()
 }
 
 // cookieLine is the Cookie header.

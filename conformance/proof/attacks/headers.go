@@ -238,6 +238,9 @@ func headerNames(answer wire.Answer) []string { return slices.Sorted(maps.Keys(a
 func cookieNames(answer wire.Answer) (names []string) {
 	for _, line := range answer.Cookies {
 		name, _, _ := setCookie(line)
+		if flow, _, further := strings.Cut(name, "authjs.state."); further { // named after a random state
+			name = flow + "authjs.state.<flow>"
+		}
 		names = append(names, name)
 	}
 	slices.Sort(names)

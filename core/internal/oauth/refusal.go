@@ -25,7 +25,7 @@ type Refusal struct {
 	// are bounded where they are shown.
 	Code, Description string
 
-	revoked bool // the refresh token is no longer accepted
+	revoked bool // the refresh token, or the code, is no longer accepted
 }
 
 // refusalOf reads the error of a response. hidden returns the secrets of the request, which a service may repeat.
@@ -40,6 +40,9 @@ func (t tokenEndpoint) refusalOf(answer *upstream.Response, g grant, hidden func
 	r.Code, r.Description = redact(r.Code, secrets), redact(r.Description, secrets)
 	if g.refresh && answer.Status < 500 && answer.Status != http.StatusTooManyRequests {
 		r.revoked = revokedCodes[normalCode(r.Code)] || t.RefreshTokenRevoked != nil && t.RefreshTokenRevoked(body)
+	}
+	if !g.refresh && answer.Status < 500 {
+		r.revoked = usedCodes[normalCode(r.Code)]
 	}
 	return r
 }
@@ -88,6 +91,13 @@ var revokedCodes = map[string]bool{
 	"inactive_user": true, "inactive_org": true, // Salesforce
 	"invalid_code": true,                // Zoho
 	"40030":        true, "42002": true, // WeChat
+}
+
+// usedCodes are the services' error codes for an authorization code that is expired or was used before.
+var usedCodes = map[string]bool{
+	"bad_verification_code": true,                                                  // GitHub
+	"invalid_code":          true, "code_already_used": true, "code_expired": true, // Slack, Zoho
+	"40029": true, "40163": true, // WeChat
 }
 
 // normalCode returns an error code in the form of the keys of revokedCodes.
