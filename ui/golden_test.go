@@ -77,6 +77,11 @@ func views() map[string]templ.Component {
 		}),
 		"error-accessdenied": ui.ErrorPage(ui.ErrorView{Page: themed, Error: "AccessDenied"}),
 		"error-verification": ui.ErrorPage(ui.ErrorView{Page: page, Error: "Verification"}),
+		"error-expired": ui.ErrorPage(ui.ErrorView{
+			Page: page, Error: "Configuration", Reason: "expired", Reference: "7KQ2-M9XD",
+		}),
+		"error-browser": ui.ErrorPage(ui.ErrorView{Page: page, Error: "Configuration", Reason: "browser"}),
+		"error-used":    ui.ErrorPage(ui.ErrorView{Page: page, Error: "Configuration", Reason: "used"}),
 		"error-toomanyrequests": ui.ErrorPage(ui.ErrorView{
 			Page: page, Error: "TooManyRequests", URL: "https://app.test", Host: "app.test",
 		}),
@@ -84,6 +89,11 @@ func views() map[string]templ.Component {
 		"confirm": ui.ConfirmPage(ui.ConfirmView{
 			Page: page, CSRFToken: token, Email: "ada@example.com",
 			Action: "https://app.test/auth/callback/email?token=t&email=ada%40example.com",
+		}),
+		"switch": ui.SwitchPage(ui.SwitchView{
+			Page: page, CSRFToken: token, Current: "ada@example.com", Other: "bob@example.com",
+			ContinueURL: "https://app.test/orders", CallbackURL: "https://app.test/orders",
+			Action: "https://app.test/auth/signin/mock",
 		}),
 		"verify-request": ui.VerifyRequestPage(ui.VerifyRequestView{
 			Page: page, URL: "https://app.test", Host: "app.test",
