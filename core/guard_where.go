@@ -32,11 +32,11 @@ func Under(prefixes ...string) func(*Request) bool {
 		})
 	}
 	return func(r *Request) bool {
-		sent, plain := plainPath(r.Target)
-		if !plain || below(sent) {
+		target, plain := plainPath(r.Target)
+		if !plain || below(target) {
 			return true
 		}
-		if r.Path == sent && r.MountPrefix == "" {
+		if r.Path == target && r.MountPrefix == "" {
 			return false
 		}
 		return !isPlain(r.Path) || below(rooted(r.Path)) || below(rooted(strings.TrimPrefix(r.Path, r.MountPrefix)))

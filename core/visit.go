@@ -77,7 +77,10 @@ func (v *Visit) Value(key any) any {
 			return v
 		}
 	default:
-		if key == ui.StateKey() && v.refused == nil {
+		if key == ui.StateKey() {
+			if outer := v.outerState(key); outer != nil {
+				return outer
+			}
 			v.stateMade.Do(v.makeState)
 			return v.state
 		}
@@ -85,7 +88,19 @@ func (v *Visit) Value(key any) any {
 	return v.Context.Value(key)
 }
 
+// outerState returns the state of a hook in front if this one refused the request, and nil otherwise.
+func (v *Visit) outerState(key any) any {
+	if v.refused == nil {
+		return nil
+	}
+	return v.Context.Value(key)
+}
+
 func (v *Visit) makeState() {
+	if v.refused != nil {
+		v.state = &ui.State{Err: v.refused, BasePath: or(v.at.publicBase, "/"), Theme: v.pages.theme}
+		return
+	}
 	own := &v.pages.config
 	v.spoken = &v.at
 	if v.at.locales != nil {

@@ -11,14 +11,16 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Funcs are the components as functions of html/template, with a request's context:
+// Funcs returns the components as functions of html/template, bound to a request's context. Parse templates with
+// ui.Funcs(context.Background()), and execute them with [Render], which binds the functions to the request:
 //
 //	pages := template.Must(template.New("").Funcs(ui.Funcs(context.Background())).ParseGlob("*.html")) // once
-//	page := template.Must(pages.Clone()).Funcs(ui.Funcs(r.Context()))                                  // for a request
+//	err := ui.Render(w, r, pages, "home.html", data)                                                   // for a request
 //
-// A template that was executed cannot be cloned: keep the one that was parsed for cloning. The functions are
+// The functions are
 //
-//	{{signIn "github"}}                           as [SignInWith]; {{signIn ""}} is a link to the sign-in page
+//	{{signIn}}                                    a link to the sign-in page, as is {{signIn ""}}
+//	{{signIn "github"}}                           as [SignInWith]
 //	{{signIn "github" "redirectTo" "/" "label" "Go on"}}
 //	{{signOut}}  {{signOut "redirectTo" "/bye"}}  as [SignOutWith]
 //	{{csrfField}}                                 as [CSRFField], {{csrfToken}} its token
@@ -28,13 +30,15 @@ import (
 //	{{signInMessage .Error}}                      as [Locale.SignInMessage], in the language of the request
 //
 // Options are pairs of a name and a text: redirectTo, label, class, action, page, of signIn also
-// authorizationParams-<name>, and of signOut confirm, which is "true" or "false". The functions fail, and the template
-// with them, where their component does: without the request hook for instance. Execute into a buffer, so that a page
-// that fails is no half page.
+// authorizationParams-<name>, and of signOut confirm, which is "true" or "false". A function fails, and the template
+// with it, if its component fails: without the request hook for example.
 func Funcs(ctx context.Context) template.FuncMap {
 	return template.FuncMap{
-		"signIn": func(provider string, options ...string) (template.HTML, error) {
-			o := SignInOptions{Provider: provider}
+		"signIn": func(options ...string) (template.HTML, error) {
+			var o SignInOptions
+			if len(options) > 0 {
+				o.Provider, options = options[0], options[1:]
+			}
 			if err := o.read(options); err != nil {
 				return "", err
 			}

@@ -15,6 +15,8 @@ import (
 // State is what the components of a page may know about the request it answers. The request hook makes one per request
 // and puts it into the context; it reaches the browser only as far as a component shows it.
 type State struct {
+	// Err is why the request hook refused this request, such as a host that no tenant has. Components fail with it.
+	Err error
 	// BasePath is where the actions live, "/auth" for instance.
 	BasePath string
 	// CSRFToken goes into the forms. The cookie that matches it must be on its way to the browser. Empty: FormToken makes
@@ -76,9 +78,13 @@ func StateFrom(ctx context.Context) (*State, bool) {
 // [State.Report] either, and what renders a page often drops the error, so it goes to the default logger as well.
 func need(ctx context.Context, component string) (*State, error) {
 	s, ok := StateFrom(ctx)
+	if ok && s.Err != nil { // the hook has logged it
+		return nil, fmt.Errorf("ui: %s: the request hook refused this request: %w", component, s.Err)
+	}
 	if !ok {
 		err := fmt.Errorf("ui: %s needs the request hook: no ui.State in the context; mount the hook in front of "+
-			"this handler and render with the request's context", component)
+			"this handler and render with the request's context: functions of ui.Funcs(context.Background()) are only "+
+			"for parsing, and ui.Render binds them to a request", component)
 		//nolint:sloglint // without the hook there is no other logger
 		slog.ErrorContext(ctx, "ui: a component was not drawn", slog.Any("error", err))
 		return nil, err
