@@ -140,6 +140,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
 	out.cookies = append(out.cookies, cookies...)
+	out.cookies = append(out.cookies, s.parts.limits.known.remember(ctx, c, out.typed, who.user.Email, who.user.ID)...)
 	if !who.keeps {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, &c.session, id, who.user.ID)...)
 	}

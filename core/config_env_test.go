@@ -63,6 +63,7 @@ func logOf(t *testing.T, config core.Config) string {
 	if config.Providers == nil {
 		config.Providers = []core.Provider{passwords()}
 	}
+	config.InsecureNoLimits = true
 	auth, err := core.New(config)
 	if err != nil {
 		t.Fatal(err)

@@ -243,6 +243,9 @@ const (
 	// warnLimitWithoutPeer is ours, once for each Auth: a proxy that TrustedProxies does not name is in front, so that
 	// limits do not tell visitors apart.
 	warnLimitWithoutPeer warning = "limit-without-peer"
+	// warnNoTrustedProxies is ours, once for each Auth: limits count clients, the site is on https, and TrustedProxies is
+	// empty.
+	warnNoTrustedProxies warning = "no-trusted-proxies"
 	// warnAccountsNotListed is ours: the Store is no store.AccountStore. A visitor who is the first to prove the address
 	// of a user gets a new user with that address, as core cannot tell whether the accounts of the old one are theirs.
 	warnAccountsNotListed warning = "store-lists-no-accounts"

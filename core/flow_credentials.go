@@ -40,7 +40,6 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 	}
 	if out.who, err = f.authorize(ctx, c, credentials); err == nil {
 		f.limits.rightAll(ctx, c, others)
-		out.cookies = f.limits.known.remember(ctx, c, out.typed)
 	}
 	return out, err
 }
@@ -61,6 +60,7 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 			return nil, err
 		}
 	}
+	ctx = f.limits.withClient(ctx, c, attempt.Identifier)
 	var still func(context.Context) error
 	user, err := guarded("Authorize", func() (user *User, err error) {
 		user, still, err = f.Admit(ctx, credentials, c.r)

@@ -86,13 +86,16 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	}
 }
 
-// clear takes back what stood against a name, at the visitor and everywhere: they have shown that it is theirs.
+// clear forgives all attempts at a name, wherever they came from: the client has shown that the name is theirs.
 func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
 	l.right(ctx, c, p)
-	if l.own == nil || l.known.of(c, p.Identifier) == "" {
+	if l.own == nil {
 		return
 	}
-	l.tell(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) }) // strangers count apart from the browser
+	for _, identified := range []bool{true, false} {
+		p.PeerIsVisitor = identified
+		l.tell(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) })
+	}
 }
 
 func (l *limits) tell(ctx context.Context, c *call, where string, of func()) {
@@ -101,14 +104,28 @@ func (l *limits) tell(ctx context.Context, c *call, where string, of func()) {
 	}
 }
 
-// warnOfProxy says once that nobody's peer is counted: a proxy has left its headers, and may be anybody's.
+// warnOfProxy warns once if a request came through a proxy that TrustedProxies does not name.
 func (l *limits) warnOfProxy(ctx context.Context, c *call, p LimitParams) {
-	if p.PeerIsVisitor || l.own == nil || len(c.proxies) > 0 || !p.Peer.IsValid() || public(p.Peer.Addr()) ||
-		!forwarded(c.r) || l.told.Swap(true) {
+	if p.PeerIsVisitor || l.own == nil || len(c.proxies) > 0 || !forwarded(c.r) || l.told.Swap(true) {
 		return
 	}
-	c.log.warn(ctx, warnLimitWithoutPeer, slog.String("hint",
-		"set TrustedProxies to the addresses of the proxy in front: limits count visitors then, not names alone"))
+	c.log.warn(ctx, warnLimitWithoutPeer, slog.String("hint", "a request has headers of a proxy, and "+nameProxies))
+}
+
+// nameProxies is the fix for a missing Config.TrustedProxies.
+const nameProxies = "TrustedProxies is empty: clients behind a proxy share the limits of unidentified clients, and a " +
+	"client can join them by sending such a header. Set TrustedProxies to the addresses of the proxies in front, or " +
+	"to 127.0.0.1/32 if there is none"
+
+// warnOfMissingProxies warns in New if limits count clients and nothing says whose forwarded address to believe.
+func (l *limits) warnOfMissingProxies(a *Auth) {
+	counts := len(a.parts.actions) > 0
+	for _, p := range a.providers {
+		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
+	}
+	if l.own != nil && counts && len(a.site.proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
+		a.log.warn(context.Background(), warnNoTrustedProxies, slog.String("hint", nameProxies))
+	}
 }
 
 // attempt completes an attempt with the provider, the peer and the browser.
@@ -116,6 +133,9 @@ func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	p.Provider, p.Request = c.providerID, c.r
 	p.Peer, p.PeerIsVisitor = c.peer(c.r)
 	p.Browser = l.known.of(c, p.Identifier)
+	if p.Browser == "" && p.Attempt == AttemptWebAuthn { // a passkey names its user only when it is used
+		p.Browser = l.known.anyone(c)
+	}
 	return p
 }
 

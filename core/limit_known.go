@@ -5,16 +5,18 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// A stranger who makes a name wait by guessing at it could lock its owner out. A browser in which the owner has signed
-// in before is therefore told apart by a cookie, and what it attempts is counted against itself alone: it neither waits
-// for strangers nor guesses more than they do. Somebody who takes the cookie gets that count, and nothing else.
+// An attacker whose attempts use up what a name may do could lock its owner out. A browser in which the owner has signed
+// in before, by whatever method, is therefore recognized by a cookie, and its attempts count against itself alone: it
+// neither waits for attackers nor allows more guesses than they have. Whoever steals the cookie gets that count, and
+// nothing else.
 
-// maxPeople is how many people a browser is known for, and knownFor how long.
+// maxPeople is the number of users a browser is known for, knownFor the lifetime of the cookie.
 const (
 	maxPeople = 8
 	knownFor  = 180 * 24 * time.Hour
@@ -26,21 +28,32 @@ const (
 	knownPurpose = "known browser"
 )
 
-// knownBrowsers keeps the cookie. nil: off.
+// knownBrowsers reads and writes the cookie. Nil means that it is off.
 type knownBrowsers struct {
 	seals *partSeals
 	now   func() time.Time
 }
 
-// knownBrowser is what the cookie holds.
+// knownBrowser is the content of the cookie.
 type knownBrowser struct {
 	ID string `json:"b"`
-	// People are hashes of ID and a name, the newest first.
+	// People has an entry for each user, the newest first: hashes of ID and a name of theirs, separated by dots.
 	People []string `json:"p"`
 }
 
+// marks returns the entry of a user with these names.
+func (b *knownBrowser) marks(names []string) string {
+	var all []string
+	for _, name := range names {
+		if mark := b.mark(name); name != "" && !slices.Contains(all, mark) {
+			all = append(all, mark)
+		}
+	}
+	return strings.Join(all, ".")
+}
+
 func (b *knownBrowser) mark(name string) string {
-	sum := sha256.Sum256([]byte(b.ID + "\x00" + name))
+	sum := sha256.Sum256([]byte(b.ID + "\x00" + countedName(name)))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
@@ -53,24 +66,38 @@ func (k *knownBrowsers) read(c *call) (b knownBrowser) {
 	return b
 }
 
-// of is the ID of a browser that is known for a name, empty for another.
+// of returns the ID of a browser that is known for a name, empty for any other.
 func (k *knownBrowsers) of(c *call, name string) string {
 	if k == nil || name == "" {
 		return ""
 	}
 	b := k.read(c)
 	mark, id := b.mark(name), ""
-	for _, known := range b.People {
-		if random.Same(known, mark) {
-			id = b.ID
+	for _, person := range b.People {
+		for known := range strings.SplitSeq(person, ".") {
+			if random.Same(known, mark) {
+				id = b.ID
+			}
 		}
 	}
 	return id
 }
 
-// remember makes the cookie of a browser in which the owner of a name has signed in.
-func (k *knownBrowsers) remember(ctx context.Context, c *call, name string) []Cookie {
-	if k == nil || name == "" {
+// anyone returns the ID of a browser that is known for any name, empty for any other.
+func (k *knownBrowsers) anyone(c *call) string {
+	if k == nil {
+		return ""
+	}
+	if b := k.read(c); len(b.People) > 0 {
+		return b.ID
+	}
+	return ""
+}
+
+// remember makes the cookie of a browser in which a user with these names has signed in: what they typed, their address
+// and their ID.
+func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) []Cookie {
+	if k == nil || strings.Join(names, "") == "" {
 		return nil
 	}
 	b := k.read(c)
@@ -82,9 +109,16 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, name string) []Co
 		}
 		b.ID = id
 	}
-	mark := b.mark(name)
-	others := slices.DeleteFunc(b.People, func(known string) bool { return known == mark })
-	b.People = append([]string{mark}, others[:min(len(others), maxPeople-1)]...)
+	marks := b.marks(names)
+	others := slices.DeleteFunc(b.People, func(person string) bool {
+		for mark := range strings.SplitSeq(marks, ".") {
+			if slices.Contains(strings.Split(person, "."), mark) {
+				return true
+			}
+		}
+		return false
+	})
+	b.People = append([]string{marks}, others[:min(len(others), maxPeople-1)]...)
 	expires := k.now().Add(knownFor)
 	sealed, err := k.seals.seal(knownPurpose, b, expires)
 	if err != nil {

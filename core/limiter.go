@@ -3,8 +3,6 @@ package core
 import (
 	"context"
 	"hash/maphash"
-	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -13,36 +11,43 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Limiter is what limits attempts where [Callbacks] have no Limit: a token bucket per address or name, per visitor, and
-// per the two together, in the memory of this process. It holds a bounded number of them whatever visitors type, starts
-// no goroutine, and is safe for concurrent use. Make it with [NewLimiter]; where several processes serve one site, each
+// Limiter limits attempts where [Callbacks] have no Limit. It counts in token buckets, in the memory of this process: for
+// each address or name, for each client, and for the two together. Its memory is bounded whatever clients send, it starts
+// no goroutine, and it is safe for concurrent use. Make it with [NewLimiter]. If several processes serve one site each
 // has its own count, unless Config.Limits.Shared is set.
 //
-// What may be done at once, and how soon again afterwards; Config.Limits.Rates changes it:
+// The table shows how many attempts are allowed at the same time, and how soon one more is allowed afterwards.
+// Config.Limits.Rates changes it:
 //
-//	                   one address or name    by one visitor       one visitor, in all    in a known browser
+//	                   one address or name    by one client         one client, in all    in a known browser
 //	credentials        50, every 5 minutes    10, every 5 minutes   60, every 10 seconds   10, every 5 minutes
 //	in-a-row           100, every 24 hours  50, every 24 hours   -                      100, every 24 hours
 //	code               20, every 3 minutes    5, every 3 minutes    20, every 6 seconds    5, every 3 minutes
-//	email              10, every 15 minutes   5, every 15 minutes   60, every 20 seconds   -
+//	email              10, every 15 minutes   5, every 15 minutes   60, every 20 seconds   5, every 15 minutes
 //	email-token        50, every 30 minutes   5, every 30 minutes   30, every minute       5, every 30 minutes
-//	mail               10, every 2 minutes    3, every 2 minutes    10, every minute       -
+//	mail               10, every 2 minutes    3, every 2 minutes    10, every minute       3, every 2 minutes
 //	sign-up            -                      -                     5, every 5 minutes     -
-//	webauthn-options   -                      -                     120, every second      -
+//	webauthn-options   -                      -                     120, every second      120, every second
 //
 // Attempts of email-token count against the address only where the token could be guessed ([LimitParams].Guessable). A
-// refused attempt is not counted, and one that was right is given back, of in-a-row with all that came before it. One
-// visitor alone does not use up what an address may do, so that a stranger at one place cannot lock its owner out; nor
-// can many at many places where the owner's browser is known (Config.Limits.KnownBrowsers): what it does counts against
-// itself alone. Visitors are told apart only where PeerIsVisitor says so: elsewhere, and for one who sends the header
-// of a proxy where [Config].TrustedProxies is not set, the first column alone counts.
+// refused attempt is not counted, and one that was right is given back, of in-a-row with all that came before it.
+//
+// An IPv6 client is counted by its /64, and by the /56 and /48 around it, which are allowed twice and three times as
+// much. All of these and one IPv4 client together do not use up what an address may do, so that an attacker in one
+// household cannot lock its owner out. In a known browser (Config.Limits.KnownBrowsers) attempts count against the
+// browser alone.
+//
+// Clients are told apart only where PeerIsVisitor is true. Elsewhere, and for a client that sends the header of a proxy
+// where [Config].TrustedProxies is not set, the client is unidentified. All unidentified clients together have a bucket
+// for each address or name, which is not the one of identified clients, and one in all, which allows ten times as much as
+// one client has.
 type Limiter struct {
 	now   func() time.Time
 	seed  maphash.Seed
 	rates map[Attempt]Rates
 
-	mu     sync.Mutex
-	levels map[uint64]level
+	mu    sync.Mutex
+	pools map[Attempt]*bucketPool
 }
 
 // NewLimiter returns a Limiter that has counted nothing. now is its clock, for tests; nil: that of the system.
@@ -52,17 +57,8 @@ func newLimiter(now func() time.Time, changed map[Attempt]Rates) *Limiter {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the default of a clock that can be set
 	}
-	return &Limiter{now: now, seed: maphash.MakeSeed(), rates: changed, levels: map[uint64]level{}}
+	return &Limiter{now: now, seed: maphash.MakeSeed(), rates: changed, pools: map[Attempt]*bucketPool{}}
 }
-
-// level is how empty a bucket is.
-type level struct {
-	full  int64 // when it is full again, in Unix nanoseconds
-	takes int64 // how long an empty one takes, in nanoseconds
-}
-
-// maxLevels is how many buckets are held: 4 MB of them.
-const maxLevels = 1 << 16
 
 // counted is a bucket of an attempt, and its name.
 type counted struct {
@@ -87,8 +83,11 @@ func (b *counted) debtOf(full int64, now time.Time) time.Duration {
 	return min(max(0, time.Duration(full-now.UnixNano())), b.takes())
 }
 
-// buckets lists what an attempt is counted by.
-func (l *Limiter) buckets(p LimitParams) (all [3]counted, n int) {
+// maxBuckets is the number of buckets of one attempt.
+const maxBuckets = 1 + 2*len(clientWidths)
+
+// buckets returns the buckets of an attempt.
+func (l *Limiter) buckets(p LimitParams) (all [maxBuckets]counted, n int) {
 	rates := ratesOf(l.rates, p.Attempt)
 	named := p.Identifier != ""
 	if p.Attempt == AttemptEmailToken {
@@ -110,21 +109,53 @@ func (l *Limiter) buckets(p LimitParams) (all [3]counted, n int) {
 		all[n] = b
 		n++
 	}
-	if named && p.Browser != "" && rates.Browser.Every > 0 {
+	if p.Browser != "" && rates.Browser.Every > 0 {
 		add(rates.Browser, "browser", p.Browser, p.Identifier)
+		return all, n
+	}
+	if !p.PeerIsVisitor {
+		if named {
+			add(rates.Identifier, "unidentified", "", p.Identifier)
+		}
+		add(rates.Network.times(unidentifiedClients), "unidentified-all", "", "")
 		return all, n
 	}
 	if named {
 		add(rates.Identifier, "identifier", "", p.Identifier)
 	}
-	if p.PeerIsVisitor && p.Peer.IsValid() {
-		peer := p.Peer.String()
-		add(rates.Network, "peer", peer, "")
+	if !p.Peer.IsValid() { // limits.clear forgives what stands against a name alone
+		return all, n
+	}
+	for i, network := range (client{p.Peer, true}).widths() {
+		peer := network.String()
+		add(rates.Network.wide(i, 0), "peer", peer, "")
 		if named {
-			add(rates.Visitor, "both", peer, p.Identifier)
+			add(rates.Visitor.wide(i, rates.Identifier.Burst), "both", peer, p.Identifier)
 		}
 	}
 	return all, n
+}
+
+// unidentifiedClients is how many clients the unidentified ones together count as.
+const unidentifiedClients = 10
+
+// times is the rate of n clients together.
+func (r Rate) times(n int) Rate { return Rate{r.Burst * n, r.Every / time.Duration(n)} }
+
+// wide is the rate of an IPv6 network that is i steps wider than a client's /64. It allows as much as i+1 clients, unless
+// all, the size of the bucket that all clients share, is not zero. That bucket must not become empty because of one
+// network together with one IPv4 client, however long they continue.
+func (r Rate) wide(i, all int) Rate {
+	if i == 0 || r.Every <= 0 {
+		return r
+	}
+	if all == 0 {
+		return r.times(i + 1)
+	}
+	if left := all - r.Burst - 1; left > 0 {
+		return Rate{min(r.Burst*(i+1), left), r.Every}
+	}
+	return r
 }
 
 // countedName is the spelling of a name under which a [Limiter] counts: without accents, invisible characters and the
@@ -156,21 +187,21 @@ func plainName(name string) bool {
 // path names a bucket. The identifier can hold anything: it comes last.
 func (b *counted) path(a Attempt) [4]string { return [4]string{b.kind, string(a), b.peer, b.name} }
 
-// Limit has the type of [Callbacks].Limit: it counts the attempt and lets it go on, or says how long to wait.
+// Limit has the type of [Callbacks].Limit: it counts an attempt and allows it, or returns how long it has to wait.
 func (l *Limiter) Limit(_ context.Context, p LimitParams) (wait time.Duration, err error) {
 	all, n := l.buckets(p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
+	now, pool := l.now(), l.pool(p.Attempt)
 	for i := range all[:n] {
 		b := &all[i]
-		wait = max(wait, b.patience(b.debtOf(l.levels[b.key].full, now)))
+		wait = max(wait, b.patience(b.debtOf(pool.level(b.key).full, now)))
 	}
 	if wait > 0 {
 		return wait, nil
 	}
 	for i := range all[:n] {
-		l.change(&all[i], now, all[i].Every)
+		pool.change(&all[i], now, all[i].Every)
 	}
 	return 0, nil
 }
@@ -180,14 +211,14 @@ func (l *Limiter) Forgive(_ context.Context, p LimitParams) {
 	l.giveBack(p, p.Attempt == AttemptInARow)
 }
 
-// giveBack takes an attempt out of its buckets again, or all attempts.
+// giveBack removes an attempt from its buckets, or all attempts.
 func (l *Limiter) giveBack(p LimitParams, whole bool) {
 	all, n := l.buckets(p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
+	now, pool := l.now(), l.pool(p.Attempt)
 	for i := range all[:n] {
-		l.change(&all[i], now, -all[i].share(whole))
+		pool.change(&all[i], now, -all[i].share(whole))
 	}
 }
 
@@ -199,48 +230,12 @@ func (b *counted) share(whole bool) time.Duration {
 	return b.Every
 }
 
-// change adds to the debt of a bucket.
-func (l *Limiter) change(b *counted, now time.Time, by time.Duration) {
-	debt := max(0, b.debtOf(l.levels[b.key].full, now)+by)
-	if debt == 0 {
-		delete(l.levels, b.key)
-		return
+// pool returns the buckets of an attempt. l.mu is locked.
+func (l *Limiter) pool(a Attempt) *bucketPool {
+	p := l.pools[a]
+	if p == nil {
+		p = newBucketPool(a)
+		l.pools[a] = p
 	}
-	l.set(b, now.Add(debt).UnixNano(), now)
+	return p
 }
-
-// set notes when a bucket is full again.
-func (l *Limiter) set(b *counted, full int64, now time.Time) {
-	if _, known := l.levels[b.key]; !known && len(l.levels) >= maxLevels {
-		l.forget(now)
-	}
-	l.levels[b.key] = level{full: full, takes: int64(b.takes())}
-}
-
-// forget makes room: the buckets that are nearest to full go, a quarter of all, and those that make somebody wait go
-// last. The map is made anew, as one that entries come and go in would grow.
-func (l *Limiter) forget(now time.Time) {
-	at := now.UnixNano()
-	empty := make([]float64, 0, len(l.levels))
-	for _, v := range l.levels {
-		empty = append(empty, v.emptiness(at))
-	}
-	slices.Sort(empty)
-	gone := len(empty) / 4
-	most := empty[gone]
-	same := gone - sort.SearchFloat64s(empty, most) // of those as empty as the first that stays, so many go
-	kept := make(map[uint64]level, maxLevels)
-	for key, v := range l.levels {
-		switch empty := v.emptiness(at); {
-		case empty < most:
-		case empty == most && same > 0:
-			same--
-		default:
-			kept[key] = v
-		}
-	}
-	l.levels = kept
-}
-
-// emptiness is 0 for a full bucket and 1 for one that makes its visitor wait as long as can be.
-func (v level) emptiness(at int64) float64 { return float64(v.full-at) / float64(v.takes) }

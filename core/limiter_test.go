@@ -190,8 +190,8 @@ func TestLimiterForgives(t *testing.T) {
 	}
 }
 
-// TestLimiterIsBounded floods it with names: memory stays small, and one that is guessed at all the while stays
-// counted.
+// TestLimiterIsBounded floods it with names from many networks: memory stays small, and one that is guessed at all the
+// while stays counted.
 func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads what the process has allocated
 	l := core.NewLimiter(newClock().Now)
 	var before, after runtime.MemStats
@@ -200,11 +200,10 @@ func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads what the pro
 	guessed := 0
 	long := strings.Repeat("x", 10_000)
 	for i := range 60_000 {
-		p := from(core.AttemptCredentials, "", "")
-		p.Identifier = fmt.Sprint(i, long[:i%500])
+		p := from(core.AttemptCredentials, fmt.Sprint(i, long[:i%500]), fmt.Sprintf("198.%d.%d.%d", i>>16, i>>8&255, i&255))
 		attempts(l, 1, p)
 		if i%1000 == 0 {
-			n, _ := attempts(l, 1, from(core.AttemptCredentials, "ada", ""))
+			n, _ := attempts(l, 1, from(core.AttemptCredentials, "ada", fmt.Sprintf("203.0.113.%d", i/1000)))
 			guessed += n
 		}
 	}
@@ -218,6 +217,112 @@ func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads what the pro
 		t.Errorf("%d guesses on one name in the flood", guessed)
 	}
 	runtime.KeepAlive(l)
+}
+
+// TestLimiterRemembersInFloods: a bucket that makes attempts wait, or one of in-a-row, survives any flood, and memory is
+// bounded.
+func TestLimiterRemembersInFloods(t *testing.T) { // not parallel: it reads what the process has allocated
+	flood := func(attempt core.Attempt, each int) func(l *core.Limiter) {
+		return func(l *core.Limiter) {
+			for i := range 100_000 {
+				peer := fmt.Sprintf("%d.%d.%d.%d", 11+i>>24, i>>16&255, i>>8&255, i&255)
+				attempts(l, each, from(attempt, fmt.Sprint("name ", i), peer))
+			}
+		}
+	}
+	for name, row := range map[string]struct {
+		guesses core.Attempt
+		allowed int
+		flood   func(l *core.Limiter)
+	}{
+		"emails":                    {core.AttemptCredentials, 50, flood(core.AttemptMail, 1)},
+		"passwords":                 {core.AttemptCredentials, 50, flood(core.AttemptCredentials, 1)},
+		"names that wait":           {core.AttemptCode, 20, flood(core.AttemptCode, 5)},
+		"passwords that were wrong": {core.AttemptInARow, 100, flood(core.AttemptInARow, 1)},
+		"challenges":                {core.AttemptInARow, 100, flood(core.AttemptWebAuthn, 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := core.NewLimiter(newClock().Now)
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			guess := func() (allowed int) {
+				for i := range 20 {
+					n, _ := attempts(l, 10, from(row.guesses, "ada", fmt.Sprintf("203.0.113.%d", i)))
+					allowed += n
+				}
+				return allowed
+			}
+			if n := guess(); n != row.allowed {
+				t.Fatalf("%d guesses before the flood", n)
+			}
+			row.flood(l)
+			if n := guess(); n != 0 {
+				t.Errorf("%d guesses after the flood", n)
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 8<<20 {
+				t.Errorf("%d bytes kept", grown)
+			}
+			runtime.KeepAlive(l)
+		})
+	}
+}
+
+// TestOwnerAndTheMany: an attacker with every kind of address attempts as much as they can for hours. Somebody
+// elsewhere can make one attempt, and the owner in a known browser as many as ever.
+func TestOwnerAndTheMany(t *testing.T) {
+	t.Parallel()
+	v6 := func(format string, of int) func(i int, p *core.LimitParams) {
+		return func(i int, p *core.LimitParams) {
+			p.Peer, p.PeerIsVisitor = netip.MustParsePrefix(fmt.Sprintf(format, i%of)+"/64"), true
+		}
+	}
+	nobody := func(_ int, p *core.LimitParams) {}
+	proxy := func(i int, p *core.LimitParams) { p.Peer = netip.MustParsePrefix(fmt.Sprintf("198.18.0.%d/32", i%250)) }
+	v4 := func(_ int, p *core.LimitParams) {
+		p.Peer, p.PeerIsVisitor = netip.MustParsePrefix("192.0.2.66/32"), true
+	}
+	kinds := map[string][]func(i int, p *core.LimitParams){
+		"one /64": {v6("2001:db8:%x::", 1)}, "the /64 of one /56": {v6("2001:db8:0:%x::", 256)},
+		"the /64 of one /48": {v6("2001:db8:0:%x::", 65536)}, "no peer": {nobody}, "a header of a proxy": {proxy},
+		"IPv4, a /48 and a header": {v4, v6("2001:db8:0:%x::", 65536), proxy},
+	}
+	for _, attempt := range []core.Attempt{
+		core.AttemptCredentials, core.AttemptInARow, core.AttemptEmail, core.AttemptEmailToken, core.AttemptCode,
+		core.AttemptMail, core.AttemptWebAuthn, core.AttemptSignUp,
+	} {
+		for name, kinds := range kinds {
+			t.Run(string(attempt)+", "+name, func(t *testing.T) {
+				clock := newClock()
+				l := core.NewLimiter(clock.Now)
+				allowed := 0
+				for i := range 3000 {
+					p := from(attempt, "ada", "")
+					if i%3 == 2 {
+						p.Identifier = fmt.Sprint("name ", i)
+					}
+					kinds[i%len(kinds)](i, &p)
+					n, _ := attempts(l, 1, p)
+					allowed += n
+				}
+				if allowed > 2000 {
+					t.Errorf("%d attempts of the attacker", allowed)
+				}
+				elsewhere := from(attempt, "ada", "198.51.100.7")
+				if n, wait := attempts(l, 1, elsewhere); n != 1 {
+					t.Errorf("somebody elsewhere waits %v", wait)
+				}
+				known := from(attempt, "ada", "")
+				known.Browser = "b"
+				kinds[0](0, &known)
+				if n, wait := attempts(l, 3, known); n != 3 && attempt != core.AttemptSignUp {
+					t.Errorf("the owner's browser waits %v", wait)
+				}
+			})
+		}
+	}
 }
 
 // coded is an application whose links hold codes of six digits.

@@ -31,10 +31,10 @@ type Limits struct {
 	// Rates replace figures, by attempt; those that are zero keep the default. An Attempt that only a part of the
 	// application makes has no default.
 	Rates map[Attempt]Rates
-	// KnownBrowsers has a browser in which somebody has signed in by credentials keep a cookie, "__Host-latchkey.known",
-	// that gives it a count of its own for this person: strangers who use up what a name may do do not lock out the owner.
-	// The cookie is sealed, lasts 180 days and remembers eight people. Auto: on where Shared or Rates is set, or a part of
-	// Config.Parts asks for it; off elsewhere, as in Auth.js.
+	// KnownBrowsers sets a cookie, "__Host-latchkey.known", in a browser in which a user signs in, by any method. The
+	// browser has its own count for this user from then on: attackers who use up what a name may do do not lock out the
+	// owner. The cookie is encrypted, lasts 180 days and remembers eight users. Auto is on if Shared or Rates is set or a
+	// plugin such as providers/password asks for it, and off otherwise, as in Auth.js.
 	KnownBrowsers Toggle
 }
 
@@ -46,14 +46,17 @@ type Rate struct {
 
 // Rates are how often an attempt may be made.
 type Rates struct {
-	// Identifier is for one name, address or person, by all visitors together.
+	// Identifier is for one name, address or person, by all identified clients together. Unidentified clients have another
+	// bucket for it, of the same size.
 	Identifier Rate
-	// Visitor is for one of these by one visitor. It has to be used up before Identifier is, and to come back no sooner:
-	// else a stranger at one place could lock its owner out.
+	// Visitor is for one of these by one client. It must allow less than Identifier, and come back no sooner: otherwise an
+	// attacker in one network could lock the owner out. The /56 and /48 of an IPv6 client are allowed up to twice and
+	// three times as much, as long as Identifier stays larger.
 	Visitor Rate
-	// Network is for one visitor in all.
+	// Network is for one client in all. The /56 and /48 of an IPv6 client are allowed twice and three times as much, and
+	// all unidentified clients together ten times.
 	Network Rate
-	// Browser is for one name in a browser that has signed this person in before, in place of all others.
+	// Browser is for one name in a browser that has signed this person in before, instead of all others.
 	Browser Rate
 }
 
@@ -71,17 +74,19 @@ func defaultRates(a Attempt) Rates {
 		few := Rate{5, 3 * time.Minute}
 		return Rates{Rate{20, 3 * time.Minute}, few, Rate{20, 6 * time.Second}, few}
 	case AttemptEmail:
-		return Rates{Identifier: Rate{10, 15 * time.Minute}, Visitor: Rate{5, 15 * time.Minute},
-			Network: Rate{60, 20 * time.Second}}
+		few := Rate{5, 15 * time.Minute}
+		return Rates{Rate{10, 15 * time.Minute}, few, Rate{60, 20 * time.Second}, few}
 	case AttemptEmailToken:
 		few := Rate{5, 30 * time.Minute}
 		return Rates{Rate{50, 30 * time.Minute}, few, Rate{30, time.Minute}, few}
 	case AttemptMail:
-		return Rates{Identifier: Rate{10, 2 * time.Minute}, Visitor: Rate{3, 2 * time.Minute}, Network: Rate{10, time.Minute}}
+		few := Rate{3, 2 * time.Minute}
+		return Rates{Rate{10, 2 * time.Minute}, few, Rate{10, time.Minute}, few}
 	case AttemptSignUp:
 		return Rates{Network: Rate{5, 5 * time.Minute}}
 	case AttemptWebAuthn:
-		return Rates{Network: Rate{120, time.Second}}
+		many := Rate{120, time.Second}
+		return Rates{Network: many, Browser: many}
 	}
 	return Rates{}
 }

@@ -43,19 +43,19 @@ func (s *sharedLimiter) Limit(ctx context.Context, p LimitParams) (time.Duration
 	wait, err := s.takeAll(ctx, p.Attempt, all, records)
 	if wait > 0 || err != nil {
 		s.giveBack(p, false) // it did not go on
-		s.learn(all, records)
+		s.learn(p.Attempt, all, records)
 	}
 	return wait, err
 }
 
 // learn notes in this process which buckets make attempts wait: the next ones do not ask the store.
-func (s *sharedLimiter) learn(all []counted, records []*store.Record) {
+func (s *sharedLimiter) learn(a Attempt, all []counted, records []*store.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
+	now, pool := s.now(), s.pool(a)
 	for i := range all {
 		if r := records[i]; r != nil && all[i].patience(all[i].debtOf(fullAt(r), now)) > 0 {
-			s.set(&all[i], fullAt(r), now)
+			pool.set(&all[i], fullAt(r), now)
 		}
 	}
 }

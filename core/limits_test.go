@@ -490,7 +490,7 @@ func TestLimitWithoutPeer(t *testing.T) {
 			"10.0.0.1:1", "X-Forwarded-For", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, 0,
 		},
 		"this machine":           {"127.0.0.1:1", "", nil, 0},
-		"a visitor who pretends": {"192.0.2.1:1", "X-Forwarded-For", nil, 0},
+		"a client that pretends": {"192.0.2.1:1", "X-Forwarded-For", nil, 1},
 	} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustedProxies: row.proxies})
 		b := visit(t, a)
@@ -503,6 +503,78 @@ func TestLimitWithoutPeer(t *testing.T) {
 		}
 		if got := strings.Count(a.log.String(), "code=limit-without-peer"); got != row.want {
 			t.Errorf("%s: told %d times", name, got)
+		}
+	}
+}
+
+// TestNoTrustedProxies: New warns once of a site on https whose limits cannot tell clients behind a proxy apart.
+func TestNoTrustedProxies(t *testing.T) {
+	t.Parallel()
+	none := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	for name, row := range map[string]struct {
+		config core.Config
+		want   int
+	}{
+		"passwords on https":     {core.Config{URL: "https://app.test", Providers: []core.Provider{passwords()}}, 1},
+		"an action of a plugin":  {core.Config{URL: "https://app.test", Parts: []core.Part{answers(says("GET", "toy", ""))}}, 1},
+		"OAuth alone":            {core.Config{URL: "https://app.test", Providers: []core.Provider{plainOAuth()}}, 0},
+		"development":            {core.Config{URL: "http://localhost:3000", Providers: []core.Provider{passwords()}}, 0},
+		"proxies are configured": {core.Config{TrustedProxies: none, Providers: []core.Provider{passwords()}}, 0},
+		"no limits":              {core.Config{InsecureNoLimits: true, Providers: []core.Provider{passwords()}}, 0},
+	} {
+		a := newApp(t, row.config)
+		visit(t, a).get("/auth/session")
+		if got := strings.Count(a.log.String(), "code=no-trusted-proxies"); got != row.want {
+			t.Errorf("%s: warned %d times", name, got)
+		}
+	}
+}
+
+// TestKnownByAnyMethod: each way to sign in makes the browser known for the user's address, and a sign-in that a gate
+// holds does not before it is complete.
+func TestKnownByAnyMethod(t *testing.T) {
+	t.Parallel()
+	ada := &core.User{ID: "7", Email: "ada@example.com"}
+	signsIn := core.Action{Method: "POST", Name: "toy", Verb: "in",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			return c.SignIn(ctx, core.SignIn{User: ada})
+		}}
+	proves := core.Action{Method: "POST", Name: "toy", Verb: "proves",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			c.KnowBrowser(ctx, ada)
+			return c.Answer(ctx, 200, nil), nil
+		}}
+	rows := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
+	var link string
+	a := newApp(t, core.Config{
+		Store: rows, Limits: core.Limits{KnownBrowsers: core.On}, Parts: []core.Part{answers(signsIn, proves)},
+		Providers: []core.Provider{anybody(), &core.EmailProvider{
+			ConfirmLink: core.Off,
+			Send:        func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil },
+		}},
+		Session: core.SessionConfig{Strategy: core.StrategyJWT},
+	})
+	for name, row := range map[string]struct {
+		in    func(b *browser)
+		known []string
+	}{
+		"credentials": {func(b *browser) { enter(b, "Ada@Example.com ") }, []string{"ada@example.com"}},
+		"a plugin":    {func(b *browser) { b.submit("/auth/toy/in", nil) }, []string{"ada@example.com", "7"}},
+		"a reset":     {func(b *browser) { b.submit("/auth/toy/proves", nil) }, []string{"ada@example.com", "7"}},
+		"an email link": {func(b *browser) {
+			b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
+			b.get(strings.TrimPrefix(link, "https://app.test"))
+		}, []string{"ada@example.com"}},
+	} {
+		b := visit(t, a)
+		row.in(b)
+		for _, as := range row.known {
+			if askedWith(t, b, as) == "" {
+				t.Errorf("%s: the browser is not known for %s", name, as)
+			}
+		}
+		if askedWith(t, b, "eve@example.com") != "" {
+			t.Errorf("%s: the browser is known for others", name)
 		}
 	}
 }

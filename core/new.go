@@ -55,6 +55,7 @@ func New(config Config) (*Auth, error) {
 		data.toldBy(a.sessions.ended)
 	}
 	warnOfRealm(a)
+	a.parts.limits.warnOfMissingProxies(a)
 	warnings = append(warnings, linkingWarnings(&c, can, a.store)...)
 	announce(a, append(warnings, revocationWarnings(&c, &a.parts)...))
 	return a, nil

@@ -99,7 +99,7 @@ func TestNoOriginIsToldAtOnce(t *testing.T) {
 	for name, config := range map[string]core.Config{
 		"pinned": {URL: "https://app.test"}, "listed": {TrustedHosts: []string{"app.test"}}, "open": {TrustHost: core.On},
 	} {
-		config.Providers = []core.Provider{passwords()}
+		config.Providers, config.InsecureNoLimits = []core.Provider{passwords()}, true
 		if a := newApp(t, config); a.log.Len() > 0 {
 			t.Errorf("%s: New says %s", name, a.log)
 		}
@@ -126,7 +126,7 @@ func TestVisitedElsewhere(t *testing.T) {
 			map[string]string{"X-Forwarded-Proto": "https"}, "https://app.test"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			a := newApp(t, core.Config{URL: row.url, Providers: []core.Provider{passwords()}})
+			a := newApp(t, core.Config{URL: row.url, Providers: []core.Provider{passwords()}, InsecureNoLimits: true})
 			b := visit(t, a)
 			b.origin = row.origin
 			for name, value := range row.header {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -26,9 +27,9 @@ func (v *arrival) partCookie(name string) cookieSpec {
 // begin it with the part's Name. A browser keeps about 3,000 bytes of JSON. The visitor can keep a copy and present it
 // again until ttl is over: what must happen once needs a record.
 func (c *Call) Keep(name string, v any, ttl time.Duration) error {
-	if !isActionName(name) || name == pendingCookie || name == localeCookie {
+	if !isActionName(name) || name == pendingCookie || name == localeCookie || name == knownCookie {
 		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most, and "+
-			"neither %q nor %q", name, pendingCookie, localeCookie)
+			"none of %q, %q and %q", name, pendingCookie, localeCookie, knownCookie)
 	}
 	cookie, err := c.parts.cookie(c.in, name, v, c.parts.now().Add(ttl))
 	if err == nil {
@@ -84,4 +85,12 @@ func (c *Call) keep(cookie Cookie) {
 		}
 	}
 	c.kept = append(c.kept, cookie)
+}
+
+// KnowBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers), who has just proved who they
+// are, in a way that does not sign them in. [Call.SignIn] does the same.
+func (c *Call) KnowBrowser(ctx context.Context, user *User) {
+	for _, cookie := range c.parts.limits.known.remember(ctx, c.in, user.Email, user.ID) {
+		c.keep(cookie)
+	}
 }

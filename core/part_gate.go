@@ -97,6 +97,7 @@ func (ps *parts) hold(ctx context.Context, c *call, out *outcome, who member, re
 			return "", errorf(ErrAuth, "the gate of %s goes on with %q: name one of its own actions of GET", gate.part, next)
 		}
 		held := heldOf(id, who, p.CallbackURL)
+		held.Typed = out.typed
 		held.Next, held.Released = next, append(slices.Clone(released), gate.named(next))
 		cookie, err := ps.keepPending(ctx, c, held)
 		if err == nil {

@@ -36,6 +36,8 @@ type heldSignIn struct {
 	Methods     []Method    `json:"methods,omitempty"`
 	CallbackURL string      `json:"url"`
 	Created     bool        `json:"created,omitempty"`
+	// Typed is the identifier that the user typed.
+	Typed string `json:"typed,omitempty"`
 	// Stored is true for a user whom the store has.
 	Stored bool `json:"stored,omitempty"`
 	// Made is when the sign-in was first held.

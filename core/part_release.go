@@ -63,7 +63,7 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 		}
 	}
 	entry := c.parts.entry
-	out := outcome{who: id, returnTo: p.CallbackURL}
+	out := outcome{who: id, returnTo: p.CallbackURL, typed: p.held.Typed}
 	redirect, err := c.parts.hold(ctx, c.in, &out, who, p.held.Released)
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)

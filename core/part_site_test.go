@@ -140,7 +140,9 @@ func TestPartLogsNobody(t *testing.T) {
 	t.Parallel()
 	guarded := says("GET", "guarded", "")
 	guarded.Require = []core.Guard{func(context.Context, *core.Session) error { return core.ErrForbidden }}
-	a := newApp(t, core.Config{Parts: []core.Part{answers(guarded)}, Providers: []core.Provider{passwords()}})
+	a := newApp(t, core.Config{
+		Parts: []core.Part{answers(guarded)}, Providers: []core.Provider{passwords()}, InsecureNoLimits: true,
+	})
 	b := visit(t, a)
 	if r := b.get("/auth/guarded"); r.Status != 401 || a.log.String() != "" {
 		t.Errorf("answered %d, and logged %s", r.Status, a.log.String())
