@@ -3,6 +3,7 @@ package core
 import (
 	"io"
 	"net/http"
+	"strings"
 )
 
 // Request is one HTTP request as an adapter saw it: raw values, nothing decided. Core parses target, host, cookies and
@@ -39,6 +40,29 @@ type Request struct {
 	// ContentLength is the declared length of the body in bytes. Zero or less means unknown. If it is known and Body has
 	// nothing left, core reports that a middleware has read the body.
 	ContentLength int64
+}
+
+// MetadataRequest returns a request with the header fields of a call that no HTTP adapter has received, such as the
+// metadata of gRPC (a metadata.MD), to read its session with [Auth.Visit], [Auth.Session] or [Auth.Token]. Names may
+// have any case; ":authority" becomes the host, and other pseudo-header fields are left out.
+//
+// Set Config.URL, as the name of a gRPC server is not that of the site. Set RemoteAddr of the result where the peer is
+// known.
+func MetadataRequest(metadata map[string][]string) *Request {
+	r := &Request{Method: http.MethodPost, Target: "/", Scheme: "http", Header: make(http.Header, len(metadata))}
+	for name, values := range metadata {
+		switch {
+		case strings.EqualFold(name, ":authority"):
+			r.Hosts = values
+		case !strings.HasPrefix(name, ":"):
+			name = http.CanonicalHeaderKey(name)
+			r.Header[name] = append(r.Header[name], values...)
+		}
+	}
+	if len(r.Hosts) == 0 {
+		r.Hosts = r.Header["Host"]
+	}
+	return r
 }
 
 // first returns the first value of a header under its canonical name.

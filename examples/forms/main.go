@@ -7,13 +7,16 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"flag"
 	"html/template"
 	"log"
 	"net/http"
+	"os"
 	"time"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/examples/internal/local"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -90,11 +93,17 @@ func open(url string) (*core.Auth, error) {
 }
 
 func main() {
+	addr := flag.String("addr", "", "address to listen on (default localhost:$PORT, or localhost:3000)")
+	flag.Parse()
 	auth, err := open("")
 	if err != nil {
 		log.Fatal(err)
 	}
-	server := &http.Server{Addr: "localhost:8080", Handler: routes(auth), ReadHeaderTimeout: 5 * time.Second}
-	log.Print("open http://localhost:8080")
-	log.Fatal(server.ListenAndServe())
+	listener, err := local.Listen(local.Addr(*addr, os.Getenv("PORT")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	server := &http.Server{Handler: routes(auth), ReadHeaderTimeout: 5 * time.Second}
+	log.Printf("open %s", local.URL(listener.Addr().String()))
+	log.Fatal(server.Serve(listener))
 }

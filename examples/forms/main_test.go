@@ -3,6 +3,7 @@ package main
 import (
 	"html"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -87,5 +89,31 @@ func TestForms(t *testing.T) {
 	_, at, text = page("POST", "/auth/signout", url.Values{"csrfToken": field[1:], "callbackUrl": {"/"}})
 	if at != "/" || !strings.Contains(text, "not signed in") {
 		t.Errorf("signed out, at %s: %s", at, text)
+	}
+}
+
+// TestPort starts the program at a port of the environment.
+func TestPort(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	_ = listener.Close()
+	t.Setenv("AUTH_SECRET", "a-secret-of-more-than-thirty-two-bytes")
+	t.Setenv("PORT", port)
+	go main() // until the tests end
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		answer, err := http.Get("http://localhost:" + port + "/")
+		if err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				t.Errorf("status %d", answer.StatusCode)
+			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
 	}
 }

@@ -3,7 +3,10 @@
 //	metrics, err := prometheus.New(nil) // the default registry
 //	auth, err := core.New(metrics.Wrap(config))
 //	metrics.Follow(auth)
-//	http.Handle("GET /metrics", promhttp.Handler())
+//	go http.ListenAndServe("127.0.0.1:9464", promhttp.Handler()) // a private listener
+//
+// Do not serve the metrics on the application's public mux: the names of the providers, the rates of refusals and the
+// load of the password queue tell an attacker how well an attack works.
 //
 // Labels are texts from closed lists and the IDs of providers that are configured: a visitor can add no series, and
 // none holds an identifier, an address, a token or a password.

@@ -1,63 +1,177 @@
 package pages
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// TestRecipes runs programs of pages, for real: the tests that a page shows, or one of ours on the page's functions.
+// program is one of a page that the tests start.
+type program struct {
+	page  string
+	about string   // text that the files of the program contain
+	with  []string // files of testdata: tests of the program
+}
+
+// site lists testdata files for tests that browse a site.
+func site(tests ...string) []string { return append([]string{"browser.go.txt"}, tests...) }
+
+// programs are those that are started: all of the pages but the ones in elsewhere.
+var programs = []program{
+	{"README.md", "func main()", site("main.go.txt", "readme.go.txt")},
+	{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
+	{"docs/observe.md", "func newSite(", site("observe.go.txt")},
+	{"docs/passwords.md", "func main()", site("main.go.txt", "passwords.go.txt")},
+	{"docs/moving/auth0.md", "func move(", []string{"auth0.go.txt", "site.go.txt", "failing.go.txt"}},
+	{"docs/moving/authboss.md", "func move(", []string{"authboss.go.txt", "site.go.txt", "failing.go.txt"}},
+	{"docs/moving/firebase.md", "func move(", []string{"firebase.go.txt", "site.go.txt", "failing.go.txt"}},
+	{"docs/moving/go-pkgz.md", "func newAuth(", site("gopkgz.go.txt", "mounted.go.txt")},
+	{"docs/moving/goth.md", "func move(", []string{"goth.go.txt", "failing.go.txt"}},
+	{"docs/moving/sessions.md", "func adopt(", []string{"sessions.go.txt", "failing.go.txt"}},
+	{"docs/recipes/account.md", "func newAuth(", site("account.go.txt")},
+	{"docs/recipes/api.md", "func main()", site("main.go.txt", "service.go.txt")},
+	{"docs/recipes/api.md", "func signIn(", []string{"api.go.txt"}},
+	{"docs/recipes/api.md", "func site(", site("app.go.txt")},
+	{"docs/recipes/audit.md", "func newAuth(", site("audit.go.txt")},
+	{"docs/recipes/backups.md", "func main()", []string{"backups.go.txt"}},
+	{"docs/recipes/grpc.md", "func newServer(", site("grpc.go.txt")},
+	{"docs/recipes/htmx.md", "func site(", site("htmx.go.txt")},
+	{"docs/recipes/password.md", "package main", site("password.go.txt")},
+	{"docs/recipes/production.md", "func main()", site("main.go.txt", "production.go.txt")},
+	{"docs/recipes/replicas.md", "func newAuth(", site("replicas.go.txt", "mounted.go.txt")},
+	{"docs/recipes/roles.md", "func site(", site("roles.go.txt")},
+	{"docs/recipes/rotation.md", "func newAuth(", site("rotation.go.txt", "mounted.go.txt")},
+	{"docs/recipes/shutdown.md", "func serve(", site("shutdown.go.txt")},
+	{"docs/recipes/spa.md", "func site(", site("spa.go.txt")},
+	{"docs/recipes/stores.md", "func open(", site("stores.go.txt", "mounted.go.txt")},
+	{"docs/recipes/stores.md", "func TestStore(", nil},
+	{"docs/recipes/tenants.md", "func site(", site("tenants.go.txt")},
+	{"docs/recipes/testing.md", "package main", nil},
+	{"docs/recipes/tokens.md", "func google(", site("tokens.go.txt")},
+}
+
+// elsewhere are the programs that other tests start.
+var elsewhere = map[string]string{
+	"docs/start-": "cmd/latchkey TestStarters",
+}
+
+// TestRecipes starts the programs of pages and requests their first pages as a browser without cookies does, or runs
+// the tests that a page shows.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	byPath := map[string]page{}
 	for _, p := range pages(t) {
 		byPath[p.path] = p
 	}
-	for _, c := range []struct {
-		page  string
-		about string   // what a block has to hold, to be of the program
-		with  []string // files of testdata
-	}{
-		{"docs/recipes/testing.md", "package main", nil},
-		{"docs/recipes/api.md", "func signIn(", []string{"api.go.txt"}},
-		{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
-		{"docs/moving/goth.md", "func move(", []string{"goth.go.txt"}},
-		{"docs/moving/sessions.md", "func adopt(", []string{"sessions.go.txt"}},
-		{"docs/moving/authboss.md", "func move(", []string{"authboss.go.txt", "site.go.txt"}},
-		{"docs/moving/firebase.md", "func move(", []string{"firebase.go.txt", "site.go.txt"}},
-		{"docs/moving/auth0.md", "func move(", []string{"auth0.go.txt", "site.go.txt"}},
-	} {
-		t.Run(filepath.Base(c.page), func(t *testing.T) {
+	running := make(chan struct{}, 2) // each compiles
+	for _, c := range programs {
+		t.Run(filepath.Base(c.page)+" "+strings.Trim(strings.TrimPrefix(c.about, "func "), "()"), func(t *testing.T) {
 			t.Parallel()
-			dir, files := t.TempDir(), []string(nil)
-			write := func(text string) {
-				name := filepath.Join(dir, "page"+strconv.Itoa(len(files))+"_test.go")
-				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				files = append(files, name)
-			}
-			for _, b := range blocksOf(byPath[c.page]) {
-				if b.strict && strings.Contains(b.text, c.about) {
-					write(b.text)
-				}
-			}
-			for _, name := range c.with {
-				raw, err := os.ReadFile(filepath.Join("testdata", name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				write(string(raw))
-			}
-			run := exec.CommandContext(t.Context(), "go", append([]string{"test", "-vet=off", "-v"}, files...)...)
-			run.Dir, run.Env = top, inWorkspace(t)
-			out, err := run.CombinedOutput()
-			if err != nil || !strings.Contains(string(out), "--- PASS: Test") {
-				t.Errorf("%v\n%s", err, out)
-			}
+			running <- struct{}{}
+			defer func() { <-running }()
+			c.run(t, byPath[c.page])
 		})
 	}
+}
+
+func (c program) run(t *testing.T, p page) {
+	dir, files := t.TempDir(), []string(nil)
+	environ := append(inWorkspace(t), "PAGE="+filepath.Join(absolute(t, top), p.path), "DATABASE_URL="+filepath.Join(dir, "app.db"))
+	write := func(text string) {
+		name := filepath.Join(dir, "page"+strconv.Itoa(len(files))+"_test.go")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name)
+	}
+	for _, b := range blocksOf(p) {
+		if b.strict && strings.Contains(b.text, c.about) {
+			text, more := here(t, b.text)
+			environ = append(environ, more...)
+			write(text)
+		}
+	}
+	for _, name := range c.with {
+		raw, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(string(raw))
+	}
+	run := exec.CommandContext(t.Context(), "go", append([]string{"test", "-vet=off", "-v"}, files...)...)
+	run.Dir, run.Env = top, append(environ, variables...)
+	out, err := run.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: Test") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// variables are those that the programs need.
+var variables = []string{
+	"AUTH_SECRET=a secret for tests, 32 bytes or more", "AUTH_URL=", "APP_SECRET=another secret for tests, 32 bytes or more",
+	"AUTH_GITHUB_ID=id", "AUTH_GITHUB_SECRET=secret", "AUTH_GOOGLE_ID=id", "AUTH_GOOGLE_SECRET=secret",
+	"EMAIL_SERVER=smtp://localhost:25", "EMAIL_FROM=no-reply@localhost",
+}
+
+var (
+	listens  = regexp.MustCompile(`"(localhost|127\.0\.0\.1|):(3000|4000|9464)"`)
+	postgres = `"` + house + `storage/postgres"`
+)
+
+// here changes a program so that it runs in a test: at a free port, which $PORT_3000 names for 3000, and with SQLite
+// instead of PostgreSQL, whose package has the same functions.
+func here(t *testing.T, text string) (changed string, environ []string) {
+	t.Helper()
+	text = strings.Replace(text, postgres, `postgres "`+house+`storage/sqlite"`, 1)
+	return listens.ReplaceAllStringFunc(text, func(address string) string {
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		_, port, _ := net.SplitHostPort(listener.Addr().String())
+		m := listens.FindStringSubmatch(address)
+		environ = append(environ, "PORT_"+m[2]+"="+port)
+		return `"` + m[1] + ":" + port + `"`
+	}), environ
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestEveryProgramIsStarted: a new program on a page needs a test that starts it.
+func TestEveryProgramIsStarted(t *testing.T) {
+	t.Parallel()
+	for _, p := range pages(t) {
+		for _, b := range blocksOf(p) {
+			if b.strict && !b.templ && !started(b) {
+				t.Errorf("the program at %s is not started by a test: add it to programs", b.at())
+			}
+		}
+	}
+}
+
+func started(b block) bool {
+	for prefix := range elsewhere {
+		if strings.HasPrefix(b.page, prefix) {
+			return true
+		}
+	}
+	for _, c := range programs {
+		if c.page == b.page && strings.Contains(b.text, c.about) {
+			return true
+		}
+	}
+	return false
 }

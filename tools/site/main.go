@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 func main() {
@@ -21,6 +22,9 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if absolute, err := filepath.Abs(*out); err == nil { // make runs this in another folder
+		*out = absolute
 	}
 	fmt.Printf("%d pages: open %s/index.html\n", pages, *out)
 }
