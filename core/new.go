@@ -41,16 +41,15 @@ func New(config Config) (*Auth, error) {
 	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
 	seals := newSeals(a.site.secrets, faults)
 	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
-	if len(faults.Problems) > 0 {
-		faults.basePath = a.site.basePath
-		a.site.audit.note(context.Background(), nil, AuditEvent{
-			Name: AuditConfig, Outcome: OutcomeFailed, Reason: ReasonFault,
-		})
+	if a.misconfigured(faults) {
 		return nil, faults
 	}
 	can := linkablesOf(a.providers)
 	can.prove = can.prove || a.parts.proves
-	assemble(a, &c, can, seals)
+	assemble(a, &c, can, seals, faults)
+	if a.misconfigured(faults) {
+		return nil, faults
+	}
 	if a.sessions.data = data; data != nil {
 		data.toldBy(a.sessions.ended)
 	}
@@ -61,8 +60,20 @@ func New(config Config) (*Auth, error) {
 	return a, nil
 }
 
+// misconfigured reports whether there are faults, and announces them.
+func (a *Auth) misconfigured(faults *ConfigError) bool {
+	if len(faults.Problems) == 0 {
+		return false
+	}
+	faults.basePath = a.site.basePath
+	a.site.audit.note(context.Background(), nil, AuditEvent{
+		Name: AuditConfig, Outcome: OutcomeFailed, Reason: ReasonFault,
+	})
+	return true
+}
+
 // assemble puts the parts of a sound configuration together.
-func assemble(a *Auth, c *Config, can linkables, seals seals) {
+func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigError) {
 	seal := sealer{now: c.Now, rand: c.Rand}
 	var views []ui.Provider
 	a.byID = make(map[string]*provider, len(a.providers))
@@ -102,7 +113,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals) {
 		p.flow = m.flow(p)
 	}
 	a.tokens = newTokenReaders(a.site, &a.sessions.jwt)
-	a.router = newRouter(a, entry, ends)
+	a.router = newRouter(a, entry, ends, faults)
 }
 
 // flowMaker makes the flows of providers from the parts that they stand on.

@@ -42,9 +42,14 @@ func (c *Call) Redirect(address string) *Response {
 	return &Response{Status: http.StatusSeeOther, Redirect: address}
 }
 
-// addRules adds the actions of the parts to those of core.
-func (ps *parts) addRules(rules map[route]rule) {
+// addRules adds the actions of the parts to those of core, of which they replace none.
+func (ps *parts) addRules(rules map[route]rule, faults *ConfigError) {
 	for _, a := range ps.actions {
+		if _, taken := rules[route{a.Method, a.path()}]; taken {
+			faults.add(ErrInvalidConfig, "%s: action %q: core has this action: give it another Name", a.part,
+				a.Method+" "+a.path())
+			continue
+		}
 		r := rule{act: ps.act(a), opens: true, session: true}
 		if a.Method != http.MethodGet {
 			r.csrf = always

@@ -26,15 +26,15 @@ func always(*call) bool { return true }
 func ifForm(c *call) bool { return c.flow != nil && c.flow.needsToken() }
 
 // newRouter makes the router of a configuration whose parts have been put together.
-func newRouter(a *Auth, s *signIns, l *logouts) *router {
+func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
 	return &router{
 		site: a.site, pages: a.pages, sessions: a.sessions, byID: a.byID, passkeys: onlyPasskeys(a.providers),
-		rules: newRules(a, s, l),
+		rules: newRules(a, s, l, faults),
 	}
 }
 
-// newRules lists every action: the guards at one look.
-func newRules(a *Auth, s *signIns, l *logouts) map[route]rule {
+// newRules lists every action: the guards at one look. A name of core's actions is also in weburl.Reserved.
+func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]rule {
 	rules := map[route]rule{
 		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
 		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
@@ -57,7 +57,7 @@ func newRules(a *Auth, s *signIns, l *logouts) map[route]rule {
 	if a.sessions.away != nil {
 		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true}
 	}
-	a.parts.addRules(rules)
+	a.parts.addRules(rules, faults)
 	if a.site.csrf.policy.skip { // no token, by whatever method it is asked for
 		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
 	}

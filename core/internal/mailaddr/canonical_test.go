@@ -36,6 +36,14 @@ func TestCanonical(t *testing.T) {
 		{"hexadecimal number as a host", "user@0x7f000001", ""},
 		{"line break at the end", "user@example.com\n", ""},
 		{"tab inside", "us\ter@example.com", ""},
+		{"encoded-word", "=?utf-8?q?bob=40evil.example=3e?=@example.com", ""},
+		{"encoded-word in base64", "=?iso-8859-1?b?Ym9i?=@example.com", ""},
+		{"encoded-word between other text", "a=?x?q?y?=b@example.com", ""},
+		{"encoded-word over a dot", "=?x?q?a.b?=@example.com", ""},
+		{"encoded-word in full-width characters", "\uff1d\uff1fx?q?y\uff1f\uff1d@example.com", ""},
+		{"beginning of an encoded-word", "a=?b@example.com", "a=?b@example.com"},
+		{"end of an encoded-word", "a?=b@example.com", "a?=b@example.com"},
+		{"end before beginning", "?=a=?@example.com", "?=a=?@example.com"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

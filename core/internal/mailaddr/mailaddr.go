@@ -50,9 +50,10 @@ func fold(s string) string {
 	return norm.NFKC.String(strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307")))
 }
 
-// localPart checks a dot-atom (RFC 5322 section 3.2.3).
+// localPart checks a dot-atom (RFC 5322 section 3.2.3). One with an encoded-word is refused: mail software that decodes
+// it, although RFC 2047 section 5 forbids an encoded-word in an address, would send the message to another mailbox.
 func localPart(s string) bool {
-	if s == "" || len(s) > maxLocal {
+	if s == "" || len(s) > maxLocal || encodedWord(s) {
 		return false
 	}
 	for atom := range strings.SplitSeq(s, ".") {
@@ -61,6 +62,12 @@ func localPart(s string) bool {
 		}
 	}
 	return true
+}
+
+// encodedWord reports whether s contains the beginning and, after it, the end of an encoded-word: =?charset?q?text?=
+func encodedWord(s string) bool {
+	_, rest, begins := strings.Cut(s, "=?")
+	return begins && strings.Contains(rest, "?=")
 }
 
 func notAtext(r rune) bool {

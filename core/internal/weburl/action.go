@@ -46,10 +46,11 @@ func Action(target, basePath string) (action, provider string, ok bool) {
 	return action, provider, true
 }
 
-// Reserved reports whether a name is that of an action of this package's own.
+// Reserved reports whether a name is that of an action of core, whatever the configuration: no plugin may have one.
+// "logout", to which providers return after a sign-out, is no action of [Action], which knows those of Auth.js.
 func Reserved(name string) bool {
 	_, known := takesProvider(name)
-	return known
+	return known || name == "logout"
 }
 
 // Segments reads the one or two segments behind the base path from a raw request target, by the rules of [Action],
