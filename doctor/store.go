@@ -64,6 +64,11 @@ func (e stores) ask(s core.Store) {
 		}
 	}
 	e.report.ok("store", "%T answers for %s", s, kinds(all))
+	if kept, ok := s.(interface {
+		Files(context.Context) ([]string, error)
+	}); ok {
+		e.files(ctx, kept.Files)
+	}
 	if lister, ok := s.(store.EmailLister); ok {
 		e.addresses(ctx, lister)
 	}

@@ -134,3 +134,6 @@ func write(tx *bbolt.Tx, c keyvalue.Change) error {
 	}
 	return nil
 }
+
+// Files returns the path of the database, for tools that examine its permissions.
+func (e *engine) Files() []string { return []string{e.db.Path()} }

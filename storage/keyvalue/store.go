@@ -62,3 +62,12 @@ func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.engine.Read(ctx, Query{Keys: []string{"ping"}})
 	return s.failed(ctx, "ping", err)
 }
+
+// Files returns the paths of the files that hold everything, for tools that examine permissions. It returns none if the
+// engine has none or does not say.
+func (s *Store) Files(context.Context) ([]string, error) {
+	if kept, ok := s.engine.(interface{ Files() []string }); ok {
+		return kept.Files(), nil
+	}
+	return nil, nil
+}

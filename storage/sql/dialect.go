@@ -56,6 +56,8 @@ type Dialect struct {
 	// OneWriter makes writers of one Store wait for each other in the process rather than in the engine, for an engine
 	// that has one writer at a time: waiting is then fair and ends with the context.
 	OneWriter bool
+	// Files is a query for the paths of the files that hold the tables; empty: they are on a server.
+	Files string
 	// Begin is a statement that begins the work of every transaction; %s is the table of users, quoted. Empty: none.
 	Begin string
 

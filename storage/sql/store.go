@@ -113,6 +113,28 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.failed(ctx, "ping", s.retrying(ctx, time.Now(), func() error { return s.db.PingContext(ctx) }), nil)
 }
 
+// Files returns the paths of the files that hold the tables, without their journals, for tools that examine permissions.
+// It returns none if the engine is a server or keeps everything in memory.
+func (s *Store) Files(ctx context.Context) (paths []string, err error) {
+	if s.dialect.Files == "" {
+		return nil, nil
+	}
+	const operation = "list files"
+	rows, err := s.target().QueryContext(ctx, s.dialect.Files)
+	if err != nil {
+		return nil, s.failed(ctx, operation, err, nil)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			return nil, s.failed(ctx, operation, err, nil)
+		}
+		paths = append(paths, path)
+	}
+	return paths, s.failed(ctx, operation, rows.Err(), nil)
+}
+
 // Queries returns the text of every statement that the store runs, for tests that ask the engine how it would run them.
 func (s *Store) Queries() []string {
 	var list []string

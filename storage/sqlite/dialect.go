@@ -38,6 +38,7 @@ func dialect() sqlstore.Dialect {
 		OneWriter: true,
 		// Changes nothing and takes the lock, also on a handle whose transactions begin without it.
 		Begin: `DELETE FROM %s WHERE 0`,
+		Files: "SELECT file FROM pragma_database_list WHERE file <> ''",
 		// A checkpoint delays no writer, but for the one who has to make it because the log has grown.
 		AfterBatch: "PRAGMA wal_checkpoint(PASSIVE)",
 		Conflict: func(err error) bool {

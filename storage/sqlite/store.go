@@ -19,7 +19,9 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"runtime"
 
 	driver "modernc.org/sqlite" // which also is the driver "sqlite" of database/sql
@@ -84,10 +86,13 @@ const (
 	forWriting       = 2
 )
 
-// Open opens a database file with the settings of [DSN], making it when it is missing. ":memory:" is a database that
-// ends with the Store. It keeps two connections for each processor, at least 4 and at most 16, of which one at a time
+// Open opens a database file with the settings of [DSN]. It creates a missing file with mode 0600, which SQLite gives to
+// its journals too; the mode of an existing file stays. ":memory:" is a database that ends with the Store. It keeps two connections for each processor, at least 4 and at most 16, of which one at a time
 // writes. Close it when done. At most one layout is given.
 func Open(path string, layout ...Layout) (*Store, error) {
+	if err := createPrivate(path); err != nil {
+		return nil, fmt.Errorf("sqlite: open: %w", err)
+	}
 	connector, err := driver.NewConnector(DSN(path))
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
@@ -100,6 +105,25 @@ func Open(path string, layout ...Layout) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("sqlite: open %s: %w", path, err), s.Close())
 	}
 	return s, nil
+}
+
+// createPrivate creates a missing database file that only its owner can read: the driver would leave that to the umask,
+// and the file has session tokens and password hashes. SQLite takes an empty file for a new database.
+func createPrivate(path string) error {
+	if path == ":memory:" || path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the path is the application's
+	if errors.Is(err, fs.ErrExist) {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return nil // SQLite says what is wrong with it
+		}
+		file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // a symbolic link to a missing file
+	}
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // opened is a store with connections of its own: some that read, of which database/sql knows nothing, and a handle.
@@ -140,12 +164,16 @@ func Schema() string {
 // writers of other processes, to which a Store adds up to five seconds while its context lasts, which the engine would
 // not look at; foreign keys; transactions that take the lock when they begin. What is committed is on the disk
 // (synchronous is FULL). The log goes back to 16 MB when a checkpoint has emptied it, however much a transaction has
-// written.
+// written. Deleted rows are overwritten with zeros where that costs no further access to the disk (secure_delete is
+// FAST).
+//
+// A driver that opens a missing file by a DSN creates it with the umask of the process: create the file with mode 0600
+// before, as [Open] does.
 func DSN(path string) string {
 	q := url.Values{
 		"_pragma": {
 			"busy_timeout(100)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)",
-			"journal_size_limit(16777216)",
+			"journal_size_limit(16777216)", "secure_delete(FAST)",
 		},
 		"_txlock": {"immediate"},
 	}
