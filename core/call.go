@@ -39,6 +39,7 @@ func (s *site) unread(r *Request) *call {
 type routed struct {
 	action, providerID string
 	query              weburl.Params
+	badQuery           error
 	// part: the path is that of a part. rule is the path behind the base path then, else the action.
 	part bool
 	rule string
@@ -68,7 +69,7 @@ func (s *site) route(r *Request) (to routed, err error) {
 			"proxy removes from it", path, s.basePath)}
 	}
 	if to.query, err = weburl.Query(r.Target); err != nil {
-		return to, &badRequest{errorf(ErrUnknownAction, "query: %w", err)}
+		to.badQuery = &badRequest{errorf(ErrUnknownAction, "query: %w", err)}
 	}
 	return to, nil
 }

@@ -15,8 +15,8 @@ import (
 type Callbacks struct {
 	// SignIn decides whether a sign-in goes on. Default: Allow. An error denies as AccessDenied, unless it is an *Error.
 	SignIn func(ctx context.Context, p SignInParams) (SignInResult, error)
-	// Redirect turns the URL asked for into the one the browser is sent to. Default: paths and URLs of the own origin are
-	// taken, anything else becomes the origin. What it returns is normalised, and an empty text is the origin.
+	// Redirect turns the requested URL into the one that the browser is redirected to. Default: [SameOrigin]. Its result is
+	// an http(s) URL or a link of Config.AppSchemes, and is normalized; an empty text is the origin.
 	Redirect func(ctx context.Context, p RedirectParams) (string, error)
 	// JWT shapes the token at sign-in and whenever a session is read (jwt strategy; under the database strategy it never
 	// runs). A nil token without an error ends the session, which the log tells at level info. An error or a panic ends
@@ -56,7 +56,8 @@ func Allow() SignInResult { return SignInResult{allow: true} }
 // Deny stops the sign-in; the browser sees the error page with AccessDenied.
 func Deny() SignInResult { return SignInResult{} }
 
-// GoTo stops the sign-in and sends the browser to the URL, after it passed the redirect callback.
+// GoTo stops the sign-in and redirects the browser to the URL that Callbacks.Redirect returns for this one. The default
+// callback returns the origin for a URL of another origin, which is logged.
 func GoTo(url string) SignInResult { return SignInResult{redirect: url} }
 
 // SignInParams is a sign-in that waits for the SignIn callback.
@@ -82,6 +83,8 @@ type RedirectParams struct {
 	URL string
 	// BaseURL is the origin of the application.
 	BaseURL string
+
+	appSchemes []string // Config.AppSchemes, for SameOrigin
 }
 
 // Trigger is why a callback runs.

@@ -25,9 +25,9 @@ type callbackURLs struct {
 	kept string
 }
 
-// callbackURL decides where the visitor goes afterwards: what body or query ask for, else the cookie. A value that is
-// no http(s) URL is an error in body and query; in the cookie it is ignored and overwritten, as else it would break
-// every page until the visitor deletes it by hand.
+// callbackURL decides where the browser goes after the action: to the URL in body or query, else to the one in the
+// cookie. A malformed URL in body or query is an error; in the cookie it is ignored and overwritten, because it would
+// otherwise break every page until the user deletes the cookie.
 func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, error) {
 	urls := callbackURLs{now: v.home}
 	raw, _ := v.jar.Raw(v.cookies.callbackURL.name())
@@ -61,30 +61,49 @@ func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, 
 	return urls, nil
 }
 
-// checkAsked refuses a query parameter that no redirect callback could make sense of, before anything runs.
-func (v *arrival) checkAsked(callbackURL string) error {
+// callbackURLOrHome is callbackURL for an action that ends something: no callback URL stops it. An unusable URL is
+// logged, and the browser goes to the home page.
+func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
+	urls, err := c.arrival.callbackURL(ctx, c.text("callbackUrl"))
+	if err == nil {
+		return urls
+	}
+	level := mistake
+	if c.redirect != nil { // the application's callback may have failed
+		level = fault
+	}
+	c.log.failure(ctx, errorf(ErrInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
+		c.attrs()...)
+	return callbackURLs{now: c.home}
+}
+
+// checkAsked rejects a malformed callbackUrl in the query before anything runs. foreign reports whether a URL of another
+// scheme is accepted: the sign-in then continues to the origin, as with another host.
+func (v *arrival) checkAsked(callbackURL string, foreign bool) error {
 	if callbackURL == "" {
 		return nil
 	}
 	_, err := weburl.Resolve(callbackURL, v.at)
-	if err != nil && !errors.Is(err, weburl.ErrForeign) && !errors.Is(err, weburl.ErrTooLong) {
-		return errorf(ErrInvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
+	switch {
+	case err == nil, errors.Is(err, weburl.ErrForeign), errors.Is(err, weburl.ErrTooLong),
+		foreign && errors.Is(err, weburl.ErrScheme):
+		return nil
 	}
-	return nil
+	return errorf(ErrInvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
 }
 
-// redirectTarget passes a URL through the redirect callback. What leaves it is re-serialised: what a header or a
-// browser could read in two ways does not get through.
+// redirectTarget passes a URL through the redirect callback and normalizes the result: a URL that a header or a browser
+// could read in two ways is an error.
 func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, error) {
 	if v.redirect == nil {
-		target, err := sameOrigin(asked, v.at)
+		target, err := sameOrigin(asked, v.at, v.appSchemes)
 		if target == v.origin {
 			target = v.home
 		}
 		return target, err
 	}
 	target, err := guarded("redirect callback", func() (string, error) {
-		return v.redirect(ctx, RedirectParams{URL: asked, BaseURL: v.origin})
+		return v.redirect(ctx, RedirectParams{URL: asked, BaseURL: v.origin, appSchemes: v.appSchemes})
 	})
 	if err != nil {
 		return "", errorf(ErrAuth, "redirect callback: %w", err)
@@ -93,27 +112,36 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 		return v.home, nil
 	}
 	normal, err := weburl.Resolve(target, v.at)
-	if errors.Is(err, weburl.ErrForeign) { // the application decided
+	switch {
+	case errors.Is(err, weburl.ErrForeign): // the application decided
 		normal, err = weburl.Normalise(target)
+	case errors.Is(err, weburl.ErrScheme):
+		normal, err = weburl.AppLink(target, v.appSchemes)
 	}
 	if err != nil {
-		return "", errorf(ErrAuth, "redirect callback returned no http(s) URL: %w", err)
+		return "", errorf(ErrAuth, "redirect callback returned neither an http(s) URL nor one of Config.AppSchemes: %w", err)
 	}
 	return normal, nil
 }
 
-// SameOrigin is the default redirect callback, for callbacks that make exceptions from it: paths and URLs of the own
-// origin are taken, other URLs become the origin, and what is no http(s) URL is an error.
+// SameOrigin is the default redirect callback. A callback that handles some URLs itself can call it for all others. It
+// returns paths and URLs of the own origin and links of Config.AppSchemes, normalized, and the origin for any other URL.
+// A malformed URL is an error.
 func SameOrigin(_ context.Context, p RedirectParams) (string, error) {
 	at, _, err := weburl.ParseOrigin(p.BaseURL)
 	if err != nil {
 		return "", errorf(ErrAuth, "BaseURL: %w", err)
 	}
-	return sameOrigin(p.URL, at)
+	return sameOrigin(p.URL, at, p.appSchemes)
 }
 
-func sameOrigin(asked string, at weburl.Origin) (string, error) {
+func sameOrigin(asked string, at weburl.Origin, appSchemes []string) (string, error) {
 	target, err := weburl.Resolve(asked, at)
+	if errors.Is(err, weburl.ErrScheme) {
+		if target, err = weburl.AppLink(asked, appSchemes); errors.Is(err, weburl.ErrScheme) {
+			return at.String(), nil
+		}
+	}
 	switch {
 	case errors.Is(err, weburl.ErrForeign), errors.Is(err, weburl.ErrTooLong):
 		return at.String(), nil

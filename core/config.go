@@ -87,6 +87,11 @@ type Config struct {
 	UseSecureCookies Toggle
 	// Theme is the look of the built-in pages and letters.
 	Theme Theme
+	// AppSchemes are custom URL schemes of native apps, such as "com.example.app" (RFC 8252 section 7.1), to which a
+	// browser may be redirected: by callbackUrl, by Callbacks.Redirect and by [GoTo]. Any app can claim a scheme, so never
+	// put a token into such a URL. Schemes of browsers and of the system (javascript, data, blob, file, intent and others)
+	// are a configuration error. Default: none.
+	AppSchemes []string
 	// Locales are the languages of pages, letters and problem documents, of package ui/locales or of the application's
 	// own; the first is for visitors who want none of them. Each request has its language: that of Callbacks.Locale, else
 	// of the parameter ui_locales or lang of the auth routes, which a cookie remembers, else of Accept-Language. Nil:

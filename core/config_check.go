@@ -1,7 +1,10 @@
 package core
 
 import (
+	"strings"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
 // minSecret is the least number of bytes of a secret.
@@ -91,4 +94,18 @@ func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
 		return []warning{warnUnusedJWTCallback}
 	}
 	return nil
+}
+
+// readAppSchemes returns Config.AppSchemes in lower case.
+func readAppSchemes(c *Config, faults *ConfigError) (schemes []string) {
+	for i, scheme := range c.AppSchemes {
+		if !weburl.IsAppScheme(scheme) {
+			faults.add(ErrInvalidConfig, "AppSchemes[%d] is %q: write the scheme of an app without the colon, such as "+
+				"com.example.app; schemes of browsers and of the system, such as javascript, data, file or intent, "+
+				"are never allowed", i, scheme)
+			continue
+		}
+		schemes = append(schemes, strings.ToLower(scheme))
+	}
+	return schemes
 }

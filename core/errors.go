@@ -235,6 +235,8 @@ const (
 	warnNoProviders warning = "no-providers"
 	// warnUnusedJWTCallback is ours: Callbacks.JWT is set, and never runs under StrategyDatabase.
 	warnUnusedJWTCallback warning = "unused-jwt-callback"
+	// warnGoToReplaced is ours: the redirect callback replaced a URL of [GoTo] by the origin.
+	warnGoToReplaced warning = "go-to-replaced"
 	// warnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
 	warnVisitedElsewhere warning = "visited-elsewhere"
 	// warnClockSkew is ours, once for each HTTP client: the Date of a provider's response differs from Config.Now by more

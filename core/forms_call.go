@@ -31,7 +31,9 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Resp
 	if p == nil && in.ProviderID != "" {
 		wrong.field("providerId", "no provider of this id is configured")
 	}
-	a.site.settleInput(r, wrong, fields, or(in.inOptions, in.RedirectTo), in.CSRFToken)
+	redirectTo := or(in.inOptions, in.RedirectTo)
+	a.site.checkRedirectTo(r, wrong, redirectTo)
+	a.site.commonFields(fields, redirectTo, in.CSRFToken)
 	route := "/signin"
 	switch {
 	case p == nil:
@@ -43,14 +45,15 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Resp
 	return answerInput(ctx, a, r, wrong, route, fields)
 }
 
-// SignOutWith signs out with an input of the application in place of a form, as [Auth.SignInWith] signs in.
+// SignOutWith signs out with an input of the application instead of a form, as [Auth.SignInWith] signs in. An unusable
+// RedirectTo does not stop it: the browser then goes to the home page.
 func (a *Auth) SignOutWith(ctx context.Context, r *Request, in SignOutInput) *Response {
 	a, refusal := forInput(ctx, a, r)
 	if refusal != nil {
 		return refusal
 	}
 	wrong, fields := in.wrong.copy(), url.Values{}
-	a.site.settleInput(r, wrong, fields, in.RedirectTo, in.CSRFToken)
+	a.site.commonFields(fields, in.RedirectTo, in.CSRFToken)
 	return answerInput(ctx, a, r, wrong, "/signout", fields)
 }
 
@@ -71,13 +74,17 @@ func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 	return a, nil
 }
 
-// settleInput puts into the fields of a post what every input has.
-func (s *site) settleInput(r *Request, wrong *InvalidInputError, fields url.Values, redirectTo, token string) {
+// checkRedirectTo reports a malformed redirectTo of an input.
+func (s *site) checkRedirectTo(r *Request, wrong *InvalidInputError, redirectTo string) {
 	if v, err := s.arrive(r); err == nil && redirectTo != "" { // else the route refuses the request
-		if _, err := sameOrigin(redirectTo, v.at); err != nil {
+		if _, err := sameOrigin(redirectTo, v.at, s.appSchemes); err != nil {
 			wrong.field("redirectTo", "expected a path or an http(s) URL")
 		}
 	}
+}
+
+// commonFields sets the fields of a post that every input has.
+func (s *site) commonFields(fields url.Values, redirectTo, token string) {
 	fields.Set("callbackUrl", or(redirectTo, s.publicPath+"/"))
 	if token != "" {
 		fields.Set("csrfToken", token)

@@ -51,7 +51,8 @@ func TestSignInWith(t *testing.T) {
 		"an id that is no text":        {`{"providerId":{}}`, nil, `"providerId":["expected a string"]`},
 		"an unknown provider":          {`{"providerId":"<b>"}`, nil, `"providerId":["no provider of this id`},
 		"a target that is no text":     {`{"redirectTo":[]}`, nil, `"redirectTo":["expected a string"]`},
-		"a script as target":           {`{"redirectTo":"javascript:alert(1)"}`, nil, `"redirectTo":["expected a path`},
+		"a malformed target":           {`{"redirectTo":"nope"}`, nil, `"redirectTo":["expected a path`},
+		"a script as target":           {`{"csrfToken":"TOKEN","redirectTo":"javascript:alert(1)"}`, nil, "https://app.test/auth/signin"},
 		"parameters that are a number": {`{"authorizationParams":1}`, nil, `"authorizationParams":["expected`},
 		"parameters of numbers":        {`{"authorizationParams":{"a":1}}`, nil, `"authorizationParams":["expected`},
 		"a broken query":               {`{"authorizationParams":"%zz"}`, nil, `"authorizationParams":["this is no query`},
@@ -105,9 +106,10 @@ func TestSignOutWith(t *testing.T) {
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	for input, want := range map[string]string{
 		`{"redirectTo":"/bye","csrfToken":"TOKEN"}`: "https://app.test/bye", `{"csrfToken":"TOKEN"}`: "https://app.test",
-		`{"redirectTo":"/bye"}`: "MissingCSRF", `{"redirectTo":1}`: `"redirectTo":["expected a string"]`,
-		`1`:                             "no JSON object",
-		`{"redirectTo":"javascript:1"}`: `"redirectTo":["expected a path`,
+		`{"redirectTo":"/bye"}`: "MissingCSRF", `{"redirectTo":1,"csrfToken":"TOKEN"}`: "https://app.test",
+		`1`: "no JSON object",
+		`{"redirectTo":"javascript:1","csrfToken":"TOKEN"}`: "https://app.test",
+		`{"redirectTo":"nope","csrfToken":"TOKEN"}`:         "https://app.test",
 	} {
 		b := visit(t, a)
 		signIn(t, b)

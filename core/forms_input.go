@@ -114,7 +114,7 @@ func (in *SignOutInput) UnmarshalJSON(data []byte) error {
 	in.wrong.object(data, func(name string, raw []byte) error {
 		switch name {
 		case "redirectTo":
-			in.wrong.text(name, raw, &in.RedirectTo)
+			in.RedirectTo, _ = exactjson.Text(raw) // another value does not stop the sign-out
 		case "csrfToken":
 			in.wrong.text(name, raw, &in.CSRFToken)
 		}

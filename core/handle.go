@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"net/http"
 )
 
 // Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers
@@ -83,23 +84,36 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	if err != nil {
 		return rule, err
 	}
-	c.locales.settle(ctx, &c.arrival, c.askedLocale())
-	if err := c.checkAsked(c.query.Get("callbackUrl")); err != nil {
-		return rule, err
+	rule, known := rt.rules[route{r.Method, to.rule}]
+	lenient := rule.ends || to.part // where to go next stops neither a sign-out nor an action of a plugin
+	if to.badQuery != nil && (!lenient || r.Method != http.MethodPost) {
+		return rule, to.badQuery
 	}
-	if c.fields, err = readBody(ctx, r); err != nil {
-		return rule, err
+	c.locales.settle(ctx, &c.arrival, c.askedLocale())
+	if !lenient {
+		foreign := to.action == "signin" || to.action == "callback"
+		if err := c.checkAsked(c.query.Get("callbackUrl"), foreign); err != nil {
+			return rule, err
+		}
+	}
+	var unreadable error
+	if c.fields, unreadable = readBody(ctx, r); unreadable != nil && !rule.ends {
+		return rule, unreadable
 	}
 	if to.providerID != "" && c.flow == nil {
 		return rule, errorf(ErrAuth, "%w", mistake(errNoProvider))
 	}
-	rule, known := rt.rules[route{r.Method, to.rule}]
 	if !rule.bare {
 		if c.csrf, err = rt.site.csrf.check(c.csrfRequest(c.fields)); err != nil {
 			return rule, err
 		}
 	}
-	if c.callbackURL, err = c.arrival.callbackURL(ctx, c.text("callbackUrl")); err != nil {
+	if unreadable != nil && (rule.csrf == nil || rule.csrf(c) && !c.csrf.verified) {
+		return rule, unreadable
+	}
+	if lenient {
+		c.callbackURL = c.callbackURLOrHome(ctx)
+	} else if c.callbackURL, err = c.arrival.callbackURL(ctx, c.text("callbackUrl")); err != nil {
 		return rule, err
 	}
 	if !known && to.part {

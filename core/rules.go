@@ -18,6 +18,8 @@ type rule struct {
 	browsing bool
 	// session: the action reads the visitor's session.
 	session bool
+	// ends: the action ends something, and neither a malformed query nor an unusable callback URL stops it.
+	ends bool
 }
 
 func always(*call) bool { return true }
@@ -40,7 +42,7 @@ func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]ru
 		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
 		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
 		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
-		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true},
+		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true, ends: true},
 		{"GET", "callback"}:       {act: s.callback, session: true, browsing: true}, // sets the opening cookies itself
 		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
 		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
@@ -49,13 +51,13 @@ func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]ru
 
 		{"POST", "session"}:  {act: a.sessions.postSession, csrf: unlessBearer, opens: true, session: true},
 		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true, browsing: true},
-		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: unlessBearer, opens: true},
+		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: unlessBearer, opens: true, ends: true},
 		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true, browsing: true},
 
-		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true},
+		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true, ends: true},
 	}
 	if a.sessions.away != nil {
-		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true}
+		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true, ends: true}
 	}
 	a.parts.addRules(rules, faults)
 	if a.site.csrf.policy.skip { // no token, by whatever method it is asked for

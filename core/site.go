@@ -30,6 +30,7 @@ type site struct {
 	parts      *partPaths // nil without parts
 	csrf       csrfGuard
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
+	appSchemes []string                                                    // Config.AppSchemes, in lower case
 	rand       io.Reader
 	log        *reporter
 	audit      *auditor // nil: nobody listens
@@ -48,6 +49,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))
 	}
 	s.trusted = readTrustedOrigins(c, faults)
+	s.appSchemes = readAppSchemes(c, faults)
 	s.audit = newAuditor(c, s.secrets, log)
 	s.locales = newLocales(c, faults)
 	s.csrf = csrfGuard{policy: c.CSRF, secrets: s.secrets, rand: c.Rand}

@@ -2,7 +2,9 @@ package weburl
 
 import (
 	"errors"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
@@ -63,6 +65,45 @@ func Normalise(raw string) (string, error) {
 		return "", ErrMalformed
 	}
 	return ref.serialise()
+}
+
+// forbiddenSchemes are schemes that no app may have: a browser or an operating system handles them itself, and most of
+// them run code or open files.
+var forbiddenSchemes = []string{
+	"about", "blob", "chrome", "content", "data", "edge", "file", "filesystem", "ftp", "http", "https", "intent",
+	"jar", "javascript", "livescript", "mailto", "mhtml", "mocha", "moz-extension", "ms-appinstaller", "ms-msdt",
+	"res", "resource", "search", "search-ms", "shell", "sms", "smsto", "tel", "vbscript", "view-source", "wyciwyg",
+	"ws", "wss",
+}
+
+// IsAppScheme reports whether a text is a URL scheme (RFC 3986 section 3.1) that a native app may have.
+func IsAppScheme(scheme string) bool {
+	name, rest, ok := cutScheme(scheme + ":")
+	if !ok || name != scheme || rest != "" {
+		return false
+	}
+	scheme = ascii.Lower(scheme)
+	return !slices.Contains(forbiddenSchemes, scheme) && !strings.HasPrefix(scheme, "chrome-")
+}
+
+// AppLink checks and re-serializes a URL whose scheme is one of schemes, which are in lower case. The result is safe in a
+// header. The errors are ErrScheme for another scheme, ErrMalformed and ErrTooLong.
+func AppLink(raw string, schemes []string) (string, error) {
+	scheme, rest, ok := cutScheme(raw)
+	scheme = ascii.Lower(scheme)
+	switch {
+	case len(raw) > MaxLength:
+		return "", ErrTooLong
+	case !ok || !utf8.ValidString(raw) || strings.ContainsFunc(raw, unicode.IsControl) || strings.Contains(raw, `\`):
+		return "", ErrMalformed
+	case !slices.Contains(schemes, scheme):
+		return "", ErrScheme
+	}
+	link := scheme + ":" + encode(strings.TrimRight(rest, " "), "\"<>`{}^|")
+	if len(link) > MaxLength {
+		return "", ErrTooLong
+	}
+	return link, nil
 }
 
 // AddQuery adds name and value pairs to the query of u, which is a path or an absolute http(s) URL such as a custom
