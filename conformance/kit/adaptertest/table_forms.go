@@ -71,7 +71,7 @@ func callRows() []row {
 			`"fieldErrors":{"providerId":["no provider of this id is configured"]},"formErrors":[]}`)},
 		{"no object", "", call("/call/signin", `[]`),
 			fails(`{"failed":true,"fieldErrors":{},"formErrors":["the input is no JSON object"]}`)},
-		{"a field of another type", "", call("/call/signout", `{"redirectTo":1}`),
+		{"a field of another type", "", call("/call/signin", `{"redirectTo":1}`),
 			fails(`{"failed":true,"fieldErrors":{"redirectTo":["expected a string"]},"formErrors":[]}`)},
 		{"a failure with a code", "", call("/call/signin",
 			`{"providerId":"credentials","csrfToken":"TOKEN","options":{"password":"locked"}}`),
