@@ -26,6 +26,9 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v := VisitOf(ctx, a); v != nil {
+		v.dependsOnSession()
+	}
 	token, err := reader.Token(ctx, r.Header)
 	if err != nil || token == nil || !a.sessions.jwt.endsWithProof(token) {
 		return token, err
@@ -52,6 +55,9 @@ func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
 	reader, err := a.tokens.of(a.site, r)
 	if err != nil {
 		return "", err
+	}
+	if v := VisitOf(ctx, a); v != nil {
+		v.dependsOnSession()
 	}
 	return reader.RawToken(r.Header), nil
 }

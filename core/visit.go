@@ -161,23 +161,28 @@ func (v *Visit) makeToken() (string, error) {
 // the goroutine of the request: before the header goes out, or where routers keep the header back, when the next
 // handler has returned. Calls after the first do nothing.
 //
-// A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where
-// the handler has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On
-// an answer that the handler declares public no session cookie is set. With Config.Locales a page whose components
-// follow the visitor's language gets "Vary: Accept-Language".
+// A response for which the session was read, or that has a cookie or a CSRF token of this browser, is not for shared
+// caches. It gets "Vary: Cookie", with Session.Bearer also "Vary: Authorization", and "Cache-Control: private" unless the
+// handler has declared it public or kept caches off. So does every page for a browser that has a session cookie: a page
+// that is streamed may read the session after its header was sent. On a response that the handler declares public no
+// session cookie is set. With Config.Locales a page whose components follow the user's language gets
+// "Vary: Accept-Language".
 func (v *Visit) Commit(h HeaderWriter) {
 	if v.refused != nil || v.collected.written() {
 		return
 	}
 	caching := cachingOf(h)
 	page := wantsPage(v.at.r) && h.Get("Location") == "" && isPage(h.Get("Content-Type"))
-	if page && !caching.public && !caching.lasting && !v.at.jar.Has(v.at.cookies.csrf.name()) {
+	if page && v.at.presentsSession() {
+		v.collected.note(&v.collected.sessionRead)
+	}
+	if page && !caching.public && !caching.lasting() && !v.at.jar.Has(v.at.cookies.csrf.name()) {
 		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
 	v.collected.write(&v.at, h, caching)
 	if v.at.locales != nil {
-		v.collected.vary(h, page && !caching.public && !caching.lasting)
+		v.collected.vary(h, page && !caching.public && !caching.lasting())
 	}
 }
 
@@ -185,6 +190,7 @@ func (v *Visit) Commit(h HeaderWriter) {
 // or the request is not for a host of ours; it is never to be taken for "not signed in".
 func (v *Visit) Session() (*Session, error) {
 	v.sessionRead.Do(func() {
+		v.dependsOnSession()
 		if v.refused != nil {
 			v.failed = v.refused
 			return
@@ -197,15 +203,20 @@ func (v *Visit) Session() (*Session, error) {
 			return
 		}
 		v.session = session
-		if presented.borne {
-			v.collected.note(&v.collected.borne)
-		}
 		if !v.collected.keep(&v.at, cookies) {
 			v.at.log.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out",
 				slog.String("reference", v.at.ref()))
 		}
 	})
 	return v.session, v.failed
+}
+
+// dependsOnSession notes that the response depends on the session, so that Commit keeps shared caches off.
+func (v *Visit) dependsOnSession() {
+	if !v.collected.note(&v.collected.sessionRead) {
+		v.at.log.debug(v.Context, "the session was read after the header of the response was sent, which may not say "+
+			"that the response depends on it", slog.String("reference", v.at.ref()))
+	}
 }
 
 func (v *Visit) visitor(context.Context) (*ui.Visitor, error) {

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// collected is what a visit sets with the answer. It is safe for concurrent use.
+// collected is what a visit adds to the response. It is safe for concurrent use.
 type collected struct {
-	mu        sync.Mutex
-	cookies   []Cookie // to be set
-	tokenOut  bool     // a form of the page carries the CSRF token
-	borne     bool     // the session was presented in a header
-	localeOut bool     // the page may be in the language of the visitor
-	committed bool     // nothing is collected any more
+	mu          sync.Mutex
+	cookies     []Cookie // to be set
+	tokenOut    bool     // a form of the page carries the CSRF token
+	sessionRead bool     // the response depends on the session
+	localeOut   bool     // the page may be in the user's language
+	committed   bool     // nothing is collected any more
 }
 
 // keep keeps cookies for Commit; false: it is too late to set them.
@@ -32,11 +32,12 @@ func (o *collected) keep(at *arrival, cookies []Cookie) bool {
 	return true
 }
 
-// note notes one of the facts.
-func (o *collected) note(fact *bool) {
+// note sets one of the flags; false: the header of the response has been written.
+func (o *collected) note(flag *bool) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	*fact = true
+	*flag = true
+	return !o.committed
 }
 
 // written reports whether the collecting has ended.
@@ -60,16 +61,30 @@ func (o *collected) vary(h HeaderWriter, perhaps bool) {
 	}
 }
 
-// caching is what a handler says of who may keep its answer.
-type caching struct{ unsaid, public, lasting bool }
-
-func cachingOf(h HeaderWriter) caching {
-	said := h.Get("Cache-Control")
-	if said == "" {
-		return caching{unsaid: true}
-	}
-	return caching{public: isPublic(said), lasting: lasts(said)}
+// caching is what the Cache-Control of a handler says (RFC 9111 section 5.2.2).
+type caching struct {
+	public bool // shared caches may keep the response
+	closed bool // no shared cache may, or none without asking again
+	timed  bool // max-age lets any cache keep it for a time
 }
+
+func cachingOf(h HeaderWriter) (c caching) {
+	for directive := range strings.SplitSeq(h.Get("Cache-Control"), ",") {
+		name, value, valued := strings.Cut(strings.TrimSpace(directive), "=")
+		switch strings.ToLower(name) {
+		case "public", "s-maxage":
+			c.public = true
+		case "private", "no-cache", "no-store":
+			c.closed = c.closed || !valued // with field names it is about those fields alone
+		case "max-age":
+			c.timed = value != "0"
+		}
+	}
+	return c
+}
+
+// lasting reports whether any cache may keep a response for a time.
+func (c caching) lasting() bool { return c.timed && !c.closed }
 
 // write adds the cookies that were collected to the header of an answer, and ends the collecting.
 func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
@@ -79,7 +94,7 @@ func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
 		return
 	}
 	o.committed = true
-	personal := o.tokenOut || o.borne
+	personal := o.tokenOut || o.sessionRead
 	for _, c := range o.cookies {
 		if caching.public && strings.HasPrefix(c.Name, at.cookies.session.name()) {
 			continue
@@ -91,7 +106,7 @@ func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
 	if !personal {
 		return
 	}
-	if caching.unsaid || caching.lasting && !caching.public {
+	if !caching.public && !caching.closed {
 		h.Add("Cache-Control", "private")
 	}
 	vary := varyOf(h)
@@ -116,31 +131,6 @@ func (o *collected) leave() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.committed = true
-}
-
-// isPublic reports whether Cache-Control lets shared caches keep an answer (RFC 9111 section 5.2.2).
-func isPublic(cacheControl string) bool {
-	for directive := range strings.SplitSeq(strings.ToLower(cacheControl), ",") {
-		name, _, _ := strings.Cut(strings.TrimSpace(directive), "=")
-		if name == "public" || name == "s-maxage" {
-			return true
-		}
-	}
-	return false
-}
-
-// lasts reports whether Cache-Control gives an answer a time for which any cache may keep it: max-age without "private"
-// and the like is no less than an invitation (RFC 9111 section 3).
-func lasts(cacheControl string) (lasting bool) {
-	for directive := range strings.SplitSeq(strings.ToLower(cacheControl), ",") {
-		switch name, value, _ := strings.Cut(strings.TrimSpace(directive), "="); name {
-		case "private", "no-store", "no-cache":
-			return false
-		case "max-age":
-			lasting = value != "0"
-		}
-	}
-	return lasting
 }
 
 // isPage reports whether a Content-Type is that of a page; empty: net/http looks at the body.

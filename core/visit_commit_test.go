@@ -62,7 +62,21 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 			caching: "private", vary: "*"},
 		{name: "a renewed session", session: true, caching: "private", vary: "Cookie", renewed: 1},
 		{name: "a renewed session on a page for everybody", session: true,
-			header: http.Header{"Cache-Control": {"public"}}, caching: "public"},
+			header: http.Header{"Cache-Control": {"public"}}, caching: "public", vary: "Cookie"},
+		{name: "a page that may be streamed, for a browser with a session", caching: "private", vary: "Cookie"},
+		{name: "data that depends on no session", header: http.Header{"Content-Type": {"application/json"}}},
+		{name: "data that depends on the session", session: true, header: http.Header{"Content-Type": {"application/json"}},
+			caching: "private", vary: "Cookie", renewed: 1},
+		{name: "rules that say nothing about shared caches", session: true,
+			header:  http.Header{"Cache-Control": {"must-revalidate"}},
+			caching: "must-revalidate|private", vary: "Cookie", renewed: 1},
+		{name: "an age of zero", session: true, header: http.Header{"Cache-Control": {"max-age=0"}},
+			caching: "max-age=0|private", vary: "Cookie", renewed: 1},
+		{name: "private for one field alone", session: true,
+			header:  http.Header{"Cache-Control": {`max-age=60, private="Set-Cookie"`}},
+			caching: `max-age=60, private="Set-Cookie"|private`, vary: "Cookie", renewed: 1},
+		{name: "an Expires header", session: true, header: http.Header{"Expires": {"Thu, 01 Jan 2099 00:00:00 GMT"}},
+			caching: "private", vary: "Cookie", renewed: 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r := b.pageRequest()

@@ -25,6 +25,7 @@ func Run(t *testing.T, start Start) {
 		"answers are core's":                        of(arrivals.sameAsCore),
 		"credentials, session, protected page":      of(visits.roundTrip),
 		"a session of several cookies":              of(visits.chunks),
+		"shared caches":                             of(visits.sharedCaches),
 		"the hook reads once and sets what it must": of(visits.hook),
 		"raw requests":                              of(arrivals.raw),
 		"bodies":                                    of(arrivals.bodies),

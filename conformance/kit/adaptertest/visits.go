@@ -56,6 +56,28 @@ func (k visits) hook() {
 	k.expect("cookies set", len(a.header["Set-Cookie"]), 0)
 }
 
+// sharedCaches asks for pages that depend on the session, signed in and signed out, as clients that accept anything and
+// as browsers: every response keeps shared caches off.
+func (k visits) sharedCaches() {
+	for _, signedIn := range []bool{false, true} {
+		if signedIn {
+			k.signIn(0)
+		}
+		for _, path := range strings.Fields("/page /once /twice /private /strict /area/page /visitor /template /data /admin") {
+			for _, accept := range []string{"*/*", "text/html"} {
+				a := k.send("GET", path, accept, nil)
+				name := path + " for " + accept
+				if !strings.Contains(strings.Join(a.header["Cache-Control"], ", "), "private") {
+					k.Errorf("%s: Cache-Control %q", name, a.header["Cache-Control"])
+				}
+				if !strings.Contains(strings.Join(a.header["Vary"], ", "), "Cookie") {
+					k.Errorf("%s: Vary %q", name, a.header["Vary"])
+				}
+			}
+		}
+	}
+}
+
 // afterwards reads one visitor's session when their request is over, while the answer of another is under way: nothing
 // of the first is in the answer to the second, and nothing panics.
 func (k visits) afterwards() {
