@@ -52,7 +52,7 @@ func (v *arrival) header(name string) string { return first(v.r.Header, name) }
 // presentsSession reports whether the request has a session cookie or a bearer token, valid or not.
 func (v *arrival) presentsSession() bool {
 	name := v.cookies.session.name()
-	return v.jar.HasAny(name, name+".0") || v.byBearer()
+	return v.jar.Has(name) || v.jar.Has(name+".0") || v.byBearer()
 }
 
 // page returns the address of a built-in page, or of the application's own with the parameters added to its query.
