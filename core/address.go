@@ -26,20 +26,21 @@ func checkPage(page string) error {
 	return nil
 }
 
-// checkEndpoint checks an address of a provider. Codes and tokens go there, so it is https but for a provider on this
-// machine.
-func checkEndpoint(u string) error {
+// checkEndpoint checks an address of a provider. Codes and tokens are sent there, so it must be https, except for a
+// provider on this machine or one for which insecure allows plain http.
+func checkEndpoint(u string, insecure bool) error {
 	normal, err := weburl.Normalise(u)
 	if err != nil {
 		return errors.New("write an absolute https URL")
 	}
-	if strings.HasPrefix(normal, "https://") {
+	if strings.HasPrefix(normal, "https://") || insecure && strings.HasPrefix(normal, "http://") {
 		return nil
 	}
 	bare, _, _ := strings.Cut(normal, "?")
 	bare, _, _ = strings.Cut(bare, "#")
 	if origin, _, err := weburl.ParseOrigin(bare); err != nil || !origin.IsLoopback() {
-		return errors.New("plain http is for providers on localhost only: write https")
+		return errors.New("plain http is for providers on localhost only: write https, or set AllowInsecureHTTP of the provider " +
+			"if the network between the two is yours (docs/recipes/cluster.md)")
 	}
 	return nil
 }

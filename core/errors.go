@@ -229,6 +229,8 @@ const (
 	warnSmallHeaderLimit warning = "small-header-limit"
 	// warnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
 	warnShortSecret warning = "short-secret"
+	// warnInsecureHTTP: AllowInsecureHTTP of a provider is On. It is not a warning of Auth.js.
+	warnInsecureHTTP warning = "insecure-http"
 	// warnNoOrigin is ours: neither URL nor TrustedHosts nor TrustHost is set, so that only loopback hosts are answered.
 	warnNoOrigin warning = "no-origin"
 	// warnNoProviders is ours: Config.Providers is empty.

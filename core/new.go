@@ -167,6 +167,11 @@ func announce(a *Auth, warnings []warning) {
 	if len(a.providers) == 0 {
 		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
 	}
+	for _, p := range a.providers {
+		if p.oauth != nil && p.oauth.AllowInsecureHTTP == On {
+			a.log.warn(ctx, warnInsecureHTTP, slog.String("provider", p.id))
+		}
+	}
 	if !a.site.origins.TrustHost {
 		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other "+
 			"loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))

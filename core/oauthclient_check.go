@@ -3,6 +3,9 @@ package core
 import (
 	"net/url"
 	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // check finds what is wrong with a completed declaration.
@@ -22,9 +25,10 @@ func (o *oauthClient) check(faults *ConfigError) {
 		faults.add(ErrInvalidConfig, "provider %q has no ClientID: set it, or %s in the environment",
 			o.ID, EnvName(o.ID, "ID"))
 	}
-	if o.Logout == On && o.Type != TypeOIDC {
+	o.checkCredentials(faults)
+	if o.Logout == On && o.Type != TypeOIDC && o.SignOutURL == nil {
 		faults.add(ErrInvalidConfig, "provider %q has Logout On and the Type %q: only OpenID Connect (TypeOIDC) says where "+
-			"to sign out, leave Logout out", o.ID, o.Type)
+			"to sign out, leave Logout out or set SignOutURL", o.ID, o.Type)
 	}
 	o.checkResponse(faults)
 	for _, at := range []struct{ field, url string }{
@@ -34,7 +38,7 @@ func (o *oauthClient) check(faults *ConfigError) {
 		if at.url == "" {
 			continue
 		}
-		if err := checkEndpoint(at.url); err != nil {
+		if err := checkEndpoint(at.url, o.AllowInsecureHTTP == On && at.field != "RedirectProxyURL"); err != nil {
 			faults.add(ErrInvalidEndpoints, "provider %q: %s: %v", o.ID, at.field, err)
 		}
 	}
@@ -45,6 +49,29 @@ func (o *oauthClient) check(faults *ConfigError) {
 		}
 	}
 }
+
+// checkCredentials refuses a client ID or secret with a line break or with blanks around it. No service issues one; it
+// comes from a file or a Kubernetes secret that ends with a line break, and the service would only respond that the
+// client is unknown.
+func (o *oauthClient) checkCredentials(faults *ConfigError) {
+	for _, each := range []struct{ field, value string }{
+		{"ClientID", o.ClientID}, {"ClientSecret", string(o.ClientSecret)}, {"ClientKeyID", o.ClientKeyID},
+	} {
+		if each.value == strings.TrimSpace(each.value) && exactjson.IsClean(each.value) &&
+			!strings.Contains(each.value, byteOrderMark) {
+			continue
+		}
+		variable := EnvName(o.ID, strings.ToUpper(strings.TrimPrefix(each.field, "Client")))
+		if each.field == "ClientKeyID" {
+			variable = EnvName(o.ID, "PRIVATE_KEY")
+		}
+		faults.add(ErrInvalidConfig, "provider %q: %s (%s in the environment) has a line break, a control character or "+
+			"blanks around it: remove them (printf and echo -n write none at the end)", o.ID, each.field, variable)
+	}
+}
+
+// byteOrderMark starts some text files and is not visible.
+const byteOrderMark = "\ufeff"
 
 // checkEndpoints names the endpoints of a plain OAuth service that are neither configured nor discovered.
 func (o *oauthClient) checkEndpoints(faults *ConfigError) {

@@ -1,8 +1,8 @@
 package core
 
 import (
+	"cmp"
 	"crypto"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,9 +21,15 @@ type outward struct {
 	documents *oidc.Discovery
 }
 
-func newOutward(c *Config, own *http.Client) outward {
-	client := upstream.New(upstream.Options{HTTP: own, OnDate: clockCheck(c)})
-	return outward{client, oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger})}
+func newOutward(c *Config, client *upstream.Client, acceptIssuer func(configured, found string) bool) outward {
+	accept := acceptIssuer
+	if acceptIssuer != nil {
+		accept = func(configured, found string) bool {
+			ok, err := guarded("AcceptIssuer", func() (bool, error) { return acceptIssuer(configured, found), nil })
+			return ok && err == nil
+		}
+	}
+	return outward{client, oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger, AcceptIssuer: accept})}
 }
 
 // newOAuthClient completes a declaration from the environment and with defaults, checks it and makes the client.
@@ -39,9 +45,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	maxAge := o.sentMaxAge(faults)
 	o.setDefaults(c)
 	o.check(faults)
-	if o.HTTPClient != nil {
-		shared = newOutward(c, o.HTTPClient)
-	}
+	shared = o.outward(c, shared)
 	config := o.clientConfig(c)
 	config.HTTP, config.Documents, config.MaxAge = shared.client, shared.documents, maxAge
 	o.client = watchedClient{Client: oauth.New(config), calls: calls{id: o.ID}}
@@ -49,6 +53,33 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 		o.client1 = watchedClient1{Client1: oauth.New1(config), calls: calls{id: o.ID}}
 	}
 	return o
+}
+
+// outward returns the connection of this provider: the shared one, unless a field of the provider changes its rules.
+func (o *oauthClient) outward(c *Config, shared outward) outward {
+	client, hosts := shared.client, o.insecureHosts()
+	if o.HTTPClient != nil || len(hosts) > 0 {
+		client = upstream.New(upstream.Options{
+			HTTP: cmp.Or(o.HTTPClient, c.HTTPClient), InsecureHosts: hosts, OnDate: clockCheck(c),
+		})
+	}
+	if client == shared.client && o.AcceptIssuer == nil {
+		return shared
+	}
+	return newOutward(c, client, o.AcceptIssuer)
+}
+
+// insecureHosts returns the names of the hosts to which plain http is allowed: those that the configuration names.
+func (o *oauthClient) insecureHosts() (hosts []string) {
+	if o.AllowInsecureHTTP != On {
+		return nil
+	}
+	for _, address := range []string{o.Issuer, o.BaseURL, o.Authorization.URL, o.Token.URL, o.Userinfo.URL} {
+		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
 }
 
 // readEnvironment fills client id, secret and the address of the issuer or the service.
@@ -117,6 +148,12 @@ func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 		config.MakeClientSecret = func() (string, error) {
 			secret, err := guarded("MakeClientSecret", func() (Secret, error) { return newSecret(o.ClientID, c.Now()) })
 			return string(secret), err
+		}
+	}
+	if revoked := o.RefreshTokenRevoked; revoked != nil {
+		config.RefreshTokenRevoked = func(body map[string]any) bool {
+			ok, err := guarded("RefreshTokenRevoked", func() (bool, error) { return revoked(body), nil })
+			return ok && err == nil
 		}
 	}
 	if conform := o.ConformToken; conform != nil {

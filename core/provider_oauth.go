@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
 // Check is a protection of the authorization code flow.
@@ -56,6 +58,18 @@ type OAuthProvider struct {
 	// TypeOAuth it is what the iss response parameter is compared with (RFC 9207), empty when the service publishes none.
 	// Environment: AUTH_<ID>_ISSUER.
 	Issuer string
+	// AcceptIssuer reports whether the discovery document that was fetched for Issuer may name another issuer, which ID
+	// tokens must then carry. It is for services whose issuer has an alias, such as a tenant's domain instead of its ID. A
+	// function that accepts an issuer of another operator lets that operator sign in any user. If it is nil, both issuers
+	// must be equal (OpenID Connect Discovery section 4.3).
+	AcceptIssuer func(configured, found string) bool
+	// AllowInsecureHTTP allows plain http to the hosts that Issuer, BaseURL and the endpoints of this provider name, and
+	// allows these names to resolve to this machine: for a provider next to the application in a container network, or
+	// behind a proxy that adds TLS. Anyone who can read the network reads the client secret, codes and tokens, and anyone
+	// who can change it signs in as any user. It does not apply to other hosts, whether a discovery document names them or
+	// a response redirects to them. Auto and Off: https only, except for localhost and loopback addresses. New logs a
+	// warning if it is On.
+	AllowInsecureHTTP Toggle
 	// DefaultIssuer is the Issuer, or the BaseURL of a provider that uses it, where neither configuration nor environment
 	// has one.
 	DefaultIssuer string
@@ -87,7 +101,9 @@ type OAuthProvider struct {
 	// Checks protect the flow; nil: pkce and state. Without state an attacker's code can be brought into a visitor's flow
 	// unless the service insists on PKCE (RFC 9700 section 2.1.1). An empty slice switches all off.
 	Checks []Check
-	// ProfileFromUserinfo takes the profile of TypeOIDC from the userinfo endpoint rather than from the ID token.
+	// ProfileFromUserinfo takes the profile of TypeOIDC from the userinfo endpoint rather than from the ID token. If it is
+	// false, the userinfo endpoint is asked only if the ID token has neither name nor email and the scope includes profile
+	// or email: then its claims are added to those of the ID token, and the sign-in continues without them if it fails.
 	ProfileFromUserinfo bool
 	// UserinfoAlg demands a signed answer of the userinfo endpoint (OpenID Connect Core section 5.3.2), with this
 	// algorithm. Signed answers are verified whether they are demanded or not.
@@ -108,6 +124,10 @@ type OAuthProvider struct {
 	Account func(tokens *TokenSet) *Account
 	// ConformToken rewrites a token answer that is not as RFC 6749 wants it.
 	ConformToken func(body []byte) ([]byte, error)
+	// RefreshTokenRevoked reports whether an error response to a refresh says that the refresh token is no longer accepted,
+	// so that [Auth.Refresh] returns [ErrInvalidGrant]. It is called for responses with a status below 500, other than 429,
+	// in addition to a list of known error codes; nil: the list alone.
+	RefreshTokenRevoked func(response Profile) bool
 	// FetchUserinfo replaces the userinfo request.
 	FetchUserinfo func(ctx context.Context, r *UserinfoRequest) (Profile, error)
 	// EmailProved reports whether the service vouches for the address in a profile: that it belongs to the person. nil:
@@ -125,6 +145,10 @@ type OAuthProvider struct {
 	// post-logout redirect URI, and from there it goes where the sign-out was to lead. A provider that cannot be reached
 	// keeps nobody signed in here. Auto and Off: the session at the provider is left alone, as in Auth.js.
 	Logout Toggle
+	// SignOutURL returns the address at which the browser signs out at the provider, for services with parameters of their
+	// own. If it is nil, the address is that of OpenID Connect RP-Initiated Logout 1.0. It may also serve a provider of
+	// TypeOAuth. It must be safe for concurrent use.
+	SignOutURL func(r *SignOutRequest) (string, error)
 	// RedirectProxyURL overrides Config.RedirectProxyURL for this provider.
 	RedirectProxyURL string
 	// HTTPClient replaces the client for requests to the provider; bounds, deadlines and redirect rules still hold.
@@ -159,6 +183,26 @@ type TokenSet struct {
 	Provider *OAuthProvider
 	// Client sends further requests to the provider, under the bounds of all requests to it.
 	Client *http.Client
+}
+
+// SignOutRequest is the input of a SignOutURL function.
+type SignOutRequest struct {
+	// Endpoint is the end_session_endpoint in the provider's metadata, empty if there is none; Issuer and ClientID are
+	// those of the provider.
+	Endpoint, Issuer, ClientID string
+	// RedirectURI is where the provider sends the browser after the sign-out: <base path>/logout/<id>. State is returned
+	// with it by providers that follow the standard.
+	RedirectURI, State string
+	// IDTokenHint is the ID token of the sign-in, empty if it is not known or too long for a header.
+	IDTokenHint Secret
+}
+
+// StandardURL returns the address of OpenID Connect RP-Initiated Logout 1.0 section 2. It is an error if the provider
+// publishes no endpoint.
+func (r *SignOutRequest) StandardURL() (string, error) {
+	return oauth.EndSession{
+		Endpoint: r.Endpoint, ClientID: r.ClientID, RedirectURI: r.RedirectURI, State: r.State, Hint: string(r.IDTokenHint),
+	}.URL()
 }
 
 // UserinfoRequest is what a FetchUserinfo function works with.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -31,7 +32,8 @@ func isProviderID(id string) bool {
 
 // newProviders copies, completes and checks the providers. Their flows come when all else is known.
 func newProviders(c *Config, faults *ConfigError) (all []*provider) {
-	shared := newOutward(c, c.HTTPClient)
+	client := upstream.New(upstream.Options{HTTP: c.HTTPClient, OnDate: clockCheck(c)})
+	shared := newOutward(c, client, nil)
 	ids := map[string]bool{}
 	for i, declared := range c.Providers {
 		if declared == nil || reflect.ValueOf(declared.declaration()).IsNil() {

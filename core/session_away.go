@@ -4,14 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
 	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -94,14 +95,19 @@ func (a *awaySessions) keep(ctx context.Context, key, userID string, id *identit
 	return err
 }
 
-// remembered is what the cookie of a browser says; empty: nothing.
-func (a *awaySessions) remembered(v *arrival) (provider, key string) {
+// atProvider at the end of the cookie says that the browser was sent to the provider to sign out there.
+const atProvider = "~"
+
+// remembered returns the content of a browser's cookie, empty if there is none. pending reports whether the browser was
+// sent to the provider to sign out there.
+func (a *awaySessions) remembered(v *arrival) (provider, key string, pending bool) {
 	value, _ := v.jar.Get(v.cookies.logout.name())
+	value, pending = strings.CutSuffix(value, atProvider)
 	i := strings.LastIndexByte(value, '.')
 	if i < 0 {
-		return "", ""
+		return "", "", false
 	}
-	return value[:i], value[i+1:]
+	return value[:i], value[i+1:], pending
 }
 
 // take removes what is kept under a key, and returns the ID token if it is of a sign-in of the user.
@@ -133,7 +139,7 @@ func (a *awaySessions) forget(ctx context.Context, v *arrival) []Cookie {
 	if !v.jar.Has(spec.name()) {
 		return nil
 	}
-	_, key := a.remembered(v)
+	_, key, _ := a.remembered(v)
 	a.take(ctx, v, key, "")
 	return []Cookie{spec.clear(spec.name())}
 }
@@ -144,27 +150,31 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	if a == nil || c.byBearer() {
 		return
 	}
-	provider, key := a.remembered(&c.arrival)
+	provider, key, _ := a.remembered(&c.arrival)
 	client := a.clients[provider]
 	if client == nil || key == "" {
 		response.Cookies = append(response.Cookies, a.forget(ctx, &c.arrival)...)
 		return
 	}
-	request := oauth.EndSession{
-		RedirectURI: c.base + "/logout/" + provider, State: key, Hint: a.take(ctx, &c.arrival, key, userID),
+	request := &SignOutRequest{
+		Issuer: client.Issuer, ClientID: client.ClientID,
+		RedirectURI: c.base + "/logout/" + provider, State: key,
+		IDTokenHint: Secret(a.take(ctx, &c.arrival, key, userID)),
 	}
 	spec := &c.cookies.logout
-	waits := append(slices.Clip(response.Cookies), spec.setUntil(provider+"."+key, a.now().Add(awayBack)))
+	waits := append(slices.Clip(response.Cookies), spec.setUntil(provider+"."+key+atProvider, a.now().Add(awayBack)))
 	at, err := client.client.Endpoints(ctx)
 	var target string
 	if err == nil {
-		target, err = client.client.EndSessionURL(at, request)
+		request.Endpoint = client.client.EndSession(at).Endpoint
+		target, err = client.signOutURL(request)
 	}
-	if err == nil && request.Hint != "" && headerSize(append(c.opening(), waits...), len(target)) > maxResponseHeader {
+	tooLong := err == nil && headerSize(append(c.opening(), waits...), len(target)) > maxResponseHeader
+	if tooLong && request.IDTokenHint != "" {
 		c.log.info(ctx, "an ID token is too long for the header of an answer: the provider may ask before it signs out",
 			slog.String("provider", provider))
-		request.Hint = ""
-		target, err = client.client.EndSessionURL(at, request)
+		request.IDTokenHint = ""
+		target, err = client.signOutURL(request)
 	}
 	if err != nil {
 		c.log.failure(ctx, errorf(ErrSignOut, "the session here has ended, the one at the provider has not: %w", err),
@@ -175,11 +185,39 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	response.Redirect, response.Cookies = target, waits
 }
 
-// back answers GET logout/<provider>: the provider has signed somebody out and sends the browser on (section 3). Where
-// the sign-out was to lead counts with its state alone: anybody can have a browser ask for this address.
+// signOutURL returns the address at which the browser signs out at the provider.
+func (o *oauthClient) signOutURL(r *SignOutRequest) (string, error) {
+	if o.SignOutURL == nil {
+		target, err := r.StandardURL()
+		if err != nil {
+			err = fmt.Errorf("provider %q: %w", o.ID, err)
+		}
+		return target, err
+	}
+	target, err := guarded("SignOutURL", func() (string, error) {
+		own := *r
+		return o.SignOutURL(&own)
+	})
+	if err == nil {
+		err = checkEndpoint(target, o.AllowInsecureHTTP == On)
+	}
+	if err != nil {
+		return "", fmt.Errorf("provider %q: SignOutURL: %w", o.ID, err)
+	}
+	return weburl.Normalise(target)
+}
+
+// back answers GET logout/<provider>: the provider has signed the user out and sends the browser back (section 3). With
+// the state of the sign-out the browser continues to the page that the sign-out asked for. Some providers return no
+// state. Then it continues there only if this browser was sent to the provider a moment ago, and not to a page that the
+// request names: any site can make a browser request this address.
 func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
-	provider, key := a.remembered(&c.arrival)
-	if key == "" || provider != c.providerID || !random.Same(key, c.query.Get("state")) {
+	provider, key, pending := a.remembered(&c.arrival)
+	returned := random.Same(key, c.query.Get("state"))
+	if c.query.Count("state") == 0 && c.query.Count("callbackUrl") == 0 {
+		returned = pending
+	}
+	if key == "" || provider != c.providerID || !returned {
 		c.log.info(ctx, "a browser came back from a sign-out at a provider without the state of one that began here",
 			c.attrs()...)
 		return redirectTo(c.home), nil

@@ -108,9 +108,12 @@ func TestReturnFromASignOut(t *testing.T) {
 		target string
 		change func(b *browser)
 	}{
-		"no state":       {target: "/auth/logout/op?x=1"},
-		"another state":  {target: "/auth/logout/op?state=other"},
-		"an empty state": {target: "/auth/logout/op?state=", change: func(b *browser) { b.cookies[logoutCookie] = "op." }},
+		"no state, and no sign-out in progress": {
+			target: "/auth/logout/op?x=1", change: func(b *browser) { b.cookies[logoutCookie] = "op.live" },
+		},
+		"no state, and a page of its own": {target: "/auth/logout/op?callbackUrl=/mine"},
+		"another state":                   {target: "/auth/logout/op?state=other"},
+		"an empty state":                  {target: "/auth/logout/op?state=", change: func(b *browser) { b.cookies[logoutCookie] = "op." }},
 		"another browser": {
 			target: "/auth/logout/op?state=KEY", change: func(b *browser) { delete(b.cookies, logoutCookie) },
 		},

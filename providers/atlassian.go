@@ -2,6 +2,7 @@ package providers
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -21,7 +22,10 @@ func Atlassian(options ...Options) *core.OAuthProvider {
 		Userinfo: core.Endpoint{URL: "https://api.atlassian.com/me"},
 		Scope:    "read:me",
 		Checks:   []core.Check{core.CheckState},
-		Profile:  mapping{id: "account_id", name: "name", email: "email", image: "picture"}.person(),
-		Style:    core.Style{Mark: markAtlassian()},
+		RefreshTokenRevoked: func(response core.Profile) bool { // with the error unauthorized_client
+			return strings.Contains(response.Text("error_description"), "refresh_token is invalid")
+		},
+		Profile: mapping{id: "account_id", name: "name", email: "email", image: "picture"}.person(),
+		Style:   core.Style{Mark: markAtlassian()},
 	}, options)
 }

@@ -1,6 +1,11 @@
 package providers
 
-import "github.com/latchkey-go/latchkey/core"
+import (
+	"errors"
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
 
 // Cognito signs in with Cognito accounts.
 //
@@ -8,8 +13,33 @@ import "github.com/latchkey-go/latchkey/core"
 // {origin}/auth/callback/cognito. Environment: AUTH_COGNITO_ID, AUTH_COGNITO_SECRET, AUTH_COGNITO_ISSUER.
 //
 // The issuer is https://cognito-idp.<region>.amazonaws.com/<pool>.
+//
+// With Logout set to core.On, add {origin}/auth/logout/cognito to the allowed sign-out URLs of the app client. Cognito has
+// parameters of its own for the sign-out, and returns no state.
 func Cognito(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "cognito", Name: "Cognito", Type: core.TypeOIDC,
+		// Cognito puts a nonce of its own into the ID token if none is sent and the user comes from a federated provider.
+		Checks:     []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce},
+		SignOutURL: cognitoSignOut,
 	}, options)
+}
+
+// cognitoSignOut returns the address of Cognito's logout endpoint.
+func cognitoSignOut(r *core.SignOutRequest) (string, error) {
+	return signOutAt(r.Endpoint, url.Values{"client_id": {r.ClientID}, "logout_uri": {r.RedirectURI}})
+}
+
+// signOutAt returns the address of a sign-out endpoint with parameters.
+func signOutAt(endpoint string, params url.Values) (string, error) {
+	u, err := url.Parse(endpoint)
+	if err != nil || endpoint == "" {
+		return "", errors.New("the provider publishes no sign-out endpoint")
+	}
+	query := u.Query()
+	for name, values := range params {
+		query[name] = values
+	}
+	u.RawQuery = query.Encode()
+	return u.String(), nil
 }

@@ -15,7 +15,8 @@ import (
 // Environment: AUTH_GITHUB_ID, AUTH_GITHUB_SECRET.
 //
 // Where a profile shows no address, the primary verified one of the account's list is taken, and none if it is not
-// verified: GitHub vouches for the address. BaseURL is that of an Enterprise Server: https://github.example.com.
+// verified: GitHub vouches for the address. BaseURL is the address of an Enterprise Server, https://github.example.com, or
+// of an Enterprise Cloud with data residency, https://octocorp.ghe.com.
 func GitHub(options ...Options) *core.OAuthProvider {
 	p := with(&core.OAuthProvider{
 		ID: "github", Name: "GitHub", Type: core.TypeOAuth,
@@ -30,10 +31,15 @@ func GitHub(options ...Options) *core.OAuthProvider {
 		Style:         core.Style{Mark: markGithub()},
 	}, options)
 	if p.BaseURL != "" {
+		api := "{base}/api/v3"
+		host := strings.TrimRight(strings.TrimPrefix(p.BaseURL, "https://"), "/")
+		if strings.HasSuffix(strings.ToLower(host), ".ghe.com") && !strings.Contains(host, "/") {
+			api = "https://api." + host
+		}
 		p.Issuer = "{base}/login/oauth"
 		p.Authorization.URL = "{base}/login/oauth/authorize"
 		p.Token.URL = "{base}/login/oauth/access_token"
-		p.Userinfo.URL = "{base}/api/v3/user"
+		p.Userinfo.URL = api + "/user"
 	}
 	return p
 }
@@ -61,7 +67,7 @@ func githubUser(ctx context.Context, r *core.UserinfoRequest) (core.Profile, err
 		Verified bool   `json:"verified"`
 	}
 	if err := json.Unmarshal(body, &addresses); err != nil {
-		return nil, err
+		return profile, nil //nolint:nilerr // something other than a list has no address either
 	}
 	for _, a := range addresses {
 		if a.Primary && a.Verified {

@@ -16,7 +16,7 @@ import (
 // Deprecated: the Basic Display API ended in December 2024; what follows serves professional accounts only, with the
 // scope instagram_business_basic.
 func Instagram(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "instagram", Name: "Instagram", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://api.instagram.com/oauth/authorize"},
 		Token:         core.Endpoint{URL: "https://api.instagram.com/oauth/access_token"},

@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://developers.kakao.com/console/app with the callback URL
 // {origin}/auth/callback/kakao. Environment: AUTH_KAKAO_ID, AUTH_KAKAO_SECRET.
 func Kakao(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "kakao", Name: "Kakao", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://kauth.kakao.com/oauth/authorize"},
 		Token:         core.Endpoint{URL: "https://kauth.kakao.com/oauth/token"},

@@ -11,7 +11,7 @@ import "github.com/latchkey-go/latchkey/core"
 //
 // Deprecated: the API is unsupported since March 2023 and gives out no new tokens.
 func Medium(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "medium", Name: "Medium", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://medium.com/m/oauth/authorize"},
 		Token:         core.Endpoint{URL: "https://api.medium.com/v1/tokens"},

@@ -8,6 +8,7 @@ import "github.com/latchkey-go/latchkey/core"
 func OIDC(id, issuer string, options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: id, Name: id, Type: core.TypeOIDC, Issuer: issuer,
-		Checks: []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce},
+		AcceptIssuer: entraIssuer, // which accepts only hosts of Microsoft
+		Checks:       []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce},
 	}, options)
 }

@@ -24,7 +24,8 @@ type Options struct {
 	Issuer string
 	// BaseURL is the address of the installation, of services that people run themselves.
 	BaseURL string
-	// Scope replaces the scopes asked for, separated by blanks; AddScope asks for more.
+	// Scope replaces the requested scopes, and AddScope adds to them. Separate them by spaces; services that want commas
+	// receive commas.
 	Scope, AddScope string
 	// Checks and ClientAuth replace the provider's.
 	Checks     []core.Check
@@ -35,6 +36,9 @@ type Options struct {
 	Profile func(ctx context.Context, profile core.Profile, tokens *core.TokenSet) (*core.Person, error)
 	// AllowDangerousEmailAccountLinking links by e-mail; see [core.OAuthProvider].
 	AllowDangerousEmailAccountLinking bool
+	// AllowInsecureHTTP allows plain http to the provider, and names that resolve to this machine, for a provider inside a
+	// cluster; see [core.OAuthProvider] for the risk.
+	AllowInsecureHTTP core.Toggle
 	// RedirectProxyURL overrides the configuration's.
 	RedirectProxyURL string
 	// HTTPClient is used for requests to the provider.
@@ -61,6 +65,17 @@ func with(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
 	return o.apply(p)
 }
 
+// withCommas is with for a service whose scopes are separated by commas. RFC 6749 section 3.3 separates them by spaces,
+// which such a service takes for a part of a name.
+func withCommas(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
+	p = with(p, options)
+	if p.Scope != core.NoScope {
+		isSeparator := func(r rune) bool { return r == ' ' || r == ',' }
+		p.Scope = strings.Join(strings.FieldsFunc(p.Scope, isSeparator), ",")
+	}
+	return p
+}
+
 // apply changes a provider as the options say.
 func (o Options) apply(p *core.OAuthProvider) *core.OAuthProvider {
 	if p.ConformToken == nil {
@@ -77,9 +92,11 @@ func (o Options) apply(p *core.OAuthProvider) *core.OAuthProvider {
 		set(&p.Issuer, o.Issuer)
 	}
 	set(&p.BaseURL, o.BaseURL)
-	set(&p.Scope, o.Scope)
-	if o.AddScope != "" {
+	if set(&p.Scope, o.Scope); o.AddScope != "" {
 		p.Scope = moreScope(p.Scope, o.AddScope)
+	}
+	if o.AllowInsecureHTTP != core.Auto {
+		p.AllowInsecureHTTP = o.AllowInsecureHTTP
 	}
 	if o.Checks != nil {
 		p.Checks = o.Checks
@@ -147,4 +164,11 @@ func set[T ~string](field *T, value T) {
 	if value != "" {
 		*field = value
 	}
+}
+
+// leagueRefreshTokenRevoked reports whether a service that uses league/oauth2-server refuses a refresh token. Versions
+// before 9 use the error code invalid_request for it.
+func leagueRefreshTokenRevoked(response core.Profile) bool {
+	return response.Text("error") == "invalid_request" &&
+		response.First("error_description", "message") == "The refresh token is invalid."
 }

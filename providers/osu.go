@@ -11,11 +11,12 @@ import "github.com/latchkey-go/latchkey/core"
 func Osu(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "osu", Name: "osu!", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://osu.ppy.sh/oauth/authorize"},
-		Token:         core.Endpoint{URL: "https://osu.ppy.sh/oauth/token"},
-		Userinfo:      core.Endpoint{URL: "https://osu.ppy.sh/api/v2/me"},
-		Scope:         "identify",
-		Profile:       mapping{id: "id", name: "username", image: "avatar_url"}.person(),
-		Style:         core.Style{Mark: markOsu()},
+		Authorization:       core.Endpoint{URL: "https://osu.ppy.sh/oauth/authorize"},
+		Token:               core.Endpoint{URL: "https://osu.ppy.sh/oauth/token"},
+		Userinfo:            core.Endpoint{URL: "https://osu.ppy.sh/api/v2/me"},
+		Scope:               "identify",
+		RefreshTokenRevoked: leagueRefreshTokenRevoked,
+		Profile:             mapping{id: "id", name: "username", image: "avatar_url"}.person(),
+		Style:               core.Style{Mark: markOsu()},
 	}, options)
 }

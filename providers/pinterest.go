@@ -9,7 +9,7 @@ import "github.com/latchkey-go/latchkey/core"
 //
 // The account is known by its user name, as in Auth.js, though people can change it. The service tells no e-mail.
 func Pinterest(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "pinterest", Name: "Pinterest", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://www.pinterest.com/oauth"},
 		Token:         core.Endpoint{URL: "https://api.pinterest.com/v5/oauth/token"},

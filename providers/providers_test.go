@@ -252,6 +252,29 @@ func TestTyped(t *testing.T) {
 	}
 }
 
+// TestCommas: some services separate scopes by commas, and a space is a part of a name there.
+func TestCommas(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"strava": "read,a:b,c", "tiktok": "user.info.basic,a:b,c", "todoist": "data:read,a:b,c",
+		"pinterest": "user_accounts:read,a:b,c", "concept2": "user:read,results:write,a:b,c", "kakao": "a:b,c",
+		"zoho": "AaaServer.profile.Read,a:b,c", "medium": "basicProfile,a:b,c", "wechat": "snsapi_userinfo,a:b,c",
+		"instagram": "user_profile,a:b,c", "threads": "threads_basic,a:b,c", "vk": "email,a:b,c",
+		"github": "read:user user:email a:b c", "google": "openid profile email a:b c",
+	} {
+		p, _ := providers.ByID(id, providers.Options{AddScope: "a:b c"})
+		if p.Scope != want {
+			t.Errorf("%s: scope %q", id, p.Scope)
+		}
+	}
+	if p := providers.Strava(providers.Options{Scope: "read activity:read"}); p.Scope != "read,activity:read" {
+		t.Errorf("scope %q", p.Scope)
+	}
+	if p := providers.Kakao(); p.Scope != core.NoScope {
+		t.Errorf("scope %q", p.Scope)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	p := providers.Google(providers.Options{
 		ID: "work", Name: "Work", ClientID: "id", Scope: "openid",

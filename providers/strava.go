@@ -13,7 +13,7 @@ import (
 //
 // The service tells no e-mail.
 func Strava(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "strava", Name: "Strava", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{
 			URL:    "https://www.strava.com/api/v3/oauth/authorize",
@@ -23,7 +23,15 @@ func Strava(options ...Options) *core.OAuthProvider {
 		Userinfo:   core.Endpoint{URL: "https://www.strava.com/api/v3/athlete"},
 		Scope:      "read",
 		ClientAuth: core.ClientSecretPost,
-		Profile:    mapping{id: "id", name: "firstname + lastname", image: "profile"}.person(),
-		Style:      core.Style{Mark: markStrava()},
+		RefreshTokenRevoked: func(response core.Profile) bool {
+			for _, each := range response.List("errors") {
+				if e, _ := each.(map[string]any); e["resource"] == "RefreshToken" && e["code"] == "invalid" {
+					return true
+				}
+			}
+			return false
+		},
+		Profile: mapping{id: "id", name: "firstname + lastname", image: "profile"}.person(),
+		Style:   core.Style{Mark: markStrava()},
 	}, options)
 }

@@ -13,7 +13,7 @@ import (
 //
 // The service tells no e-mail.
 func Threads(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "threads", Name: "Threads", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://threads.net/oauth/authorize"},
 		Token:         core.Endpoint{URL: "https://graph.threads.net/oauth/access_token"},

@@ -13,7 +13,7 @@ import (
 //
 // The client key is the ClientID. The service takes no localhost callback URL and tells no e-mail.
 func TikTok(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "tiktok", Name: "TikTok", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{
 			URL:    "https://www.tiktok.com/v2/auth/authorize",

@@ -13,7 +13,7 @@ import (
 // Register the application at https://developer.todoist.com/appconsole.html with the callback URL
 // {origin}/auth/callback/todoist. Environment: AUTH_TODOIST_ID, AUTH_TODOIST_SECRET.
 func Todoist(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "todoist", Name: "Todoist", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://todoist.com/oauth/authorize"},
 		Token:         core.Endpoint{URL: "https://todoist.com/oauth/access_token"},

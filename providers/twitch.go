@@ -17,6 +17,9 @@ func Twitch(options ...Options) *core.OAuthProvider {
 		Authorization: core.Endpoint{Params: url.Values{
 			"claims": {"{\"id_token\":{\"email\":null,\"picture\":null,\"preferred_username\":null}}"},
 		}},
+		RefreshTokenRevoked: func(response core.Profile) bool {
+			return response.Text("message") == "Invalid refresh token"
+		},
 		Scope:      "openid user:read:email",
 		ClientAuth: core.ClientSecretPost,
 		Style:      core.Style{Mark: markTwitch()},

@@ -17,7 +17,7 @@ import (
 // here.
 func VK(options ...Options) *core.OAuthProvider {
 	const version = "5.131"
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "vk", Name: "VK", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://oauth.vk.com/authorize", Params: url.Values{"v": {version}}},
 		Token:         core.Endpoint{URL: "https://oauth.vk.com/access_token?v=" + version},

@@ -27,7 +27,7 @@ func WeChatWebsite(options ...Options) *core.OAuthProvider {
 }
 
 func wechat(authorization, scope string, options []Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "wechat", Name: "WeChat", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: authorization + "#wechat_redirect", Params: url.Values{"appid": {"{client_id}"}}},
 		Token: core.Endpoint{

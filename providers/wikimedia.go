@@ -9,11 +9,12 @@ import "github.com/latchkey-go/latchkey/core"
 func Wikimedia(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "wikimedia", Name: "Wikimedia", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/authorize"},
-		Token:         core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/access_token"},
-		Userinfo:      core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/resource/profile"},
-		Scope:         core.NoScope,
-		Profile:       mapping{id: "sub", name: "username", email: "email"}.person(),
-		Style:         core.Style{Mark: markWikimedia()},
+		Authorization:       core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/authorize"},
+		Token:               core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/access_token"},
+		Userinfo:            core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/resource/profile"},
+		Scope:               core.NoScope,
+		RefreshTokenRevoked: leagueRefreshTokenRevoked,
+		Profile:             mapping{id: "sub", name: "username", email: "email"}.person(),
+		Style:               core.Style{Mark: markWikimedia()},
 	}, options)
 }

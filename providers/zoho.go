@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://api-console.zoho.com with the callback URL {origin}/auth/callback/zoho.
 // Environment: AUTH_ZOHO_ID, AUTH_ZOHO_SECRET.
 func Zoho(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	return withCommas(&core.OAuthProvider{
 		ID: "zoho", Name: "Zoho", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://accounts.zoho.com/oauth/v2/auth"},
 		Token:         core.Endpoint{URL: "https://accounts.zoho.com/oauth/v2/token"},

@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
@@ -10,6 +11,8 @@ import (
 
 // EndSession is a request to sign out at the provider (OpenID Connect RP-Initiated Logout section 2).
 type EndSession struct {
+	// Endpoint is the end_session_endpoint, empty if the provider publishes none. ClientID identifies the client.
+	Endpoint, ClientID string
 	// RedirectURI is where the provider sends the browser afterwards, State comes back with it.
 	RedirectURI, State string
 	// Hint is the ID token with which the session at the provider began; empty: none is known.
@@ -19,23 +22,31 @@ type EndSession struct {
 // ErrNoEndSession is the error of a provider that publishes no address to sign out at.
 var ErrNoEndSession = errors.New("its metadata names no end_session_endpoint, or one that is no https URL")
 
-// EndSessionURL is where the browser goes to sign out at the provider. It may be longer than a header can be: without
-// Hint it is short.
-func (c *Client) EndSessionURL(at Endpoints, r EndSession) (string, error) {
-	if at.metadata == nil || at.metadata.EndSessionEndpoint == "" {
-		return "", c.config.errorf(": %w", ErrNoEndSession)
+// URL returns the address to which the browser goes. It may be longer than a header can be: without Hint it is short.
+func (r EndSession) URL() (string, error) {
+	if r.Endpoint == "" {
+		return "", ErrNoEndSession
 	}
 	params := url.Values{
-		"client_id": {c.config.ClientID}, "post_logout_redirect_uri": {r.RedirectURI}, "state": {r.State},
+		"client_id": {r.ClientID}, "post_logout_redirect_uri": {r.RedirectURI}, "state": {r.State},
 	}
 	if r.Hint != "" {
 		params.Set("id_token_hint", r.Hint)
 	}
-	target, err := Endpoint{URL: at.metadata.EndSessionEndpoint, Params: params}.withParams()
+	target, err := Endpoint{URL: r.Endpoint, Params: params}.withParams()
 	if err != nil {
-		return "", c.config.errorf(": end_session_endpoint: %w", err)
+		return "", fmt.Errorf("end_session_endpoint: %w", err)
 	}
 	return target, nil
+}
+
+// EndSession returns a request to sign out at the provider, without RedirectURI, State and Hint.
+func (c *Client) EndSession(at Endpoints) EndSession {
+	r := EndSession{ClientID: c.config.ClientID}
+	if at.metadata != nil {
+		r.Endpoint = at.metadata.EndSessionEndpoint
+	}
+	return r
 }
 
 // ReadLogoutToken takes a logout token apart (OpenID Connect Back-Channel Logout section 2.6) and fetches nothing:

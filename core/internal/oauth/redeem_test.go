@@ -411,7 +411,7 @@ func TestErrorDescriptions(t *testing.T) {
 		"repeats the code":    {`{"error":"invalid_grant","error_description":"code the-code is unknown"}`, `code [hidden] is`},
 		"repeats the secret":  {`{"error":"x","error_description":"not secret+/ but"}`, `"not [hidden] but"`},
 		"in the form's words": {`{"error":"x","error_description":"not secret%2B%2F but"}`, `"not [hidden] but"`},
-		"the verifier":        {`{"error":"x the-verifier","error_description":"y"}`, `error "x [hidden]"`},
+		"the verifier":        {`{"error":"x","error_description":"y the-verifier"}`, `error "x": "y [hidden]"`},
 		"a token":             {`{"error":"x","error_description":"got ` + token + `"}`, `"got [hidden]"`},
 		"a line break":        {`{"error":"x","error_description":"a\nb"}`, `"a\nb"`},
 		"a long text":         {`{"error":"x","error_description":"` + strings.Repeat("a ", 400) + `CANARY"}`, `a a `},

@@ -105,6 +105,12 @@ func normalCode(code string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(code))
 }
 
+// isCode reports whether a text is an error code, and not a sentence or a value that happens to have its name.
+func isCode(text string) bool {
+	rest := strings.TrimFunc(text, func(r rune) bool { return isTokenChar(r) && !strings.ContainsRune("~+/=%", r) })
+	return text != "" && len(text) <= longestWord && rest == ""
+}
+
 // Error has status, code and description, bounded.
 func (r *Refusal) Error() string {
 	text := fmt.Sprintf("status %d, error %.100q", r.Status, r.Code)

@@ -104,7 +104,7 @@ func (t tokenEndpoint) read(answer *upstream.Response, g grant, hidden func() []
 	switch {
 	case errors.Is(refused, ErrInvalidGrant):
 		err = refused
-	case refused.Code != "":
+	case isCode(refused.Code):
 		err = fmt.Errorf("%w: %w", err, refused)
 	}
 	return nil, t.errorf(": token answer: %w%s", err, t.mend(refused))

@@ -21,6 +21,9 @@ type Options struct {
 	Client *upstream.Client
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
+	// AcceptIssuer, if not nil, reports whether the document fetched for the issuer configured may name the issuer found.
+	// Tokens must then carry the issuer found. nil: both are the same (OpenID Connect Discovery section 4.3).
+	AcceptIssuer func(configured, found string) bool
 	// Logger gets a line when an old document is used on because a new one cannot be had; nil: no log.
 	Logger *slog.Logger
 }
@@ -34,6 +37,7 @@ type Discovery struct {
 	client    *upstream.Client
 	now       func() time.Time
 	logger    *slog.Logger
+	accept    func(configured, found string) bool // nil: none but the same
 	documents *cache[*Metadata]
 	keySets   *cache[*keySet]
 	// Tenants are named by tokens, which push nothing out of the caches of issuers that the configuration names.
@@ -44,7 +48,7 @@ type Discovery struct {
 
 // New returns a Discovery. It fetches nothing before it is asked.
 func New(o Options) *Discovery {
-	d := &Discovery{client: o.Client, now: o.Now, logger: o.Logger}
+	d := &Discovery{client: o.Client, now: o.Now, logger: o.Logger, accept: o.AcceptIssuer}
 	if d.now == nil {
 		d.now = time.Now //nolint:forbidigo // the default, for the zero value
 	}
@@ -75,7 +79,7 @@ func (d *Discovery) loadMetadata(ctx context.Context, issuer string) (*Metadata,
 	if err != nil {
 		return nil, err
 	}
-	return parseMetadata(body, issuer)
+	return d.parseMetadata(body, issuer)
 }
 
 // fetch gets a public document.

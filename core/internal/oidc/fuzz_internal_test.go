@@ -65,7 +65,7 @@ func FuzzMetadata(f *testing.F) {
 		`"authorization_response_iss_parameter_supported":true}`))
 	f.Add([]byte(`{"issuer":"https://op.example","issuer":"https://evil.example"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		m, err := parseMetadata(body, fuzzIssuer)
+		m, err := (&Discovery{}).parseMetadata(body, fuzzIssuer)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("the error breaks a line: %q", err)

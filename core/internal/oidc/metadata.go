@@ -32,7 +32,7 @@ type Metadata struct {
 }
 
 // parseMetadata reads the discovery document of an issuer: names exact, each once.
-func parseMetadata(body []byte, issuer string) (*Metadata, error) {
+func (d *Discovery) parseMetadata(body []byte, issuer string) (*Metadata, error) {
 	m := &Metadata{}
 	texts := map[string]*string{
 		"issuer": &m.Issuer, "authorization_endpoint": &m.AuthorizationEndpoint, "token_endpoint": &m.TokenEndpoint,
@@ -59,7 +59,7 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 		case "authorization_response_iss_parameter_supported":
 			m.AuthorizationResponseIssParameterSupported = string(raw) == "true"
 		case "end_session_endpoint":
-			if text, ok := exactjson.Text(raw); ok && checkEndpoint(text, issuer) == nil {
+			if text, ok := exactjson.Text(raw); ok && d.checkEndpoint(text, issuer) == nil {
 				m.EndSessionEndpoint = text
 			}
 		}
@@ -70,14 +70,14 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 		return nil, fmt.Errorf("discovery document: %w", err)
 	}
 	// Not after dropping a slash or the like: another spelling is another issuer (OpenID Connect Discovery section 4.3).
-	if m.Issuer != issuer && !m.covers(issuer) {
-		return nil, errors.New("discovery document: it names another issuer than the one it was asked for")
+	if m.Issuer != issuer && !m.covers(issuer) && (d.accept == nil || !d.accept(issuer, m.Issuer)) {
+		return nil, fmt.Errorf("discovery document: it names the issuer %.200q, not %.200q", m.Issuer, issuer)
 	}
 	for name, field := range texts {
 		if *field == "" || name == "issuer" {
 			continue
 		}
-		if err := checkEndpoint(*field, issuer); err != nil {
+		if err := d.checkEndpoint(*field, issuer); err != nil {
 			return nil, fmt.Errorf("discovery document: %s %w", name, err)
 		}
 	}
@@ -160,12 +160,16 @@ func checkIssuer(issuer string) error {
 	return nil
 }
 
-// checkEndpoint refuses endpoints that are no https URL, and those on this machine unless the issuer is: a document
-// from elsewhere must not have us send requests to this machine.
-func checkEndpoint(endpoint, issuer string) error {
+// checkEndpoint refuses endpoints that are not https URLs, and those on this machine unless the issuer is: a document
+// from elsewhere must not make us send requests to this machine. Hosts for which plain http is allowed are an exception;
+// the configuration names them, never the document.
+func (d *Discovery) checkEndpoint(endpoint, issuer string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return errors.New("is no URL without user and fragment")
+	}
+	if d.client.AllowsInsecure(u.Hostname()) && (u.Scheme == "https" || u.Scheme == "http") {
+		return nil
 	}
 	local := upstream.Loopback(u.Hostname())
 	if at, err := url.Parse(issuer); local && (err != nil || !upstream.Loopback(at.Hostname())) {

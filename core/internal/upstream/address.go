@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -30,32 +31,41 @@ func literal(host string) (addr netip.Addr, ok bool) {
 	return addr, err == nil
 }
 
-// secure refuses plain http to anything but this machine, URLs with a user, and addresses that no provider has. The
-// last also holds where a proxy or the operator's transport makes the connection.
-func secure(u *url.URL) error {
+// hosts are names of hosts for which the rules about plain http and about this machine do not hold.
+type hosts []string
+
+// contain reports whether a host is one of them.
+func (h hosts) contain(host string) bool {
+	return slices.ContainsFunc(h, func(known string) bool { return strings.EqualFold(known, host) })
+}
+
+// secure refuses plain http to anything but this machine and the insecure hosts, URLs with a user, and addresses that
+// no provider has. The last also holds where a proxy or the operator's transport makes the connection.
+func (h hosts) secure(u *url.URL) error {
 	host := u.Hostname()
-	local := Loopback(host)
+	local, insecure := Loopback(host), h.contain(host)
 	switch {
 	case u.User != nil:
 		return errors.New("the URL has a user")
 	case host == "":
 		return errors.New("the URL has no host")
-	case u.Scheme != "https" && (u.Scheme != "http" || !local):
+	case u.Scheme != "https" && (u.Scheme != "http" || !local && !insecure):
 		return ErrInsecure
 	}
-	if addr, ok := literal(host); ok {
-		return checkAddress(addr, local)
+	addr, ok := literal(host)
+	if !ok || insecure && addr.Unmap().IsLoopback() {
+		return nil
 	}
-	return nil
+	return checkAddress(addr, local)
 }
 
 // guardedTransport connects only to addresses that a provider can have. It looks at the address when the connection is
 // made: a name that changes between two look-ups makes no difference. Behind a proxy it sees the proxy's address only.
-func guardedTransport() http.RoundTripper {
+func guardedTransport(insecure hosts) http.RoundTripper {
 	return &http.Transport{
 		Proxy: func(r *http.Request) (*url.URL, error) {
-			if Loopback(r.URL.Hostname()) {
-				return nil, nil // plain http is for this machine, and a proxy is none of it
+			if r.URL.Scheme == "http" || Loopback(r.URL.Hostname()) {
+				return nil, nil // plain http is for this machine and hosts next to it: a proxy is neither
 			}
 			return http.ProxyFromEnvironment(r)
 		},
@@ -64,13 +74,17 @@ func guardedTransport() http.RoundTripper {
 			if err != nil {
 				return nil, err
 			}
-			named := Loopback(host)
+			named, insecure := Loopback(host), insecure.contain(host)
 			dialer := &net.Dialer{Timeout: 5 * time.Second, Control: func(_, resolved string, _ syscall.RawConn) error {
 				at, err := netip.ParseAddrPort(resolved)
 				if err != nil {
 					return err
 				}
-				return checkAddress(at.Addr(), named)
+				addr := at.Addr().Unmap()
+				if insecure { // the name may resolve to this machine, or be this machine's and resolve to another
+					named = addr.IsLoopback()
+				}
+				return checkAddress(addr, named)
 			}}
 			return dialer.DialContext(ctx, network, address)
 		},

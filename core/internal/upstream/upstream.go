@@ -31,6 +31,9 @@ type Options struct {
 	// transport ours is used, which looks at the address of every connection; a transport of the operator's connects where
 	// it likes.
 	HTTP *http.Client
+	// InsecureHosts are names of hosts, without a port, to which plain http is allowed, and whose names may resolve to this
+	// machine. The exception is for these hosts only, not for those that they redirect to.
+	InsecureHosts []string
 	// Timeout bounds a request from dialling to the last byte of the body; zero: DefaultTimeout. A request of a
 	// [deadline.Series] may have a tenth less.
 	Timeout time.Duration
@@ -56,6 +59,7 @@ const (
 type Client struct {
 	transport http.RoundTripper
 	own       bool // transport is ours, which changes no request
+	insecure  hosts
 	timeout   time.Duration
 	maxBody   int64
 	onDate    func(host string, date time.Time)
@@ -63,7 +67,7 @@ type Client struct {
 
 // New returns a Client.
 func New(o Options) *Client {
-	c := &Client{timeout: o.Timeout, maxBody: o.MaxBody, onDate: o.OnDate}
+	c := &Client{timeout: o.Timeout, maxBody: o.MaxBody, insecure: o.InsecureHosts, onDate: o.OnDate}
 	if c.timeout <= 0 {
 		c.timeout = DefaultTimeout
 	}
@@ -77,10 +81,13 @@ func New(o Options) *Client {
 		}
 	}
 	if c.transport == nil {
-		c.transport, c.own = guardedTransport(), true
+		c.transport, c.own = guardedTransport(c.insecure), true
 	}
 	return c
 }
+
+// AllowsInsecure reports whether a host is one of [Options.InsecureHosts]. A nil Client has none.
+func (c *Client) AllowsInsecure(host string) bool { return c != nil && c.insecure.contain(host) }
 
 // Do sends a request and reads the answer. The status is the caller's to judge. Errors are of type [*Error]; those of
 // ctx and of its deadline are behind it.
@@ -140,7 +147,7 @@ func (c *Client) within(ctx context.Context) (context.Context, context.CancelFun
 // [http.Client], which has its say about the Location of an answer before it asks whether to follow.
 func (c *Client) follow(r *http.Request, policy Policy) (*http.Response, error) {
 	for hops := 0; ; hops++ {
-		if err := secure(r.URL); err != nil {
+		if err := c.insecure.secure(r.URL); err != nil {
 			if r.Body != nil {
 				_ = r.Body.Close() // as a transport would have
 			}
