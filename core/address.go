@@ -27,7 +27,7 @@ func checkPage(page string) error {
 }
 
 // checkEndpoint checks an address of a provider. Codes and tokens are sent there, so it must be https, except for a
-// provider on this machine or one for which insecure allows plain http.
+// provider on this machine. insecure allows plain http to other hosts.
 func checkEndpoint(u string, insecure bool) error {
 	normal, err := weburl.Normalise(u)
 	if err != nil {
@@ -39,8 +39,8 @@ func checkEndpoint(u string, insecure bool) error {
 	bare, _, _ := strings.Cut(normal, "?")
 	bare, _, _ = strings.Cut(bare, "#")
 	if origin, _, err := weburl.ParseOrigin(bare); err != nil || !origin.IsLoopback() {
-		return errors.New("plain http is for providers on localhost only: write https, or set AllowInsecureHTTP of the provider " +
-			"if the network between the two is yours (docs/recipes/cluster.md)")
+		return errors.New("plain http is for providers on localhost only: write https, or set AllowInsecureHTTP of the " +
+			"provider if the network between the two is yours (docs/recipes/cluster.md)")
 	}
 	return nil
 }

@@ -50,9 +50,8 @@ func (o *oauthClient) check(faults *ConfigError) {
 	}
 }
 
-// checkCredentials refuses a client ID or secret with a line break or with blanks around it. No service issues one; it
-// comes from a file or a Kubernetes secret that ends with a line break, and the service would only respond that the
-// client is unknown.
+// checkCredentials refuses a client ID or secret with a line break or with blanks around it. No service issues one: a
+// file or a Kubernetes secret ends with a line break, and the service would only respond that the client is unknown.
 func (o *oauthClient) checkCredentials(faults *ConfigError) {
 	for _, each := range []struct{ field, value string }{
 		{"ClientID", o.ClientID}, {"ClientSecret", string(o.ClientSecret)}, {"ClientKeyID", o.ClientKeyID},

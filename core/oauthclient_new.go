@@ -69,7 +69,7 @@ func (o *oauthClient) outward(c *Config, shared outward) outward {
 	return newOutward(c, client, o.AcceptIssuer)
 }
 
-// insecureHosts returns the names of the hosts to which plain http is allowed: those that the configuration names.
+// insecureHosts returns the names of the hosts in the configuration if plain http to them is allowed.
 func (o *oauthClient) insecureHosts() (hosts []string) {
 	if o.AllowInsecureHTTP != On {
 		return nil
@@ -140,7 +140,8 @@ func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 		ClientAuth: string(o.ClientAuth), ClientKey: o.ClientKey, ClientKeyID: o.ClientKeyID,
 		Authorization: oauth.Endpoint(o.Authorization), Token: oauth.Endpoint(o.Token),
 		Userinfo: oauth.Endpoint(o.Userinfo), RequestToken: oauth.Endpoint(o.RequestToken),
-		NoUserinfo: o.FetchUserinfo != nil, Scope: o.requestedScope(), IDTokenAlgs: o.IDTokenAlgs, AccessTokenAlgs: o.AccessTokenAlgs,
+		NoUserinfo: o.FetchUserinfo != nil, Scope: o.requestedScope(),
+		IDTokenAlgs: o.IDTokenAlgs, AccessTokenAlgs: o.AccessTokenAlgs,
 		UserinfoAlg: o.UserinfoAlg, Tenants: o.Tenants, Variable: func(field string) string { return EnvName(o.ID, field) },
 		Now: c.Now, Rand: c.Rand, NewID: func() (string, error) { return random.UUID(c.Rand) },
 	}

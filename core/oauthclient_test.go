@@ -26,6 +26,22 @@ func TestOAuthProviderFaults(t *testing.T) {
 			func(p *core.OAuthProvider) { p.ClientID = "" },
 			nil, "has no ClientID: set it, or AUTH_MY_OP_ID in the environment",
 		},
+		"a line break after the client ID": {
+			func(p *core.OAuthProvider) { p.ClientID = "id\n" },
+			nil, "ClientID (AUTH_MY_OP_ID in the environment) has a line break, a control character or blanks around it",
+		},
+		"a line break after the secret": {
+			func(p *core.OAuthProvider) { p.ClientSecret = "s3cret\r\n" },
+			nil, "ClientSecret (AUTH_MY_OP_SECRET in the environment) has a line break",
+		},
+		"a line break after the secret of the environment": {
+			func(p *core.OAuthProvider) { p.ClientSecret = "" },
+			map[string]string{"AUTH_MY_OP_SECRET": "s3cret\n"}, "ClientSecret (AUTH_MY_OP_SECRET in the environment) has",
+		},
+		"a blank before the secret":  {func(p *core.OAuthProvider) { p.ClientSecret = " s3cret" }, nil, "ClientSecret ("},
+		"a line break in the secret": {func(p *core.OAuthProvider) { p.ClientSecret = "s3\ncret" }, nil, "ClientSecret ("},
+		"a byte order mark":          {func(p *core.OAuthProvider) { p.ClientID = "\ufeffid" }, nil, "ClientID ("},
+		"a blank inside a secret":    {func(p *core.OAuthProvider) { p.ClientSecret = "s3 cret" }, nil, ""},
 		"no secret": {
 			func(p *core.OAuthProvider) { p.ClientSecret = "" },
 			nil, "has no ClientSecret: set it, or AUTH_MY_OP_SECRET in",

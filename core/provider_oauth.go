@@ -65,10 +65,10 @@ type OAuthProvider struct {
 	AcceptIssuer func(configured, found string) bool
 	// AllowInsecureHTTP allows plain http to the hosts that Issuer, BaseURL and the endpoints of this provider name, and
 	// allows these names to resolve to this machine: for a provider next to the application in a container network, or
-	// behind a proxy that adds TLS. Anyone who can read the network reads the client secret, codes and tokens, and anyone
-	// who can change it signs in as any user. It does not apply to other hosts, whether a discovery document names them or
-	// a response redirects to them. Auto and Off: https only, except for localhost and loopback addresses. New logs a
-	// warning if it is On.
+	// behind a proxy that adds TLS. An attacker who can read the network reads the client secret, codes and tokens, and
+	// one who can change it signs in as any user. It does not apply to other hosts, whether a discovery document names
+	// them or a response redirects to them. Auto and Off: https only, except for localhost and loopback addresses. New
+	// logs a warning if it is On.
 	AllowInsecureHTTP Toggle
 	// DefaultIssuer is the Issuer, or the BaseURL of a provider that uses it, where neither configuration nor environment
 	// has one.
@@ -124,9 +124,9 @@ type OAuthProvider struct {
 	Account func(tokens *TokenSet) *Account
 	// ConformToken rewrites a token answer that is not as RFC 6749 wants it.
 	ConformToken func(body []byte) ([]byte, error)
-	// RefreshTokenRevoked reports whether an error response to a refresh says that the refresh token is no longer accepted,
-	// so that [Auth.Refresh] returns [ErrInvalidGrant]. It is called for responses with a status below 500, other than 429,
-	// in addition to a list of known error codes; nil: the list alone.
+	// RefreshTokenRevoked reports whether an error response to a refresh says that the refresh token is no longer
+	// accepted, so that [Auth.Refresh] returns [ErrInvalidGrant]. It is called for responses with a status below 500,
+	// other than 429, in addition to a list of known error codes; nil: the list alone.
 	RefreshTokenRevoked func(response Profile) bool
 	// FetchUserinfo replaces the userinfo request.
 	FetchUserinfo func(ctx context.Context, r *UserinfoRequest) (Profile, error)
@@ -145,7 +145,7 @@ type OAuthProvider struct {
 	// post-logout redirect URI, and from there it goes where the sign-out was to lead. A provider that cannot be reached
 	// keeps nobody signed in here. Auto and Off: the session at the provider is left alone, as in Auth.js.
 	Logout Toggle
-	// SignOutURL returns the address at which the browser signs out at the provider, for services with parameters of their
+	// SignOutURL returns the provider's sign-out address for the browser, for services with parameters of their
 	// own. If it is nil, the address is that of OpenID Connect RP-Initiated Logout 1.0. It may also serve a provider of
 	// TypeOAuth. It must be safe for concurrent use.
 	SignOutURL func(r *SignOutRequest) (string, error)

@@ -185,7 +185,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	response.Redirect, response.Cookies = target, waits
 }
 
-// signOutURL returns the address at which the browser signs out at the provider.
+// signOutURL returns the provider's sign-out address for the browser.
 func (o *oauthClient) signOutURL(r *SignOutRequest) (string, error) {
 	if o.SignOutURL == nil {
 		target, err := r.StandardURL()

@@ -113,7 +113,9 @@ func TestReturnFromASignOut(t *testing.T) {
 		},
 		"no state, and a page of its own": {target: "/auth/logout/op?callbackUrl=/mine"},
 		"another state":                   {target: "/auth/logout/op?state=other"},
-		"an empty state":                  {target: "/auth/logout/op?state=", change: func(b *browser) { b.cookies[logoutCookie] = "op." }},
+		"an empty state": {
+			target: "/auth/logout/op?state=", change: func(b *browser) { b.cookies[logoutCookie] = "op." },
+		},
 		"another browser": {
 			target: "/auth/logout/op?state=KEY", change: func(b *browser) { delete(b.cookies, logoutCookie) },
 		},

@@ -14,8 +14,8 @@ import (
 //
 // The issuer is https://<tenant>.<region>.auth0.com/, with the slash at its end.
 //
-// With Logout set to core.On, add {origin}/auth/logout/auth0 to the allowed logout URLs. Tenants that do not publish the
-// standard sign-out endpoint sign out at /v2/logout, which has parameters of its own.
+// With Logout set to core.On, add {origin}/auth/logout/auth0 to the allowed logout URLs. Tenants that do not publish
+// the standard sign-out endpoint sign out at /v2/logout, which has other parameters.
 func Auth0(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "auth0", Name: "Auth0", Type: core.TypeOIDC,

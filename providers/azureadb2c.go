@@ -13,8 +13,8 @@ import (
 // Register the application at https://portal.azure.com with the callback URL {origin}/auth/callback/azure-ad-b2c.
 // Environment: AUTH_AZURE_AD_B2C_ID, AUTH_AZURE_AD_B2C_SECRET, AUTH_AZURE_AD_B2C_ISSUER.
 //
-// The issuer is https://<tenant>.b2clogin.com/<tenant>.onmicrosoft.com/<policy>/v2.0, or the same on a custom domain. The
-// service itself names its issuer https://<host>/<tenant ID>/v2.0/ there, which ID tokens must then carry.
+// The issuer is https://<tenant>.b2clogin.com/<tenant>.onmicrosoft.com/<policy>/v2.0, or the same on a custom domain.
+// The service itself names its issuer https://<host>/<tenant ID>/v2.0/ there, which ID tokens must then carry.
 //
 // Deprecated: the service is not sold to new customers since May 2025. Its successor, Entra External ID, is used
 // through [MicrosoftEntraID] or [OIDC].
@@ -27,8 +27,8 @@ func AzureADB2C(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-// b2cIssuer reports whether a document of a B2C policy may name the issuer found: one of the same host that has the ID of
-// the tenant, with the policy ("/tfp/…", a setting of the policy) or without it.
+// b2cIssuer reports whether a document of a B2C policy may name the issuer found: one of the same host that has the ID
+// of the tenant, with the policy ("/tfp/…", a setting of the policy) or without it.
 func b2cIssuer(configured, found string) bool {
 	asked, err := url.Parse(configured)
 	named, err2 := url.Parse(found)
@@ -52,7 +52,8 @@ func b2cIssuer(configured, found string) bool {
 // guid matches the ID of a tenant.
 var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// sameTenant reports whether a tenant's ID can be that of a configured tenant: a name has an unknown ID, an ID is itself.
+// sameTenant reports whether a tenant's ID can be that of a configured tenant: a name has an unknown ID, an ID is
+// itself.
 func sameTenant(configured, id string) bool {
 	return guid.MatchString(id) && (!guid.MatchString(configured) || strings.EqualFold(configured, id))
 }

@@ -14,12 +14,12 @@ import (
 //
 // The issuer is https://cognito-idp.<region>.amazonaws.com/<pool>.
 //
-// With Logout set to core.On, add {origin}/auth/logout/cognito to the allowed sign-out URLs of the app client. Cognito has
-// parameters of its own for the sign-out, and returns no state.
+// With Logout set to core.On, add {origin}/auth/logout/cognito to the allowed sign-out URLs of the app client. Cognito
+// has other parameters than the standard for the sign-out, and returns no state.
 func Cognito(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "cognito", Name: "Cognito", Type: core.TypeOIDC,
-		// Cognito puts a nonce of its own into the ID token if none is sent and the user comes from a federated provider.
+		// For users of federated providers Cognito generates a nonce if none is sent.
 		Checks:     []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce},
 		SignOutURL: cognitoSignOut,
 	}, options)

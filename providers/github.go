@@ -15,8 +15,8 @@ import (
 // Environment: AUTH_GITHUB_ID, AUTH_GITHUB_SECRET.
 //
 // Where a profile shows no address, the primary verified one of the account's list is taken, and none if it is not
-// verified: GitHub vouches for the address. BaseURL is the address of an Enterprise Server, https://github.example.com, or
-// of an Enterprise Cloud with data residency, https://octocorp.ghe.com.
+// verified: GitHub vouches for the address. BaseURL is the address of an Enterprise Server, https://github.example.com,
+// or of an Enterprise Cloud with data residency, https://octocorp.ghe.com.
 func GitHub(options ...Options) *core.OAuthProvider {
 	p := with(&core.OAuthProvider{
 		ID: "github", Name: "GitHub", Type: core.TypeOAuth,

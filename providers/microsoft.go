@@ -19,10 +19,10 @@ import (
 // AUTH_MICROSOFT_ENTRA_ID_ISSUER.
 //
 // Without an issuer people of all tenants sign in. Name yours as https://login.microsoftonline.com/<tenant>/v2.0, where
-// <tenant> is its ID, one of its domains, or "consumers" for personal accounts, or the same at login.microsoftonline.us or
-// login.partner.microsoftonline.cn; or list those you know in the Tenants of the provider. The owner of a tenant can put any address into an account there:
-// accounts are linked by e-mail only where the claim xms_edov says that the tenant owns its domain. The picture is that
-// of 48 pixels; see [EntraProfile].
+// <tenant> is its ID, one of its domains, or "consumers" for personal accounts, or the same at login.microsoftonline.us
+// or login.partner.microsoftonline.cn; or list those you know in the Tenants of the provider. The owner of a tenant can
+// put any address into an account there: accounts are linked by e-mail only where the claim xms_edov says that the
+// tenant owns its domain. The picture is that of 48 pixels; see [EntraProfile].
 func MicrosoftEntraID(options ...Options) *core.OAuthProvider {
 	return entra("microsoft-entra-id", "Microsoft Entra ID", options)
 }
@@ -78,7 +78,8 @@ func entraIssuer(configured, found string) bool {
 	} else if entraClouds[strings.ToLower(asked.Host)] == "" {
 		return false
 	}
-	return sameHost(asked, named) && len(from) == 2 && len(to) == 2 && from[1] == "v2.0" && to[1] == "v2.0" && sameTenant(from[0], to[0])
+	return sameHost(asked, named) && len(from) == 2 && len(to) == 2 && from[1] == "v2.0" && to[1] == "v2.0" &&
+		sameTenant(from[0], to[0])
 }
 
 // EntraProfile is the profile mapping of [MicrosoftEntraID] with a picture of another size: 48, 64, 96, 120, 240, 360,

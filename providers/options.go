@@ -65,7 +65,7 @@ func with(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
 	return o.apply(p)
 }
 
-// withCommas is with for a service whose scopes are separated by commas. RFC 6749 section 3.3 separates them by spaces,
+// withCommas is with for a service that separates scopes by commas. RFC 6749 section 3.3 separates them by spaces,
 // which such a service takes for a part of a name.
 func withCommas(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
 	p = with(p, options)

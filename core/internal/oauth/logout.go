@@ -22,7 +22,7 @@ type EndSession struct {
 // ErrNoEndSession is the error of a provider that publishes no address to sign out at.
 var ErrNoEndSession = errors.New("its metadata names no end_session_endpoint, or one that is no https URL")
 
-// URL returns the address to which the browser goes. It may be longer than a header can be: without Hint it is short.
+// URL returns the sign-out address for the browser. It may be too long for a header: without Hint it is short.
 func (r EndSession) URL() (string, error) {
 	if r.Endpoint == "" {
 		return "", ErrNoEndSession

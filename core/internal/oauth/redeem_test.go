@@ -408,7 +408,7 @@ func TestErrorDescriptions(t *testing.T) {
 			`error "invalid_client": "AADSTS7000215: Invalid client secret provided. Trace ID: ` +
 				`0c2e8f3a-1111-2222-3333-444455556666"`,
 		},
-		"repeats the code":    {`{"error":"invalid_grant","error_description":"code the-code is unknown"}`, `code [hidden] is`},
+		"repeats the code":    {`{"error":"x","error_description":"code the-code is unknown"}`, `code [hidden] is`},
 		"repeats the secret":  {`{"error":"x","error_description":"not secret+/ but"}`, `"not [hidden] but"`},
 		"in the form's words": {`{"error":"x","error_description":"not secret%2B%2F but"}`, `"not [hidden] but"`},
 		"the verifier":        {`{"error":"x","error_description":"y the-verifier"}`, `error "x": "y [hidden]"`},
@@ -494,6 +494,6 @@ func serveOnce(conn net.Conn, reset bool, answers, dropped *atomic.Int32) {
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
 		answers.Add(1)
-		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(good), good)
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(good), good)
 	}
 }

@@ -77,20 +77,27 @@ func textOf(v any) string {
 	return ""
 }
 
-// revokedCodes are the services' error codes for a refresh token that is expired, revoked or used, and for a user who must
-// sign in again. With each of them the same request can never succeed.
+// revokedCodes are the services' error codes for a refresh token that is expired, revoked or used, and for a user who
+// must sign in again. With each of them the same request can never succeed.
 var revokedCodes = map[string]bool{
-	"invalid_grant":        true,                                                   // RFC 6749 section 5.2: Google, Salesforce and nearly all others
-	"interaction_required": true, "login_required": true, "consent_required": true, // OpenID Connect Core section 3.1.2.6
-	"invalid_token":         true,                                                                         // RFC 6750 section 3.1, about the refresh token
-	"bad_refresh_token":     true,                                                                         // GitHub, HubSpot
-	"invalid_refresh_token": true, "token_revoked": true, "token_expired": true, "account_inactive": true, // Slack
+	// RFC 6749 section 5.2 (Google, Salesforce and most others), RFC 6750 section 3.1
+	"invalid_grant": true, "invalid_token": true,
+	// OpenID Connect Core section 3.1.2.6
+	"interaction_required": true, "login_required": true, "consent_required": true,
+	// GitHub, HubSpot
+	"bad_refresh_token": true,
+	// Slack
+	"invalid_refresh_token": true, "token_revoked": true, "token_expired": true, "account_inactive": true,
+	// Salesforce
+	"inactive_user": true, "inactive_org": true,
+	// Zoho
+	"invalid_code": true,
+	// WeChat
+	"40030": true, "42002": true,
+	// several
 	"refresh_token_expired": true, "refresh_token_revoked": true, "refresh_token_reused": true,
 	"refresh_token_invalid": true, "refresh_token_invalidated": true, "expired_refresh_token": true,
 	"revoked_refresh_token": true, "expired_token": true, "revoked_token": true,
-	"inactive_user": true, "inactive_org": true, // Salesforce
-	"invalid_code": true,                // Zoho
-	"40030":        true, "42002": true, // WeChat
 }
 
 // usedCodes are the services' error codes for an authorization code that is expired or was used before.
@@ -130,8 +137,8 @@ const (
 	longestWord = 40 // bytes: longer runs of token characters may be tokens; a GUID has 36
 )
 
-// redact replaces secrets in a text of the service: those given, plain and form-encoded, and every run of characters that
-// is long enough for a token.
+// redact replaces secrets in a text of the service: those given, plain and form-encoded, and every run of characters
+// that is long enough for a token.
 func redact(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= leastSecret {

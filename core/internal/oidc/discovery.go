@@ -37,7 +37,7 @@ type Discovery struct {
 	client    *upstream.Client
 	now       func() time.Time
 	logger    *slog.Logger
-	accept    func(configured, found string) bool // nil: none but the same
+	accept    func(configured, found string) bool // nil: both must be equal
 	documents *cache[*Metadata]
 	keySets   *cache[*keySet]
 	// Tenants are named by tokens, which push nothing out of the caches of issuers that the configuration names.

@@ -161,8 +161,8 @@ func checkIssuer(issuer string) error {
 }
 
 // checkEndpoint refuses endpoints that are not https URLs, and those on this machine unless the issuer is: a document
-// from elsewhere must not make us send requests to this machine. Hosts for which plain http is allowed are an exception;
-// the configuration names them, never the document.
+// from elsewhere must not make us send requests to this machine. The insecure hosts are an exception; the configuration
+// names them, never the document.
 func (d *Discovery) checkEndpoint(endpoint, issuer string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {

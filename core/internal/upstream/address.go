@@ -31,7 +31,7 @@ func literal(host string) (addr netip.Addr, ok bool) {
 	return addr, err == nil
 }
 
-// hosts are names of hosts for which the rules about plain http and about this machine do not hold.
+// hosts are the names of insecure hosts: the rules about plain http and about this machine do not apply to them.
 type hosts []string
 
 // contain reports whether a host is one of them.
@@ -74,17 +74,12 @@ func guardedTransport(insecure hosts) http.RoundTripper {
 			if err != nil {
 				return nil, err
 			}
-			named, insecure := Loopback(host), insecure.contain(host)
 			dialer := &net.Dialer{Timeout: 5 * time.Second, Control: func(_, resolved string, _ syscall.RawConn) error {
 				at, err := netip.ParseAddrPort(resolved)
 				if err != nil {
 					return err
 				}
-				addr := at.Addr().Unmap()
-				if insecure { // the name may resolve to this machine, or be this machine's and resolve to another
-					named = addr.IsLoopback()
-				}
-				return checkAddress(addr, named)
+				return insecure.checkResolved(host, at.Addr())
 			}}
 			return dialer.DialContext(ctx, network, address)
 		},
@@ -93,6 +88,15 @@ func guardedTransport(insecure hosts) http.RoundTripper {
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 64, MaxIdleConns: 256, IdleConnTimeout: 90 * time.Second,
 		TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 	}
+}
+
+// checkResolved checks the address that a host name resolved to. The name of an insecure host may resolve to this
+// machine, and localhost to another one, if it is an insecure host.
+func (h hosts) checkResolved(host string, addr netip.Addr) error {
+	if h.contain(host) {
+		return checkAddress(addr, addr.Unmap().IsLoopback())
+	}
+	return checkAddress(addr, Loopback(host))
 }
 
 // nowhere are networks that no provider is in: "this network" with the unspecified address, the reserved one with the

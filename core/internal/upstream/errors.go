@@ -11,9 +11,9 @@ import (
 // Errors that a caller can tell from others with [errors.Is].
 var (
 	ErrTooLarge = errors.New("the answer is too large")
-	ErrInsecure = errors.New("plain http is for providers on this machine only: use https, or AllowInsecureHTTP of the provider")
-	ErrAddress  = errors.New("the name resolves to an address that no provider has: for a provider on this machine use localhost, or " +
-		"AllowInsecureHTTP of the provider")
+	ErrInsecure = errors.New("plain http is for providers on this machine only: use https, or AllowInsecureHTTP")
+	ErrAddress  = errors.New("the name resolves to an address that no provider has: for a provider on this machine use " +
+		"localhost, or AllowInsecureHTTP")
 	ErrRedirect = errors.New("the redirect is not followed")
 )
 

@@ -31,8 +31,8 @@ type Options struct {
 	// transport ours is used, which looks at the address of every connection; a transport of the operator's connects where
 	// it likes.
 	HTTP *http.Client
-	// InsecureHosts are names of hosts, without a port, to which plain http is allowed, and whose names may resolve to this
-	// machine. The exception is for these hosts only, not for those that they redirect to.
+	// InsecureHosts are names of hosts, without a port, that may be asked over plain http and whose names may resolve to
+	// this machine. The exception is for these hosts only, not for those that they redirect to.
 	InsecureHosts []string
 	// Timeout bounds a request from dialling to the last byte of the body; zero: DefaultTimeout. A request of a
 	// [deadline.Series] may have a tenth less.
