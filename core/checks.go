@@ -21,7 +21,8 @@ type checks struct {
 	// keys hash states, sessions and browsers, one key for each secret.
 	keys [][]byte
 	// state encrypts the state parameter for a redirect proxy.
-	state *jwe.Keyring
+	state     *jwe.Keyring
+	exchanges *exchanges
 }
 
 var allChecks = []Check{CheckState, CheckPKCE, CheckNonce}

@@ -109,7 +109,8 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	if err != nil {
 		return out, notAccepted(err)
 	}
-	tokens, profile, err := f.redeem(ctx, c, at, code, flow)
+	key := flow.exchangeKey(c, params.Get("code"))
+	tokens, profile, err := f.exchange(ctx, c, at, code, flow, key)
 	if err != nil {
 		return out, err
 	}
@@ -117,9 +118,23 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 		profile["user"] = user
 	}
 	if out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
-		out.who.started = started
+		out.who.started, out.who.exchange = started, key
 	}
 	return out, err
+}
+
+// exchange is redeem, once for all callbacks with one key. A flow without a tag has no key: Auth.js started it, or the
+// provider uses no checks.
+func (f *oauthFlow) exchange(
+	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *foundFlow, key exchangeKey,
+) (*TokenSet, Profile, error) {
+	if flow.tag == "" {
+		return f.redeem(ctx, c, at, code, flow)
+	}
+	own := *c // the exchange may outlast the request
+	return f.checks.exchanges.do(ctx, key, c.arrival.browser(), func(ctx context.Context) (*TokenSet, Profile, error) {
+		return f.redeem(ctx, &own, at, code, flow)
+	})
 }
 
 // readAnswer reads an answer of the provider, which no attacker may have doubled parameters of.

@@ -62,25 +62,36 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 		return out, err
 	}
 	out.returnTo = flows.callbackURL(ctx, &flow.flowState)
-	token, err := f.client1.AccessToken(ctx, answer, flow.secret)
-	switch {
-	case errors.Is(err, oauth.ErrNotAllowed):
-		return out, errorf(ErrOAuthCallback, "%w", mistake(err))
-	case err != nil:
-		return out, errorf(ErrCallbackRoute, "%w", err)
-	}
-	tokens, err := f.tokenSet(token)
+	key := flow.exchangeKey(c, answer.Token+"\x00"+c.query.Get("oauth_verifier"))
+	tokens, profile, err := f.checks.exchanges.do(ctx, key, c.arrival.browser(),
+		func(ctx context.Context) (*TokenSet, Profile, error) { return f.redeem(ctx, answer, flow.secret) })
 	if err != nil {
 		return out, err
 	}
-	profile, err := f.userinfo(ctx, token, tokens)
-	if err != nil {
-		return out, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
-	}
 	if out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
-		out.who.started = started
+		out.who.started, out.who.exchange = started, key
 	}
 	return out, err
+}
+
+// redeem exchanges the request token for an access token, and requests the profile of its account.
+func (f *oauth1Flow) redeem(ctx context.Context, answer oauth.Answer1, secret string) (*TokenSet, Profile, error) {
+	token, err := f.client1.AccessToken(ctx, answer, secret)
+	switch {
+	case errors.Is(err, oauth.ErrNotAllowed):
+		return nil, nil, errorf(ErrOAuthCallback, "%w", mistake(err))
+	case err != nil:
+		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
+	}
+	tokens, err := f.tokenSet(token)
+	if err != nil {
+		return nil, nil, err
+	}
+	profile, err := f.userinfo(ctx, token, tokens)
+	if err != nil {
+		return nil, nil, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
+	}
+	return tokens, profile, nil
 }
 
 // tokenSet is a token of OAuth 1.0a as applications see it, with a client that signs.

@@ -34,6 +34,8 @@ type identity struct {
 	// started says how the current session relates to the one that started the flow. An account is linked to the current
 	// user with flowSameSession alone.
 	started flowSession
+	// exchange identifies the callback that the identity is the result of.
+	exchange exchangeKey
 
 	// tokens and client are those of an OAuth flow.
 	tokens *TokenSet

@@ -105,7 +105,10 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 	a.parts.assemble(a, entry, asked)
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
-		checks: &checks{sealer: seal, keys: seals.flowKeys, state: seals.state}, challenge: seals.challenge,
+		checks: &checks{
+			sealer: seal, keys: seals.flowKeys, state: seals.state, exchanges: a.sessions.exchanges,
+		},
+		challenge: seals.challenge,
 		limits: asked, cleaning: cleaning,
 		newUserID: newUserID(c.Store != nil, c.Rand),
 	}

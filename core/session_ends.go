@@ -91,6 +91,7 @@ func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSes
 
 // endAllStored ends all sessions of a user under the database strategy, one that begins at this moment included.
 func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, err error) {
+	s.exchanges.erase("", userID)
 	ended, err = guarded("Store.DeleteSessions", func() (int, error) { return s.lister.DeleteSessions(ctx, userID) })
 	if err == nil {
 		err = s.records.removeAll(ctx, userID, "")
@@ -124,7 +125,9 @@ func (s *sessions) endOne(ctx context.Context, id string) (userID string, err er
 	if !ok {
 		return "", nil
 	}
-	return s.records.remove(ctx, id), s.ended.endSession(ctx, key)
+	userID = s.records.remove(ctx, id)
+	s.exchanges.erase("", userID)
+	return userID, s.ended.endSession(ctx, key)
 }
 
 // endUser ends all sessions of a user under the jwt strategy, but for one where except is not empty.
@@ -132,6 +135,7 @@ func (s *sessions) endUser(ctx context.Context, userID, except string) error {
 	if userID == "" {
 		return nil
 	}
+	s.exchanges.erase("", userID)
 	key, _ := idOf(except)
 	if err := s.ended.endUser(ctx, userID, key); err != nil {
 		return err

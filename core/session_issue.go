@@ -12,6 +12,7 @@ import (
 func (s *sessions) issue(
 	ctx context.Context, p *presented, id *identity, who member,
 ) (cookies []Cookie, session string, err error) {
+	s.exchanges.signedIn(id.exchange, p.at.browser(), who.user.ID)
 	if s.config.Strategy == StrategyDatabase {
 		kept := s.rows.atRest(string(who.session.Token))
 		session = publicID(kept)
@@ -176,6 +177,7 @@ func (s *sessions) end(ctx context.Context, p *presented) (userID string, err er
 			userID = event.Session.UserID
 		}
 	}
+	s.exchanges.erase(p.at.browser(), userID)
 	if event.Token != nil || event.Session != nil {
 		p.at.decidedOf(ctx, AuditSignOut, "", userID, sessionID)
 	}

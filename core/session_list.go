@@ -94,6 +94,7 @@ func endSessions(ctx context.Context, a *Auth, userID string, o EndOptions) (int
 	case stored && o == EndOptions{}:
 		return a.sessions.endAllStored(ctx, userID)
 	case stored:
+		a.sessions.exchanges.erase("", userID)
 		return a.sessions.endStored(ctx, list)
 	}
 	if o.One != "" {

@@ -30,6 +30,8 @@ type sessions struct {
 	away *awaySessions
 	// data keeps that of Config.Data, nil without.
 	data *dataKeeper
+	// exchanges remembers the results of the last callbacks until a sign-out.
+	exchanges *exchanges
 }
 
 func newSessions(
@@ -37,7 +39,7 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now), facts: facts,
-		ended: newRevocations(c, store.records, log), lister: store.lister,
+		ended: newRevocations(c, store.records, log), lister: store.lister, exchanges: newExchanges(c.Now),
 		strategies: strategies{
 			config: c.Session,
 			jwt: jwtSessions{
