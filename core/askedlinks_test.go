@@ -137,7 +137,7 @@ func TestLinksAskedForHere(t *testing.T) {
 		if (r.Status == 302) != at {
 			t.Errorf("link %d answered %d: %v", i, r.Status, r.Err)
 		}
-		delete(b.cookies, sessionCookie)
+		b.submit("/auth/signout", nil)
 	}
 	if b.cookies[askedCookie] != "" || len(store.tokens) != 1 {
 		t.Errorf("remembered %q, %d tokens left", b.cookies[askedCookie], len(store.tokens))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/core/internal/once"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
@@ -30,7 +31,10 @@ type emailFlow struct {
 	pages  *pages
 	now    func() time.Time
 
+	sessions *sessions
 	cleaning *cleaning
+	// used are the hashes of links that this process has redeemed.
+	used *once.Memory[string, struct{}]
 }
 
 // needsToken implements [flow]: the POST is the button of our own page.
@@ -175,6 +179,10 @@ func (f *emailFlow) linkSecrets() []string {
 // finish implements [flow]. It redeems the token of a link, once, or asks the visitor to press a button first
 // (docs/protocol.md §9.3).
 func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
+	if _, used := f.used.Get(hashed(c.query.Get("token"), f.linkSecrets()[0])); used && f.isOwn(ctx, c) {
+		return outcome{typed: c.query.Get("email")}, overf(ErrVerification, reasonUsed, "%w",
+			because(ReasonTokenUnknown, "the link was used before, and its user is signed in"))
+	}
 	if f.asksFirst(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
 	}
@@ -195,6 +203,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return outcome{typed: address}, err
 	}
 	f.limits.right(ctx, c, attempt)
+	f.used.Put(hashed(token, f.linkSecrets()[0]), struct{}{}, invite.Expires)
 	out := outcome{cookies: f.asked.forget(c, token, address)}
 	user, err := userByEmail(ctx, f.users, invite.Identifier)
 	if errors.Is(err, ErrNotFound) {
@@ -206,6 +215,12 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: user.Email, UserID: user.ID}
 	out.who = &identity{user: user, account: account}
 	return out, nil
+}
+
+// isOwn reports whether the user who is signed in has the address of a link.
+func (f *emailFlow) isOwn(ctx context.Context, c *call) bool {
+	user, err := f.sessions.currentUser(ctx, &c.session)
+	return err == nil && user != nil && user.Email != "" && user.Email == c.query.Get("email")
 }
 
 // confirmPage asks the reader of a mail to press a button.
@@ -222,12 +237,12 @@ func (f *emailFlow) redeem(ctx context.Context, token, address string) (*store.V
 	invite, err := f.useToken(ctx, token, address)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, NewError(ErrVerification,
+		return nil, overf(ErrVerification, reasonUsed, "%w",
 			because(ReasonTokenUnknown, "no such token for this address: used, mistyped or made up"))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	case invite.Expires.Before(f.now()):
-		return nil, NewError(ErrVerification, because(ReasonTokenExpired, "the token has expired"))
+		return nil, overf(ErrVerification, reasonExpired, "%w", because(ReasonTokenExpired, "the token has expired"))
 	case address != "" && invite.Identifier != address:
 		return nil, NewError(ErrVerification, because(ReasonTokenMisused, "the token belongs to another address"))
 	}

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -118,5 +119,64 @@ func TestRefusedMailsCount(t *testing.T) {
 	}
 	if sent != 5 { // as many as one visitor may have sent
 		t.Errorf("%d mails were tried", sent)
+	}
+}
+
+// TestSecondClick: a second click on a sign-in link leads the user whom the first has signed in to where the link leads.
+// Nobody else gets anything by it.
+func TestSecondClick(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		for _, confirm := range []core.Toggle{core.Auto, core.On, core.Off} {
+			for _, processes := range []int{1, 2} {
+				t.Run(fmt.Sprintf("%s, confirm %v, %d processes", strategy, confirm, processes), func(t *testing.T) {
+					store, links := newPeople(), []string{}
+					config := core.Config{
+						Store: store.as(power{}), Session: core.SessionConfig{Strategy: strategy},
+						Providers: []core.Provider{lenient("q"), &core.EmailProvider{
+							ConfirmLink: confirm,
+							Send: func(_ context.Context, m core.SignInMail) error {
+								links = append(links, strings.TrimPrefix(string(m.URL), "https://app.test"))
+								return nil
+							},
+						}},
+					}
+					first := newApp(t, config)
+					second := first
+					if processes == 2 {
+						second = newApp(t, config)
+					}
+					click := func(b *browser) *core.Response {
+						r := b.get(links[0])
+						if strings.Contains(string(r.Body), `method="POST"`) { // the page with the button
+							r = b.submit(links[0], nil)
+						}
+						return r
+					}
+					b := visit(t, first)
+					b.submit("/auth/signin/email", url.Values{"email": {"ann@example.com"}, "callbackUrl": {"/orders"}})
+					if r := click(b); r.Err != nil || b.who() != "ann" {
+						t.Fatalf("the first click: %s, %v", r.Redirect, r.Err)
+					}
+					b.auth = second
+					if processes == 1 {
+						if r := b.get(links[0]); r.Redirect != "https://app.test/orders" {
+							t.Errorf("it asks again: %d to %s", r.Status, r.Redirect)
+						}
+					}
+					if r := click(b); r.Redirect != "https://app.test/orders" || r.Err == nil || b.who() != "ann" {
+						t.Errorf("the second click leads to %s: %v", r.Redirect, r.Err)
+					}
+					other := visit(t, second)
+					other.finish("q", other.start("q", ""), "bob", false)
+					for _, b := range []*browser{other, visit(t, second)} {
+						before := b.who()
+						if r := click(b); !strings.Contains(r.Redirect, "error=Verification") || b.who() != before {
+							t.Errorf("as %q it leads to %s: %v", before, r.Redirect, r.Err)
+						}
+					}
+				})
+			}
+		}
 	}
 }

@@ -189,4 +189,3 @@ func cloneJSON(value any) any {
 	}
 	return value
 }
-

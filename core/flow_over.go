@@ -55,14 +55,15 @@ func readReason(text string) callbackReason {
 }
 
 // alreadySignedIn answers a callback that can no longer be used, if its user is signed in: it redirects to where the
-// sign-in would have. It returns nil if no user is signed in, and for the registration of a passkey, whose user has to
-// know that it failed.
+// sign-in would have. It returns nil if no user is signed in, for a link to another user's address, and for the
+// registration of a passkey, whose user must know that it failed.
 func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, err error) *Response {
 	action, _ := c.fields.Text("action")
 	if reasonIn(err) == "" || c.kind == TypeWebAuthn && action == ceremonyRegister {
 		return nil
 	}
-	if user, err := s.sessions.currentUser(ctx, &c.session); err != nil || user == nil {
+	user, notKnown := s.sessions.currentUser(ctx, &c.session)
+	if notKnown != nil || user == nil || c.kind == TypeEmail && user.Email != c.query.Get("email") {
 		return nil
 	}
 	failed := asError(err, ErrCallbackRoute)

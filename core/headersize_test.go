@@ -246,7 +246,6 @@ func TestPasskeysAmongFlows(t *testing.T) {
 			if r := m.look("callback", m.get(answer)); r.Err != nil && n >= len(answers)-2 {
 				t.Errorf("%d tabs: flow %d: %v", tabs, n, r.Err)
 			}
-			delete(m.cookies, sessionCookie)
 		}
 	}
 }

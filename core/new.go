@@ -109,7 +109,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 			sealer: seal, keys: seals.flowKeys, state: seals.state, exchanges: a.sessions.exchanges,
 		},
 		challenge: seals.challenge,
-		limits: asked, cleaning: cleaning,
+		limits:    asked, cleaning: cleaning,
 		newUserID: newUserID(c.Store != nil, c.Rand),
 	}
 	for _, p := range a.providers {
@@ -148,7 +148,8 @@ func (m *flowMaker) flow(p *provider) flow {
 		return &emailFlow{
 			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
-			pages: m.pages, now: m.config.Now, cleaning: m.cleaning,
+			pages: m.pages, now: m.config.Now, cleaning: m.cleaning, sessions: m.sessions,
+			used: &once.Memory[string, struct{}]{Now: m.config.Now},
 		}
 	case p.webauthn != nil:
 		return &passkeyFlow{

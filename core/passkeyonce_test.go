@@ -43,6 +43,41 @@ func TestChallengesAreAnsweredOnce(t *testing.T) {
 	}
 }
 
+// TestPasskeyAnswerTwice: a browser that sends its answer twice, because the response was lost or a button was pressed
+// twice, continues as the user whom the first has signed in. A registration says that it failed.
+func TestPasskeyAnswerTwice(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		w := newTown(t, power{true, true, true, true}, strategy)
+		register := w.browser()
+		w.signedIn(register, w.through(register, "plain", "p1", "ada@x.example", ""))
+		w.passkey(register, "action=register", "register", "key")
+		id := base64.RawURLEncoding.EncodeToString([]byte("key"))
+		for action, target := range map[string]string{
+			"authenticate": "https://app.test/orders", "register": "https://app.test/auth/error?error=Configuration&reason=",
+		} {
+			b := w.browser()
+			if action == "register" {
+				b = register
+			}
+			if r := b.get("/auth/webauthn-options/passkey?action=" + action); r.Status != 200 {
+				t.Fatalf("options answered %d: %s", r.Status, r.Body)
+			}
+			form := url.Values{"action": {action}, "data": {`{"id":"` + id + `"}`}, "callbackUrl": {"/orders"}}
+			if action == "authenticate" {
+				if r := b.submit("/auth/callback/passkey", form); r.Err != nil || r.Redirect != target {
+					t.Fatalf("%s: the first answer leads to %s: %v", action, r.Redirect, r.Err)
+				}
+			} else { // the cookie is gone
+				w.app.clock.Advance(16 * time.Minute)
+			}
+			if r := b.submit("/auth/callback/passkey", form); r.Err == nil || !strings.HasPrefix(r.Redirect, target) {
+				t.Errorf("%s: the second answer leads to %s: %v", action, r.Redirect, r.Err)
+			}
+		}
+	}
+}
+
 // TestPasskeyOptionsWithoutAProvider asks for options without a provider in the path: those of the only passkey
 // provider, and where there is not exactly one a script gets 400 in JSON (docs/protocol.md §12.1).
 func TestPasskeyOptionsWithoutAProvider(t *testing.T) {

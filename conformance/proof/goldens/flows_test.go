@@ -437,7 +437,8 @@ func (v *visitor) answer(params url.Values) *core.Response {
 			raw, _ := json.Marshal(user)
 			params.Set("user", string(raw))
 		}
-		return v.send("POST", "/auth/callback/apple", params)
+		posted := v.send("POST", "/auth/callback/apple", params)
+		return v.send("GET", strings.TrimPrefix(posted.Redirect, "https://app.test"), nil)
 	}
 	return v.send("GET", "/auth/callback/"+v.rec.ID+"?"+params.Encode(), nil)
 }
