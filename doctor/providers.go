@@ -65,8 +65,12 @@ func (e providers) shape(check string, p *core.OAuthProvider) {
 	}
 }
 
-// protections looks for a flow that others can break into.
+// protections looks for a flow that an attacker can take over.
 func (e providers) protections(check string, p *core.OAuthProvider) {
+	if p.AllowInsecureHTTP == core.On {
+		e.report.add(check, Unknown, "AllowInsecureHTTP is On: client secret, codes and tokens may travel over plain http",
+			"leave it out, unless every machine between this one and the provider is yours")
+	}
 	if p.RequestToken.URL != "" {
 		return
 	}
@@ -145,15 +149,15 @@ func diagnose(ctx context.Context, err error) (State, string) {
 	case errors.As(err, &authority), errors.As(err, &certificate):
 		return Wrong, "its certificate is not believed here: install its authority, or set Config.HTTPClient to a client " +
 			"that knows it"
-	case has("another issuer"):
+	case has("it names the issuer"):
 		return Wrong, "write the issuer exactly as its discovery document does, with or without the / at its end"
 	case has("answered status 404"):
 		return Wrong, "there is no discovery document: look at the path of the issuer (a realm, a tenant)"
 	case has("plain http"):
-		return Wrong, "write https:// in the issuer"
+		return Wrong, "write https:// in the issuer, or set AllowInsecureHTTP for a provider inside a network of yours"
 	case has("address that no provider has"):
-		return Wrong, "the name leads to a private address: for a provider inside your network set Config.HTTPClient to " +
-			"a client of your own"
+		return Wrong, "the name resolves to this machine or to a network without providers: use localhost, or set " +
+			"AllowInsecureHTTP for a provider on this machine"
 	case has("connection refused"):
 		return Wrong, "nothing listens there: start it, or look at host and port of the issuer"
 	}

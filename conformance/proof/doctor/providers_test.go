@@ -81,6 +81,11 @@ var providerSetups = []setup{
 		p.Issuer = "http://op.example.org"
 		return w.with(p)
 	}},
+	{name: "issuer-insecure", make: func(w *world) core.Config {
+		p := w.op(op{}).provider()
+		p.AllowInsecureHTTP = core.On
+		return w.with(p)
+	}},
 	{name: "issuer-of-another-authority", make: func(w *world) core.Config {
 		tls := httptest.NewUnstartedServer(http.NotFoundHandler())
 		tls.Config.ErrorLog = quiet
