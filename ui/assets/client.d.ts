@@ -44,7 +44,7 @@ export interface SignInOptions extends Going {
 }
 
 /** The fields of a sign-in form, and the options of Auth.js clients, which are not posted. */
-export type Fields = Going & { [field: string]: string | number | boolean | undefined };
+export type Fields = Going & { [field: string]: string | number | boolean | null | undefined } | FormData;
 
 /** Parameters for the provider's page, as Auth.js clients take them. */
 export type Params = string | string[][] | Record<string, string> | URLSearchParams;
@@ -78,7 +78,7 @@ export interface Client {
    * Signs in with a provider; without one the page goes to the sign-in page. The options are among the fields, and the
    * third argument has the provider's parameters, as in Auth.js clients; or the third argument has the options.
    */
-  signIn(provider: string | undefined, fields: Fields & { redirect: false }, params?: Params): Promise<SignInResponse>;
+  signIn(provider: string | undefined, fields: Exclude<Fields, FormData> & { redirect: false }, params?: Params): Promise<SignInResponse>;
   signIn(provider?: string, fields?: Fields, options?: Params | SignInOptions): Promise<Gone>;
   signOut(options?: Going): Promise<Gone>;
   /** Tells who is signed in: null for nobody. */

@@ -8,9 +8,12 @@ const failed = (code, more) => ({ data: null, error: { status: 0, code, ...more 
 // The result of next-auth/react's signIn.
 const likeAuthjs = ({ error, url }) =>
   ({ error: error?.code, code: undefined, status: error ? error.status : 200, ok: !error, url: error ? null : url });
-// Separates options from form fields or provider parameters.
+// The fields of a form, as text: what a form of HTML would post.
+const texts = (form) => Object.fromEntries(Object.entries(form)
+  .flatMap(([name, value]) => value === undefined || value === null ? [] : [[name, String(value)]]));
+// Separates options from form fields or provider parameters; a FormData will do.
 const split = (given) => {
-  const { redirect, redirectTo, callbackUrl, ...rest } = given ?? {};
+  const { redirect, redirectTo, callbackUrl, ...rest } = given?.entries ? Object.fromEntries(given) : given ?? {};
   return [{ redirect, to: redirectTo ?? callbackUrl }, rest];
 };
 
@@ -71,7 +74,8 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
   // fields may contain the options, as with Auth.js clients; more contains options, the provider's parameters, or both.
   async function signIn(provider = "", fields, more) {
     const listed = typeof more === "string" || more?.[Symbol.iterator];
-    const [first, form] = split(fields), [last, { params, ...others }] = split(listed ? { params: more } : more);
+    const [first, given] = split(fields), form = texts(given);
+    const [last, { params, ...others }] = split(listed ? { params: more } : more);
     const options = { redirect: last.redirect ?? first.redirect, to: last.to ?? first.to };
     if (!provider) {
       const url = root + "signin?callbackUrl=" + named(options.to ?? location.href);

@@ -111,14 +111,23 @@ func ownAsAuthjs(c *client) {
 		`signIn("credentials", {` + unknown + `, redirect: false}, {})`: {
 			Error: "CredentialsSignin", Code: "unknown-address", Status: 200, OK: true,
 		},
+		`signIn("credentials", {email: 7, remember: true, otp: undefined, redirect: false})`: {
+			Error: "CredentialsSignin", Code: "remembered-7", Status: 200, OK: true,
+		},
 		`signIn("../signout?", {redirect: false})`: {Error: "Configuration", Status: 200, OK: true},
 	} {
 		c.answers(call, want)
 	}
+	c.resolves(`signIn("credentials", (() => {
+		const form = new FormData();
+		form.set("email", "nobody@example.com");
+		return form;
+	})())`, "", "401 unknown-address")
 	c.answers(`signIn("credentials", {`+right+`, redirect: false})`, c.good())
 	await[chromedp.Void](c, `refresh()`)
 	c.sees(as(lovell))
-	if got := await[string](c, `signOut({redirect: false, redirectTo: "`+there+`"}).then(done => done.url)`); got != there {
+	signOut := `signOut({redirect: false, redirectTo: "` + there + `"}).then(done => done.url)`
+	if got := await[string](c, signOut); got != there {
 		c.Errorf("signOut returns %q", got)
 	}
 	c.answers(`signIn("credentials", {`+right+`, redirect: false, callbackUrl: "`+there+`"})`,

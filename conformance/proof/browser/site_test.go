@@ -122,6 +122,8 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 			passkeys,
 			providers.Credentials(func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 				switch {
+				case form["remember"] == "true":
+					return nil, &core.Error{Type: core.ErrCredentialsSignin, Code: "remembered-" + form["email"] + form["otp"]}
 				case form["email"] != lovell:
 					return nil, &core.Error{Type: core.ErrCredentialsSignin, Code: "unknown-address"}
 				case form["password"] != password:
