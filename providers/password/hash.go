@@ -62,9 +62,10 @@ func (p Params) check() error {
 	return nil
 }
 
-// encoded is an argon2id hash taken apart.
+// encoded is an argon2 hash taken apart: one of argon2id, or of argon2i where i is set.
 type encoded struct {
 	params    Params
+	i         bool
 	salt, key []byte
 }
 
@@ -88,8 +89,11 @@ func (p Params) hash(random io.Reader, password []byte) (string, error) {
 
 // matches computes the hash of password with the parameters of e, and compares in constant time.
 func (e *encoded) matches(password []byte) bool {
-	p := e.params
-	key := argon2.IDKey(password, e.salt, p.Passes, p.Memory, p.Lanes, uint32(len(e.key))) //nolint:gosec // 16 to 64
+	p, compute := e.params, argon2.IDKey
+	if e.i {
+		compute = argon2.Key
+	}
+	key := compute(password, e.salt, p.Passes, p.Memory, p.Lanes, uint32(len(e.key))) //nolint:gosec // 16 to 64
 	return subtle.ConstantTimeCompare(key, e.key) == 1
 }
 
@@ -103,12 +107,16 @@ func (e *encoded) affordable(own Params) error {
 	return nil
 }
 
-// parse takes a hash apart. Numbers are decimal without signs or leading zeros, so that one hash has one spelling.
-func parse(text string) (*encoded, error) {
+// parse parses an argon2id hash, as this package stores it. Numbers are decimal without signs or leading zeros, so that
+// one hash has one spelling.
+func parse(text string) (*encoded, error) { return parseArgon2(text, "argon2id") }
+
+// parseArgon2 parses a hash of one variant of argon2 in the PHC string format.
+func parseArgon2(text, variant string) (*encoded, error) {
 	parts := strings.Split(text, "$")
 	// base64 skips line breaks.
 	if len(parts) != 6 || strings.ContainsAny(text, "\r\n") ||
-		parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v=19" {
+		parts[0] != "" || parts[1] != variant || parts[2] != "v=19" {
 		return nil, errMalformed
 	}
 	costs := strings.Split(parts[3], ",")
@@ -126,7 +134,7 @@ func parse(text string) (*encoded, error) {
 		return nil, errMalformed
 	}
 	params := Params{uint32(memory), uint32(passes), uint8(lanes)} //nolint:gosec // ParseUint bounds them
-	return &encoded{params: params, salt: salt, key: key}, nil
+	return &encoded{params: params, i: variant == "argon2i", salt: salt, key: key}, nil
 }
 
 // number reads "<name><number>".

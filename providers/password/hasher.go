@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -52,6 +53,10 @@ func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, 
 		if err = e.affordable(h.costs); err == nil {
 			ok, current = e.matches([]byte(password)), e.params == h.costs
 		}
+		if verifier := h.verifier(string(old.Hash)); err == nil && !ok && verifier != nil { // it hashes another form of it
+			ok, err = verifier.Verify(string(old.Hash), []byte(password))
+			current = false // the password as it was typed is hashed from now on
+		}
 	} else if verifier := h.verifier(string(old.Hash)); verifier != nil {
 		ok, err = verifier.Verify(string(old.Hash), []byte(password))
 	} else {
@@ -92,6 +97,9 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 	switch {
 	case len(encoded) > longestHash:
 		return "", fmt.Errorf("password: import: the hash is longer than %d bytes", longestHash)
+	case strings.HasPrefix(strings.ToLower(encoded), "{noop}"):
+		return "", errors.New("password: import: the password is not hashed: hash it with bcrypt, or call SendReset for its " +
+			"owner instead")
 	case unsalted(encoded):
 		return "", errors.New("password: import: the hash is MD5 or SHA-1 without a salt, which is as good as no hash: " +
 			"call SendReset for its owner instead")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -140,11 +141,11 @@ func TestImport(t *testing.T) {
 	t.Parallel()
 	all := []password.Verifier{
 		password.Bcrypt(), password.Scrypt(), password.PBKDF2(), password.Django(), password.BetterAuth(),
-		password.Firebase(firebase),
+		password.Firebase(firebase), password.Argon2i(), password.WordPress(), password.Spring(), password.Lucia(),
 	}
 	w := site(t, func(o *password.Options, _ *core.Config) { o.Import, o.Hash = all, usualCost })
 	for i, v := range vectors {
-		email := string(rune('a'+i)) + "@example.com"
+		email := "user" + strconv.Itoa(i) + "@example.com"
 		u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: email})
 		if err != nil {
 			t.Fatal(err)
@@ -165,10 +166,10 @@ func TestImport(t *testing.T) {
 			t.Errorf("%s: stored %s, %v", v.name, record.Value, err)
 		}
 	}
-	u := w.user("a@example.com")
+	u := w.user("user0@example.com")
 	for name, encoded := range map[string]string{
 		"MD5": "88a434c88cca4e900f7874cd98123f43", "SHA-1": "{SHA}bROMo65UVjGzq9caTwds51nFcAs=", "none": "",
-		"plain text": "hunter2", "unknown": "$7$abc", "endless": "$2b$" + strings.Repeat("x", 5000),
+		"plain text": "hunter2", "plain text of Spring": "{noop}hunter2", "unknown": "$7$abc", "endless": "$2b$" + strings.Repeat("x", 5000),
 		"endless, known": "$scrypt$" + strings.Repeat("x", 5000),
 		"costly":         "$argon2id$v=19$m=4194304,t=100,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
 	} {

@@ -1,6 +1,7 @@
 package password
 
 import (
+	"crypto/hmac"
 	"crypto/sha1" //nolint:gosec // PBKDF2 with SHA-1 is what older systems stored
 	"crypto/sha256"
 	"crypto/sha512"
@@ -42,23 +43,78 @@ func (v verifier) Verify(encoded string, password []byte) (bool, error) {
 // maxBcrypt bounds the cost of bcrypt hashes: each step doubles, and 15 takes about two seconds.
 const maxBcrypt = 15
 
-// Bcrypt knows $2a$, $2b$ and $2y$, of Auth0, Clerk, Supabase, Rails, Laravel and many more. It looks at the first 72
-// bytes of a password, as they all do.
+// Bcrypt knows $2a$, $2b$ and $2y$, of Auth0, Clerk, Supabase, Rails, Laravel and many more, and $bcrypt-sha256$ of
+// passlib. It looks at the first 72 bytes of a password, as they all do; $bcrypt-sha256$ at all of it.
 func Bcrypt() Verifier {
-	return verifier{isBcrypt, func(encoded string, password []byte) (bool, error) {
-		cost, err := bcrypt.Cost([]byte(encoded))
-		switch {
-		case err != nil:
-			return false, errMalformed
-		case cost > maxBcrypt:
-			return false, errCostly
-		}
-		err = bcrypt.CompareHashAndPassword([]byte(encoded), password)
-		if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
-			return false, nil
-		}
-		return err == nil, err
-	}}
+	return verifier{
+		func(encoded string) bool { return isBcrypt(encoded) || strings.HasPrefix(encoded, "$bcrypt-sha256$") },
+		func(encoded string, password []byte) (bool, error) {
+			if strings.HasPrefix(encoded, "$bcrypt-sha256$") {
+				return bcryptSHA256Matches(encoded, password)
+			}
+			return bcryptMatches(encoded, password)
+		},
+	}
+}
+
+// bcryptMatches computes bcrypt within bounds, and compares.
+func bcryptMatches(encoded string, password []byte) (bool, error) {
+	cost, err := bcrypt.Cost([]byte(encoded))
+	switch {
+	case err != nil || !isBcrypt(encoded):
+		return false, errMalformed
+	case cost > maxBcrypt:
+		return false, errCostly
+	}
+	err = bcrypt.CompareHashAndPassword([]byte(encoded), password)
+	if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// passlibBcrypt matches $bcrypt-sha256$ of passlib: version 2 ("v=2,t=2b,r=12") keys SHA-256 with the salt, version 1
+// ("2a,12") does not.
+var passlibBcrypt = regexp.MustCompile(
+	`^\$bcrypt-sha256\$(?:(v=2,t=)2b,r=([0-9]{1,2})|(2[ab]),([0-9]{1,2}))\$([./A-Za-z0-9]{22})\$([./A-Za-z0-9]{31})$`)
+
+// bcryptSHA256Matches compares with bcrypt of the base64 of SHA-256 of the password.
+func bcryptSHA256Matches(encoded string, password []byte) (bool, error) {
+	m := passlibBcrypt.FindStringSubmatch(encoded)
+	if m == nil {
+		return false, errMalformed
+	}
+	version2, salt, cost := m[1] != "", m[5], m[2]+m[4]
+	sum := sha256.New()
+	if version2 {
+		sum = hmac.New(sha256.New, []byte(salt))
+	}
+	sum.Write(password)
+	if len(cost) == 1 {
+		cost = "0" + cost
+	}
+	return bcryptMatches("$2b$"+cost+"$"+salt+m[6], []byte(base64.StdEncoding.EncodeToString(sum.Sum(nil))))
+}
+
+// Argon2i knows $argon2i$v=19$…, of PHP, Laravel and passlib. Hashes of argon2id need no Verifier.
+func Argon2i() Verifier {
+	return verifier{func(encoded string) bool { return strings.HasPrefix(encoded, "$argon2i$") }, argon2Matches}
+}
+
+// argon2Matches computes argon2id or argon2i with at most ten times the default costs, and compares.
+func argon2Matches(encoded string, password []byte) (bool, error) {
+	variant := "argon2id"
+	if strings.HasPrefix(encoded, "$argon2i$") {
+		variant = "argon2i"
+	}
+	e, err := parseArgon2(encoded, variant)
+	if err == nil {
+		err = e.affordable(Params{}.withDefaults())
+	}
+	if err != nil {
+		return false, err
+	}
+	return e.matches(password), nil
 }
 
 var bcryptShape = regexp.MustCompile(`^\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}$`)
@@ -66,7 +122,9 @@ var bcryptShape = regexp.MustCompile(`^\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}$`)
 func isBcrypt(encoded string) bool { return bcryptShape.MatchString(encoded) }
 
 // digests are the hash functions that PBKDF2 is used with.
-var digests = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
+var digests = map[string]func() hash.Hash{
+	"sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+}
 
 // unsalted reports whether a hash is MD5 or SHA-1 without a salt: 32 or 40 hexadecimal digits, or what Django and LDAP
 // make of them. They are broken within hours, so that taking them along would keep them around.

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/scrypt"
 )
 
-// Django knows what Django stores: pbkdf2_sha256, pbkdf2_sha1, scrypt, bcrypt, bcrypt_sha256 and argon2. Its md5 and
-// sha1 are refused, salted or not: let their owners choose a new password.
+// Django knows what Django stores: pbkdf2_sha256, pbkdf2_sha1, scrypt, bcrypt, bcrypt_sha256 and argon2, which is
+// argon2id, or argon2i before Django 3.2. Its md5 and sha1 are refused, salted or not: let their owners choose a new password.
 func Django() Verifier {
 	return verifier{
 		func(encoded string) bool {
@@ -32,7 +32,7 @@ func Django() Verifier {
 				sum := sha256.Sum256(password)
 				return Bcrypt().Verify(rest, []byte(hex.EncodeToString(sum[:])))
 			case "argon2":
-				return djangoArgon(rest, password)
+				return argon2Matches("$"+rest, password)
 			case "scrypt":
 				return djangoScrypt(rest, password)
 			}
@@ -44,19 +44,6 @@ func Django() Verifier {
 			return pbkdf2Matches(strings.TrimPrefix(name, "pbkdf2_"), parts[0], []byte(parts[1]), key, err, password)
 		},
 	}
-}
-
-// djangoArgon checks an argon2id hash with parameters of Django's: 100 MiB, 2 passes, 8 lanes.
-func djangoArgon(encoded string, password []byte) (bool, error) {
-	e, err := parse("$" + encoded)
-	if err != nil {
-		return false, err
-	}
-	bound := Params{}.withDefaults()
-	if err := e.affordable(bound); err != nil {
-		return false, err
-	}
-	return e.matches(password), nil
 }
 
 // djangoScrypt checks "<N>$<salt>$<r>$<p>$<key>".

@@ -1,0 +1,77 @@
+package password
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/md5" //nolint:gosec // what WordPress before 6.8 and phpBB stored, thousands of times with a salt
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/base64"
+	"regexp"
+	"strings"
+)
+
+// maxPhpass is the largest exponent of rounds of phpass: 2^18 take about 50 ms, and WordPress has 2^13.
+const maxPhpass = 18
+
+// WordPress knows $wp$2y$… of WordPress 6.8 and later, bcrypt of an HMAC of the password, and $P$… and $H$… of the
+// versions before and of phpBB (phpass). Add [Bcrypt] for the $2y$… of plugins. Blanks around a password do not count,
+// as in WordPress.
+func WordPress() Verifier {
+	return verifier{
+		func(encoded string) bool {
+			return strings.HasPrefix(encoded, "$wp$2y$") || phpassShape.MatchString(encoded)
+		},
+		func(encoded string, password []byte) (bool, error) {
+			password = bytes.Trim(password, " \t\n\r\x00\x0b")
+			rest, ok := strings.CutPrefix(encoded, "$wp")
+			if !ok {
+				return phpassMatches(encoded, password)
+			}
+			mac := hmac.New(sha512.New384, []byte("wp-sha384"))
+			mac.Write(password)
+			return bcryptMatches(rest, []byte(base64.StdEncoding.EncodeToString(mac.Sum(nil))))
+		},
+	}
+}
+
+// phpassShape is $P$, the exponent of the rounds, eight characters of salt and the hash.
+var phpassShape = regexp.MustCompile(`^\$[PH]\$[./0-9A-Za-z]{31}$`)
+
+// itoa64 are the digits of phpass, which begins with the low bits.
+const itoa64 = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// phpassMatches computes the portable hash of phpass: MD5 of salt and password, then of each sum and the password.
+func phpassMatches(encoded string, password []byte) (bool, error) {
+	if !phpassShape.MatchString(encoded) {
+		return false, errMalformed
+	}
+	exponent := strings.IndexByte(itoa64, encoded[3])
+	switch {
+	case exponent < 7: // as phpass itself refuses
+		return false, errMalformed
+	case exponent > maxPhpass:
+		return false, errCostly
+	}
+	sum := md5.Sum(append([]byte(encoded[4:12]), password...)) //nolint:gosec // see the import
+	next := make([]byte, 0, len(sum)+len(password))
+	for range 1 << exponent {
+		sum = md5.Sum(append(append(next[:0], sum[:]...), password...)) //nolint:gosec // see the import
+	}
+	return subtle.ConstantTimeCompare([]byte(phpass64(sum[:])), []byte(encoded[12:])) == 1, nil
+}
+
+// phpass64 is the base64 of phpass.
+func phpass64(sum []byte) string {
+	var out strings.Builder
+	for i := 0; i < len(sum); i += 3 {
+		var bits uint
+		for j, b := range sum[i:min(i+3, len(sum))] {
+			bits |= uint(b) << (8 * j)
+		}
+		for n := range min(len(sum)-i, 3) + 1 {
+			out.WriteByte(itoa64[bits>>(6*n)&63])
+		}
+	}
+	return out.String()
+}
