@@ -178,7 +178,7 @@ func TestNobodyCostsAsMuch(t *testing.T) { // alone: it counts what the process 
 		"too costly": {secret: secret{Hash: hashed(strings.Replace(reference, "m=65536", "m=4194304", 1))}},
 	} {
 		before := allocated()
-		if ok, _, _ := h.compute("password", old); ok {
+		if ok, _, _ := h.compare("password", old); ok {
 			t.Errorf("%s: the password is right", name)
 		}
 		if got, want := allocated()-before, uint64(o.Hash.Memory)<<10; got < want {

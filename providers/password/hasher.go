@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -20,6 +21,10 @@ type hasher struct {
 	imports []Verifier
 	random  io.Reader
 	queue   *queue
+	pace    *pace
+	now     func() time.Time
+	// sleep waits outside of the queue for the rest of the time that a refused comparison takes.
+	sleep func(ctx context.Context, d time.Duration)
 }
 
 // hash makes the hash of a new password, when there is a slot for it.
@@ -33,22 +38,53 @@ func (h *hasher) make(password string) (hashed, error) {
 	return hashed(hash), err
 }
 
-// matches reports whether a password is the stored one, and a hash to store in its place where that was made with other
-// costs or by another system. Without a stored one it computes as much, for nothing: the time must not tell.
+// matches reports whether a password is the stored one, and returns a hash to store instead if that one was made with
+// other costs or by another system. Without a stored one it computes as much, and a refusal takes the same time whatever
+// was compared: see pace.
 func (h *hasher) matches(ctx context.Context, password string, old *stored) (ok bool, better hashed, err error) {
-	busy := h.queue.do(ctx, func() { ok, better, err = h.compute(password, old) })
+	var took time.Duration
+	busy := h.queue.do(ctx, func() { ok, better, took, err = h.compute(password, old) })
 	if busy != nil {
 		return false, "", busy
+	}
+	if !ok {
+		if rest := h.pace.least(h.now()) - took; rest > 0 {
+			h.sleep(ctx, rest)
+		}
 	}
 	return ok, better, err
 }
 
-func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, err error) {
+// compute compares, and makes the hash to store instead. took is how long the comparison took.
+func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, took time.Duration, err error) {
+	began := h.now()
+	ok, current, err := h.compare(password, old)
+	took = h.now().Sub(began)
+	varied := old != nil && !h.isUsual(old.Hash)
+	if varied && !h.pace.known() { // a hash of another system may cost less than those of the others
+		h.computeForNothing(password)
+		took = h.now().Sub(began)
+	}
+	h.pace.record(h.now(), took, varied)
+	if !ok || current || err != nil {
+		return ok, "", took, err
+	}
+	better, err = h.make(password)
+	return true, better, took, err
+}
+
+// isUsual reports whether a hash costs what the hashes cost that are made now.
+func (h *hasher) isUsual(hash hashed) bool {
+	e, err := parse(string(hash))
+	return err == nil && e.params == h.costs
+}
+
+// compare compares a password with the stored one. current: its hash need not be replaced.
+func (h *hasher) compare(password string, old *stored) (ok, current bool, err error) {
 	if old == nil {
 		h.computeForNothing(password)
-		return false, "", nil
+		return false, false, nil
 	}
-	current := false
 	if e, bad := parse(string(old.Hash)); bad == nil {
 		if err = e.affordable(h.costs); err == nil {
 			ok, current = e.matches([]byte(password)), e.params == h.costs
@@ -60,17 +96,13 @@ func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, 
 	} else if verifier := h.verifier(string(old.Hash)); verifier != nil {
 		ok, err = verifier.Verify(string(old.Hash), []byte(password))
 	} else {
-		err = errors.New("password: the stored hash is of a format that nobody knows: add its Verifier to Options.Import")
+		err = errors.New("password: unknown format of a stored hash: add its Verifier to Options.Import")
 	}
 	if err != nil {
 		h.computeForNothing(password)
-		return false, "", err
+		return false, false, err
 	}
-	if !ok || current {
-		return ok, "", nil
-	}
-	better, err = h.make(password)
-	return true, better, err
+	return ok, current, nil
 }
 
 // computeForNothing takes the time of a comparison.

@@ -24,11 +24,11 @@ type management struct {
 func (p *Provider) managed() (*management, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch len(p.used) {
+	switch all := p.live(); len(all) {
 	case 0:
 		return nil, errors.New("password: the provider is in no configuration yet: call core.New with it first")
 	case 1:
-		return p.used[0], nil
+		return all[0], nil
 	}
 	return nil, errors.New("password: the provider is in several configurations: make one for each of them")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -77,9 +78,22 @@ type Provider struct {
 	*core.CredentialsProvider
 	options Options
 	hashing *queue
+	pace    *pace
 
 	mu   sync.Mutex
-	used []*management // of the Auths that it is attached to
+	used []weak.Pointer[management] // of the Auths that it is attached to, which it does not keep in memory
+}
+
+// live returns the management of each Auth that is still in use, and forgets the others. The lock is the caller's.
+func (p *Provider) live() (all []*management) {
+	p.used = slices.DeleteFunc(p.used, func(w weak.Pointer[management]) bool {
+		m := w.Value()
+		if m != nil {
+			all = append(all, m)
+		}
+		return m == nil
+	})
+	return all
 }
 
 // New returns the provider. What is wrong with the options is found by core.New, with everything else.
@@ -97,6 +111,7 @@ func New(o Options) *Provider {
 	return &Provider{
 		CredentialsProvider: &core.CredentialsProvider{ID: ID, Name: "password"},
 		options:             o, hashing: newQueue(max(1, o.AtOnce), uint64(o.Hash.Memory)<<10),
+		pace: &pace{on: len(o.Import) > 0},
 	}
 }
 
@@ -128,7 +143,8 @@ func (p *Provider) Attach(h *core.Host) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.used = append(p.used, s.management)
+	p.live()
+	p.used = append(p.used, weak.Make(s.management))
 	return nil
 }
 
@@ -166,7 +182,7 @@ func (p *Provider) check(h *core.Host) {
 // Flush is [core.Auth.FlushMail] of all Auths that use the provider.
 func (p *Provider) Flush(ctx context.Context) error {
 	p.mu.Lock()
-	used := slices.Clone(p.used)
+	used := p.live()
 	p.mu.Unlock()
 	var err error
 	for _, m := range used {

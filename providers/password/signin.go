@@ -14,6 +14,8 @@ type signIns struct {
 	passwords *passwords
 	hashes    *hasher
 	log       *slog.Logger
+	// management is not used here: the Provider points to it weakly, and it lives as long as the Auth.
+	management *management
 }
 
 // signInFields are those of the form on the sign-in page.

@@ -24,7 +24,7 @@ type stories struct {
 // storiesOf makes them for an Auth with a store.
 func (p *Provider) storiesOf(h *core.Host) *stories {
 	o, users, records := &p.options, h.Store, h.Records()
-	hashes := &hasher{o.Hash, o.Import, h.Rand, p.hashing}
+	hashes := &hasher{o.Hash, o.Import, h.Rand, p.hashing, p.pace, h.Now, sleep}
 	chosen := &newPasswords{&policy{o.MinLength, o.Words, o.Breached, h.Logger}, hashes}
 	post := &letters{o.Mail, h.Theme, h.Now}
 	shown := &pages{o.MinLength}
@@ -34,14 +34,15 @@ func (p *Provider) storiesOf(h *core.Host) *stories {
 	reset := &resetLinks{tokens, kept, users, post, o.ResetFor}
 	over := &endings{h.Auth, records, h.Logger}
 	made := &newcomers{room, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
+	managed := &management{h, users, records, kept, hashes, reset}
 	return &stories{
-		signIns:       &signIns{users, kept, hashes, h.Logger},
+		signIns:       &signIns{users, kept, hashes, h.Logger, managed},
 		signUps:       &signUps{shown, chosen, room, post, users, h.Logger},
 		confirmations: &confirmations{p.ID, shown, room, hashes, made, h.Logger},
 		forgotten:     &forgotten{shown, reset, post, users},
 		resets:        &resets{p.ID, shown, reset, chosen, kept, over, post, h.Logger},
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, over, post, users, h.Logger},
-		management:    &management{h, users, records, kept, hashes, reset},
+		management:    managed,
 		closed:        o.SignUp == Closed,
 	}
 }

@@ -1,0 +1,161 @@
+package password_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// paced is a site with hashes of another system, which take a time that they name: "slow$173ms$password". Its clock
+// moves while they are compared, and while refused sign-ins wait.
+type paced struct {
+	*world
+	mu     sync.Mutex
+	waited time.Duration
+	inSlot bool // somebody waited while a hash had a slot
+}
+
+func newPaced(t *testing.T) *paced {
+	p := &paced{}
+	slow := password.Func(
+		func(encoded string) bool { return strings.HasPrefix(encoded, "slow$") },
+		func(encoded string, typed []byte) (bool, error) {
+			parts := strings.Split(encoded, "$")
+			d, err := time.ParseDuration(parts[1])
+			p.advance(d)
+			return parts[2] == string(typed), err
+		})
+	p.world = site(t, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{slow} })
+	p.provider.Sleep(func(_ context.Context, d time.Duration) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.inSlot = p.inSlot || p.provider.Load().Busy > 0
+		p.waited += d
+		p.advance(d)
+	})
+	return p
+}
+
+// imported makes a user whose hash takes that long.
+func (p *paced) imported(email, takes string) {
+	p.t.Helper()
+	u, err := p.store.Store.CreateUser(p.t.Context(), &core.User{ID: core.NewID(), Email: email, EmailVerified: p.Now()})
+	if err == nil {
+		err = p.provider.Import(p.t.Context(), u.ID, "slow$"+takes+"$"+good)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// takes is how long a sign-in takes by the site's clock.
+func (p *paced) takes(email, secret string) time.Duration {
+	p.t.Helper()
+	b := p.visit()
+	token := b.csrf()
+	began := p.Now()
+	b.send("POST", "/auth/callback/password", "application/x-www-form-urlencoded",
+		encode("csrfToken", token, "email", email, "password", secret))
+	return p.Now().Sub(began)
+}
+
+// TestImportedHashesTakeNoOtherTime: once a hash of another system was compared, a wrong password takes the same time
+// for it, for a hash of this package, for a cheaper one and for an address that has no account.
+func TestImportedHashesTakeNoOtherTime(t *testing.T) {
+	t.Parallel()
+	p := newPaced(t)
+	p.signUp(ada, good)
+	p.imported("bob@example.com", "173ms")
+	p.imported("carol@example.com", "900ms")
+	p.imported("dan@example.com", "1ms")
+	same := func(want time.Duration) {
+		t.Helper()
+		for _, email := range []string{"nobody@example.com", ada, "bob@example.com", "dan@example.com"} {
+			if got := p.takes(email, "a wrong password"); got != want {
+				t.Errorf("a wrong password for %s takes %v, want %v", email, got, want)
+			}
+		}
+	}
+	p.takes("bob@example.com", "a wrong password")
+	same(173 * time.Millisecond)
+	if got := p.takes("carol@example.com", "a wrong password"); got != 900*time.Millisecond {
+		t.Errorf("the slowest of all takes %v", got)
+	}
+	same(900 * time.Millisecond)
+	p.advance(50 * time.Minute)
+	same(900 * time.Millisecond) // a minute of the last hour
+	p.advance(11 * time.Minute)
+	p.takes("bob@example.com", "a wrong password")
+	p.advance(55 * time.Minute) // what waited before has been compared for 173 ms or less since
+	same(173 * time.Millisecond)
+	p.advance(48 * time.Hour)
+	same(173 * time.Millisecond) // nothing was compared for two days: the last minimum counts
+	if p.inSlot {
+		t.Error("a sign-in waits in a slot of the queue")
+	}
+	p.waited = 0
+	if got := p.takes("bob@example.com", good); got != 173*time.Millisecond || p.waited != 0 {
+		t.Errorf("a right password takes %v, of which %v are waited for", got, p.waited)
+	}
+}
+
+// TestPaceIsBounded: a comparison that hung makes others wait for five seconds at most, and nobody waits where there are
+// no hashes of other systems.
+func TestPaceIsBounded(t *testing.T) {
+	t.Parallel()
+	p := newPaced(t)
+	p.imported("bob@example.com", "10m")
+	p.takes("bob@example.com", "a wrong password")
+	if got := p.takes("nobody@example.com", "a wrong password"); got != 5*time.Second {
+		t.Errorf("an unknown address takes %v", got)
+	}
+	w := site(t)
+	w.provider.Sleep(func(context.Context, time.Duration) { t.Error("a sign-in waits without Import") })
+	w.signUp(ada, good)
+	for _, email := range []string{ada, "nobody@example.com"} {
+		w.signIn(email, "a wrong password")
+	}
+}
+
+// TestSharedProviderKeepsNoAuths: a provider that many Auths share, one after the other, keeps none of them in memory.
+// The last one, which is in use, can be managed.
+func TestSharedProviderKeepsNoAuths(t *testing.T) { // not parallel: it collects garbage
+	provider := password.New(password.Options{Mail: &postbox{}})
+	made := func() *core.Auth {
+		auth, err := core.New(core.Config{
+			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: memory.New(),
+			Session:   core.SessionConfig{Strategy: core.StrategyDatabase},
+			Providers: []core.Provider{provider}, Getenv: func(string) string { return "" }, CleanUp: core.Off,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return auth
+	}
+	for range 100 {
+		made()
+	}
+	var last *core.Auth
+	for range 20 { // an Auth may have cleanups of its own
+		runtime.GC()
+		last = made()
+		if provider.Kept() < 5 {
+			break
+		}
+	}
+	if n := provider.Kept(); n >= 5 {
+		t.Errorf("%d Auths are kept", n)
+	}
+	runtime.GC()
+	if err := provider.Remove(t.Context(), "nobody"); err == nil || strings.Contains(err.Error(), "configuration") {
+		t.Errorf("the one that is in use: %v", err)
+	}
+	runtime.KeepAlive(last)
+}
