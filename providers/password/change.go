@@ -58,7 +58,7 @@ func (s *changes) change(ctx context.Context, c *core.Call) (*core.Response, err
 	if err != nil {
 		return s.pages.again(ctx, c, changeForm(c, user.Email), err)
 	}
-	hash, err := s.chosen.take(ctx, c, c.Field("newPassword"), user.Email)
+	hash, err := s.chosen.take(withPriority(ctx), c, c.Field("newPassword"), user.Email)
 	if err != nil {
 		return s.pages.again(ctx, c, changeForm(c, user.Email), err)
 	}
@@ -98,7 +98,7 @@ func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*
 	if err != nil {
 		return nil, err
 	}
-	ok, _, err := s.hashes.matches(ctx, current, old)
+	ok, _, err := s.hashes.matches(withPriority(ctx), current, old)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +116,7 @@ func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) erro
 	c.Audit(ctx, core.AuditEvent{
 		Name: core.AuditPasswordChanged, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
 	})
+	c.KnowBrowser(ctx, user)
 	s.letters.notifyChanged(ctx, c, user)
 	s.endings.links(ctx, user.ID)
 	if err := s.endings.others(ctx, c); err != nil {

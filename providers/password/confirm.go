@@ -110,7 +110,7 @@ func (s *confirmations) knows(ctx context.Context, c *core.Call, w *waiting) err
 	if err := c.Allow(ctx, core.AttemptCredentials, counted); err != nil {
 		return err
 	}
-	ok, _, err := s.hashes.matches(ctx, password, &stored{secret: secret{Hash: w.Hash}})
+	ok, _, err := s.hashes.matches(c.WithClient(ctx, w.Email), password, &stored{secret: secret{Hash: w.Hash}})
 	if err != nil {
 		return err
 	}

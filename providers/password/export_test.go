@@ -6,7 +6,7 @@ import (
 )
 
 // Waiting is how many wait for a hash.
-func (p *Provider) Waiting() int { return int(p.hashing.waiting.Load()) }
+func (p *Provider) Waiting() int { return p.hashing.load().Waiting }
 
 // CommonEntries are how many passwords the built-in list has, and in how many bytes.
 func CommonEntries() (n, bytes int) { return len(commonWords) / commonEntry, len(commonWords) }

@@ -112,5 +112,5 @@ func (n *newPasswords) take(ctx context.Context, c *core.Call, password, address
 	if err := n.policy.check(ctx, password, address, c.Host()); err != nil {
 		return "", err
 	}
-	return n.hashes.hash(ctx, password)
+	return n.hashes.hash(c.WithClient(ctx, address), password)
 }

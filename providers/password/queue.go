@@ -3,49 +3,73 @@ package password
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
 
 const (
-	// waitingPerSlot is how many may wait for each hash that is computed, longestWait how long.
+	// waitingPerSlot is how many requests may wait for each hash that is computed, longestWait how long.
 	waitingPerSlot = 64
 	longestWait    = 3 * time.Second
 )
 
-// errBusy is returned to whom would have to wait too long.
+// errBusy is returned to a request that would have to wait too long.
 var errBusy = errors.New("password: too many passwords are being checked at once")
 
+// priority is the order in which requests get a slot. Each has its own places to wait, so that a flood of one does not
+// take those of another.
+type priority int
+
+const (
+	unidentified priority = iota // clients whose address is not known: half of the places
+	identified                   // half of the places, of which one network may take a part
+	known                        // known browsers, signed-in users and owners of a link: as many places again
+	priorities
+)
+
 // queue bounds how many hashes are computed at the same time. A hash needs its memory and a processor for tens of
-// milliseconds, so an unbounded number of them is an attack on both. Those who wait hold nothing but their request.
+// milliseconds, so an unbounded number of them is an attack on both. A request that waits takes no other resources.
+//
+// A free slot goes to a known client first. Of the others, identified clients get three slots for each one that
+// unidentified clients get, while both wait.
 //
 // The memory of a hash is garbage when it is done, and the garbage collector comes late: on a busy machine six times
-// the memory of a hash were taken by two slots. So the queue counts what it leaves behind, and collects when that is
-// as much as its slots hold: at most 2 × slots × memory of a hash are taken, beside what the process has anyway.
+// the memory of a hash were taken by two slots. So the queue counts the garbage, and collects it when it is as much as
+// the slots use: at most 2 × slots × memory of a hash are taken, in addition to what the process uses anyway.
 type queue struct {
-	slots   chan struct{}
-	waiting atomic.Int64
-	refused atomic.Uint64
-	wait    time.Duration
-
-	memory  uint64 // of a hash, in bytes
-	mu      sync.Mutex
-	garbage uint64
-	// collect is runtime.GC. roomy is what the process has alive: garbage of less than half of that is left alone, as
+	wait   time.Duration
+	memory uint64 // of a hash, in bytes
+	// collect is runtime.GC. roomy returns what the process has alive: garbage of less than half of that is left alone, as
 	// collecting costs in proportion to what lives.
 	collect func()
 	roomy   func() uint64
+
+	mu      sync.Mutex
+	garbage uint64
+	slots   int
+	busy    int
+	refused uint64
+	lines   [priorities][]*waiter
+	// networks counts the identified clients that wait, by network.
+	networks map[netip.Prefix]int
+	// turns counts the slots that identified clients got in a row while unidentified ones waited.
+	turns int
+}
+
+// waiter is a request that waits.
+type waiter struct {
+	granted  chan struct{} // closed with q.mu locked when it has a slot
+	networks []netip.Prefix
 }
 
 func newQueue(slots int, memory uint64) *queue {
-	return &queue{
-		slots: make(chan struct{}, slots), wait: longestWait, memory: memory, collect: runtime.GC, roomy: alive,
-	}
+	return &queue{slots: slots, wait: longestWait, memory: memory, collect: runtime.GC, roomy: alive}
 }
 
 // alive is how many bytes lived when the garbage collector looked last.
@@ -55,61 +79,190 @@ func alive() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// do runs work when there is a slot. It returns errBusy when too many wait already or the wait takes too long, and the
-// context's error when the visitor has left.
+// place is the place of a request in the queue.
+type place struct {
+	priority priority
+	networks []netip.Prefix // of an identified client
+}
+
+type placeKey struct{}
+
+// withPriority returns a context whose hashes are computed for a client that has shown that the account is theirs.
+func withPriority(ctx context.Context) context.Context {
+	return context.WithValue(ctx, placeKey{}, place{priority: known})
+}
+
+// placeOf returns the place of a request.
+func placeOf(ctx context.Context) place {
+	if p, ok := ctx.Value(placeKey{}).(place); ok {
+		return p
+	}
+	client := core.ClientFromContext(ctx)
+	switch {
+	case client.Known:
+		return place{priority: known}
+	case len(client.Networks) > 0:
+		return place{identified, client.Networks}
+	}
+	return place{}
+}
+
+// do runs work when there is a slot. It returns errBusy when too many requests wait already or the wait takes too long,
+// and the context's error when the client has left.
 func (q *queue) do(ctx context.Context, work func()) error {
 	if err := q.enter(ctx); err != nil {
 		if errors.Is(err, errBusy) {
-			q.refused.Add(1)
+			q.mu.Lock()
+			q.refused++
+			q.mu.Unlock()
 		}
 		return err
 	}
-	defer func() { <-q.slots }()
-	defer q.left() // while the slot is still taken
+	defer q.leave()
+	defer q.addGarbage() // while the slot is still taken
 	work()
 	return nil
 }
 
-// load is how busy it is.
+// load returns the load of the queue.
 func (q *queue) load() core.HashLoad {
-	return core.HashLoad{
-		Slots: cap(q.slots), Busy: len(q.slots), Waiting: int(q.waiting.Load()), Refused: q.refused.Load(),
-	}
-}
-
-// left notes the garbage of a hash.
-func (q *queue) left() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return core.HashLoad{Slots: q.slots, Busy: q.busy, Waiting: q.waiting(), Refused: q.refused}
+}
+
+// waiting returns how many requests wait. q.mu is locked.
+func (q *queue) waiting() (n int) {
+	for _, line := range q.lines {
+		n += len(line)
+	}
+	return n
+}
+
+// addGarbage counts the garbage of a hash.
+func (q *queue) addGarbage() {
+	q.mu.Lock()
 	q.garbage += q.memory
-	most := uint64(cap(q.slots)) * q.memory
-	if q.garbage >= most && q.garbage >= q.roomy()/2 {
-		q.collect()
+	most := uint64(q.slots) * q.memory
+	full := q.garbage >= most && q.garbage >= q.roomy()/2
+	if full {
 		q.garbage = 0
+	}
+	q.mu.Unlock()
+	if full {
+		q.collect()
 	}
 }
 
+// enter waits for a slot.
 func (q *queue) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
-	case q.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	defer q.waiting.Add(-1)
-	if q.waiting.Add(1) > int64(waitingPerSlot*cap(q.slots)) {
-		return errBusy
+	at := placeOf(ctx)
+	w, err := q.join(at.priority, at.networks)
+	if w == nil {
+		return err
 	}
 	soon := time.NewTimer(q.wait)
 	defer soon.Stop()
 	select {
-	case q.slots <- struct{}{}:
+	case <-w.granted:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		err = ctx.Err()
 	case <-soon.C:
-		return errBusy
+		err = errBusy
 	}
+	if q.giveUp(at.priority, w) {
+		return err
+	}
+	if ctx.Err() != nil { // it got the slot at the same moment
+		q.leave()
+		return err
+	}
+	return nil
+}
+
+// join takes a slot, or a place to wait. The waiter is nil for a request that has a slot, or an error.
+func (q *queue) join(p priority, networks []netip.Prefix) (*waiter, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.busy < q.slots {
+		q.busy++
+		return nil, nil
+	}
+	places := waitingPerSlot * q.slots / 2
+	if p == known {
+		places *= 2
+	}
+	if len(q.lines[p]) >= places {
+		return nil, errBusy
+	}
+	for i, network := range networks { // a /64, then a /56 and a /48, which may have more
+		if q.networks[network] >= max(1, places*(i+2)/8) {
+			return nil, errBusy
+		}
+	}
+	if q.networks == nil {
+		q.networks = map[netip.Prefix]int{}
+	}
+	for _, network := range networks {
+		q.networks[network]++
+	}
+	w := &waiter{make(chan struct{}), networks}
+	q.lines[p] = append(q.lines[p], w)
+	return w, nil
+}
+
+// giveUp removes a request that waits. It returns false if the request has got a slot meanwhile.
+func (q *queue) giveUp(p priority, w *waiter) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.lines[p], w)
+	if i < 0 {
+		return false
+	}
+	q.lines[p] = slices.Delete(q.lines[p], i, i+1)
+	q.forget(w)
+	return true
+}
+
+// forget removes a waiter from the counts of its networks. q.mu is locked.
+func (q *queue) forget(w *waiter) {
+	for _, network := range w.networks {
+		if q.networks[network]--; q.networks[network] <= 0 {
+			delete(q.networks, network)
+		}
+	}
+}
+
+// leave hands a slot to the next request.
+func (q *queue) leave() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	p := q.next()
+	if p < 0 {
+		q.busy--
+		return
+	}
+	w := q.lines[p][0]
+	q.lines[p] = slices.Delete(q.lines[p], 0, 1)
+	q.forget(w)
+	close(w.granted)
+}
+
+// next returns whose turn it is, negative if no request waits. q.mu is locked.
+func (q *queue) next() priority {
+	switch {
+	case len(q.lines[known]) > 0:
+		return known
+	case len(q.lines[unidentified]) > 0 && (len(q.lines[identified]) == 0 || q.turns >= 3):
+		q.turns = 0
+		return unidentified
+	case len(q.lines[identified]) > 0:
+		q.turns++
+		return identified
+	}
+	return -1
 }

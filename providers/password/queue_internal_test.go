@@ -3,6 +3,7 @@ package password
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,7 +22,7 @@ func TestQueueBounds(t *testing.T) {
 		release := make(chan struct{})
 		var inside, most, done, busy atomic.Int64
 		var all sync.WaitGroup
-		for range 2 + 2*waitingPerSlot {
+		for range 2 + waitingPerSlot {
 			all.Go(func() {
 				err := q.do(context.Background(), func() {
 					most.Store(max(most.Load(), inside.Add(1)))
@@ -36,7 +37,7 @@ func TestQueueBounds(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if got, want := q.load(), (core.HashLoad{Slots: 2, Busy: 2, Waiting: 2 * waitingPerSlot}); got != want {
+		if got, want := q.load(), (core.HashLoad{Slots: 2, Busy: 2, Waiting: waitingPerSlot}); got != want {
 			t.Errorf("while all wait the load is %+v, want %+v", got, want)
 		}
 		began := time.Now()
@@ -44,7 +45,7 @@ func TestQueueBounds(t *testing.T) {
 			t.Errorf("one too many: %v after %v", err, time.Since(began))
 		}
 		time.Sleep(longestWait + time.Millisecond)
-		if got := busy.Load(); got != 2*waitingPerSlot {
+		if got := busy.Load(); got != waitingPerSlot {
 			t.Errorf("%d were turned away after the longest wait", got)
 		}
 		close(release)
@@ -52,10 +53,10 @@ func TestQueueBounds(t *testing.T) {
 		if done.Load() != 2 || most.Load() != 2 {
 			t.Errorf("%d computed, %d at once", done.Load(), most.Load())
 		}
-		if err := q.do(context.Background(), func() {}); err != nil || q.waiting.Load() != 0 {
-			t.Errorf("afterwards: %v, %d wait", err, q.waiting.Load())
+		if err := q.do(context.Background(), func() {}); err != nil || q.load().Waiting != 0 {
+			t.Errorf("afterwards: %v, %d wait", err, q.load().Waiting)
 		}
-		if got, want := q.load(), (core.HashLoad{Slots: 2, Refused: 1 + 2*waitingPerSlot}); got != want {
+		if got, want := q.load(), (core.HashLoad{Slots: 2, Refused: 1 + waitingPerSlot}); got != want {
 			t.Errorf("afterwards the load is %+v, want %+v", got, want)
 		}
 	})
@@ -74,8 +75,8 @@ func TestQueueForgetsWhoLeaves(t *testing.T) {
 		go func() { left <- q.do(ctx, func() { t.Error("computed for nobody") }) }()
 		synctest.Wait()
 		leave()
-		if err := <-left; !errors.Is(err, context.Canceled) || q.waiting.Load() != 0 {
-			t.Errorf("%v, %d wait", err, q.waiting.Load())
+		if err := <-left; !errors.Is(err, context.Canceled) || q.load().Waiting != 0 {
+			t.Errorf("%v, %d wait", err, q.load().Waiting)
 		}
 		close(release)
 		synctest.Wait()
@@ -117,5 +118,75 @@ func TestQueueCollects(t *testing.T) {
 		if collected != row.want {
 			t.Errorf("%s: collected %d times, want %d", name, collected, row.want)
 		}
+	}
+}
+
+// TestQueueFlood fills the queue in every way to be many or unidentified. Clients elsewhere and the owner in a known
+// browser still get a slot within the longest wait.
+func TestQueueFlood(t *testing.T) {
+	t.Parallel()
+	v6 := func(third, fourth int) place {
+		at := netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, byte(third >> 8), byte(third), byte(fourth >> 8), byte(fourth)})
+		return place{identified, []netip.Prefix{
+			netip.PrefixFrom(at, 64).Masked(), netip.PrefixFrom(at, 56).Masked(), netip.PrefixFrom(at, 48).Masked(),
+		}}
+	}
+	v4 := func(i int) place {
+		at := netip.AddrFrom4([4]byte{198, 18, byte(i >> 8), byte(i)})
+		return place{identified, []netip.Prefix{netip.PrefixFrom(at, 32)}}
+	}
+	for name, row := range map[string]struct {
+		attacker func(i int) place
+		most     int  // requests of the attacker that wait
+		others   bool // identified clients elsewhere get a slot
+	}{
+		"unidentified":        {func(int) place { return place{} }, 64, true},
+		"one IPv4":            {func(int) place { return v4(1) }, 16, true},
+		"one /64":             {func(int) place { return v6(1, 1) }, 16, true},
+		"the /64 of one /56":  {func(i int) place { return v6(1, i%256) }, 24, true},
+		"the /64 of one /48":  {func(i int) place { return v6(1, i) }, 32, true},
+		"many /48":            {func(i int) place { return v6(i, 1) }, 64, false},
+		"many known browsers": {func(int) place { return place{priority: known} }, 128, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(2, 1)
+				hash := func() { time.Sleep(20 * time.Millisecond) }
+				as := func(p place) context.Context { return context.WithValue(context.Background(), placeKey{}, p) }
+				var all sync.WaitGroup
+				for range 2 {
+					all.Go(func() { _ = q.do(as(place{}), hash) })
+				}
+				synctest.Wait()
+				for i := range 500 {
+					all.Go(func() { _ = q.do(as(row.attacker(i)), hash) })
+					synctest.Wait()
+				}
+				if n := q.load().Waiting; n != row.most {
+					t.Errorf("%d requests of the attacker wait, want %d", n, row.most)
+				}
+				elsewhere, owner, proxied := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+				go func() { elsewhere <- q.do(as(v4(9000)), hash) }()
+				if row.attacker(0).priority != known {
+					go func() { owner <- q.do(as(place{priority: known}), hash) }()
+				} else {
+					owner <- nil
+				}
+				go func() { proxied <- q.do(as(place{}), hash) }()
+				if err := <-elsewhere; (err == nil) != row.others {
+					t.Errorf("a client elsewhere: %v", err)
+				}
+				if err := <-owner; err != nil {
+					t.Errorf("the owner in a known browser: %v", err)
+				}
+				if err := <-proxied; err != nil && row.attacker(0).priority != unidentified {
+					t.Errorf("an unidentified client: %v", err)
+				}
+				all.Wait()
+				if q.load().Busy != 0 || q.load().Waiting != 0 || len(q.networks) != 0 {
+					t.Errorf("afterwards: %+v, %d networks", q.load(), len(q.networks))
+				}
+			})
+		})
 	}
 }

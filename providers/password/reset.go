@@ -79,7 +79,7 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 		c.Drop(resetCookie)
 		return nil, errLink
 	}
-	hash, err := s.chosen.take(ctx, c, c.Field("newPassword"), o.user.Email)
+	hash, err := s.chosen.take(withPriority(ctx), c, c.Field("newPassword"), o.user.Email)
 	if err != nil {
 		return s.pages.again(ctx, c, resetForm(c), err)
 	}
@@ -125,6 +125,7 @@ func (s *resets) replace(ctx context.Context, o *opened, hash hashed) error {
 // after ends what an old password may have left behind: links and remembered devices. None of it undoes the reset when
 // it fails.
 func (s *resets) after(ctx context.Context, c *core.Call, user *core.User) {
+	c.KnowBrowser(ctx, user)
 	s.endings.links(ctx, user.ID)
 	c.Audit(ctx, core.AuditEvent{
 		Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
