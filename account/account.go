@@ -77,6 +77,9 @@ func (a *Account) Attach(h *core.Host) error {
 	a.stories = storiesOf(h, &a.options)
 	h.FreshLinks(a.options.Fresh)
 	h.ProvesEmail()
+	if a.options.Mail != nil {
+		h.EmailsLinks()
+	}
 	h.EndsSessions()
 	if m, ok := a.options.Mail.(core.ConfiguredMailer); ok {
 		if err := m.Configure(h.Getenv); err != nil {

@@ -68,7 +68,8 @@ type Config struct {
 	TrustHost Toggle
 	// TrustedHosts are the only hosts that are believed: "app.example", "*.preview.app.example". It implies TrustHost.
 	TrustedHosts []string
-	// TrustedProxies are the peers whose forwarded headers are believed; empty: all, when hosts are trusted at all.
+	// TrustedProxies are the peers whose forwarded headers are believed. If it is empty all are, when hosts are trusted at
+	// all. For a proxy that connects over a Unix socket add [UnixSockets]() or a loopback address.
 	TrustedProxies []netip.Prefix
 
 	// TrustedOrigins are front ends on other origins, "https://app.example", whose scripts may ask the auth routes: they

@@ -109,6 +109,20 @@ func (h *Host) KnownBrowsers() {
 	h.parts.knows = true
 }
 
+// EmailsLinks declares that the plugin emails links that carry rights, to choose a new password for example. The host of
+// such a link must not be the choice of whoever sends the request: a configuration that believes any Host header is an
+// error that names the fixes, URL and TrustedHosts. Without TrustHost only loopback hosts are answered, which is safe in
+// development.
+func (h *Host) EmailsLinks() {
+	h.attaching("EmailsLinks")
+	s := h.Auth.site
+	if s.origins.TrustHost && !s.pinned && len(s.origins.TrustedHosts) == 0 {
+		h.fault("it emails links, and TrustHost (or AUTH_TRUST_HOST, VERCEL, CF_PAGES in the environment) believes any Host " +
+			"header, so that an attacker could choose where a link to a new password leads: set URL " +
+			"(AUTH_URL=https://app.example) or TrustedHosts")
+	}
+}
+
 // Fault reports a fault of the configuration. problem names the field and the fix: "Mailer is nil: set one, as …".
 func (h *Host) Fault(problem string) {
 	h.attaching("Fault")

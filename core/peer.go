@@ -44,7 +44,7 @@ func (v *arrival) client() client {
 // client with one IPv6 address has at least 2^64 of them, so these are counted by network. The zero Prefix: it is not
 // known, as on a Unix socket. visitor reports whether it is the visitor's own, as [LimitParams].PeerIsVisitor says.
 func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
-	at, ok := parsePeer(r.RemoteAddr)
+	at, ok := s.peerAddress(r)
 	if !ok {
 		return netip.Prefix{}, false
 	}
@@ -96,6 +96,34 @@ func forwarded(r *Request) bool {
 	return false
 }
 
+// unixPeer stands for the peer on a Unix socket: an address that no host has (RFC 6666).
+var unixPeer = netip.MustParseAddr("100::1")
+
+// UnixSockets is an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix socket
+// is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
+func UnixSockets() netip.Prefix { return netip.PrefixFrom(unixPeer, unixPeer.BitLen()) }
+
+// peerAddress returns the address of a connection's peer. A server on a Unix socket has peers without an address: Go
+// calls them "@", "" or by a path. Only processes of this machine that may write to the socket can connect, so such a
+// peer is trusted as one on a loopback address is.
+func (s *site) peerAddress(r *Request) (netip.Addr, bool) {
+	at, ok := parsePeer(r.RemoteAddr)
+	if ok || !isUnixSocket(r.RemoteAddr) {
+		return at, ok
+	}
+	for _, local := range []netip.Addr{unixPeer, netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
+		if s.trustsProxy(local) {
+			return local, true
+		}
+	}
+	return at, false
+}
+
+// isUnixSocket reports whether a peer's address is that of a Unix socket.
+func isUnixSocket(peer string) bool {
+	return peer == "" || strings.HasPrefix(peer, "@") || strings.HasPrefix(peer, "/") || strings.HasPrefix(peer, "\x00")
+}
+
 // parsePeer reads an address, with a port or without, in its one normal form.
 func parsePeer(text string) (netip.Addr, bool) {
 	if with, err := netip.ParseAddrPort(text); err == nil {
@@ -118,6 +146,6 @@ func (s *site) fromTrustedProxy(r *Request) bool {
 	if len(s.proxies) == 0 {
 		return true
 	}
-	peer, ok := parsePeer(r.RemoteAddr)
+	peer, ok := s.peerAddress(r)
 	return ok && s.trustsProxy(peer)
 }

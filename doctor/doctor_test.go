@@ -50,6 +50,42 @@ func TestSound(t *testing.T) {
 	}
 }
 
+// mailing is a plugin with a mailer.
+type mailing struct{ mailer core.Mailer }
+
+func (mailing) Attach(*core.Host) error { return nil }
+
+func (m mailing) Mailer() core.Mailer { return m.mailer }
+
+// catcher is a mailer for development.
+type catcher struct{ plainMailer }
+
+func (catcher) Development() {}
+
+type plainMailer struct{}
+
+func (plainMailer) Send(context.Context, core.Letter) error { return nil }
+
+// TestDevelopmentMailbox: emails that nobody gets are wrong on a site on https.
+func TestDevelopmentMailbox(t *testing.T) {
+	for name, row := range map[string]struct {
+		url    string
+		mailer core.Mailer
+		wrong  bool
+	}{
+		"a public site": {"https://app.example.org", catcher{}, true}, "development": {"http://localhost:3000", catcher{}, false},
+		"development on https": {"https://localhost:3000", catcher{}, false},
+		"another mailer":       {"https://app.example.org", plainMailer{}, false},
+	} {
+		c := config()
+		c.URL, c.Store, c.Parts = row.url, memory.New(), []core.Part{mailing{row.mailer}}
+		report := doctor.Run(t.Context(), c, doctor.Options{})
+		if strings.Contains(report.String(), "wrong    mail           emails go to the development mailbox") != row.wrong {
+			t.Errorf("%s: got\n%s", name, report)
+		}
+	}
+}
+
 // TestJSON holds the document to what its version promises.
 func TestJSON(t *testing.T) {
 	c := config()

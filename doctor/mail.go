@@ -27,7 +27,7 @@ func (e mails) look() {
 	asked := map[any]bool{}
 	for _, part := range e.parts() {
 		m, ok := part.(interface{ Mailer() core.Mailer })
-		if !ok || e.auth == nil {
+		if !ok {
 			continue
 		}
 		mailer := m.Mailer()
@@ -41,8 +41,22 @@ func (e mails) look() {
 		if c, ok := mailer.(interface{ Check(context.Context) error }); ok {
 			check = c.Check
 		}
+		if e.development(mailer) || e.auth == nil {
+			continue
+		}
 		e.check("mail", check)
 	}
+}
+
+// development reports a mailer for development on a site that is not.
+func (e mails) development(mailer core.Mailer) bool {
+	_, marked := mailer.(interface{ Development() })
+	if !marked || e.site == nil || e.site.Scheme != "https" || local(e.site.Hostname()) {
+		return false
+	}
+	e.report.add("mail", Wrong, "emails go to the development mailbox, which delivers nothing, and the site is on https",
+		"use a mail server: smtp.Nodemailer().Mailer() with EMAIL_SERVER and EMAIL_FROM, for example")
+	return true
 }
 
 // parts are all parts of the configuration, those among the providers included.

@@ -127,6 +127,7 @@ func (p *Provider) Attach(h *core.Host) error {
 	p.check(h)
 	h.ProvesEmail()
 	h.KnownBrowsers()
+	h.EmailsLinks()
 	h.EndsSessions()
 	h.Facts() // a change of the password ends all sessions but one, which has to have a name
 	if h.Store == nil {

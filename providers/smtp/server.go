@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	netmail "net/mail"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,7 +63,7 @@ func (s *server) mail(
 	}
 	if err := s.deliver(ctx, timeout, message(from, m, letter, rand.Text())); err != nil {
 		hidden := append(providers.Hidden(m), core.Secret(s.password))
-		return fmt.Errorf("mail server %s: %s", s.host, providers.Clean(err.Error(), hidden...))
+		return fmt.Errorf("mail server %s: %s%s", s.host, providers.Clean(err.Error(), hidden...), hint(err))
 	}
 	return nil
 }
@@ -114,9 +115,18 @@ func (s *server) check(ctx context.Context) error {
 	}
 	c, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return fmt.Errorf("mail server %s: %s", s.host, providers.Clean(err.Error(), core.Secret(s.password)))
+		return fmt.Errorf("mail server %s: %s%s", s.host, providers.Clean(err.Error(), core.Secret(s.password)), hint(err))
 	}
 	return c.Quit()
+}
+
+// hint names the options for a server that does not offer STARTTLS.
+func hint(err error) string {
+	if !strings.Contains(err.Error(), "STARTTLS") {
+		return ""
+	}
+	return ": use smtps:// if the server has TLS from the first byte, or set smtp.Options.InsecureNoTLS for a server in a " +
+		"private network"
 }
 
 // take returns the connection that was used last, nil when none waits.

@@ -2,8 +2,9 @@
 //
 //	core.Config{Providers: []core.Provider{smtp.Nodemailer()}, …}
 //
-// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Mails travel encrypted: smtp:// insists
-// on STARTTLS, smtps:// is TLS from the first byte. Connections are kept for the next mail for a while.
+// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Emails travel encrypted: smtp:// requires
+// STARTTLS, smtps:// is TLS from the first byte. A server on this machine (smtp://localhost:1025, a mail catcher for
+// example) may do without STARTTLS. Connections are kept for the next email for a while.
 package smtp
 
 import (
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	netmail "net/mail"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -31,7 +33,8 @@ type Options struct {
 	Server core.Secret
 	// TLS is the configuration of encrypted connections, for a private authority; nil: the system's, TLS 1.2 at least.
 	TLS *tls.Config
-	// InsecureNoTLS sends in the clear to a smtp:// server, links and password included: for a relay on this machine.
+	// InsecureNoTLS sends to a smtp:// server without TLS, links and password included: for a relay in a private network.
+	// A server on a loopback address needs no option.
 	InsecureNoTLS bool
 	// Timeout bounds one mail from dialling to the server's word; zero: 20 seconds. A nearer deadline of the request
 	// counts.
@@ -127,6 +130,8 @@ func newServer(address string, o Options) (*server, error) {
 		s.options = append(s.options, mail.WithSSL())
 	case o.InsecureNoTLS:
 		s.options = append(s.options, mail.WithTLSPolicy(mail.NoTLS))
+	case loopback(s.host): // a mail catcher in development, or a relay on this machine
+		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	default:
 		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSMandatory))
 	}
@@ -141,6 +146,15 @@ func newServer(address string, o Options) (*server, error) {
 	return s, err
 }
 
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
 // message puts the letter into its envelope. Text comes first: mail programs show the last part that they can.
 func message(from *netmail.Address, m core.Letter, l providers.Letter, id string) *mail.Msg {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
@@ -150,6 +164,7 @@ func message(from *netmail.Address, m core.Letter, l providers.Letter, id string
 	_, domain, _ := strings.Cut(from.Address, "@")
 	out.SetMessageIDWithValue(id + "@" + domain) // the library would tell this machine's name
 	out.SetDate()
+	out.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834 section 5: no out-of-office reply
 	out.SetBodyString(mail.TypeTextPlain, l.Text)
 	if l.HTML != "" {
 		out.AddAlternativeString(mail.TypeTextHTML, l.HTML)

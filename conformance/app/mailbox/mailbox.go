@@ -11,11 +11,13 @@ import (
 	"crypto/rand"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"html/template"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,6 +87,21 @@ func (b *Mailbox) Mailer() core.Mailer { return mailer{b} }
 
 type mailer struct{ box *Mailbox }
 
+// Configure implements [core.ConfiguredMailer]. A site on https is not in development: its users would get no email,
+// and a proxy on this machine could show their sign-in links to everybody.
+func (mailer) Configure(getenv func(string) string) error {
+	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
+		if public(getenv(name)) {
+			return errors.New("the mailbox is for development, and " + name + " is an https address: use a mail server, " +
+				"smtp.Nodemailer().Mailer() for example")
+		}
+	}
+	return nil
+}
+
+// Development marks the mailer for package doctor: it delivers nothing.
+func (mailer) Development() {}
+
 // Send implements [core.Mailer].
 func (m mailer) Send(_ context.Context, l core.Letter) error { return m.box.keep(l, "") }
 
@@ -146,6 +163,12 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "mailbox: the development mailbox answers on this machine only", http.StatusForbidden)
 		return
 	}
+	for _, m := range b.Mails() {
+		if public(m.URL) { // a proxy on this machine may send neither its headers nor the host that was asked for
+			http.Error(w, "mailbox: the development mailbox does not show emails of a site on https", http.StatusForbidden)
+			return
+		}
+	}
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -188,6 +211,12 @@ func (b *Mailbox) serveHTML(w http.ResponseWriter, id string) {
 func forwarded(h http.Header) bool {
 	names := []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}
 	return slices.ContainsFunc(names, func(name string) bool { return len(h[name]) > 0 })
+}
+
+// public reports whether an address is one of a site on https that is not on this machine.
+func public(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "https" && !loopback(u.Host)
 }
 
 // loopback reports whether host:port names this machine.

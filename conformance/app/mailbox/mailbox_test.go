@@ -17,7 +17,7 @@ import (
 func mail(to string) core.SignInMail {
 	return core.SignInMail{
 		To: to, From: "no-reply@app.example", Host: "app.example", Expires: time.Now(),
-		URL: "https://app.example/auth/callback/email?token=t&email=" + core.Secret(to),
+		URL: "http://localhost:3000/auth/callback/email?token=t&email=" + core.Secret(to),
 	}
 }
 
@@ -57,6 +57,34 @@ func TestAnswersThisMachineOnly(t *testing.T) {
 	}
 }
 
+// TestRefusesSitesOnHTTPS: a proxy on this machine may forward requests for the mailbox without a trace, so a site that
+// is not in development has none.
+func TestRefusesSitesOnHTTPS(t *testing.T) {
+	for address, want := range map[string]int{
+		"http://localhost:3000/auth/x": 200, "https://localhost:3000/auth/x": 200, "https://127.0.0.1/auth/x": 200,
+		"http://app.example/auth/x": 200, "https://app.example/auth/x": 403,
+	} {
+		box := mailbox.New()
+		if err := box.Mailer().Send(t.Context(), core.Letter{To: "ada@example.com", URL: core.Secret(address)}); err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/mailbox", nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		if box.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("an email with a link to %s: status %d, want %d", address, w.Code, want)
+		}
+		mailer, ok := box.Mailer().(core.ConfiguredMailer)
+		if !ok {
+			t.Fatal("the mailer is not configured")
+		}
+		err := mailer.Configure(func(name string) string { return map[string]string{"AUTH_URL": address}[name] })
+		if (err != nil) != (want == 403) {
+			t.Errorf("AUTH_URL=%s: %v", address, err)
+		}
+	}
+}
+
 func TestWaitAndBound(t *testing.T) {
 	box := mailbox.New()
 	go func() {
@@ -82,7 +110,7 @@ func TestTakesLetters(t *testing.T) {
 	box := mailbox.New()
 	mailer := box.Mailer()
 	for _, l := range []core.Letter{
-		{To: "ada@example.com", Kind: core.LetterReset, URL: "https://app.example/reset?token=t", Host: "app.example",
+		{To: "ada@example.com", Kind: core.LetterReset, URL: "http://app.example/reset?token=t", Host: "app.example",
 			Code: "471100", Expires: time.Now()},
 		{To: "bob@example.com", Kind: core.LetterDeleted, Host: "app.example"},
 	} {
@@ -91,7 +119,7 @@ func TestTakesLetters(t *testing.T) {
 		}
 	}
 	got, err := box.Wait(t.Context(), "ada@example.com")
-	want := mailbox.Mail{Kind: core.LetterReset, URL: "https://app.example/reset?token=t", Code: "471100"}
+	want := mailbox.Mail{Kind: core.LetterReset, URL: "http://app.example/reset?token=t", Code: "471100"}
 	if err != nil || got.Kind != want.Kind || got.URL != want.URL || got.Code != want.Code {
 		t.Errorf("mail %+v, error %v", got, err)
 	}

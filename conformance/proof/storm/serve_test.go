@@ -82,7 +82,7 @@ func serve(t task) error {
 		return err
 	}
 	config := core.Config{
-		Store: store, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, TrustHost: core.On,
+		Store: store, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Getenv: func(string) string { return "" }, InsecureNoLimits: true,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 		Providers: []core.Provider{

@@ -142,7 +142,7 @@ func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedP
 			host = v
 		}
 		if v, ok := firstEntry(forwardedProto); ok {
-			scheme = ascii.Lower(v)
+			scheme = httpScheme(ascii.Lower(v))
 		}
 	}
 	o, err := NewOrigin(scheme, host)
@@ -153,6 +153,18 @@ func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedP
 		return Origin{}, ErrUntrusted
 	}
 	return o, nil
+}
+
+// httpScheme returns the scheme of a request whose proxy calls it by that of its WebSocket: some send "wss" with each
+// upgrade (RFC 6455 section 3).
+func httpScheme(scheme string) string {
+	switch scheme {
+	case "wss":
+		return "https"
+	case "ws":
+		return "http"
+	}
+	return scheme
 }
 
 // firstEntry returns the first entry of a list header without its blanks, and false if the header is absent or empty.
