@@ -163,7 +163,7 @@ pictures: ## draw the pictures of docs/how and docs/performance
 
 .PHONY: generate
 generate: $(BIN)/templ ## generate Go from the templ files
-	@for d in $(TEMPLS); do (cd $$d && $(BIN)/templ generate); done
+	@for d in $(TEMPLS); do (cd $$d && $(BIN)/templ generate -include-version=false); done
 
 # In a copy, so that a check changes nothing.
 .PHONY: generate-check
@@ -172,7 +172,7 @@ generate-check: $(BIN)/templ ## generated code is current
 	for d in $(TEMPLS); do \
 		mkdir -p $$tmp/old $$tmp/new; \
 		for c in old new; do find $$d -maxdepth 1 \( -name '*.templ' -o -name '*_templ.go' \) -exec cp {} $$tmp/$$c \; ; done; \
-		(cd $$tmp/new && $(BIN)/templ generate >$$tmp/log 2>&1 || { cat $$tmp/log; exit 1; }); \
+		(cd $$tmp/new && $(BIN)/templ generate -include-version=false >$$tmp/log 2>&1 || { cat $$tmp/log; exit 1; }); \
 		if ! diff -ru $$tmp/old $$tmp/new; then echo "$$d: generated code is not current: run make generate"; exit 1; fi; \
 		rm -rf $$tmp/old $$tmp/new; \
 	done

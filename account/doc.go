@@ -17,4 +17,4 @@
 //     the change back for seven days.
 package account
 
-//go:generate env GOWORK=off go tool -modfile=../tools/go.mod templ generate
+//go:generate env GOWORK=off go tool -modfile=../tools/go.mod templ generate -include-version=false

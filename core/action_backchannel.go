@@ -28,7 +28,7 @@ type logouts struct {
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(remoteLogout)
 	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
-		return nil, &badRequest{errorf(ErrUnknownAction, "this provider's users cannot be signed out from afar: that needs "+
+		return nil, &badRequest{cause: errorf(ErrUnknownAction, "this provider's users cannot be signed out from afar: that needs "+
 			"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
 	}
 	response := jsonResponse(nil)

@@ -36,7 +36,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	switch view.Error {
 	case "", string(ErrCredentialsSignin), string(ErrTooManyFailures), sessionRequired: // nothing to report
 	default:
-		view.Reference = c.ref()
+		view.Reference = c.lastRef()
 	}
 	return p.renderSignIn(ctx, c, view), nil
 }

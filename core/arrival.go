@@ -22,12 +22,16 @@ type arrival struct {
 
 	// action and providerID are those of an auth route, the provider one that is configured. They are in the log.
 	action, providerID string
+	// number tells the requests of this process apart.
+	number uint64
 	// misconfigured is the reference of a request that no Auth answers.
 	misconfigured string
 }
 
 // unsettled is a request of which nothing is known yet, nor may ever be: enough for an answer that refuses it.
-func (s *site) unsettled(r *Request) arrival { return arrival{site: s, r: r, place: s.nowhere} }
+func (s *site) unsettled(r *Request) arrival {
+	return arrival{site: s, r: r, place: s.nowhere, number: s.failures.next()}
+}
 
 // settle finds out place and cookies. Where the origin is refused, the arrival serves for the answer as it is.
 func (v *arrival) settle() error {

@@ -41,7 +41,7 @@ func (c *call) refuseBearer() error {
 	if !c.byBearer() {
 		return nil
 	}
-	return &badRequest{errorf(ErrAuth, "%s: a sign-in takes no bearer token: it goes on with cookies, "+
+	return &badRequest{cause: errorf(ErrAuth, "%s: a sign-in takes no bearer token: it goes on with cookies, "+
 		"send it without Authorization", c.action)}
 }
 

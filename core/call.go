@@ -32,7 +32,7 @@ type call struct {
 
 // unread is a call of which nothing is known yet.
 func (s *site) unread(r *Request) *call {
-	return &call{arrival: arrival{site: s, r: r, place: s.nowhere}}
+	return &call{arrival: s.unsettled(r)}
 }
 
 // routed is the path and query of a request to the auth routes.
@@ -48,7 +48,7 @@ type routed struct {
 // route finds action, provider and query, by plain parsing of the raw target (docs/protocol.md §1.1).
 func (s *site) route(r *Request) (to routed, err error) {
 	if r.Method != "GET" && r.Method != "POST" {
-		return to, &badRequest{errorf(ErrUnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}
+		return to, &badRequest{cause: errorf(ErrUnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}
 	}
 	action, providerID, ok := weburl.Action(r.Target, s.basePath)
 	to.action, to.providerID, to.rule = action, providerID, action
@@ -64,12 +64,12 @@ func (s *site) route(r *Request) (to routed, err error) {
 	}
 	if !ok {
 		path, _, _ := strings.Cut(r.Target, "?")
-		return to, &badRequest{errorf(ErrUnknownAction, "no action of ours at %.200q: the routes are under %q; "+
-			"set BasePath to the path at which they are mounted, the prefix of a group included, and PublicPath to what a "+
-			"proxy removes from it", path, s.basePath)}
+		return to, &badRequest{unknown: true, cause: errorf(ErrUnknownAction, "no action of ours at %.200q: the routes are "+
+			"under %q; set BasePath to the path at which they are mounted, the prefix of a group included, and PublicPath to "+
+			"what a proxy removes from it", path, s.basePath)}
 	}
 	if to.query, err = weburl.Query(r.Target); err != nil {
-		to.badQuery = &badRequest{errorf(ErrUnknownAction, "query: %w", err)}
+		to.badQuery = &badRequest{cause: errorf(ErrUnknownAction, "query: %w", err)}
 	}
 	return to, nil
 }

@@ -265,7 +265,11 @@ const (
 )
 
 // badRequest marks a request that is answered 400 "Bad request." rather than with a page.
-type badRequest struct{ cause *Error }
+type badRequest struct {
+	cause *Error
+	// unknown: no action has this path. A browser that asks for a page gets status 404.
+	unknown bool
+}
 
 // ErrInvalidGrant says that the provider no longer accepts a refresh token: it has ended, or the person took the
 // permission back. They must sign in again.

@@ -32,6 +32,11 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return response
 	case errors.Is(err, ErrStoreUnavailable):
 		return p.unavailable(ctx, &c.arrival, c.action != "session" && !wantsURL(c.r) && wantsPage(c.r), response)
+	case errors.As(err, &bad) && bad.unknown && c.r.Method == http.MethodGet && prefersHTML(c.r.Header["Accept"]):
+		if c.settle() == nil { // for the links of the page
+			c.locales.settle(ctx, &c.arrival, c.askedLocale())
+		}
+		return p.notFound(ctx, &c.arrival, response)
 	case errors.As(err, &bad):
 		return refuse(response, http.StatusBadRequest, badRequestBody)
 	case errors.As(err, &body):
@@ -67,4 +72,12 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 		return c.page(p.config.Error, "error", params...)
 	}
 	return c.page(p.config.SignIn, "signin", params...)
+}
+
+// refer gives the response to a request that failed the reference of its log line.
+func (v *arrival) refer(response *Response) *Response {
+	if response.Err != nil {
+		response.Header.Set(ReferenceHeader, v.ref())
+	}
+	return response
 }

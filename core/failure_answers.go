@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -69,6 +70,24 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 	}
 	response.Header.Set("Retry-After", e.seconds())
+	return response
+}
+
+// notFound is the response to an address below the base path that no action has, or to a request without a tenant: 404,
+// as a page or as JSON.
+func (p *pages) notFound(ctx context.Context, v *arrival, response *Response) *Response {
+	if !prefersHTML(v.r.Header["Accept"]) {
+		return refuse(response, http.StatusNotFound, []byte(`{"message":"Not found."}`))
+	}
+	response.Status = http.StatusNotFound
+	view := ui.ErrorView{Page: p.shell(v), Error: "NotFound", URL: or(v.home, "/"), Host: hostOf(v.origin)}
+	if errors.Is(response.Err, ErrNoTenant) {
+		view.Error, view.URL = "NoTenant", ""
+	} else {
+		view.SignInURL = v.base + "/signin"
+	}
+	response = p.render(ctx, v, response, view.Nonce, p.views.Error(view))
+	response.Header.Set("Vary", "Accept")
 	return response
 }
 

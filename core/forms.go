@@ -51,14 +51,15 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		c, pages, faults := withoutAuth(r, err)
-		return finish(r, refuseAll(ctx, c, pages, faults))
+		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 	}
 	if r.Method != http.MethodPost {
 		return a.site.refuseForm(ctx, r)
 	}
 	posted, err := readBody(ctx, r)
 	if err != nil {
-		return finish(r, a.pages.fail(ctx, a.site.unread(r), err, nil))
+		c := a.site.unread(r)
+		return c.refer(finish(r, a.pages.fail(ctx, c, err, nil)))
 	}
 	fields := url.Values{}
 	for _, name := range posted.Names() {
@@ -107,7 +108,7 @@ func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 	s.log.failure(ctx, err, c.attrs()...)
 	response := refuse(&Response{Err: err}, http.StatusMethodNotAllowed, []byte(`{"message":"Send a POST."}`))
 	response.Header.Set("Allow", http.MethodPost)
-	return finish(r, response)
+	return c.refer(finish(r, response))
 }
 
 // seeOther makes a redirect one that follows a POST.

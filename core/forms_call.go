@@ -66,7 +66,7 @@ func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		c, pages, faults := withoutAuth(r, err)
-		return nil, finish(r, refuseAll(ctx, c, pages, faults))
+		return nil, c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 	}
 	if r.Method != http.MethodPost {
 		return nil, a.site.refuseForm(ctx, r)

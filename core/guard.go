@@ -91,13 +91,15 @@ func (v *Visit) guarding(response *Response) *Response {
 	return response
 }
 
-// nobodyKnows is the answer where the session could not be read: 500, or 503 where the store gave no answer, as the
-// error page for a browser, else as JSON, with the reference of the line in the log. It sends
-// the browser nowhere: a custom error page may have the same guard.
+// nobodyKnows is the response if the session could not be read: 500, 503 if the store is unavailable, or 404 without a
+// tenant, as the error page for a browser, else as JSON. It redirects nowhere: a custom error page may have the same
+// guard.
 func (v *Visit) nobodyKnows(err error) *Response {
 	at, response := v.answering(), &Response{Err: err}
 	page := v.at.readsPages()
-	if errors.Is(err, ErrStoreUnavailable) {
+	if errors.Is(err, ErrNoTenant) {
+		response = v.pages.notFound(v.Context, at, response)
+	} else if errors.Is(err, ErrStoreUnavailable) {
 		response = v.pages.unavailable(v.Context, at, page, response)
 	} else if page {
 		response = v.pages.serverErrorPage(v.Context, at, response)
@@ -105,5 +107,5 @@ func (v *Visit) nobodyKnows(err error) *Response {
 		response = serverErrorJSON(&v.at, response)
 	}
 	at.varies(&response.Header, "Accept, Cookie")
-	return finish(v.at.r, response)
+	return v.at.refer(finish(v.at.r, response))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/ui"
@@ -57,19 +58,43 @@ func (v *Visit) objection(err error) *Response {
 // by the challenge of RFC 9470 section 3.
 func (v *Visit) askAgain(again *StepUp) *Response { return v.askToSignIn(again.problem()) }
 
-// forbid answers 403: the page of AccessDenied for a browser, a problem document (RFC 9457) for others.
+// forbid responds with 403: a page for a browser, which says who is signed in and offers another account, and a problem
+// document (RFC 9457) for others.
 func (v *Visit) forbid(err error) *Response {
 	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
 	at, response := v.answering(), &Response{Err: err, Status: http.StatusForbidden}
 	if v.at.readsPages() {
-		view := ui.ErrorView{
-			Page: v.pages.shell(at), Error: string(ErrAccessDenied), Reference: v.at.ref(),
-			URL: v.at.home, Host: hostOf(v.at.origin),
-		}
+		view := v.forbiddenView(at)
 		response = v.pages.render(v.Context, at, response, view.Nonce, v.pages.views.Error(view))
 	} else {
 		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
 		response = problem.document(at, response)
 	}
-	return finish(v.at.r, v.guarding(response))
+	return v.at.refer(finish(v.at.r, v.guarding(response)))
+}
+
+// forbiddenView is the page for a user who is signed in and may not open this page.
+func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
+	view := ui.ErrorView{
+		Page: v.pages.shell(at), Error: "Forbidden", Reference: v.at.ref(),
+		URL: or(v.at.home, "/"), Host: hostOf(v.at.origin), BackURL: v.cameFrom(),
+	}
+	if s, err := v.Session(); err == nil && s != nil && s.User != nil {
+		view.SignedInAs = or(s.User.Email, s.User.Name)
+	}
+	if token, err := v.token(); err == nil {
+		view.SwitchAction, view.CSRFToken, view.CallbackURL = v.at.base+"/signout", token, v.at.here()
+	}
+	return view
+}
+
+// cameFrom returns the page of this site from which the browser came, and "" if it is the same page or another site.
+func (v *Visit) cameFrom() string {
+	from := v.at.header("Referer")
+	back, err := sameOrigin(from, v.at.at)
+	if from == "" || err != nil || v.at.r.Method != http.MethodGet || back == absolute(v.at.origin, v.at.here()) ||
+		strings.HasPrefix(back, v.at.base+"/") { // the sign-in page
+		return ""
+	}
+	return back
 }

@@ -61,7 +61,7 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 		response = rt.pages.fail(ctx, c, err, cookies)
 	}
 	c.rememberLocale(response)
-	response = finish(r, response)
+	response = c.refer(finish(r, response))
 	c.answerBearer(response)
 	c.share(response)
 	return response

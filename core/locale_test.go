@@ -17,7 +17,7 @@ func languages() []ui.Locale {
 		{Tag: "ar", Dir: "rtl", Texts: map[string]string{"signin.heading": "دخول"}},
 		{Tag: "en"},
 		{Tag: "de", Texts: map[string]string{
-			"signin.heading": "Anmelden", "error.denied.heading": "Kein Zugang", "status.403": "Verboten",
+			"signin.heading": "Anmelden", "error.forbidden.heading": "Kein Zugang", "status.403": "Verboten",
 			"status.422": "Nicht verarbeitbar", "status.401": "Nicht angemeldet", "toy.short": "Mindestens %s Zeichen.",
 			"problem.again": "Melden Sie sich erneut an.",
 		}},

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -12,21 +13,35 @@ import (
 // JSON for the others. The faults go to the log.
 func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	c, pages, faults := withoutAuth(r, err)
+	if errors.Is(faults, ErrNoTenant) {
+		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
+	}
 	to, err := c.route(r)
 	c.action, c.query = to.action, to.query
 	if err != nil {
-		return finish(r, pages.fail(ctx, c, err, nil))
+		return c.refer(finish(r, pages.fail(ctx, c, err, nil)))
 	}
-	return finish(r, refuseAll(ctx, c, pages, faults))
+	return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 }
 
 // withoutAuth is the call of a request for which no Auth could be chosen, and the pages that answer it, with what
 // little is known of the configuration.
 func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	var faults *ConfigError
+	var chosen *chooserError
+	logger := slog.Default()
+	if errors.As(err, &chosen) {
+		logger = chosen.logger
+	}
 	if !errors.As(err, &faults) {
 		unknown := errorf(ErrInvalidConfig, "%w", err)
+		if errors.Is(err, ErrNoTenant) {
+			unknown = errorf(ErrInvalidConfig, "%w", mistake(err))
+		}
 		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
+	}
+	if faults.logger == nil {
+		faults.logger = logger
 	}
 	c := Config{Logger: faults.logger, Theme: faults.theme, Pages: faults.pages, Views: faults.views}
 	defaults(&c)
@@ -36,13 +51,21 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	return &call{arrival: arrival}, newPages(&c, nil), faults
 }
 
-// refuseAll logs the faults of a configuration and answers with status 500.
+// refuseAll logs the configuration errors and responds with status 500, or 404 to a request without a tenant.
 func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) *Response {
 	logAll(ctx, &c.arrival, faults)
-	return pages.serverError(ctx, c, &Response{Err: faults})
+	response := &Response{Err: faults}
+	if errors.Is(faults, ErrNoTenant) {
+		return pages.notFound(ctx, &c.arrival, response)
+	}
+	return pages.serverError(ctx, c, response)
 }
 
 func logAll(ctx context.Context, v *arrival, faults *ConfigError) {
+	var chosen *chooserError
+	if errors.As(faults, &chosen) && chosen.quiet {
+		return
+	}
 	for _, p := range faults.Problems {
 		v.log.failure(ctx, p, v.attrs()...)
 	}

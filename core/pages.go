@@ -88,7 +88,7 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 		URL: c.home, Host: hostOf(c.origin),
 	}
 	if name != "" { // a failure sent the browser here
-		view.Reference = c.ref()
+		view.Reference = c.lastRef()
 	}
 	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view)), nil
 }

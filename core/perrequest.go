@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // PerRequest returns an Auth that lets choose find the configuration of each request, by its host for instance: for
@@ -14,8 +15,9 @@ import (
 // where every Auth that choose returns must answer. With an empty basePath it takes Auths of any path, and no adapter
 // can mount it.
 //
-// An error of choose is answered like a faulty configuration: status 500 without details; so is a panic, and nil
-// without an error. Building an Auth derives keys: choose keeps them and looks one up. It is called concurrently, and
+// If choose returns an error that is [ErrNoTenant], the response is status 404, and the log gets a bounded number of
+// lines at level INFO. Any other error, a panic, and nil without an error are configuration errors: status 500 without
+// details. Building an Auth derives keys: choose keeps them and looks one up. It is called concurrently, and
 // once for each answer; hook and guard of one request share the first choice, so it decides by the request alone.
 //
 // The Auth of PerRequest has no configuration of its own. Methods that get no request ([Auth.Refresh], [Auth.SealToken]
@@ -24,12 +26,47 @@ import (
 // Auths with the same secret and the same session cookie accept each other's encrypted sessions: a visitor who signed
 // in to one tenant is signed in to all. [Config.Audience] keeps them apart. The log has a warning, "shared-sessions",
 // when choose returns two that are not.
-func PerRequest(basePath string, choose func(ctx context.Context, r *Request) (*Auth, error)) *Auth {
-	c := &chooser{basePath: basePath, choose: choose}
-	return &Auth{
-		choose: c.resolve, site: &site{basePath: basePath}, router: &router{}, log: &reporter{logger: slog.Default()},
+//
+// At most one PerRequestOptions may follow.
+func PerRequest(
+	basePath string, choose func(ctx context.Context, r *Request) (*Auth, error), options ...PerRequestOptions,
+) *Auth {
+	var o PerRequestOptions
+	if len(options) > 0 {
+		o = options[0]
 	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &chooser{basePath: basePath, choose: choose, options: o}
+	return &Auth{choose: c.resolve, site: &site{basePath: basePath}, router: &router{}, log: &reporter{logger: o.Logger}}
 }
+
+// PerRequestOptions are the optional settings of [PerRequest].
+type PerRequestOptions struct {
+	// Logger receives the errors of requests for which no Auth was chosen. The default is slog.Default().
+	Logger *slog.Logger
+	// Now is the clock. The default is time.Now.
+	Now func() time.Time
+}
+
+// ErrNoTenant is what the function of [PerRequest] returns, or wraps, for a request that belongs to no tenant: a host
+// that anyone can make up. The response is status 404.
+var ErrNoTenant = errors.New("core: no tenant for this request")
+
+// chooserError is the error of a request for which no Auth was chosen.
+type chooserError struct {
+	error
+	logger *slog.Logger
+	// quiet: the log has had enough lines of this kind.
+	quiet bool
+}
+
+// Unwrap returns the cause.
+func (e *chooserError) Unwrap() error { return e.error }
 
 // chooser is the function of PerRequest, and what it has returned.
 type chooser struct {
@@ -38,12 +75,44 @@ type chooser struct {
 	// known holds the Auths that were looked at, and the first Auth of each realm.
 	known, realms sync.Map
 	count         atomic.Int32
+
+	options PerRequestOptions
+	unknown lineLimit // of requests without a tenant
+}
+
+// lineLimit bounds the lines of a log that anyone can cause: maxLines a minute.
+type lineLimit struct {
+	mu    sync.Mutex
+	since time.Time
+	lines int
+}
+
+const maxLines = 10
+
+// allows counts a line, and reports whether the log may have it.
+func (l *lineLimit) allows(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.since) >= time.Minute || now.Before(l.since) {
+		l.since, l.lines = now, 0
+	}
+	l.lines++
+	return l.lines <= maxLines
 }
 
 // maxKnown bounds what a chooser remembers: an application that builds an Auth for each request must not fill memory.
 const maxKnown = 1024
 
 func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
+	a, err := c.find(ctx, r)
+	if err != nil {
+		quiet := errors.Is(err, ErrNoTenant) && !c.unknown.allows(c.options.Now())
+		return nil, &chooserError{err, c.options.Logger, quiet}
+	}
+	return a, nil
+}
+
+func (c *chooser) find(ctx context.Context, r *Request) (*Auth, error) {
 	a, err := guarded("configuration function", func() (*Auth, error) { return c.choose(ctx, r) })
 	switch {
 	case err != nil:

@@ -2,28 +2,49 @@ package core
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
+	"hash"
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// A reference is the short code that a log line shares with what the visitor sees: error page, sign-in page after a
-// failure, or JSON answer. Most failures redirect, to a page that is another request, and the address must stay as it
-// is. So the code is computed from what both requests carry: it names the browser rather than the failure, and leads to
-// the browser's lines in the log.
+// A reference is the short code that a log line shares with what the user sees: the page, the response header
+// [ReferenceHeader], or the JSON body. Each request has its own. Most failures redirect to a page, which is another
+// request, and the address must stay as Auth.js has it: the site therefore remembers the last reference of each browser
+// for a minute. After that, or in another process, the page shows the browser's own code, which the log line has too.
 
-// referenceLen is the length of a code: 40 bits, enough to tell the browsers of a log apart.
+// ReferenceHeader is the field of a response to a request that failed: the code that the log line has.
+const ReferenceHeader = "X-Auth-Reference"
+
+// referenceLen is the length of a code: 40 bits.
 const referenceLen = 8
 
-// ref is the code of the request's browser: an authentication code (RFC 2104) over its CSRF cookie or, where there is
-// none yet, over what its requests look like, so that the code shows nothing of either.
+// ref returns the code of the request: an authentication code (RFC 2104) over its number, so that it tells nothing.
 func (v *arrival) ref() string {
-	if len(v.secrets) == 0 { // nothing is configured: then nothing redirects, and the code need not come again
+	if len(v.secrets) == 0 { // no Auth was chosen
 		return v.misconfigured
 	}
-	mac := hmac.New(sha256.New, []byte(v.secrets[0]))
-	mac.Write([]byte("reference\x00"))
+	mac := v.referenceMAC("request")
+	var number [16]byte
+	binary.BigEndian.PutUint64(number[:8], v.failures.seed)
+	binary.BigEndian.PutUint64(number[8:], v.number)
+	mac.Write(number[:])
+	return referenceOf(mac.Sum(nil))
+}
+
+// browserRef returns the code of the request's browser: an authentication code over its CSRF cookie or, if it has none
+// yet, over the properties of its requests.
+func (v *arrival) browserRef() string {
+	if len(v.secrets) == 0 {
+		return v.misconfigured
+	}
+	mac := v.referenceMAC("reference")
 	if v.cookies != nil {
 		if value, ok := v.jar.Get(v.cookies.csrf.name()); ok {
 			mac.Write([]byte(value))
@@ -38,6 +59,85 @@ func (v *arrival) ref() string {
 	return referenceOf(mac.Sum(nil))
 }
 
+// lastRef returns the code to show on a page to which a failure has redirected the browser.
+func (v *arrival) lastRef() string {
+	browser := v.browserRef()
+	if code := v.failures.last(browser); code != "" {
+		return code
+	}
+	return browser
+}
+
+func (s *site) referenceMAC(kind string) hash.Hash {
+	mac := hmac.New(sha256.New, []byte(s.secrets[0]))
+	mac.Write([]byte(kind + "\x00"))
+	return mac
+}
+
+// failures numbers requests, and remembers the last failed one of each browser. It is safe for concurrent use.
+type failures struct {
+	seed    uint64 // of this process
+	numbers atomic.Uint64
+	now     func() time.Time
+
+	mu     sync.Mutex
+	failed map[string]failedRequest
+}
+
+// failedRequest is the code of a request that failed, and when it did.
+type failedRequest struct {
+	code string
+	at   time.Time
+}
+
+const (
+	// maxFailed bounds the browsers whose failures are remembered.
+	maxFailed = 1024
+	// rememberFailed is for how long a failure is remembered.
+	rememberFailed = time.Minute
+)
+
+func newFailures(now func() time.Time) *failures {
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails; not Config.Rand, because the code is no secret
+	return &failures{seed: binary.BigEndian.Uint64(seed[:]), now: now, failed: map[string]failedRequest{}}
+}
+
+// next returns the number of a request.
+func (f *failures) next() uint64 {
+	if f == nil {
+		return 0
+	}
+	return f.numbers.Add(1)
+}
+
+// note remembers the failure of a browser. When the table is full, it is emptied: pages then show the browser's code.
+func (f *failures) note(browser, code string) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.failed) >= maxFailed {
+		clear(f.failed)
+	}
+	f.failed[browser] = failedRequest{code, f.now()}
+}
+
+// last returns the code of the last failure of a browser, or "" if it was more than rememberFailed ago.
+func (f *failures) last(browser string) string {
+	if f == nil {
+		return ""
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	failed, ok := f.failed[browser]
+	if !ok || f.now().Sub(failed.at) > rememberFailed {
+		return ""
+	}
+	return failed.code
+}
+
 // randomReference is the code of a request that no Auth answers.
 func randomReference(source io.Reader) string {
 	b, err := randomBytes(source, referenceLen)
@@ -47,10 +147,15 @@ func randomReference(source io.Reader) string {
 	return referenceOf(b)
 }
 
-// attrs says where a failure happened, in words that hold nothing a visitor typed but the ID of a provider that is
-// configured.
+// attrs returns the attributes of the log line of a failure, and remembers the failure for the page that follows. They
+// contain nothing that the client sent except the ID of a configured provider.
 func (v *arrival) attrs() []slog.Attr {
-	attrs := []slog.Attr{slog.String("reference", v.ref())}
+	code, browser := v.ref(), v.browserRef()
+	v.failures.note(browser, code)
+	attrs := []slog.Attr{slog.String("reference", code)}
+	if browser != code {
+		attrs = append(attrs, slog.String("browser", browser))
+	}
 	if v.action != "" {
 		attrs = append(attrs, slog.String("action", v.action))
 	}

@@ -38,12 +38,13 @@ type site struct {
 	bearers    bool     // Session.Bearer
 	returns    bool     // providers send browsers back that have signed out
 	trusted    []string // Config.TrustedOrigins
+	failures   *failures
 }
 
 // newSite settles where the routes are, which origins count, and what belongs to a request's origin.
 func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s := &site{
-		proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log, bearers: c.Session.Bearer,
+		failures: newFailures(c.Now), proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log, bearers: c.Session.Bearer,
 	}
 	for _, secret := range c.Secrets {
 		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))

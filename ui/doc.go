@@ -23,4 +23,4 @@
 // is drawn, and [Theme.Validate] and [Provider.Validate] report them beforehand.
 package ui
 
-//go:generate env GOWORK=off go tool -modfile=../tools/go.mod templ generate
+//go:generate env GOWORK=off go tool -modfile=../tools/go.mod templ generate -include-version=false

@@ -76,6 +76,16 @@ func views() map[string]templ.Component {
 			Page: page, Error: "Configuration", Reference: "7KQ2-M9XD", URL: "https://app.test", Host: "app.test",
 		}),
 		"error-accessdenied": ui.ErrorPage(ui.ErrorView{Page: themed, Error: "AccessDenied"}),
+		"error-forbidden": ui.ErrorPage(ui.ErrorView{
+			Page: page, Error: "Forbidden", Reference: "7KQ2-M9XD", URL: "https://app.test", Host: "app.test",
+			SignedInAs: "ada@example.com", BackURL: "https://app.test/orders", CSRFToken: token,
+			SwitchAction: "https://app.test/auth/signout", CallbackURL: "/admin",
+		}),
+		"error-forbidden-plain": ui.ErrorPage(ui.ErrorView{Page: themed, Error: "Forbidden", URL: "https://app.test"}),
+		"error-notfound": ui.ErrorPage(ui.ErrorView{
+			Page: page, Error: "NotFound", URL: "https://app.test", Host: "app.test",
+		}),
+		"error-notenant":     ui.ErrorPage(ui.ErrorView{Page: page, Error: "NoTenant"}),
 		"error-verification": ui.ErrorPage(ui.ErrorView{Page: page, Error: "Verification"}),
 		"error-expired": ui.ErrorPage(ui.ErrorView{
 			Page: page, Error: "Configuration", Reason: "expired", Reference: "7KQ2-M9XD",

@@ -57,6 +57,12 @@ func messageFor(name, reason string) errorMessage {
 		return configurationMessage(reason)
 	case "AccessDenied":
 		return errorMessage{title: textDenied, text: textDeniedBody, signIn: true}
+	case "Forbidden":
+		return errorMessage{title: textForbidden, text: textForbiddenBody}
+	case "NotFound":
+		return errorMessage{title: textNotFound, text: textNotFoundBody, signIn: true}
+	case "NoTenant":
+		return errorMessage{title: textNotFound, text: textNotFoundBody}
 	case "TooManyRequests":
 		return errorMessage{title: textTooMany, text: textTooManyBody, home: true}
 	case "ServiceUnavailable":

@@ -110,6 +110,19 @@ var (
 	textUsedBody = Text{
 		Key: "error.used.body", English: "This sign-in was already completed or canceled. Sign in again to continue.",
 	}
+	textForbidden     = Text{Key: "error.forbidden.heading", English: "You don't have access to this page"}
+	textForbiddenBody = Text{
+		Key: "error.forbidden.body", English: "Your account isn't allowed to open it.",
+	}
+	textForbiddenBack  = Text{Key: "error.forbidden.back", English: "Go back"}
+	textForbiddenOther = Text{Key: "error.forbidden.other", English: "Use a different account"}
+
+	textNotFound     = Text{Key: "error.not-found.heading", English: "Page not found"}
+	textNotFoundBody = Text{
+		Key: "error.not-found.body", English: "There's nothing at this address. Check it for typing errors.",
+	}
+	textNotFoundHome = Text{Key: "error.not-found.home", English: "Go to the home page"}
+
 	textSignInAgain = Text{Key: "error.again", English: "Sign in again"}
 
 	textError     = Text{Key: "error.other.heading", English: "Error"}

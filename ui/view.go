@@ -74,6 +74,18 @@ type ErrorView struct {
 	// Reason narrows "Configuration" down: "expired", "browser" or "used" for a sign-in that can no longer be completed
 	// and has to be started again. It is looked up, never shown. Empty or another value: the text of Error.
 	Reason string
+	// SignedInAs names the user who may not open a page, for the error "Forbidden": the email address, else the name.
+	// Empty: a general text.
+	SignedInAs string
+	// BackURL is where "Go back" leads, for the error "Forbidden". Empty: URL.
+	BackURL string
+	// SwitchAction is where the form of "Use a different account" posts to, for the error "Forbidden": it signs out and
+	// continues at CallbackURL. Empty: there is no such form.
+	SwitchAction string
+	// CSRFToken goes into that form. Empty: the check is switched off and the field is left out.
+	CSRFToken string
+	// CallbackURL is where that form continues: the page that the user may not open, which asks them to sign in.
+	CallbackURL string
 	// Detail is a sentence for the visitor in place of the text that Error stands for. It is shown as it is: nothing that
 	// a request brought along may be in it. Empty: the text of Error.
 	Detail string
@@ -450,3 +462,5 @@ func (v SignInView) signInWith(p Provider) string {
 }
 
 func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.action("signin", "")) }
+
+func (v ErrorView) backURL() string { return cmp.Or(v.BackURL, v.URL) }

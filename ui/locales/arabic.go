@@ -62,6 +62,14 @@ func Arabic() ui.Locale {
 		"error.used.body":       "اكتمل تسجيل الدخول هذا أو أُلغي من قبل. سجّل الدخول مرة أخرى للمتابعة.",
 		"error.again":           "تسجيل الدخول مرة أخرى",
 
+		"error.forbidden.heading": "ليس لديك إذن بالوصول إلى هذه الصفحة",
+		"error.forbidden.body":    "حسابك غير مسموح له بفتحها.",
+		"error.forbidden.back":    "رجوع",
+		"error.forbidden.other":   "استخدام حساب آخر",
+		"error.not-found.heading": "الصفحة غير موجودة",
+		"error.not-found.body":    "لا يوجد شيء في هذا العنوان. تحقق من كتابته.",
+		"error.not-found.home":    "الانتقال إلى الصفحة الرئيسية",
+
 		"error.title":                 "خطأ",
 		"error.configuration.heading": "خطأ في الخادم",
 		"error.configuration.body": "" +

@@ -61,6 +61,14 @@ func Chinese() ui.Locale {
 		"error.used.body":       "此次登录已完成或已取消。请重新登录以继续。",
 		"error.again":           "重新登录",
 
+		"error.forbidden.heading": "您无权访问此页面",
+		"error.forbidden.body":    "您的账号无权打开此页面。",
+		"error.forbidden.back":    "返回",
+		"error.forbidden.other":   "使用其他账号",
+		"error.not-found.heading": "找不到页面",
+		"error.not-found.body":    "此地址没有内容。请检查地址是否有误。",
+		"error.not-found.home":    "前往首页",
+
 		"error.title":                 "错误",
 		"error.configuration.heading": "服务器错误",
 		"error.configuration.body":    "此网站的登录功能未正确设置。这不是您的问题；网站管理者可以在日志中找到详情。",

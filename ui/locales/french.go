@@ -62,6 +62,14 @@ func French() ui.Locale {
 		"error.used.body":       "Cette connexion a déjà été terminée ou annulée. Reconnectez-vous pour continuer.",
 		"error.again":           "Se reconnecter",
 
+		"error.forbidden.heading": "Vous n’avez pas accès à cette page",
+		"error.forbidden.body":    "Votre compte n’est pas autorisé à l’ouvrir.",
+		"error.forbidden.back":    "Retour",
+		"error.forbidden.other":   "Utiliser un autre compte",
+		"error.not-found.heading": "Page introuvable",
+		"error.not-found.body":    "Il n’y a rien à cette adresse. Vérifiez qu’elle est correcte.",
+		"error.not-found.home":    "Aller à la page d’accueil",
+
 		"error.title":                 "Erreur",
 		"error.configuration.heading": "Erreur du serveur",
 		"error.configuration.body": "" +

@@ -64,6 +64,14 @@ func German() ui.Locale {
 		"error.used.body":       "Diese Anmeldung wurde bereits abgeschlossen oder abgebrochen. Melden Sie sich erneut an.",
 		"error.again":           "Erneut anmelden",
 
+		"error.forbidden.heading": "Sie haben keinen Zugriff auf diese Seite",
+		"error.forbidden.body":    "Ihr Konto darf diese Seite nicht öffnen.",
+		"error.forbidden.back":    "Zurück",
+		"error.forbidden.other":   "Anderes Konto verwenden",
+		"error.not-found.heading": "Seite nicht gefunden",
+		"error.not-found.body":    "Unter dieser Adresse gibt es nichts. Prüfen Sie sie auf Tippfehler.",
+		"error.not-found.home":    "Zur Startseite",
+
 		"error.title":                 "Fehler",
 		"error.configuration.heading": "Serverfehler",
 		"error.configuration.body": "" +

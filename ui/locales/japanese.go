@@ -61,6 +61,14 @@ func Japanese() ui.Locale {
 		"error.used.body":       "このログインはすでに完了したか、キャンセルされました。続けるには、もう一度ログインしてください。",
 		"error.again":           "もう一度ログイン",
 
+		"error.forbidden.heading": "このページへのアクセス権がありません",
+		"error.forbidden.body":    "お使いのアカウントでは開けません。",
+		"error.forbidden.back":    "戻る",
+		"error.forbidden.other":   "別のアカウントを使用",
+		"error.not-found.heading": "ページが見つかりません",
+		"error.not-found.body":    "このアドレスには何もありません。入力に誤りがないかご確認ください。",
+		"error.not-found.home":    "ホームページへ",
+
 		"error.title":                 "エラー",
 		"error.configuration.heading": "サーバーエラー",
 		"error.configuration.body":    "このサイトではログインが正しく設定されていません。お客様の操作に問題はありません。詳細はサイト管理者がログで確認できます。",

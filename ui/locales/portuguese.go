@@ -61,6 +61,14 @@ func Portuguese() ui.Locale {
 		"error.used.body":       "Este acesso já foi concluído ou cancelado. Entre novamente para continuar.",
 		"error.again":           "Entrar novamente",
 
+		"error.forbidden.heading": "Você não tem acesso a esta página",
+		"error.forbidden.body":    "Sua conta não tem permissão para abri-la.",
+		"error.forbidden.back":    "Voltar",
+		"error.forbidden.other":   "Usar outra conta",
+		"error.not-found.heading": "Página não encontrada",
+		"error.not-found.body":    "Não há nada neste endereço. Verifique se ele está correto.",
+		"error.not-found.home":    "Ir para a página inicial",
+
 		"error.title":                 "Erro",
 		"error.configuration.heading": "Erro no servidor",
 		"error.configuration.body": "" +

@@ -62,6 +62,14 @@ func Spanish() ui.Locale {
 		"error.used.body":       "Este inicio de sesión ya se ha completado o cancelado. Vuelva a iniciar sesión para continuar.",
 		"error.again":           "Volver a iniciar sesión",
 
+		"error.forbidden.heading": "No tiene acceso a esta página",
+		"error.forbidden.body":    "Su cuenta no tiene permiso para abrirla.",
+		"error.forbidden.back":    "Volver",
+		"error.forbidden.other":   "Usar otra cuenta",
+		"error.not-found.heading": "Página no encontrada",
+		"error.not-found.body":    "No hay nada en esta dirección. Compruebe que esté bien escrita.",
+		"error.not-found.home":    "Ir a la página de inicio",
+
 		"error.title":                 "Error",
 		"error.configuration.heading": "Error del servidor",
 		"error.configuration.body": "" +

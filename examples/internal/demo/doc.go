@@ -1,3 +1,3 @@
 package demo
 
-//go:generate env GOWORK=off go tool -modfile=../../../tools/go.mod templ generate -path ../..
+//go:generate env GOWORK=off go tool -modfile=../../../tools/go.mod templ generate -include-version=false -path ../..
