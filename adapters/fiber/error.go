@@ -26,6 +26,8 @@ func public(err error) error {
 	switch {
 	case errors.Is(err, core.ErrStoreUnavailable):
 		e.public = fiber.ErrServiceUnavailable
+	case errors.Is(err, core.ErrNoTenant):
+		e.public = fiber.ErrNotFound
 	case errors.As(err, &invalid):
 		e.public = fiber.ErrUnprocessableEntity
 	}
