@@ -91,7 +91,7 @@ func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
 // cameFrom returns the page of this site from which the browser came, and "" if it is the same page or another site.
 func (v *Visit) cameFrom() string {
 	from := v.at.header("Referer")
-	back, err := sameOrigin(from, v.at.at)
+	back, err := sameOrigin(from, v.at.at, nil)
 	if from == "" || err != nil || v.at.r.Method != http.MethodGet || back == absolute(v.at.origin, v.at.here()) ||
 		strings.HasPrefix(back, v.at.base+"/") { // the sign-in page
 		return ""
