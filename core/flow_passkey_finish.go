@@ -73,7 +73,7 @@ func credentialIDOf(data []byte) (string, error) {
 func (f *passkeyFlow) wanted(c *call, challenge string) WebAuthnCeremony {
 	rp := f.relyingParty(c)
 	return WebAuthnCeremony{
-		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin,
+		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, Origins: f.RelyingParty.Origins,
 		UserVerification: f.RequireUserVerification != Off, Algorithms: f.Algorithms,
 	}
 }

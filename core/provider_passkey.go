@@ -1,11 +1,14 @@
 package core
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
 // webAuthn is a configured passkey provider with its defaults filled in.
@@ -58,11 +61,31 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 				p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
 		}
 	}
+	p.RelyingParty.Origins = slices.Clone(p.RelyingParty.Origins)
+	for i, origin := range p.RelyingParty.Origins {
+		if !isPasskeyOrigin(origin) {
+			faults.add(ErrInvalidConfig, "provider %q: RelyingParty.Origins[%d] is %q: write an https origin as browsers send it, "+
+				"such as https://www.app.example, or android:apk-key-hash: and the SHA-256 of the signing certificate in "+
+				"base64url without padding", p.ID, i, origin)
+		}
+	}
 	if p.ConditionalUI != Off && !p.fillsPasskeys() {
 		faults.add(ErrMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
 			`"username webauthn": add it, or switch ConditionalUI off`, p.ID)
 	}
 	return p
+}
+
+// isPasskeyOrigin reports whether the client data of a ceremony may name an origin: of a page by https, or by http on
+// this machine, or of an Android app.
+func isPasskeyOrigin(text string) bool {
+	if hash, ok := strings.CutPrefix(text, "android:apk-key-hash:"); ok {
+		raw, err := base64.RawURLEncoding.Strict().DecodeString(hash)
+		return err == nil && len(raw) == sha256.Size
+	}
+	origin, path, err := weburl.ParseOrigin(text)
+	return err == nil && path == "" && origin.String() == text &&
+		(strings.HasPrefix(text, "https://") || origin.IsLoopback())
 }
 
 // fillsPasskeys reports whether browsers may offer passkeys in the autofill of a field.

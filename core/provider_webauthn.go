@@ -70,6 +70,10 @@ type RelyingParty struct {
 	Name string
 	// Origin is where the ceremonies take place; empty: the origin of the request.
 	Origin string
+	// Origins are further origins whose passkeys are accepted: https origins, such as a subdomain of ID or a related
+	// origin (WebAuthn Level 3 section 5.11), and Android apps as "android:apk-key-hash:" with the SHA-256 of the signing
+	// certificate in base64url. New reports any other text.
+	Origins []string
 }
 
 // WebAuthnVerifier verifies what authenticators answer. It must refuse another ceremony, challenge, origin (a page
@@ -88,8 +92,9 @@ type WebAuthnVerifier interface {
 type WebAuthnCeremony struct {
 	// Challenge is in base64url.
 	Challenge string
-	// RPID and Origin are the relying party's.
+	// RPID and Origin are the relying party's. Origins are RelyingParty.Origins, which are accepted as well.
 	RPID, Origin string
+	Origins      []string
 	// UserVerification demands the flag of that name.
 	UserVerification bool
 	// Algorithms are those offered at a registration.

@@ -25,7 +25,7 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 	if err != nil {
 		return nil, details(err)
 	}
-	if err := exactCreation(answer); err != nil {
+	if err := exactCreation(answer, origins(want)); err != nil {
 		return nil, err
 	}
 	var offered []protocol.CredentialParameter
@@ -35,13 +35,16 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 			Algorithm: webauthncose.COSEAlgorithmIdentifier(alg),
 		})
 	}
-	_, err = answer.Verify(want.Challenge, want.RPID, []string{want.Origin}, nil,
+	_, err = answer.Verify(want.Challenge, want.RPID, origins(want), nil,
 		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, nil, offered)
 	if err != nil {
 		return nil, details(err)
 	}
 	made := answer.Response.AttestationObject.AuthData
 	if err := checkFlags(made.Flags); err != nil {
+		return nil, err
+	}
+	if err := checkKey(made.AttData.CredentialPublicKey); err != nil {
 		return nil, err
 	}
 	passkey := &store.Authenticator{
@@ -64,6 +67,11 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 	return passkey, nil
 }
 
+// origins are those that a ceremony may come from.
+func origins(want core.WebAuthnCeremony) []string {
+	return append([]string{want.Origin}, want.Origins...)
+}
+
 // VerifyAuthentication implements [core.WebAuthnVerifier].
 func (Verifier) VerifyAuthentication(
 	data []byte, stored *store.Authenticator, want core.WebAuthnCeremony,
@@ -76,10 +84,10 @@ func (Verifier) VerifyAuthentication(
 	if err != nil {
 		return 0, errors.New("the stored public key is not in standard base64")
 	}
-	if err := exactAssertion(answer, want.RPID, key); err != nil {
+	if err := exactAssertion(answer, want.RPID, key, origins(want)); err != nil {
 		return 0, err
 	}
-	err = answer.Verify(want.Challenge, want.RPID, "", []string{want.Origin}, nil,
+	err = answer.Verify(want.Challenge, want.RPID, "", origins(want), nil,
 		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, key)
 	if err != nil {
 		return 0, details(err)
