@@ -47,8 +47,10 @@ type dataKeeper struct {
 	underWay flight.Group[string, dataCopy]
 }
 
-// dataCopy is the data of a user as it was at a time, in milliseconds since 1970.
+// dataCopy is the data of a user as it was at a time, in milliseconds since 1970. User is the user's logName: the jwt
+// callback can change whose session a token is, and the copy of another user must not be used.
 type dataCopy struct {
+	User  string          `json:"u"`
 	At    int64           `json:"at"`
 	Value json.RawMessage `json:"v"`
 }
@@ -128,7 +130,7 @@ func (k *dataKeeper) of(ctx context.Context, user *User, came dataCopy) (dataCop
 
 // counts reports whether a copy is one that may still be used.
 func (k *dataKeeper) counts(userID string, c dataCopy) bool {
-	if c.Value == nil {
+	if c.Value == nil || c.User != logName(userID) {
 		return false
 	}
 	at := time.UnixMilli(c.At)
@@ -155,7 +157,7 @@ func (k *dataKeeper) fetch(ctx context.Context, user *User) (dataCopy, error) {
 	case k.inCookie && len(raw) >= dataWarn && k.warned.CompareAndSwap(false, true):
 		k.log.warn(ctx, warnDataLarge)
 	}
-	copied := dataCopy{At: at.UnixMilli(), Value: raw}
+	copied := dataCopy{User: logName(user.ID), At: at.UnixMilli(), Value: raw}
 	k.copies.Put(user.ID, copied, at.Add(k.lasts))
 	return copied, nil
 }
@@ -187,8 +189,8 @@ func (k *dataKeeper) outdate(user string) {
 func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token) (*Token, *sessionData, bool) {
 	var came dataCopy
 	raw := before.Extra[claimData]
-	if raw != nil && json.Unmarshal(raw, &came) != nil {
-		came = dataCopy{}
+	if raw != nil && (json.Unmarshal(raw, &came) != nil || came.User != logName(token.Subject)) {
+		raw, came = nil, dataCopy{}
 	}
 	user := User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
 	data := &sessionData{keeper: k, user: user}

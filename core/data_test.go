@@ -426,3 +426,27 @@ func TestAnyAndAll(t *testing.T) {
 		}
 	}
 }
+
+// TestDataOfAnotherSubject: an administrator acts as customers, because the jwt callback changes the subject of the
+// token. The data of a session is that of its subject, although the token has a copy of the data of another user.
+func TestDataOfAnotherSubject(t *testing.T) {
+	t.Parallel()
+	d := &core.Data[staff]{Load: func(_ context.Context, u *core.User) (staff, error) { return staff{Role: "of " + u.ID}, nil }}
+	actsAs := ""
+	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
+		c.Data = d
+		c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			if actsAs != "" {
+				p.Token.Subject = actsAs
+			}
+			return p.Token, nil
+		}
+	})
+	b := signedIn(t, a, "1")
+	for _, subject := range []string{"1", "2", "1", "2"} {
+		actsAs = subject
+		if data, _, err := reads(b, d); err != nil || data.Role != "of "+subject {
+			t.Errorf("a session of user %s has the data %q, %v", subject, data.Role, err)
+		}
+	}
+}
