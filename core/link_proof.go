@@ -20,7 +20,9 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 		w.announce(func() { w.at.decidedOf(ctx, AuditSessionEnded, ReasonReplaced, here.user.ID, publicID(kept)) })
 	}
 	known = known.Clone()
-	known.EmailVerified = w.now()
+	if known.EmailVerified.IsZero() {
+		known.EmailVerified = w.now()
+	}
 	known, err := present(w.tx.UpdateUser(ctx, known))
 	if err != nil {
 		return nil, err
