@@ -86,6 +86,9 @@ func (a *Account) Attach(h *core.Host) error {
 			return fmt.Errorf("Options.Mail: %w", err)
 		}
 	}
+	if a.options.Mail != nil {
+		h.Notices("account", a.options.Mail)
+	}
 	if h.Store != nil && h.Accounts == nil {
 		h.Fault("the account page needs a Store that is a store.AccountStore too (package core/store)")
 	}

@@ -29,6 +29,25 @@ const (
 
 type handler = func(ctx context.Context, c *core.Call) (*core.Response, error)
 
+// gone answers a request of a user whom the store no longer has: a session in a cookie can outlive its user. The browser
+// is signed out and sent to the sign-in page; a program gets 401.
+func gone(ctx context.Context, c *core.Call) (*core.Response, error) {
+	problem := &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
+	if c.Request.Method != http.MethodPost { // GET changes no session; the page of the sign-in replaces it
+		if c.WantsJSON {
+			return nil, problem
+		}
+		return c.Redirect(c.URL("signin")), nil
+	}
+	if err := c.SignOut(ctx); err != nil {
+		return nil, fmt.Errorf("account: sign out a user who is gone: %w", err)
+	}
+	if c.WantsJSON {
+		return nil, problem
+	}
+	return c.Redirect(c.URL("signin")), nil
+}
+
 // here is the visitor: a session that the guards have let through.
 func here(ctx context.Context, c *core.Call) (*core.Session, error) {
 	session, err := c.Session(ctx)

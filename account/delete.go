@@ -38,7 +38,8 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 		return nil, err
 	}
 	// Before the user goes: under jwt it is the user's record that ends their sessions.
-	_, err = d.host.Auth.EndSessions(ctx, user.ID, core.EndOptions{})
+	_, err = c.EndSessions(ctx, core.EndOptions{})
+	ended := err == nil
 	if err != nil && !notListed(err) && !errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: end the sessions of a user who goes: %w", err)
 	}
@@ -50,9 +51,16 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: d.host.Now()}
 		d.letters.notify(ctx, c, user.ID, letter)
 	}
-	if err := c.SignOut(ctx); err != nil { // the session is gone; the cookies go too
+	if ended {
+		return d.answer(ctx, c)
+	}
+	if err := c.SignOut(ctx); err != nil { // the user is gone; the cookies go too
 		d.host.Logger.InfoContext(ctx, "account: sign-out after a deletion", "error", err)
 	}
+	return d.answer(ctx, c)
+}
+
+func (d *deletions) answer(ctx context.Context, c *core.Call) (*core.Response, error) {
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]bool{"deleted": true}), nil
 	}

@@ -47,7 +47,7 @@ func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("account: read the user: %w", err)
-	case core.SameMailbox(user.Email, address):
+	case core.SameMailbox(user.Email, address) && !user.EmailVerified.IsZero():
 		return refuse(c, http.StatusBadRequest, codeSameEmail)
 	}
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
@@ -87,8 +87,9 @@ func (e *emails) letter(
 	if err := e.links.remember(ctx, kindChange, token, user.ID, ends, to); err != nil {
 		return l, err
 	}
-	_, err = core.UserByMailbox(ctx, e.host.Store, c.Field("email"))
+	owner, err := core.UserByMailbox(ctx, e.host.Store, c.Field("email"))
 	switch {
+	case err == nil && owner.ID == user.ID: // the user verifies the address that they have
 	case err == nil:
 		return core.Letter{To: to.New, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
 	case !errors.Is(err, core.ErrNotFound):
@@ -159,7 +160,11 @@ func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response,
 	if err := c.Reissue(ctx); err != nil { // the session shows the new address under jwt too
 		e.host.Logger.WarnContext(ctx, "account: the session still shows the old address", "error", err)
 	}
-	return done(ctx, c, "email-changed", map[string]string{"email": asked.New})
+	what := "email-changed"
+	if asked.New == asked.Old {
+		what = "email-verified"
+	}
+	return done(ctx, c, what, map[string]string{"email": asked.New})
 }
 
 // move gives a user another address. [core.ErrConflict]: it has become somebody else's, which the store decides at the
@@ -172,9 +177,11 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 	if user.Email != to.Old {
 		return core.ErrConflict
 	}
-	letter, err := e.undos.letter(ctx, c, user)
-	if err != nil {
-		return err
+	letter := core.Letter{}
+	if to.New != to.Old {
+		if letter, err = e.undos.letter(ctx, c, user); err != nil {
+			return err
+		}
 	}
 	moved := user.Clone()
 	moved.Email, moved.EmailVerified, moved.Null = to.New, e.host.Now(), moved.Null&^store.NullEmail
@@ -183,9 +190,21 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 	}
 	e.links.forget(ctx, userID)
 	c.UpdatedUser(ctx, user, moved)
+	if user.EmailVerified.IsZero() {
+		e.endOthers(ctx, c, userID)
+	}
 	if letter.To == "" {
 		return nil
 	}
 	e.letters.notify(ctx, c, userID, letter) // if it cannot be sent the change stays
 	return nil
+}
+
+// endOthers ends the user's other sessions after the first verification of an address. Somebody else may have created the
+// user with it. Sessions in cookies end by their claim in any case, so a failure is logged only.
+func (e *emails) endOthers(ctx context.Context, c *core.Call, userID string) {
+	if _, err := c.EndOthers(ctx); err != nil && !notListed(err) {
+		e.host.Logger.ErrorContext(ctx, "account: sessions from before the address was verified continue",
+			"user_id", userID, "error", err)
+	}
 }

@@ -82,8 +82,14 @@ func drawn() map[string]templ.Component {
 		"danger":       dangerSection(foreign),
 		"danger-off":   dangerSection(empty()),
 		"ask":          askPage(ask),
-		"undone":       undonePage(page(), "ada@example.com", "https://app.test/auth/signin"),
-		"deleted":      deletedPage(page(), "https://app.test", "app.test"),
+		"undone": undonePage(page(), undoneView{
+			Address: "ada@example.com", Next: "https://app.test/auth/password/reset", Button: textUndonePassword,
+			Ended: true, Removed: []string{"Password", "GitHub"},
+		}),
+		"undone-off": undonePage(page(), undoneView{
+			Address: "ada@example.com", Next: "https://app.test/auth/signin", Button: textSignIn,
+		}),
+		"deleted": deletedPage(page(), "https://app.test", "app.test"),
 	}
 }
 

@@ -119,6 +119,7 @@ func (p *passkeys) post(ctx context.Context, c *core.Call) (*core.Response, erro
 		err := p.remove(ctx, session.UserID, id)
 		if err == nil {
 			told(ctx, c, core.AuditPasskeyRemoved, session)
+			c.NotifyMethod(ctx, core.LetterPasskeyRemoved, session.UserID, "")
 		}
 		return changed(ctx, c, "passkey-removed", err)
 	}

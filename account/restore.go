@@ -21,27 +21,34 @@ type restores struct {
 	links *links
 }
 
-// takeBack restores an address, forgets the links that went to others since, and ends all sessions. link is the record
-// of the link, which stays. A change of the address that was being written meanwhile is found afterwards, when no
-// session is left that could begin another.
-func (r *restores) takeBack(ctx context.Context, c *core.Call, link *store.Record, v *undo) error {
+// takeBack restores an address, forgets the links that went to others since, ends all sessions, and removes the sign-in
+// methods that were added since the change. link is the record of the link, which stays. A change that another request
+// was writing meanwhile is found afterwards, when no session is left that could begin another.
+func (r *restores) takeBack(
+	ctx context.Context, c *core.Call, link *store.Record, v *undo,
+) (removed []added, err error) {
 	for range restoreTries {
 		if err := r.restore(ctx, c, link.UserID, v); err != nil {
-			return err
+			return nil, err
 		}
 		r.links.forget(ctx, link.UserID)
 		r.forgetUndos(ctx, link, v.Made)
 		if err := r.endAll(ctx, link.UserID); err != nil {
-			return err
+			return nil, err
+		}
+		more, err := r.removeAdded(ctx, c, link.UserID, v)
+		if removed = append(removed, more...); err != nil {
+			return nil, err
 		}
 		switch user, err := r.host.Store.User(ctx, link.UserID); {
 		case err != nil:
-			return err
+			return nil, err
 		case user.Email == v.Address:
-			return nil
+			more, err = r.removeAdded(ctx, c, link.UserID, v)
+			return append(removed, more...), err
 		}
 	}
-	return errBusy
+	return nil, errBusy
 }
 
 // restore gives a user the address that they had.

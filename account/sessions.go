@@ -52,7 +52,7 @@ func notListed(err error) bool {
 }
 
 // endings are how people sign out elsewhere, or everywhere.
-type endings struct{ host *core.Host }
+type endings struct{}
 
 // post answers POST account/end: session is an ID of the overview, "others" or "all".
 func (e *endings) post(ctx context.Context, c *core.Call) (*core.Response, error) {
@@ -73,7 +73,7 @@ func (e *endings) post(ctx context.Context, c *core.Call) (*core.Response, error
 		}
 		options = core.EndOptions{Except: session.ID}
 	}
-	ended, err := e.host.Auth.EndSessions(ctx, session.UserID, options)
+	ended, err := c.EndSessions(ctx, options)
 	switch {
 	case notListed(err):
 		return refuse(c, http.StatusConflict, codeNotListed)
@@ -87,9 +87,6 @@ func (e *endings) post(ctx context.Context, c *core.Call) (*core.Response, error
 	}{ended}
 	if which != "all" && which != session.ID {
 		return done(ctx, c, "ended", answer)
-	}
-	if err := c.SignOut(ctx); err != nil { // the record is gone; the cookies go too
-		e.host.Logger.InfoContext(ctx, "account: sign-out after the session was ended", "error", err)
 	}
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, answer), nil

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -19,6 +20,7 @@ type stories struct {
 	undos       *undos
 	deletions   *deletions
 	invitations *invitations
+	letters     *letters
 
 	host  *core.Host
 	fresh time.Duration // Options.Fresh
@@ -41,11 +43,11 @@ func storiesOf(h *core.Host, o *Options) *stories {
 		proofs:      proofs,
 		unlinks:     &unlinks{h, looks, locks},
 		passkeys:    &passkeys{h, looks, locks, notes},
-		endings:     &endings{h},
+		endings:     &endings{},
 		emails:      &emails{h, links, letters, undos},
 		undos:       undos,
 		deletions:   &deletions{h, letters, o.Delete},
-		invitations: &invitations{h, records, letters},
+		invitations: &invitations{h, records, letters}, letters: letters,
 	}
 }
 
@@ -75,8 +77,22 @@ func (s *stories) actions() []core.Action {
 	}
 	for i := range all {
 		all[i].Name = "account"
+		if all[i].Require != nil {
+			all[i].Handle = existing(all[i].Handle)
+		}
 	}
 	return all
+}
+
+// existing answers for users whom the store no longer has.
+func existing(handle handler) handler {
+	return func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		response, err := handle(ctx, c)
+		if errors.Is(err, core.ErrNotFound) {
+			return gone(ctx, c)
+		}
+		return response, err
+	}
 }
 
 // change is an action for visitors who have proved within a time who they are.

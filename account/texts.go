@@ -12,14 +12,18 @@ var (
 	}
 	textUndone     = ui.Text{Key: "account.undone.heading", English: "The change is undone"}
 	textUndoneBody = ui.Text{
-		Key: "account.undone.body",
-		English: "Your account has the address %s again, and nobody is signed in to it any more. Sign in, " +
-			"choose a new password if you have one, and see whether you know all your ways to sign " +
-			"in.",
+		Key:     "account.undone.body",
+		English: "Your account uses %s again.",
 	}
-	textSignIn      = ui.Text{Key: "account.sign-in", English: "Sign in"}
-	textDeleted     = ui.Text{Key: "account.deleted.heading", English: "Your account is deleted"}
-	textDeletedBody = ui.Text{
+	textUndoneEnded   = ui.Text{Key: "account.undone.ended", English: "All devices have been signed out."}
+	textUndoneRemoved = ui.Text{
+		Key:     "account.undone.removed",
+		English: "These sign-in methods were added after the change, so we removed them:",
+	}
+	textUndonePassword = ui.Text{Key: "account.undone.password", English: "Choose a new password"}
+	textSignIn         = ui.Text{Key: "account.sign-in", English: "Sign in"}
+	textDeleted        = ui.Text{Key: "account.deleted.heading", English: "Your account is deleted"}
+	textDeletedBody    = ui.Text{
 		Key:     "account.deleted.body",
 		English: "Everything that belonged to it is gone, and you are signed out.",
 	}
@@ -58,6 +62,7 @@ var (
 	textNewEmail    = ui.Text{Key: "account.email.new", English: "New address"}
 	textEmailChange = ui.Text{Key: "account.email.change", English: "Change"}
 	textEmailWhat   = ui.Text{Key: "account.email.change-what", English: "e-mail address"}
+	textEmailVerify = ui.Text{Key: "account.email.verify", English: "Send verification email"}
 	textEmailHint   = ui.Text{
 		Key: "account.email.hint",
 		English: "We send a letter there. Open its link in this browser, and the address is yours. The old" +
@@ -86,6 +91,9 @@ var (
 		English: "Your account gets its old address back, and everybody who is signed in to it is signed " +
 			"out:",
 	}
+	textAskUndoOnly = ui.Text{
+		Key: "account.undo.only", English: "Your account gets its old address back:",
+	}
 	textDoneUnlinked = ui.Text{Key: "account.done.unlinked", English: "That account no longer opens yours."}
 	textDoneRemoved  = ui.Text{
 		Key:     "account.done.passkey-removed",
@@ -101,7 +109,10 @@ var (
 		English: "We sent a letter to the new address. Open its link in this browser; until then nothing " +
 			"changes.",
 	}
-	textDoneEmail   = ui.Text{Key: "account.done.email-changed", English: "Your address is changed."}
+	textDoneEmail    = ui.Text{Key: "account.done.email-changed", English: "Your address is changed."}
+	textDoneVerified = ui.Text{
+		Key: "account.done.email-verified", English: "Your email address is verified.",
+	}
 	textProblemLast = ui.Text{
 		Key:     "account.problem.last",
 		English: "This is your last way to sign in. Add another one first.",

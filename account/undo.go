@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // undo is the value of a record of kind "email-undo": the address that a user had, and whose mailbox may take the
@@ -16,6 +17,11 @@ type undo struct {
 	Address string    `json:"address"`
 	Proved  time.Time `json:"proved,omitzero"`
 	Made    time.Time `json:"made"`
+	// Had are the IDs of the sign-in methods at the time of the change, and Password is when the password was set, zero
+	// for none. Undoing the change removes all others. Had is nil in links from before these fields were added: those
+	// remove what was added after Made.
+	Had      []string  `json:"had"`
+	Password time.Time `json:"password,omitzero"`
 }
 
 // undos are how the owner of an old address takes a change of it back.
@@ -39,10 +45,13 @@ func (u *undos) letter(ctx context.Context, c *core.Call, user *core.User) (l co
 	}
 	ends := now.Add(undoFor)
 	back := undo{Address: user.Email, Proved: user.EmailVerified, Made: now}
+	if err := u.restores.snapshot(ctx, user.ID, &back); err != nil {
+		return l, err
+	}
 	err = u.links.remember(ctx, kindUndo, token, user.ID, ends, back)
 	return core.Letter{
 		To: user.Email, Kind: core.LetterEmailChanged, Expires: ends, At: now,
-		URL: core.Secret(c.URL("account/undo", "token", token)),
+		URL: core.Secret(c.URL("account/undo", "token", token)), EndsSessions: u.host.CanEndSessions(),
 	}, err
 }
 
@@ -60,9 +69,13 @@ func (u *undos) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 		return c.Answer(ctx, http.StatusOK, map[string]string{"email": v.Address}), nil
 	}
 	page := c.Page("")
+	text := textAskUndoOnly
+	if u.host.CanEndSessions() {
+		text = textAskUndoBody
+	}
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
 		Page: page, CSRFToken: c.CSRFToken, Heading: page.Locale.Say(textAskUndo),
-		Text:    page.Locale.Say(textAskUndoBody),
+		Text:    page.Locale.Say(text),
 		Address: v.Address, Action: c.URL("account/undo"), Token: c.Field("token"), Button: page.Locale.Say(textAskUndo),
 	})), nil
 }
@@ -71,14 +84,15 @@ func deadLink() *core.Problem {
 	return &core.Problem{Status: http.StatusGone, Code: codeLinkInvalid, Text: problemText(codeLinkInvalid)}
 }
 
-// post answers POST account/undo: the user has the old address again, and all sessions end. The link is used up
-// last: whatever fails, or ends this process, before that, the owner of the mailbox can press the button once more. Of
+// post answers POST account/undo: the user has the old address again, all sessions end, and the sign-in methods that were
+// added since the change are removed. The response starts a password reset in this browser. The link is used up last: whatever fails, or ends this process, before that, the owner of the mailbox can press the button once more. Of
 // several who press it at once each restores the same, and one is told so.
 func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var v undo
 	kept, err := u.links.recall(ctx, kindUndo, c.Field("token"), &v)
+	var removed []added
 	if err == nil {
-		err = u.restores.takeBack(ctx, c, kept, &v)
+		removed, err = u.restores.takeBack(ctx, c, kept, &v)
 	}
 	if err == nil {
 		_, err = u.links.records.DeleteRecord(ctx, kindUndo, kept.Key)
@@ -93,9 +107,41 @@ func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) 
 		return nil, fmt.Errorf("account: undo the change of the address: %w", err)
 	}
 	c.Audit(ctx, core.AuditEvent{Name: core.AuditEmailUndone, Outcome: core.OutcomeOK, UserID: kept.UserID})
+	return u.answer(ctx, c, kept.UserID, v.Address, removed)
+}
+
+// answer lists what was removed, and leads to the password reset that it starts.
+func (u *undos) answer(
+	ctx context.Context, c *core.Call, userID, address string, removed []added,
+) (*core.Response, error) {
+	v := undoneView{Address: address, Next: c.URL("signin"), Button: textSignIn, Ended: u.host.CanEndSessions()}
+	for _, m := range removed {
+		v.Removed = append(v.Removed, m.name(c.Locale))
+	}
+	next := "signin"
+	switch reset, err := c.StartReset(ctx, userID); {
+	case err != nil: // the owner can still request a reset by email
+		u.host.Logger.ErrorContext(ctx, "account: the password reset after an undone change did not start", "error", err)
+	case reset != "":
+		next, v.Next, v.Button = "reset", reset, textUndonePassword
+	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, map[string]string{"next": "signin"}), nil
+		return c.Answer(ctx, http.StatusOK, struct {
+			Next    string   `json:"next"`
+			URL     string   `json:"url"`
+			Removed []string `json:"removed,omitempty"`
+		}{next, v.Next, v.Removed}), nil
 	}
 	page := c.Page("")
-	return c.Render(ctx, http.StatusOK, page, undonePage(page, v.Address, c.URL("signin"))), nil
+	return c.Render(ctx, http.StatusOK, page, undonePage(page, v)), nil
+}
+
+// undoneView is the page after a change of the address was undone.
+type undoneView struct {
+	Address, Next string
+	Button        ui.Text
+	// Ended reports whether all sessions have ended.
+	Ended bool
+	// Removed are the names of the sign-in methods that were removed.
+	Removed []string
 }

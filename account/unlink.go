@@ -66,6 +66,7 @@ func (u *unlinks) post(ctx context.Context, c *core.Call) (*core.Response, error
 	err = u.unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
 	if err == nil {
 		told(ctx, c, core.AuditAccountUnlinked, session)
+		c.NotifyMethod(ctx, core.LetterAccountUnlinked, session.UserID, accounts[i].Provider)
 	}
 	return changed(ctx, c, "unlinked", err)
 }

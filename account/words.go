@@ -26,6 +26,8 @@ func doneText(what string) ui.Text {
 		return textDoneAsked
 	case "email-changed":
 		return textDoneEmail
+	case "email-verified":
+		return textDoneVerified
 	}
 	return ui.Text{}
 }

@@ -180,7 +180,7 @@ type BackChannelLogoutParams struct {
 type Events struct {
 	// SignIn: a visitor signed in.
 	SignIn func(ctx context.Context, e SignInEvent) error
-	// SignOut: a session was ended by its owner.
+	// SignOut: a session was ended, by a sign-out, by [Auth.EndSessions] or by a plugin. It is called once for each session.
 	SignOut func(ctx context.Context, e SignOutEvent) error
 	// CreateUser: a user was created.
 	CreateUser func(ctx context.Context, e UserEvent) error
@@ -204,11 +204,13 @@ type SignInEvent struct {
 	NewUser bool
 }
 
-// SignOutEvent is the session that a sign-out ended: Token under the jwt strategy, Session under the database strategy,
-// where nil means that the store knew no such session.
+// SignOutEvent is a session that was ended: Token under the jwt strategy, Session under the database strategy. Session is
+// nil if the store did not have the session. If another browser had the token, Token has its Subject only.
 type SignOutEvent struct {
 	Token   *Token
 	Session *store.Session
+	// SessionID is the ID of the session in [Session] and [SessionInfo]; empty if it has none.
+	SessionID string
 }
 
 // UserEvent is a user that was created or updated.

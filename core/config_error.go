@@ -52,3 +52,10 @@ func (e *ConfigError) add(t ErrorType, format string, args ...any) {
 		e.Problems = append(e.Problems, problem)
 	}
 }
+
+// names reports whether a problem of this type begins with a text, the name of a plugin.
+func (e *ConfigError) names(t ErrorType, text string) bool {
+	return slices.ContainsFunc(e.Problems, func(p *Error) bool {
+		return p.Type == t && strings.HasPrefix(p.Cause.Error(), text)
+	})
+}

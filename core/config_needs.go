@@ -76,7 +76,9 @@ func checkRevocation(c *Config, ps *parts, kept stores, faults *ConfigError) {
 	case *on == Auto && ps.ends != "" && kept.records == nil:
 		kind := ErrMissingStoreMethods
 		if c.Store == nil {
-			kind = ErrMissingStore
+			if kind = ErrMissingStore; faults.names(kind, ps.ends) {
+				return // the plugin does not work without a store
+			}
 		}
 		faults.add(kind, "%s ends sessions, and Session.Strategy keeps them in cookies, which end before they expire only "+
 			"if the Store is a store.RecordStore (package core/store): set such a Store, or set Session.Revocation.On to "+

@@ -50,6 +50,14 @@ const (
 	// LetterEmailChanged tells the old address that another one has taken its place; its URL undoes that. An address that
 	// nobody had proved gets no URL.
 	LetterEmailChanged LetterKind = "email-changed"
+	// LetterPasskeyAdded and LetterPasskeyRemoved report that a passkey of the account was added or removed. The URL is a
+	// page where the owner can secure the account.
+	LetterPasskeyAdded   LetterKind = "passkey-added"
+	LetterPasskeyRemoved LetterKind = "passkey-removed"
+	// LetterAccountLinked and LetterAccountUnlinked report that an account at a provider was linked or unlinked. Service
+	// is the provider's name. The URL is that of LetterPasskeyAdded.
+	LetterAccountLinked   LetterKind = "account-linked"
+	LetterAccountUnlinked LetterKind = "account-unlinked"
 	// LetterNewDevice tells of a sign-in in a browser that was not seen before.
 	LetterNewDevice LetterKind = "new-device"
 	// LetterInvite invites to sign up.
@@ -75,6 +83,10 @@ type Letter struct {
 	At time.Time
 	// Peer is the network of the browser that did it; the zero value: not said.
 	Peer netip.Prefix
+	// Service is the name of the provider that the email is about, as it is configured; empty: none.
+	Service string
+	// EndsSessions reports that following URL also ends all sessions of the account.
+	EndsSessions bool
 	// Host is the host of the site.
 	Host string
 	// Theme is the configuration's.

@@ -33,6 +33,7 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 		return err
 	}
 	w.announce(func() { w.at.decided(ctx, AuditPasskeyAdded, "", who.user.ID) })
+	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), LetterPasskeyAdded, id.account.Provider)
 	if id.typed == "" || !who.created {
 		return nil
 	}
@@ -74,5 +75,8 @@ func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, pro
 		w.events.linkedAccount(ctx, w.at, u, told, profile)
 		w.at.decided(ctx, AuditAccountLinked, "", u.ID)
 	})
+	if account.Type != TypeWebAuthn {
+		w.added(ctx, u, accountMethodID(account), LetterAccountLinked, account.Provider)
+	}
 	return nil
 }

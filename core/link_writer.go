@@ -20,6 +20,8 @@ type linker struct {
 	accountsOpen bool
 	// gated: there are gates, and a session begins behind them: see linker.begin.
 	gated bool
+	// parts records and reports added sign-in methods.
+	parts *parts
 	// freshLinks is how old the proof of a visitor may be who adds a way in; zero: of any age.
 	freshLinks time.Duration
 }
@@ -55,6 +57,8 @@ type writer struct {
 	proofs []Method
 	// proved: this sign-in has written the proof of the address already.
 	proved bool
+	// unlinked are the sign-in methods that a verification removed.
+	unlinked []SignInMethod
 	// endsEarlier: the user's earlier sessions in cookies end after the commit.
 	endsEarlier bool
 }

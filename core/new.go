@@ -92,7 +92,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
 	a.linker = &linker{
-		gated: len(a.parts.gates) > 0, freshLinks: a.parts.freshLinks,
+		parts: &a.parts, gated: len(a.parts.gates) > 0, freshLinks: a.parts.freshLinks,
 		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
 	}
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -19,7 +20,10 @@ type parts struct {
 	proves  bool // Host.ProvesEmail was called
 	knows   bool // Host.KnownBrowsers was called
 	// ends is the plugin that called Host.EndsSessions first, as configuration errors name it; empty if none did.
-	ends string
+	ends    string
+	notices notices
+	// reset is that of Host.ResetStarter; nil: no plugin keeps passwords.
+	reset func(ctx context.Context, c *Call, userID string) (url string, err error)
 	// freshLinks is that of Host.FreshLinks; zero: nobody asked.
 	freshLinks time.Duration
 	hosts      []*Host

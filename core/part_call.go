@@ -38,7 +38,8 @@ type Call struct {
 	session *Session
 	failed  error
 
-	proved string // the user whose address this call has proved
+	proved   string         // the user whose address this call has proved
+	unlinked []SignInMethod // what ProveEmail removed
 
 	kept    []Cookie // of Keep and Drop, and of a session that has begun
 	cookies []Cookie // of the session

@@ -19,7 +19,8 @@ func (h *Host) ProvesEmail() {
 // sent there shows, outside of a request; in one it is [Call.ProveEmail].
 func (h *Host) ProveEmail(ctx context.Context, userID, address string) error {
 	v := h.Auth.site.unsettled(&Request{})
-	return h.parts.prove(ctx, &v, userID, address)
+	_, err := h.parts.prove(ctx, &v, userID, address)
+	return err
 }
 
 // ProveEmail notes that the visitor reads the mailbox of an address, which is the user's, as a link or code that was
@@ -35,14 +36,42 @@ func (h *Host) ProveEmail(ctx context.Context, userID, address string) error {
 // A visitor who is nobody's yet needs none of this: [Call.SignIn] with an Account of type [TypeEmail] finds or makes
 // the user of the address, by the rules of a sign-in link (docs/accounts.md).
 func (c *Call) ProveEmail(ctx context.Context, userID, address string) error {
-	err := c.parts.prove(ctx, &c.in.arrival, userID, address)
+	unlinked, err := c.parts.prove(ctx, &c.in.arrival, userID, address)
 	if err == nil {
-		c.proved = userID
+		c.proved, c.unlinked = userID, unlinked
 	}
 	return err
 }
 
-func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) error {
+// prove returns the sign-in methods that it removed.
+func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) ([]SignInMethod, error) {
+	l := ps.entry.linker
+	if err := ps.canProve(); err != nil {
+		return nil, err
+	}
+	w := l.writer(v, "")
+	proved := false
+	err := w.atomically(ctx, func(ctx context.Context) (err error) {
+		w.unlinked = nil // a store may begin again
+		proved, err = w.proveAlone(ctx, userID, address)
+		return err
+	})
+	if err == nil && proved {
+		err = ps.afterProof(ctx, w, userID)
+	}
+	switch {
+	case err == nil:
+		return w.unlinked, nil
+	case errors.Is(err, ErrNotFound), errors.Is(err, errMoved):
+		return nil, err
+	case errors.Is(err, ErrConflict): // two writers of the store, and nothing that the address says
+		return nil, errorf(ErrStore, "prove an address: %v", err)
+	}
+	return nil, asError(err, ErrStore)
+}
+
+// canProve checks what a verification needs.
+func (ps *parts) canProve() error {
 	l := ps.entry.linker
 	switch {
 	case !ps.proves:
@@ -56,22 +85,7 @@ func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) 
 		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that is a store.SessionLister too "+
 			"(package core/store)")
 	}
-	w := l.writer(v, "")
-	proved := false
-	err := w.atomically(ctx, func(ctx context.Context) (err error) {
-		proved, err = w.proveAlone(ctx, userID, address)
-		return err
-	})
-	if err == nil && proved {
-		err = ps.afterProof(ctx, w, userID)
-	}
-	switch {
-	case err == nil, errors.Is(err, ErrNotFound), errors.Is(err, errMoved):
-		return err
-	case errors.Is(err, ErrConflict): // two writers of the store, and nothing that the address says
-		return errorf(ErrStore, "prove an address: %v", err)
-	}
-	return asError(err, ErrStore)
+	return nil
 }
 
 // errMoved is the answer where a user has another address than the one that was proved.
@@ -118,6 +132,7 @@ func (w *writer) unlinkStrangers(ctx context.Context, s stores, u *User, linked 
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
+		w.unlinked = append(w.unlinked, w.parts.unlinkedMethod(a))
 	}
 	if !passkeys || s.passkeys == nil || s.unkey == nil {
 		return nil
@@ -161,5 +176,19 @@ func (ps *parts) afterProof(ctx context.Context, w *writer, userID string) error
 	if err := w.unlinkStrangers(ctx, w.store, known, linked); err != nil {
 		return err
 	}
+	for _, m := range w.unlinked {
+		kind := LetterAccountUnlinked
+		if m.Passkey {
+			kind = LetterPasskeyRemoved
+		}
+		ps.notify(ctx, w.at, kind, known, m.Provider)
+	}
 	return w.endEarlier(ctx, userID)
+}
+
+// unlinkedMethod is the sign-in method of an account that a verification removes.
+func (ps *parts) unlinkedMethod(a *Account) SignInMethod {
+	m := ps.accountMethod(a)
+	m.Passkey = a.Type == TypeWebAuthn
+	return m
 }

@@ -3,6 +3,8 @@ package core_test
 import (
 	"context"
 	"net/url"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,6 +134,99 @@ func TestVerificationEndsTokensOfAuthJS(t *testing.T) {
 			attacker.cookies[sessionCookie] = value
 			if who := w.who(attacker); who == "u1" && !w.users["u1"].EmailVerified.IsZero() {
 				t.Error("the session goes on as the owner of the address")
+			}
+		})
+	}
+}
+
+// TestFirstVerificationIsKept: EmailVerified is when the user first verified the address, however often they sign in with
+// a link.
+func TestFirstVerificationIsKept(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t, power{true, true, true, true}, strategy)
+			b := w.browser()
+			id := w.signedIn(b, w.byMail(b, victim))
+			first := w.users[id].EmailVerified
+			for range 2 {
+				w.app.clock.Advance(24 * time.Hour)
+				b := w.browser()
+				if again := w.signedIn(b, w.byMail(b, victim)); again != id {
+					t.Fatalf("signed in as %q", again)
+				}
+				if at := w.users[id].EmailVerified; first.IsZero() || !at.Equal(first) {
+					t.Errorf("verified at %v, first at %v", at, first)
+				}
+			}
+		})
+	}
+}
+
+// TestAddedMethods: a linked account and a passkey are listed with the time at which they were added, for a month. Their
+// owner gets an email, unless the account is new.
+func TestAddedMethods(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			var host *core.Host
+			var mu sync.Mutex
+			var told []core.Letter
+			w := newTown(t, power{}, strategy, func(c *core.Config) {
+				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
+				c.Parts = []core.Part{partFunc(func(h *core.Host) error {
+					host = h
+					h.EndsSessions()
+					h.Notices("account", mailerFunc(func(_ context.Context, l core.Letter) error {
+						mu.Lock()
+						defer mu.Unlock()
+						told = append(told, l)
+						return nil
+					}))
+					return nil
+				})}
+			})
+			b := w.browser()
+			id := w.signedIn(b, w.byMail(b, victim))
+			w.app.clock.Advance(time.Hour)
+			w.signedIn(b, w.through(b, "plain", "s1", victim, ""))
+			w.app.clock.Advance(time.Hour)
+			w.signedIn(b, w.passkey(b, "action=register", "register", "key"))
+			other := w.browser()
+			w.signedIn(other, w.through(other, "vouching", "s2", stranger, vouched))
+			if err := w.app.FlushMail(t.Context()); err != nil {
+				t.Error(err)
+			}
+			slices.SortFunc(told, func(x, y core.Letter) int { return x.At.Compare(y.At) })
+			if len(told) != 2 || told[0].Kind != core.LetterAccountLinked || told[0].Service != "plain" ||
+				told[1].Kind != core.LetterPasskeyAdded || told[1].To != victim ||
+				string(told[1].URL) != "https://app.test/auth/account" {
+				t.Errorf("emails: %v", told)
+			}
+			all, err := host.SignInMethods(t.Context(), id)
+			if err != nil || len(all) != 2 {
+				t.Fatalf("%d methods, %v", len(all), err)
+			}
+			for i, want := range []core.SignInMethod{
+				{Provider: "plain", Added: start.Add(time.Hour)},
+				{Provider: "passkey", Passkey: true, Added: start.Add(2 * time.Hour)},
+			} {
+				if m := all[i]; m.Provider != want.Provider || m.Passkey != want.Passkey || !m.Added.Equal(want.Added) {
+					t.Errorf("listed is %+v, want %+v", m, want)
+				}
+			}
+			w.app.clock.Advance(31 * 24 * time.Hour)
+			if later, _ := host.SignInMethods(t.Context(), id); len(later) != 2 || !later[0].Added.IsZero() {
+				t.Errorf("a month later: %+v", later)
+			}
+			removed, err := host.RemoveSignInMethods(t.Context(), id, func(m core.SignInMethod) bool { return m.ID == all[1].ID })
+			if err != nil || len(removed) != 1 || !removed[0].Passkey {
+				t.Errorf("removed %+v, %v", removed, err)
+			}
+			if left, _ := host.SignInMethods(t.Context(), id); len(left) != 1 || left[0].Provider != "plain" {
+				t.Errorf("left are %+v", left)
 			}
 		})
 	}

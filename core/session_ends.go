@@ -102,8 +102,8 @@ func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, 
 	return ended, nil
 }
 
-// endStored ends sessions of the database strategy, and returns how many were still there.
-func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended int, err error) {
+// endStored ends sessions of the database strategy, and returns those that were still in the store.
+func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended []listedSession, err error) {
 	for _, session := range list {
 		_, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
 			return s.rows.store.DeleteSession(ctx, session.kept)
@@ -112,7 +112,7 @@ func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended i
 			return ended, errorf(ErrStore, "EndSessions: %w", err)
 		}
 		if err == nil {
-			ended++
+			ended = append(ended, session)
 		}
 		s.records.remove(ctx, session.ID)
 	}

@@ -178,6 +178,7 @@ func (s *sessions) end(ctx context.Context, p *presented) (userID string, err er
 		}
 	}
 	s.exchanges.erase(p.at.browser(), userID)
+	event.SessionID = sessionID
 	if event.Token != nil || event.Session != nil {
 		p.at.decidedOf(ctx, AuditSignOut, "", userID, sessionID)
 	}

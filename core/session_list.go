@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"slices"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // EndOptions say which sessions of a user are to end; zero: all of them. Set one field at most.
@@ -54,48 +56,82 @@ func currentID(ctx context.Context, a *Auth, userID string) string {
 //
 // Under StrategyDatabase they have ended when it returns. Under StrategyJWT, with Session.Revocation, they have in this
 // process, and in the others within Revocation.Every; all and all but one include sessions that are not listed, such as
-// those of Auth.js. Unless One is set, sign-ins of the user that wait behind a [Gate] end too. Requirements and further
+// those of Auth.js. Events.SignOut is called for each listed session that has ended. Unless One is set, sign-ins of the user that wait behind a [Gate] end too. Requirements and further
 // errors are those of Sessions. After an error some may have ended. Config.Audit is told of what has ended, once.
 func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {
 	if err := configured(a, "EndSessions"); err != nil {
 		return 0, err
 	}
-	if ended, err = endSessions(ctx, a, userID, o); err == nil {
+	_, ended, err = a.endSessions(ctx, userID, o)
+	return ended, err
+}
+
+// endSessions is EndSessions. It returns the listed sessions that have ended as well.
+func (a *Auth) endSessions(
+	ctx context.Context, userID string, o EndOptions,
+) (list []listedSession, ended int, err error) {
+	list, ended, err = endSessions(ctx, a, userID, o)
+	a.sessions.tellEnded(ctx, a, userID, list)
+	if err == nil {
 		e := AuditEvent{Name: AuditSessionsEnded, Outcome: OutcomeOK, Reason: ReasonAsked, UserID: userID, SessionID: o.One}
 		if o.One != "" {
 			e.Name = AuditSessionEnded
 		}
 		a.site.audit.note(ctx, nil, e)
 	}
-	return ended, err
+	return list, ended, err
 }
 
-func endSessions(ctx context.Context, a *Auth, userID string, o EndOptions) (int, error) {
+// tellEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers, so
+// the event contains no more of them than their user.
+func (s *sessions) tellEnded(ctx context.Context, a *Auth, userID string, list []listedSession) {
+	if s.events.SignOut == nil {
+		return
+	}
+	at := a.site.unsettled(&Request{})
+	for _, session := range list {
+		e := SignOutEvent{SessionID: session.ID}
+		if s.config.Strategy == StrategyJWT {
+			e.Token = &Token{Subject: userID}
+		} else {
+			e.Session = &store.Session{Token: Secret(session.kept), UserID: userID, Expires: session.Expires}
+		}
+		emit(ctx, &at, "signOut", func() error { return s.events.SignOut(ctx, e) })
+	}
+}
+
+// endSessions returns the sessions that have ended and, of those that were listed, their number.
+func endSessions(
+	ctx context.Context, a *Auth, userID string, o EndOptions,
+) (list []listedSession, ended int, err error) {
 	if o.One != "" && o.Except != "" {
-		return 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
+		return nil, 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
 	}
 	if o.One == "" {
 		if err := a.parts.endPending(ctx, userID); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 	}
-	list, err := a.sessions.list(ctx, "EndSessions", userID)
-	if err != nil {
-		return 0, err
+	if list, err = a.sessions.list(ctx, "EndSessions", userID); err != nil {
+		return nil, 0, err
 	}
 	if id := o.One + o.Except; id != "" {
 		named := func(s listedSession) bool { return s.ID == id }
 		if !slices.ContainsFunc(list, named) && currentID(ctx, a, userID) != id {
-			return 0, ErrNotFound
+			return nil, 0, ErrNotFound
 		}
 		list = slices.DeleteFunc(list, func(s listedSession) bool { return named(s) == (o.Except != "") })
 	}
 	switch stored := a.sessions.config.Strategy == StrategyDatabase; {
 	case stored && o == EndOptions{}:
-		return a.sessions.endAllStored(ctx, userID)
+		if ended, err = a.sessions.endAllStored(ctx, userID); err != nil {
+			return nil, ended, err
+		}
+		return list, ended, nil
 	case stored:
 		a.sessions.exchanges.erase("", userID)
-		return a.sessions.endStored(ctx, list)
+		list, err = a.sessions.endStored(ctx, list)
+		return list, len(list), err
 	}
 	if o.One != "" {
 		_, err = a.sessions.endOne(ctx, o.One)
@@ -103,7 +139,7 @@ func endSessions(ctx context.Context, a *Auth, userID string, o EndOptions) (int
 		err = a.sessions.endUser(ctx, userID, o.Except)
 	}
 	if err != nil {
-		return 0, errorf(ErrStore, "EndSessions: %w", err)
+		return nil, 0, errorf(ErrStore, "EndSessions: %w", err)
 	}
-	return len(list), nil
+	return list, len(list), nil
 }

@@ -36,6 +36,9 @@ func WriteLetter(l core.Letter) (Letter, error) {
 	if l.Kind == core.LetterEmailChanged && l.URL == "" { // nothing can be undone by it
 		texts.button, texts.footer = "", letterTexts[core.LetterDeleted].in(l.Locale, core.LetterDeleted).footer
 	}
+	if l.Kind == core.LetterEmailChanged && l.URL != "" && l.EndsSessions {
+		texts.footer += " " + l.Locale.Say(textEnds)
+	}
 	before, after, _ := strings.Cut(texts.subject, "%s")
 	subject := before + l.Host + after
 	// Without the zero-width spaces mail programs make a link of the host.
@@ -77,8 +80,9 @@ func newFact(l core.Letter, text ui.Text, value string, known bool) []fact {
 
 // factsOf is what is known of the event.
 func factsOf(l core.Letter) []fact {
-	at := newFact(l, textTime, l.Locale.Moment(l.At), !l.At.IsZero())
-	return append(at, newFact(l, textNetwork, l.Peer.String(), l.Peer.IsValid())...)
+	facts := newFact(l, textService, l.Service, l.Service != "")
+	facts = append(facts, newFact(l, textTime, l.Locale.Moment(l.At), !l.At.IsZero())...)
+	return append(facts, newFact(l, textNetwork, l.Peer.String(), l.Peer.IsValid())...)
 }
 
 // untilOf is how long the link works; that of a sign-in is used at once, and says nothing.

@@ -23,7 +23,9 @@ var update = flag.Bool("update", false, "rewrite the recorded letters")
 var kinds = map[core.LetterKind]bool{
 	core.LetterSignIn: true, core.LetterVerify: true, core.LetterExists: true, core.LetterReset: true,
 	core.LetterPasswordChanged: true, core.LetterEmailChange: true, core.LetterEmailChanged: true,
-	core.LetterNewDevice: true, core.LetterInvite: true, core.LetterDeleted: false,
+	core.LetterPasskeyAdded: true, core.LetterPasskeyRemoved: true, core.LetterAccountLinked: true,
+	core.LetterAccountUnlinked: true,
+	core.LetterNewDevice:       true, core.LetterInvite: true, core.LetterDeleted: false,
 }
 
 func letterOf(kind core.LetterKind) core.Letter {
@@ -34,6 +36,10 @@ func letterOf(kind core.LetterKind) core.Letter {
 	if kinds[kind] {
 		l.URL = sampleLink
 	}
+	if kind == core.LetterAccountLinked || kind == core.LetterAccountUnlinked {
+		l.Service, l.At = "GitHub", time.Unix(1e9, 0)
+	}
+	l.EndsSessions = kind == core.LetterEmailChanged
 	if kind == core.LetterPasswordChanged || kind == core.LetterNewDevice {
 		l.At, l.Peer = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24")
 	}

@@ -39,7 +39,11 @@ var (
 	textNetwork   = ui.Text{Key: "letter.network", English: "Network: %s"}
 	textUntil     = ui.Text{Key: "letter.until", English: "The link works until %s."}
 	textOtherwise = ui.Text{Key: "letter.otherwise", English: "If the button does not work, open this address:"}
-	textCode      = ui.Text{Key: "letter.code", English: "Code: %s"}
+	textService   = ui.Text{Key: "letter.service", English: "Service: %s"}
+	textEnds      = ui.Text{
+		Key: "letter.email-changed.sessions", English: "Undoing the change also ends all sessions of the account.",
+	}
+	textCode = ui.Text{Key: "letter.code", English: "Code: %s"}
 )
 
 // title is the name of the HTML document.
@@ -49,6 +53,12 @@ func (t letterText) title(l ui.Locale) string {
 	}
 	return t.button
 }
+
+// What all emails about a changed sign-in method say.
+const (
+	textSecure    = "Secure my account"
+	textSecureNow = "If this was you, you don't need to do anything. If not, secure your account now."
+)
 
 var letterTexts = map[core.LetterKind]letterText{
 	core.LetterSignIn: {
@@ -85,7 +95,28 @@ var letterTexts = map[core.LetterKind]letterText{
 	core.LetterEmailChanged: {
 		subject: "Your address for %s has changed", button: "Undo the change",
 		body:   []string{"Your account had this address and now has another one."},
-		footer: "If it was you, there is nothing to do. If not, undo the change: that also ends all sessions of the account.",
+		footer: "If it was you, there is nothing to do. If not, undo the change.",
+	},
+	core.LetterPasskeyAdded: {
+		subject: "New passkey for %s", button: textSecure,
+		body:   []string{"A passkey was added to your account. It can be used to sign in."},
+		footer: textSecureNow,
+	},
+	core.LetterPasskeyRemoved: {
+		subject: "Passkey for %s removed", button: textSecure,
+		body:   []string{"A passkey was removed from your account. It can no longer be used to sign in."},
+		footer: textSecureNow,
+	},
+	core.LetterAccountLinked: {
+		subject: "New sign-in method for %s", button: textSecure,
+		body:   []string{"An account at another service was linked to your account. It can be used to sign in."},
+		footer: textSecureNow,
+	},
+	core.LetterAccountUnlinked: {
+		subject: "Sign-in method for %s removed", button: textSecure,
+		body: []string{"An account at another service was unlinked from your account. It can no longer be used to sign " +
+			"in."},
+		footer: textSecureNow,
 	},
 	core.LetterNewDevice: {
 		subject: "A new sign-in to %s", button: "See my sessions",

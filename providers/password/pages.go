@@ -39,6 +39,10 @@ type filled struct {
 	link                               string // that a new password is for
 	// asks is true where the password of the sign-up is asked for.
 	asks bool
+	// ends reports whether a reset ends all sessions.
+	ends bool
+	// methods are the sign-in methods that were added lately.
+	methods []core.SignInMethod
 	// min is the least number of characters of a new password.
 	min int
 	// problem is what is wrong, and field the name of the field that it is about; empty: the form.
@@ -80,12 +84,25 @@ func showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
 	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host())), nil
 }
 
-// showDone leads on: somebody who is signed in to the site, anybody else to the sign-in page.
-func showDone(ctx context.Context, c *core.Call) (*core.Response, error) {
+// showDone answers GET password/done. It leads to the site if the user is signed in, and to the sign-in page otherwise.
+func (s *resets) showDone(ctx context.Context, c *core.Call) (*core.Response, error) {
 	page := c.Page("")
-	action, label := c.URL("signin"), textDoneSignIn
+	v := doneView{action: c.URL("signin"), label: textDoneSignIn, text: textDoneOnly}
 	if session, err := c.Session(ctx); err == nil && session != nil {
-		action, label = c.Home, textDoneGoOn
+		v.action, v.label = c.Home, textDoneGoOn
 	}
-	return c.Render(ctx, http.StatusOK, page, donePage(page, action, page.Locale.Say(label))), nil
+	if s.host.CanEndSessions() {
+		v.text = textDoneBody
+	}
+	if c.Kept(removedCookie, &v.removed) {
+		c.Drop(removedCookie)
+	}
+	return c.Render(ctx, http.StatusOK, page, donePage(page, v)), nil
+}
+
+// doneView is the page after a password was set.
+type doneView struct {
+	action      string
+	label, text ui.Text
+	removed     []string // names of sign-in methods
 }

@@ -135,6 +135,8 @@ func (p *Provider) Attach(h *core.Host) error {
 		return nil
 	}
 	s := p.storiesOf(h)
+	h.Notices(ID+"/forgot", p.options.Mail)
+	h.ResetStarter(s.resets.start)
 	h.Provider(&core.CredentialsProvider{
 		ID: p.ID, Name: p.Name, Fields: signInFields(), Admit: s.signIns.admit, Style: p.Style, Links: s.links(),
 		InARow: true,

@@ -1,9 +1,13 @@
 package password_test
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,4 +124,127 @@ func (w *world) byService(b *browser) *core.Response {
 func oldHash() password.Verifier {
 	return password.Func(func(encoded string) bool { return strings.HasPrefix(encoded, "old ") },
 		func(encoded string, typed []byte) (bool, error) { return encoded == "old "+string(typed), nil })
+}
+
+// TestResetTellsOfRemovedMethods: an honest user signed in at a provider that does not verify addresses, and resets the
+// password. The reset unlinks the provider's account, because an attacker may have linked it: the response and an email
+// say so, and the user links it again after signing in with the password.
+func TestResetTellsOfRemovedMethods(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			w := site(t, func(_ *password.Options, c *core.Config) {
+				c.Session.Strategy = strategy
+				c.Providers = []core.Provider{service()}
+			})
+			w.byService(w.visit())
+			w.advance(time.Hour)
+			b := w.open(w.forgot(ada))
+			b.accept = "text/html"
+			if r := b.post("password/reset", "newPassword", better); r.Status != http.StatusSeeOther {
+				t.Fatalf("answered %d %s", r.Status, r.Body)
+			}
+			if page := string(b.get("/auth/password/done").Body); !strings.Contains(page, "We removed") ||
+				!strings.Contains(page, "Service") {
+				t.Errorf("the page does not name the provider: %s", page)
+			}
+			var kinds []core.LetterKind
+			for _, l := range w.letters(ada) {
+				if kinds = append(kinds, l.Kind); l.Kind == core.LetterAccountUnlinked && l.Service != "Service" {
+					t.Errorf("an email about %q", l.Service)
+				}
+			}
+			if !slices.Contains(kinds, core.LetterAccountUnlinked) {
+				t.Errorf("emails: %q", kinds)
+			}
+			w.advance(time.Minute)
+			b.post("callback/password", "email", ada, "password", better)
+			w.byService(b)
+			again := w.visit()
+			if w.byService(again); again.session() != ada {
+				t.Error("the account cannot be linked again")
+			}
+		})
+	}
+}
+
+// TestResetRemovesRecentMethods: the reset page lists the sign-in methods of the last month, and removes those that the
+// user selects, in a form or in JSON.
+func TestResetRemovesRecentMethods(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		after   time.Duration
+		selects bool
+		json    bool
+		listed  bool
+		left    bool // the account
+	}{
+		"selected":         {after: time.Hour, selects: true, listed: true},
+		"selected, JSON":   {after: time.Hour, selects: true, listed: true, json: true},
+		"not selected":     {after: time.Hour, listed: true, left: true},
+		"two months later": {after: 60 * 24 * time.Hour, left: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := site(t, func(_ *password.Options, c *core.Config) { c.Providers = []core.Provider{service()} })
+			owner := w.signUp(ada, good)
+			w.byService(owner) // an attacker at the open session links an account
+			w.advance(row.after)
+			b := w.open(w.forgot(ada))
+			b.accept = "text/html"
+			page := string(b.get("/auth/password/reset").Body)
+			field := regexp.MustCompile(`name="(remove-[^"]+)"`).FindStringSubmatch(page)
+			if (field != nil) != row.listed || strings.Contains(page, "Service") != row.listed {
+				t.Fatalf("the page lists %q", field)
+			}
+			fields := []string{"newPassword", better}
+			var r *core.Response
+			switch {
+			case row.json:
+				b.accept = "application/json"
+				body, _ := json.Marshal(map[string]any{
+					"csrfToken": b.csrf(), "newPassword": better, "remove": []string{strings.TrimPrefix(field[1], "remove-")},
+				})
+				r = b.send("POST", "/auth/password/reset", "application/json", string(body))
+				if string(r.Body) != `{"next":"signin","removed":["Service"]}` {
+					t.Errorf("answered %s", r.Body)
+				}
+			case row.selects:
+				r = b.post("password/reset", append(fields, field[1], "yes")...)
+			default:
+				r = b.post("password/reset", fields...)
+			}
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			again := w.visit()
+			if w.byService(again); (again.session() == ada) != row.left {
+				t.Errorf("the account signs in as %q", again.session())
+			}
+		})
+	}
+}
+
+// TestResetWhileTheAddressIsRestored: the owner of the old address undoes a change while an attacker's reset is under
+// way. The attacker's password does not stay.
+func TestResetWhileTheAddressIsRestored(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.signUp("evil@x.example", good)
+	link := w.open(w.forgot("evil@x.example"))
+	w.store.how = func() error {
+		u, err := w.store.Store.UserByEmail(t.Context(), "evil@x.example")
+		if errors.Is(err, core.ErrNotFound) { // not the first call
+			return nil
+		}
+		u.Email = ada
+		_, err = w.store.Store.UpdateUser(t.Context(), u)
+		return err
+	}
+	w.store.failing("UpdateRecord password")
+	says(t, link.post("password/reset", "newPassword", better), 400, "link_invalid")
+	if who := w.signIn(ada, better); who != "" {
+		t.Error("the attacker's password signs in")
+	}
 }

@@ -40,7 +40,7 @@ func (p *Provider) storiesOf(h *core.Host) *stories {
 		signUps:       &signUps{shown, chosen, room, post, users, h.Logger},
 		confirmations: &confirmations{p.ID, shown, room, hashes, made, h.Logger},
 		forgotten:     &forgotten{shown, reset, post, users},
-		resets:        &resets{p.ID, shown, reset, chosen, kept, over, post, h.Logger},
+		resets:        &resets{h, p.ID, shown, reset, chosen, kept, over, post, h.Logger},
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, over, post, users, h.Logger},
 		management:    managed,
 		closed:        o.SignUp == Closed,
@@ -55,7 +55,7 @@ func (s *stories) actions() []core.Action {
 		{Method: http.MethodPost, Name: ID, Verb: "forgot", Handle: s.forgotten.ask},
 		{Method: http.MethodGet, Name: ID, Verb: "reset", Handle: s.resets.show},
 		{Method: http.MethodPost, Name: ID, Verb: "reset", Handle: s.resets.reset},
-		{Method: http.MethodGet, Name: ID, Verb: "done", Handle: showDone},
+		{Method: http.MethodGet, Name: ID, Verb: "done", Handle: s.resets.showDone},
 		{Method: http.MethodGet, Name: ID, Verb: "change", Require: named, Handle: s.changes.show},
 		{Method: http.MethodPost, Name: ID, Verb: "change", Require: named, Handle: s.changes.change},
 	}

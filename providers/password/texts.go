@@ -46,6 +46,13 @@ var (
 		Key:     "password.reset.body",
 		English: "All devices that are signed in will be signed out.",
 	}
+	textResetMethods = ui.Text{
+		Key: "password.reset.methods",
+		English: "These sign-in methods were added in the last month. Select any that you do not recognize, and we will " +
+			"remove them:",
+	}
+	textAdded        = ui.Text{Key: "password.reset.added", English: "added on %s"}
+	textPasskey      = ui.Text{Key: "password.passkey", English: "Passkey"}
 	textResetButton  = ui.Text{Key: "password.reset.button", English: "Set the password"}
 	textChange       = ui.Text{Key: "password.change.heading", English: "Change your password"}
 	textChangeButton = ui.Text{Key: "password.change.button", English: "Change the password"}
@@ -54,6 +61,12 @@ var (
 	textDoneBody     = ui.Text{
 		Key:     "password.done.body",
 		English: "Other devices have been signed out, and we have sent you a letter about it.",
+	}
+	textDoneOnly    = ui.Text{Key: "password.done.only", English: "We have sent you an email about it."}
+	textDoneRemoved = ui.Text{
+		Key: "password.done.removed",
+		English: "We removed sign-in methods that you selected or that were added before your address was verified: %s. " +
+			"You can add your own again after you sign in.",
 	}
 	textDoneSignIn = ui.Text{Key: "password.done.sign-in", English: "Sign in"}
 	textDoneGoOn   = ui.Text{Key: "password.done.go-on", English: "Go on"}

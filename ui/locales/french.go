@@ -159,8 +159,34 @@ func French() ui.Locale {
 		"letter.email-changed.button":  "Annuler la modification",
 		"letter.email-changed.body":    "Votre compte avait cette adresse et en a maintenant une autre.",
 		"letter.email-changed.footer": "" +
-			"Si c’était vous, vous n’avez rien à faire. Sinon, annulez la modification : cela met aussi fin " +
-			"à toutes les sessions du compte.",
+			"Si c’était vous, vous n’avez rien à faire. Sinon, annulez la modification.",
+		"letter.email-changed.sessions": "Cela met aussi fin à toutes les sessions du compte.",
+		"letter.service":                "Service : %s",
+		"letter.passkey-added.subject":  "Nouvelle clé d’accès pour %s",
+		"letter.passkey-added.button":   "Sécuriser mon compte",
+		"letter.passkey-added.body": "" +
+			"Une clé d’accès a été ajoutée à votre compte. Elle permet de s’y connecter.",
+		"letter.passkey-added.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
+		"letter.passkey-removed.subject": "Clé d’accès supprimée pour %s",
+		"letter.passkey-removed.button":  "Sécuriser mon compte",
+		"letter.passkey-removed.body": "" +
+			"Une clé d’accès de votre compte a été supprimée. Elle ne permet plus de s’y connecter.",
+		"letter.passkey-removed.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
+		"letter.account-linked.subject": "Nouveau moyen de connexion pour %s",
+		"letter.account-linked.button":  "Sécuriser mon compte",
+		"letter.account-linked.body": "" +
+			"Un compte d’un autre service a été associé à votre compte. Il permet de s’y connecter.",
+		"letter.account-linked.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
+		"letter.account-unlinked.subject": "Moyen de connexion supprimé pour %s",
+		"letter.account-unlinked.button":  "Sécuriser mon compte",
+		"letter.account-unlinked.body": "" +
+			"Un compte d’un autre service a été dissocié de votre compte. Il ne permet plus de s’y " +
+			"connecter.",
+		"letter.account-unlinked.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
 		"letter.new-device.subject": "Nouvelle connexion à %s",
 		"letter.new-device.button":  "Voir mes sessions",
 		"letter.new-device.body":    "Quelqu’un s’est connecté à votre compte dans un navigateur inconnu jusqu’ici.",
@@ -220,6 +246,11 @@ func French() ui.Locale {
 		"password.forgot.back":    "Retour à la connexion",
 		"password.reset.heading":  "Choisissez un nouveau mot de passe",
 		"password.reset.body":     "Tous les appareils connectés seront déconnectés.",
+		"password.reset.methods": "" +
+			"Ces moyens de connexion ont été ajoutés au cours du dernier mois. Cochez ceux que vous ne " +
+			"reconnaissez pas, nous les supprimerons :",
+		"password.reset.added":    "ajouté le %s",
+		"password.passkey":        "Clé d’accès",
 		"password.reset.button":   "Enregistrer le mot de passe",
 		"password.change.heading": "Changer de mot de passe",
 		"password.change.button":  "Changer le mot de passe",
@@ -227,6 +258,11 @@ func French() ui.Locale {
 		"password.done.heading":   "Votre mot de passe est enregistré",
 		"password.done.body": "" +
 			"Les autres appareils ont été déconnectés et nous vous avons envoyé un e-mail à ce sujet.",
+		"password.done.only": "Nous vous avons envoyé un e-mail à ce sujet.",
+		"password.done.removed": "" +
+			"Nous avons supprimé les moyens de connexion que vous avez cochés ou qui ont été ajoutés avant " +
+			"la vérification de votre adresse : %s. Vous pourrez rajouter les vôtres après vous être " +
+			"connecté.",
 		"password.done.sign-in":  "Se connecter",
 		"password.done.go-on":    "Continuer",
 		"password.closed":        "Il n’est pas possible de s’inscrire soi-même ici.",
@@ -256,10 +292,11 @@ func French() ui.Locale {
 			"Votre connexion date d’un moment. Avant toute modification, nous vous demanderons de vous " +
 			"reconnecter.",
 		"account.undone.heading": "La modification est annulée",
-		"account.undone.body": "" +
-			"Votre compte a de nouveau l’adresse %s et plus personne n’y est connecté. Connectez-vous, " +
-			"choisissez un nouveau mot de passe si vous en avez un, et vérifiez que vous connaissez tous vos " +
-			"moyens de connexion.",
+		"account.undone.body":    "Votre compte utilise de nouveau l’adresse %s.",
+		"account.undone.ended":   "Tous les appareils ont été déconnectés.",
+		"account.undone.removed": "" +
+			"Ces moyens de connexion ont été ajoutés après la modification. Nous les avons supprimés :",
+		"account.undone.password":      "Choisir un nouveau mot de passe",
 		"account.sign-in":              "Se connecter",
 		"account.deleted.heading":      "Votre compte est supprimé",
 		"account.deleted.body":         "Tout ce qui s’y rattachait a disparu, et vous êtes déconnecté.",
@@ -293,6 +330,7 @@ func French() ui.Locale {
 		"account.email.new":         "Nouvelle adresse",
 		"account.email.change":      "Modifier",
 		"account.email.change-what": "l’adresse e-mail",
+		"account.email.verify":      "Envoyer l’e-mail de vérification",
 		"account.email.hint": "" +
 			"Nous y envoyons un e-mail. Ouvrez son lien dans ce navigateur, et l’adresse est à vous. " +
 			"L’ancienne adresse peut annuler la modification pendant sept jours.",
@@ -311,6 +349,7 @@ func French() ui.Locale {
 		"account.undo.body": "" +
 			"Votre compte retrouve son ancienne adresse, et toutes les personnes qui y sont connectées sont " +
 			"déconnectées :",
+		"account.undo.only":     "Votre compte retrouve son ancienne adresse :",
 		"account.done.unlinked": "Ce compte n’ouvre plus le vôtre.",
 		"account.done.passkey-removed": "" +
 			"La clé d’accès est supprimée. Votre appareil la propose peut-être encore ; supprimez-la aussi " +
@@ -320,12 +359,13 @@ func French() ui.Locale {
 		"account.done.email-asked": "" +
 			"Nous avons envoyé un e-mail à la nouvelle adresse. Ouvrez son lien dans ce navigateur ; d’ici " +
 			"là, rien ne change.",
-		"account.done.email-changed": "Votre adresse est modifiée.",
-		"account.problem.last":       "C’est votre dernier moyen de connexion. Ajoutez-en d’abord un autre.",
-		"account.problem.gone":       "Cela n’existe déjà plus. La page montre l’état actuel.",
-		"account.problem.busy":       "Une autre modification est en cours. Réessayez dans un instant.",
-		"account.problem.email":      "Ce n’est pas une adresse e-mail. Vérifiez-la et réessayez.",
-		"account.problem.same":       "C’est déjà votre adresse.",
+		"account.done.email-changed":  "Votre adresse est modifiée.",
+		"account.done.email-verified": "Votre adresse e-mail est vérifiée.",
+		"account.problem.last":        "C’est votre dernier moyen de connexion. Ajoutez-en d’abord un autre.",
+		"account.problem.gone":        "Cela n’existe déjà plus. La page montre l’état actuel.",
+		"account.problem.busy":        "Une autre modification est en cours. Réessayez dans un instant.",
+		"account.problem.email":       "Ce n’est pas une adresse e-mail. Vérifiez-la et réessayez.",
+		"account.problem.same":        "C’est déjà votre adresse.",
 		"account.problem.link": "" +
 			"Ce lien a déjà été utilisé, a expiré ou appartient à un autre navigateur. Rien n’a changé.",
 		"account.problem.phrase":     "Rien n’a été supprimé : les mots ne correspondent pas.",

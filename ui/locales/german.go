@@ -165,8 +165,35 @@ func German() ui.Locale {
 		"letter.email-changed.button":  "Änderung rückgängig machen",
 		"letter.email-changed.body":    "Ihr Konto hatte diese Adresse und hat jetzt eine andere.",
 		"letter.email-changed.footer": "" +
-			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, machen Sie die Änderung rückgängig: " +
-			"Das beendet auch alle Sitzungen des Kontos.",
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, machen Sie die Änderung " +
+			"rückgängig.",
+		"letter.email-changed.sessions": "Das beendet auch alle Sitzungen des Kontos.",
+		"letter.service":                "Dienst: %s",
+		"letter.passkey-added.subject":  "Neuer Passkey für %s",
+		"letter.passkey-added.button":   "Mein Konto sichern",
+		"letter.passkey-added.body":     "Ihrem Konto wurde ein Passkey hinzugefügt. Man kann sich damit anmelden.",
+		"letter.passkey-added.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"letter.passkey-removed.subject": "Passkey für %s entfernt",
+		"letter.passkey-removed.button":  "Mein Konto sichern",
+		"letter.passkey-removed.body": "" +
+			"Ein Passkey Ihres Kontos wurde entfernt. Man kann sich damit nicht mehr anmelden.",
+		"letter.passkey-removed.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"letter.account-linked.subject": "Neue Anmeldemethode für %s",
+		"letter.account-linked.button":  "Mein Konto sichern",
+		"letter.account-linked.body": "" +
+			"Ihrem Konto wurde ein Konto bei einem anderen Dienst hinzugefügt. Man kann sich damit " +
+			"anmelden.",
+		"letter.account-linked.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"letter.account-unlinked.subject": "Anmeldemethode für %s entfernt",
+		"letter.account-unlinked.button":  "Mein Konto sichern",
+		"letter.account-unlinked.body": "" +
+			"Ein Konto bei einem anderen Dienst wurde von Ihrem Konto getrennt. Man kann sich damit nicht " +
+			"mehr anmelden.",
+		"letter.account-unlinked.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
 		"letter.new-device.subject": "Neue Anmeldung bei %s",
 		"letter.new-device.button":  "Meine Sitzungen ansehen",
 		"letter.new-device.body": "" +
@@ -225,19 +252,28 @@ func German() ui.Locale {
 		"password.forgot.heading": "Passwort vergessen?",
 		"password.forgot.body": "" +
 			"Geben Sie Ihre Adresse ein, und wir senden Ihnen einen Link, um ein neues zu wählen.",
-		"password.forgot.button":  "Link senden",
-		"password.forgot.back":    "Zurück zur Anmeldung",
-		"password.reset.heading":  "Neues Passwort wählen",
-		"password.reset.body":     "Alle angemeldeten Geräte werden abgemeldet.",
+		"password.forgot.button": "Link senden",
+		"password.forgot.back":   "Zurück zur Anmeldung",
+		"password.reset.heading": "Neues Passwort wählen",
+		"password.reset.body":    "Alle angemeldeten Geräte werden abgemeldet.",
+		"password.reset.methods": "" +
+			"Diese Anmeldemethoden kamen im letzten Monat hinzu. Wählen Sie alle aus, die Sie nicht kennen. " +
+			"Wir entfernen sie:",
+		"password.reset.added":    "hinzugefügt am %s",
+		"password.passkey":        "Passkey",
 		"password.reset.button":   "Passwort speichern",
 		"password.change.heading": "Passwort ändern",
 		"password.change.button":  "Passwort ändern",
 		"password.change.forgot":  "Ich kenne mein aktuelles Passwort nicht",
 		"password.done.heading":   "Ihr Passwort ist gespeichert",
 		"password.done.body":      "Andere Geräte wurden abgemeldet, und wir haben Ihnen dazu eine E-Mail gesendet.",
-		"password.done.sign-in":   "Anmelden",
-		"password.done.go-on":     "Weiter",
-		"password.closed":         "Hier kann man sich nicht selbst registrieren.",
+		"password.done.only":      "Wir haben Ihnen dazu eine E-Mail gesendet.",
+		"password.done.removed": "" +
+			"Wir haben Anmeldemethoden entfernt, die Sie ausgewählt haben oder die hinzukamen, bevor Ihre " +
+			"Adresse bestätigt war: %s. Nach der Anmeldung können Sie Ihre eigenen wieder hinzufügen.",
+		"password.done.sign-in": "Anmelden",
+		"password.done.go-on":   "Weiter",
+		"password.closed":       "Hier kann man sich nicht selbst registrieren.",
 		"password.changed": "" +
 			"Ihr Passwort wurde gerade an anderer Stelle geändert. Versuchen Sie es noch einmal mit dem " +
 			"neuen.",
@@ -265,11 +301,11 @@ func German() ui.Locale {
 		"account.stale": "" +
 			"Ihre Anmeldung liegt eine Weile zurück. Vor einer Änderung bitten wir Sie, sich noch einmal " +
 			"anzumelden.",
-		"account.undone.heading": "Die Änderung ist rückgängig gemacht",
-		"account.undone.body": "" +
-			"Ihr Konto hat wieder die Adresse %s, und niemand ist mehr darin angemeldet. Melden Sie sich an, " +
-			"wählen Sie ein neues Passwort, wenn Sie eines haben, und prüfen Sie, ob Sie alle " +
-			"Anmeldemöglichkeiten kennen.",
+		"account.undone.heading":       "Die Änderung ist rückgängig gemacht",
+		"account.undone.body":          "Ihr Konto verwendet wieder die Adresse %s.",
+		"account.undone.ended":         "Alle Geräte wurden abgemeldet.",
+		"account.undone.removed":       "Diese Anmeldemethoden kamen nach der Änderung hinzu. Wir haben sie entfernt:",
+		"account.undone.password":      "Neues Passwort wählen",
 		"account.sign-in":              "Anmelden",
 		"account.deleted.heading":      "Ihr Konto ist gelöscht",
 		"account.deleted.body":         "Alles, was dazu gehörte, ist gelöscht, und Sie sind abgemeldet.",
@@ -302,6 +338,7 @@ func German() ui.Locale {
 		"account.email.new":            "Neue Adresse",
 		"account.email.change":         "Ändern",
 		"account.email.change-what":    "E-Mail-Adresse",
+		"account.email.verify":         "Bestätigungs-E-Mail senden",
 		"account.email.hint": "" +
 			"Wir senden eine E-Mail dorthin. Öffnen Sie ihren Link in diesem Browser, dann ist die Adresse " +
 			"Ihre. Über die alte Adresse lässt sich die Änderung in den nächsten sieben Tagen zurücknehmen.",
@@ -320,6 +357,7 @@ func German() ui.Locale {
 		"account.undo.body": "" +
 			"Ihr Konto erhält seine alte Adresse zurück, und alle, die darin angemeldet sind, werden " +
 			"abgemeldet:",
+		"account.undo.only":     "Ihr Konto bekommt seine alte Adresse zurück:",
 		"account.done.unlinked": "Dieses Konto öffnet Ihres nicht mehr.",
 		"account.done.passkey-removed": "" +
 			"Der Passkey ist entfernt. Ihr Gerät bietet ihn vielleicht noch an; löschen Sie ihn auch dort.",
@@ -328,12 +366,13 @@ func German() ui.Locale {
 		"account.done.email-asked": "" +
 			"Wir haben eine E-Mail an die neue Adresse gesendet. Öffnen Sie ihren Link in diesem Browser; " +
 			"bis dahin ändert sich nichts.",
-		"account.done.email-changed": "Ihre Adresse ist geändert.",
-		"account.problem.last":       "Das ist Ihre letzte Anmeldemöglichkeit. Fügen Sie erst eine andere hinzu.",
-		"account.problem.gone":       "Das ist schon nicht mehr da. Die Seite zeigt den jetzigen Stand.",
-		"account.problem.busy":       "Es läuft gerade eine andere Änderung. Versuchen Sie es gleich noch einmal.",
-		"account.problem.email":      "Das ist keine E-Mail-Adresse. Prüfen Sie sie, und versuchen Sie es noch einmal.",
-		"account.problem.same":       "Das ist bereits Ihre Adresse.",
+		"account.done.email-changed":  "Ihre Adresse ist geändert.",
+		"account.done.email-verified": "Ihre E-Mail-Adresse ist bestätigt.",
+		"account.problem.last":        "Das ist Ihre letzte Anmeldemöglichkeit. Fügen Sie erst eine andere hinzu.",
+		"account.problem.gone":        "Das ist schon nicht mehr da. Die Seite zeigt den jetzigen Stand.",
+		"account.problem.busy":        "Es läuft gerade eine andere Änderung. Versuchen Sie es gleich noch einmal.",
+		"account.problem.email":       "Das ist keine E-Mail-Adresse. Prüfen Sie sie, und versuchen Sie es noch einmal.",
+		"account.problem.same":        "Das ist bereits Ihre Adresse.",
 		"account.problem.link": "" +
 			"Dieser Link wurde schon benutzt, ist abgelaufen oder gehört zu einem anderen Browser. Es hat " +
 			"sich nichts geändert.",

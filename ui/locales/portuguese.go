@@ -148,16 +148,37 @@ func Portuguese() ui.Locale {
 		"letter.password-changed.body":    "A senha da sua conta foi definida, alterada ou removida.",
 		"letter.password-changed.footer": "" +
 			"Se foi você, não precisa fazer nada. Se não foi, escolha uma nova senha agora.",
-		"letter.email-change.subject":  "Confirme seu novo endereço para %s",
-		"letter.email-change.button":   "Confirmar meu endereço",
-		"letter.email-change.body":     "Você pediu para usar este endereço na sua conta a partir de agora.",
-		"letter.email-change.footer":   "Se não foi você, ignore este e-mail: nada muda.",
-		"letter.email-changed.subject": "Seu endereço em %s foi alterado",
-		"letter.email-changed.button":  "Desfazer a alteração",
-		"letter.email-changed.body":    "Sua conta tinha este endereço e agora tem outro.",
-		"letter.email-changed.footer": "" +
-			"Se foi você, não precisa fazer nada. Se não foi, desfaça a alteração: isso também encerra todas " +
-			"as sessões da conta.",
+		"letter.email-change.subject":    "Confirme seu novo endereço para %s",
+		"letter.email-change.button":     "Confirmar meu endereço",
+		"letter.email-change.body":       "Você pediu para usar este endereço na sua conta a partir de agora.",
+		"letter.email-change.footer":     "Se não foi você, ignore este e-mail: nada muda.",
+		"letter.email-changed.subject":   "Seu endereço em %s foi alterado",
+		"letter.email-changed.button":    "Desfazer a alteração",
+		"letter.email-changed.body":      "Sua conta tinha este endereço e agora tem outro.",
+		"letter.email-changed.footer":    "Se foi você, não é preciso fazer nada. Se não, desfaça a alteração.",
+		"letter.email-changed.sessions":  "Isso também encerra todas as sessões da conta.",
+		"letter.service":                 "Serviço: %s",
+		"letter.passkey-added.subject":   "Nova chave de acesso para %s",
+		"letter.passkey-added.button":    "Proteger minha conta",
+		"letter.passkey-added.body":      "Uma chave de acesso foi adicionada à sua conta. Com ela é possível entrar.",
+		"letter.passkey-added.footer":    "Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
+		"letter.passkey-removed.subject": "Chave de acesso removida de %s",
+		"letter.passkey-removed.button":  "Proteger minha conta",
+		"letter.passkey-removed.body": "" +
+			"Uma chave de acesso da sua conta foi removida. Não é mais possível entrar com ela.",
+		"letter.passkey-removed.footer": "" +
+			"Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
+		"letter.account-linked.subject": "Novo método de acesso para %s",
+		"letter.account-linked.button":  "Proteger minha conta",
+		"letter.account-linked.body": "" +
+			"Uma conta de outro serviço foi vinculada à sua conta. Com ela é possível entrar.",
+		"letter.account-linked.footer":    "Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
+		"letter.account-unlinked.subject": "Método de acesso removido de %s",
+		"letter.account-unlinked.button":  "Proteger minha conta",
+		"letter.account-unlinked.body": "" +
+			"Uma conta de outro serviço foi desvinculada da sua conta. Não é mais possível entrar com ela.",
+		"letter.account-unlinked.footer": "" +
+			"Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
 		"letter.new-device.subject": "Novo acesso a %s",
 		"letter.new-device.button":  "Ver minhas sessões",
 		"letter.new-device.body":    "Alguém entrou na sua conta em um navegador que não era conhecido.",
@@ -214,18 +235,27 @@ func Portuguese() ui.Locale {
 		"password.forgot.back":    "Voltar para entrar",
 		"password.reset.heading":  "Escolha uma nova senha",
 		"password.reset.body":     "Todos os dispositivos conectados serão desconectados.",
+		"password.reset.methods": "" +
+			"Estes métodos de acesso foram adicionados no último mês. Marque os que você não reconhece e " +
+			"nós os removeremos:",
+		"password.reset.added":    "adicionado em %s",
+		"password.passkey":        "Chave de acesso",
 		"password.reset.button":   "Salvar a senha",
 		"password.change.heading": "Alterar a senha",
 		"password.change.button":  "Alterar a senha",
 		"password.change.forgot":  "Não sei minha senha atual",
 		"password.done.heading":   "Sua senha foi salva",
 		"password.done.body":      "Os outros dispositivos foram desconectados e enviamos um e-mail sobre isso.",
-		"password.done.sign-in":   "Entrar",
-		"password.done.go-on":     "Continuar",
-		"password.closed":         "Aqui ninguém pode se cadastrar por conta própria.",
-		"password.changed":        "Sua senha acabou de ser alterada em outro lugar. Tente novamente com a nova.",
-		"password.wrong":          "Esta não é a sua senha atual.",
-		"password.wrong-sign-up":  "Digite a senha com que você se cadastrou.",
+		"password.done.only":      "Enviamos um e-mail sobre isso.",
+		"password.done.removed": "" +
+			"Removemos os métodos de acesso que você marcou ou que foram adicionados antes da verificação " +
+			"do seu endereço: %s. Você pode adicionar os seus de novo depois de entrar.",
+		"password.done.sign-in":  "Entrar",
+		"password.done.go-on":    "Continuar",
+		"password.closed":        "Aqui ninguém pode se cadastrar por conta própria.",
+		"password.changed":       "Sua senha acabou de ser alterada em outro lugar. Tente novamente com a nova.",
+		"password.wrong":         "Esta não é a sua senha atual.",
+		"password.wrong-sign-up": "Digite a senha com que você se cadastrou.",
 		"password.other": "Outro link foi aberto neste navegador desde então. Nada " +
 			"foi alterado. Abra novamente o link do seu e-mail.",
 		"password.link": "" +
@@ -245,9 +275,11 @@ func Portuguese() ui.Locale {
 		"account.who":            "Conectado como %s",
 		"account.stale":          "Faz algum tempo que você entrou. Antes de uma alteração, pediremos que entre novamente.",
 		"account.undone.heading": "A alteração foi desfeita",
-		"account.undone.body": "" +
-			"Sua conta tem novamente o endereço %s e ninguém mais está conectado a ela. Entre, escolha uma " +
-			"nova senha se tiver uma e verifique se conhece todas as suas formas de entrar.",
+		"account.undone.body":    "Sua conta voltou a usar o endereço %s.",
+		"account.undone.ended":   "Todos os dispositivos foram desconectados.",
+		"account.undone.removed": "" +
+			"Estes métodos de acesso foram adicionados depois da alteração. Nós os removemos:",
+		"account.undone.password":      "Escolher uma nova senha",
 		"account.sign-in":              "Entrar",
 		"account.deleted.heading":      "Sua conta foi excluída",
 		"account.deleted.body":         "Tudo o que pertencia a ela foi apagado, e você saiu.",
@@ -281,6 +313,7 @@ func Portuguese() ui.Locale {
 		"account.email.new":         "Novo endereço",
 		"account.email.change":      "Alterar",
 		"account.email.change-what": "e-mail",
+		"account.email.verify":      "Enviar e-mail de verificação",
 		"account.email.hint": "" +
 			"Enviaremos um e-mail para lá. Abra o link dele neste navegador, e o endereço será seu. Pelo " +
 			"endereço antigo é possível desfazer a alteração nos próximos sete dias.",
@@ -298,6 +331,7 @@ func Portuguese() ui.Locale {
 		"account.undo.heading":    "Desfazer a alteração",
 		"account.undo.body": "" +
 			"Sua conta recupera o endereço antigo, e todos que estão conectados a ela são desconectados:",
+		"account.undo.only":     "Sua conta volta ao endereço anterior:",
 		"account.done.unlinked": "Aquela conta não abre mais a sua.",
 		"account.done.passkey-removed": "" +
 			"A chave de acesso foi removida. Seu dispositivo talvez ainda a ofereça; exclua-a lá também.",
@@ -305,17 +339,18 @@ func Portuguese() ui.Locale {
 		"account.done.ended":         "Pronto. Quem estava conectado lá foi desconectado.",
 		"account.done.email-asked": "" +
 			"Enviamos um e-mail para o novo endereço. Abra o link dele neste navegador; até lá nada muda.",
-		"account.done.email-changed": "Seu endereço foi alterado.",
-		"account.problem.last":       "Esta é sua última forma de entrar. Adicione outra primeiro.",
-		"account.problem.gone":       "Isso já não existe. A página mostra o que há agora.",
-		"account.problem.busy":       "Outra alteração está em andamento. Tente novamente em instantes.",
-		"account.problem.email":      "Isso não é um endereço de e-mail. Verifique-o e tente novamente.",
-		"account.problem.same":       "Esse já é o seu endereço.",
-		"account.problem.link":       "Este link já foi usado, expirou ou é de outro navegador. Nada mudou.",
-		"account.problem.phrase":     "Nada foi excluído: as palavras não coincidem.",
-		"account.problem.name":       "Um nome tem no máximo 64 caracteres.",
-		"account.problem.mail":       "Não foi possível enviar o e-mail. Tente novamente em instantes.",
-		"account.problem.not-listed": "Neste site as sessões não podem ser encerradas uma a uma.",
+		"account.done.email-changed":  "Seu endereço foi alterado.",
+		"account.done.email-verified": "Seu endereço de e-mail foi verificado.",
+		"account.problem.last":        "Esta é sua última forma de entrar. Adicione outra primeiro.",
+		"account.problem.gone":        "Isso já não existe. A página mostra o que há agora.",
+		"account.problem.busy":        "Outra alteração está em andamento. Tente novamente em instantes.",
+		"account.problem.email":       "Isso não é um endereço de e-mail. Verifique-o e tente novamente.",
+		"account.problem.same":        "Esse já é o seu endereço.",
+		"account.problem.link":        "Este link já foi usado, expirou ou é de outro navegador. Nada mudou.",
+		"account.problem.phrase":      "Nada foi excluído: as palavras não coincidem.",
+		"account.problem.name":        "Um nome tem no máximo 64 caracteres.",
+		"account.problem.mail":        "Não foi possível enviar o e-mail. Tente novamente em instantes.",
+		"account.problem.not-listed":  "Neste site as sessões não podem ser encerradas uma a uma.",
 		"account.problem.somebody-else": "" +
 			"Você entrou com outra conta que não a que começou uma alteração aqui. Ela não foi feita.",
 		"account.again.heading":  "Continuar",

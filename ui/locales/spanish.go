@@ -149,16 +149,41 @@ func Spanish() ui.Locale {
 		"letter.password-changed.body":    "La contraseña de su cuenta se ha establecido, cambiado o eliminado.",
 		"letter.password-changed.footer": "" +
 			"Si fue usted, no tiene que hacer nada. Si no, elija ahora una contraseña nueva.",
-		"letter.email-change.subject":  "Confirme su nueva dirección para %s",
-		"letter.email-change.button":   "Confirmar mi dirección",
-		"letter.email-change.body":     "Ha pedido usar esta dirección para su cuenta a partir de ahora.",
-		"letter.email-change.footer":   "Si no fue usted, ignore este correo: nada cambia.",
-		"letter.email-changed.subject": "Su dirección de %s ha cambiado",
-		"letter.email-changed.button":  "Deshacer el cambio",
-		"letter.email-changed.body":    "Su cuenta tenía esta dirección y ahora tiene otra.",
-		"letter.email-changed.footer": "" +
-			"Si fue usted, no tiene que hacer nada. Si no, deshaga el cambio: eso también cierra todas las " +
-			"sesiones de la cuenta.",
+		"letter.email-change.subject":   "Confirme su nueva dirección para %s",
+		"letter.email-change.button":    "Confirmar mi dirección",
+		"letter.email-change.body":      "Ha pedido usar esta dirección para su cuenta a partir de ahora.",
+		"letter.email-change.footer":    "Si no fue usted, ignore este correo: nada cambia.",
+		"letter.email-changed.subject":  "Su dirección de %s ha cambiado",
+		"letter.email-changed.button":   "Deshacer el cambio",
+		"letter.email-changed.body":     "Su cuenta tenía esta dirección y ahora tiene otra.",
+		"letter.email-changed.footer":   "Si ha sido usted, no tiene que hacer nada. Si no, deshaga el cambio.",
+		"letter.email-changed.sessions": "Eso también cierra todas las sesiones de la cuenta.",
+		"letter.service":                "Servicio: %s",
+		"letter.passkey-added.subject":  "Nueva clave de acceso para %s",
+		"letter.passkey-added.button":   "Proteger mi cuenta",
+		"letter.passkey-added.body": "" +
+			"Se ha añadido una clave de acceso a su cuenta. Con ella se puede iniciar sesión.",
+		"letter.passkey-added.footer": "" +
+			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"letter.passkey-removed.subject": "Clave de acceso eliminada de %s",
+		"letter.passkey-removed.button":  "Proteger mi cuenta",
+		"letter.passkey-removed.body": "" +
+			"Se ha eliminado una clave de acceso de su cuenta. Ya no se puede iniciar sesión con ella.",
+		"letter.passkey-removed.footer": "" +
+			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"letter.account-linked.subject": "Nuevo método de inicio de sesión para %s",
+		"letter.account-linked.button":  "Proteger mi cuenta",
+		"letter.account-linked.body": "" +
+			"Se ha vinculado a su cuenta una cuenta de otro servicio. Con ella se puede iniciar sesión.",
+		"letter.account-linked.footer": "" +
+			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"letter.account-unlinked.subject": "Método de inicio de sesión eliminado de %s",
+		"letter.account-unlinked.button":  "Proteger mi cuenta",
+		"letter.account-unlinked.body": "" +
+			"Se ha desvinculado de su cuenta una cuenta de otro servicio. Ya no se puede iniciar sesión con " +
+			"ella.",
+		"letter.account-unlinked.footer": "" +
+			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
 		"letter.new-device.subject": "Nuevo inicio de sesión en %s",
 		"letter.new-device.button":  "Ver mis sesiones",
 		"letter.new-device.body":    "Alguien ha iniciado sesión en su cuenta desde un navegador que no se conocía.",
@@ -217,6 +242,11 @@ func Spanish() ui.Locale {
 		"password.forgot.back":    "Volver al inicio de sesión",
 		"password.reset.heading":  "Elija una contraseña nueva",
 		"password.reset.body":     "Se cerrará la sesión en todos los dispositivos.",
+		"password.reset.methods": "" +
+			"Estos métodos de inicio de sesión se añadieron en el último mes. Marque los que no reconozca y " +
+			"los eliminaremos:",
+		"password.reset.added":    "añadido el %s",
+		"password.passkey":        "Clave de acceso",
 		"password.reset.button":   "Guardar la contraseña",
 		"password.change.heading": "Cambiar la contraseña",
 		"password.change.button":  "Cambiar la contraseña",
@@ -224,6 +254,10 @@ func Spanish() ui.Locale {
 		"password.done.heading":   "Su contraseña se ha guardado",
 		"password.done.body": "" +
 			"Se ha cerrado la sesión en los demás dispositivos y le hemos enviado un correo al respecto.",
+		"password.done.only": "Le hemos enviado un correo al respecto.",
+		"password.done.removed": "" +
+			"Hemos eliminado los métodos de inicio de sesión que marcó o que se añadieron antes de " +
+			"verificar su dirección: %s. Podrá volver a añadir los suyos después de iniciar sesión.",
 		"password.done.sign-in":  "Iniciar sesión",
 		"password.done.go-on":    "Continuar",
 		"password.closed":        "Aquí nadie puede registrarse por su cuenta.",
@@ -252,10 +286,11 @@ func Spanish() ui.Locale {
 		"account.stale": "" +
 			"Hace un rato que inició sesión. Antes de hacer un cambio le pediremos que la inicie de nuevo.",
 		"account.undone.heading": "El cambio se ha deshecho",
-		"account.undone.body": "" +
-			"Su cuenta vuelve a tener la dirección %s y ya nadie tiene la sesión iniciada. Inicie sesión, " +
-			"elija una contraseña nueva si tiene una y compruebe si conoce todas sus formas de iniciar " +
-			"sesión.",
+		"account.undone.body":    "Su cuenta vuelve a usar la dirección %s.",
+		"account.undone.ended":   "Se ha cerrado la sesión en todos los dispositivos.",
+		"account.undone.removed": "" +
+			"Estos métodos de inicio de sesión se añadieron después del cambio. Los hemos eliminado:",
+		"account.undone.password":      "Elegir una contraseña nueva",
 		"account.sign-in":              "Iniciar sesión",
 		"account.deleted.heading":      "Su cuenta se ha eliminado",
 		"account.deleted.body":         "Todo lo que le pertenecía se ha borrado y se ha cerrado su sesión.",
@@ -290,6 +325,7 @@ func Spanish() ui.Locale {
 		"account.email.new":         "Dirección nueva",
 		"account.email.change":      "Cambiar",
 		"account.email.change-what": "correo electrónico",
+		"account.email.verify":      "Enviar correo de verificación",
 		"account.email.hint": "" +
 			"Le enviaremos un correo. Abra su enlace en este navegador y la dirección será suya. Desde la " +
 			"dirección antigua se puede deshacer el cambio durante los próximos siete días.",
@@ -308,6 +344,7 @@ func Spanish() ui.Locale {
 		"account.undo.body": "" +
 			"Su cuenta recupera su dirección anterior y se cierra la sesión de todos los que la tienen " +
 			"iniciada:",
+		"account.undo.only":     "Su cuenta recupera su dirección anterior:",
 		"account.done.unlinked": "Esa cuenta ya no abre la suya.",
 		"account.done.passkey-removed": "" +
 			"La llave de acceso se ha quitado. Su dispositivo quizá aún la ofrezca; bórrela también allí.",
@@ -316,17 +353,18 @@ func Spanish() ui.Locale {
 		"account.done.email-asked": "" +
 			"Hemos enviado un correo a la dirección nueva. Abra su enlace en este navegador; hasta entonces " +
 			"nada cambia.",
-		"account.done.email-changed": "Su dirección se ha cambiado.",
-		"account.problem.last":       "Es su última forma de iniciar sesión. Añada antes otra.",
-		"account.problem.gone":       "Eso ya no está. La página muestra lo que hay ahora.",
-		"account.problem.busy":       "Hay otro cambio en curso. Inténtelo de nuevo en un momento.",
-		"account.problem.email":      "Eso no es una dirección de correo. Compruébela e inténtelo de nuevo.",
-		"account.problem.same":       "Esa ya es su dirección.",
-		"account.problem.link":       "Este enlace ya se ha usado, ha caducado o es de otro navegador. Nada ha cambiado.",
-		"account.problem.phrase":     "No se ha eliminado nada: las palabras no coinciden.",
-		"account.problem.name":       "Un nombre tiene 64 caracteres como máximo.",
-		"account.problem.mail":       "No se ha podido enviar el correo. Inténtelo de nuevo en un momento.",
-		"account.problem.not-listed": "En este sitio las sesiones no se pueden cerrar una a una.",
+		"account.done.email-changed":  "Su dirección se ha cambiado.",
+		"account.done.email-verified": "Su dirección de correo está verificada.",
+		"account.problem.last":        "Es su última forma de iniciar sesión. Añada antes otra.",
+		"account.problem.gone":        "Eso ya no está. La página muestra lo que hay ahora.",
+		"account.problem.busy":        "Hay otro cambio en curso. Inténtelo de nuevo en un momento.",
+		"account.problem.email":       "Eso no es una dirección de correo. Compruébela e inténtelo de nuevo.",
+		"account.problem.same":        "Esa ya es su dirección.",
+		"account.problem.link":        "Este enlace ya se ha usado, ha caducado o es de otro navegador. Nada ha cambiado.",
+		"account.problem.phrase":      "No se ha eliminado nada: las palabras no coinciden.",
+		"account.problem.name":        "Un nombre tiene 64 caracteres como máximo.",
+		"account.problem.mail":        "No se ha podido enviar el correo. Inténtelo de nuevo en un momento.",
+		"account.problem.not-listed":  "En este sitio las sesiones no se pueden cerrar una a una.",
 		"account.problem.somebody-else": "" +
 			"Ha iniciado sesión con otra cuenta que la que empezó un cambio aquí. Ese cambio no se ha hecho.",
 		"account.again.heading": "Continuar",

@@ -1,0 +1,92 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// added is a sign-in method that was added after a change of the address. method is nil for a password.
+type added struct{ method *core.SignInMethod }
+
+func (a added) name(l ui.Locale) string {
+	switch {
+	case a.method == nil:
+		return l.Say(textPassword)
+	case a.method.Passkey:
+		return l.Say(textPasskey)
+	}
+	return a.method.Name
+}
+
+// snapshot notes the sign-in methods that a user has.
+func (r *restores) snapshot(ctx context.Context, userID string, v *undo) error {
+	methods, err := r.host.SignInMethods(ctx, userID)
+	if err != nil {
+		return fmt.Errorf("account: list the sign-in methods: %w", err)
+	}
+	v.Had = make([]string, len(methods))
+	for i, m := range methods {
+		v.Had[i] = m.ID
+	}
+	_, v.Password, err = r.password(ctx, userID)
+	return err
+}
+
+// password returns the record of a user's password and when it was set; nil for none.
+func (r *restores) password(ctx context.Context, userID string) (*store.Record, time.Time, error) {
+	records, err := r.links.records.UserRecords(ctx, userID, kindPassword)
+	if err != nil || len(records) == 0 {
+		return nil, time.Time{}, err
+	}
+	var p struct {
+		Set time.Time `json:"set"`
+	}
+	if err := json.Unmarshal(records[0].Value, &p); err != nil {
+		return nil, time.Time{}, fmt.Errorf("account: the record of a password: %w", err)
+	}
+	return records[0], p.Set, nil
+}
+
+// removeAdded removes the sign-in methods that a user did not have when the address was changed.
+func (r *restores) removeAdded(ctx context.Context, c *core.Call, userID string, v *undo) (all []added, err error) {
+	since := v.Made.Truncate(time.Second)
+	methods, err := r.host.RemoveSignInMethods(ctx, userID, func(m core.SignInMethod) bool {
+		if v.Had != nil {
+			return !slices.Contains(v.Had, m.ID)
+		}
+		return !m.Added.Before(since) // a zero time is before it
+	})
+	for i := range methods {
+		all = append(all, added{&methods[i]})
+		audit := core.AuditAccountUnlinked
+		if methods[i].Passkey {
+			audit = core.AuditPasskeyRemoved
+		}
+		c.Audit(ctx, core.AuditEvent{
+			Name: audit, Outcome: core.OutcomeOK, Reason: core.ReasonUndone, UserID: userID, Provider: methods[i].Provider,
+		})
+	}
+	if err != nil {
+		return all, err
+	}
+	record, set, err := r.password(ctx, userID)
+	known := v.Had != nil && set.Equal(v.Password) || v.Had == nil && set.Before(since)
+	if err != nil || record == nil || known {
+		return all, err
+	}
+	switch _, err := r.links.records.DeleteRecord(ctx, kindPassword, record.Key); {
+	case errors.Is(err, core.ErrNotFound):
+		return all, nil
+	case err != nil:
+		return all, fmt.Errorf("account: remove a password: %w", err)
+	}
+	return append(all, added{}), nil
+}

@@ -1,0 +1,207 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// SignInMethod is an account at a provider or a passkey that signs a user in.
+type SignInMethod struct {
+	// ID identifies the method in requests. It is a hash.
+	ID string
+	// Provider is the ID of the provider, and Name its name; Name is the ID if the provider is no longer configured.
+	Provider, Name string
+	// Passkey reports whether the method is a passkey.
+	Passkey bool
+	// Added is when the method was added, to the second. It is zero if that is more than a month ago or not known.
+	Added time.Time
+
+	accounts   []*Account
+	credential string // of a passkey
+}
+
+const (
+	// recordMethod is the kind of the records with the time at which a sign-in method was added. The key is the ID of the
+	// method. They expire after methodRecent.
+	recordMethod = "method"
+	methodRecent = 31 * 24 * time.Hour
+)
+
+type methodNote struct {
+	Added int64 `json:"at"` // Unix seconds
+}
+
+func accountMethodID(a *Account) string {
+	return publicID("account " + a.Provider + " " + a.ProviderAccountID)
+}
+
+func passkeyMethodID(credentialID string) string { return publicID("passkey " + credentialID) }
+
+// SignInMethods lists the linked accounts and the passkeys of a user, in the order of the store. Passwords and sign-in
+// links are not in the list.
+func (h *Host) SignInMethods(ctx context.Context, userID string) ([]SignInMethod, error) {
+	return h.parts.signInMethods(ctx, userID)
+}
+
+// RemoveSignInMethods removes the linked accounts and passkeys of a user for which remove returns true, and returns
+// those that it removed. After an error some may have been removed. It does not protect the last sign-in method, and it
+// sends no emails: see [Call.NotifyMethod].
+func (h *Host) RemoveSignInMethods(
+	ctx context.Context, userID string, remove func(SignInMethod) bool,
+) (removed []SignInMethod, err error) {
+	all, err := h.parts.signInMethods(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range all {
+		if !remove(m) {
+			continue
+		}
+		if err := h.parts.removeMethod(ctx, &m); err != nil {
+			return removed, errorf(ErrStore, "remove a sign-in method: %w", err)
+		}
+		removed = append(removed, m)
+	}
+	return removed, nil
+}
+
+// Unlinked returns the sign-in methods that [Call.ProveEmail] removed in this request.
+func (c *Call) Unlinked() []SignInMethod { return slices.Clone(c.unlinked) }
+
+func (ps *parts) signInMethods(ctx context.Context, userID string) (all []SignInMethod, err error) {
+	s := ps.auth.store
+	var accounts []*Account
+	if s.accounts != nil {
+		accounts, err = guarded("Store.Accounts", func() ([]*Account, error) { return s.accounts.Accounts(ctx, userID) })
+		if err != nil {
+			return nil, errorf(ErrStore, "list the accounts of a user: %w", err)
+		}
+	}
+	var keys []*store.Authenticator
+	if s.passkeys != nil {
+		keys, err = guarded("Store.Authenticators", func() ([]*store.Authenticator, error) {
+			return s.passkeys.Authenticators(ctx, userID)
+		})
+		if err != nil {
+			return nil, errorf(ErrStore, "list the passkeys of a user: %w", err)
+		}
+	}
+	added, err := ps.addedAt(ctx, userID)
+	if err != nil {
+		return nil, errorf(ErrStore, "list the records of sign-in methods: %w", err)
+	}
+	for _, a := range accounts {
+		if a.Type == TypeWebAuthn || a.Type == TypeEmail {
+			continue
+		}
+		m := ps.accountMethod(a)
+		m.Added = added[m.ID]
+		all = append(all, m)
+	}
+	for _, k := range keys {
+		m := SignInMethod{ID: passkeyMethodID(k.CredentialID), Passkey: true, credential: k.CredentialID}
+		m.Added = added[m.ID]
+		for _, a := range accounts {
+			if a.Type == TypeWebAuthn && a.ProviderAccountID == k.ProviderAccountID {
+				m.Provider, m.Name = a.Provider, ps.providerName(a.Provider)
+				m.accounts = append(m.accounts, a)
+			}
+		}
+		if len(m.accounts) > 0 { // without its account a passkey signs nobody in
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+func (ps *parts) accountMethod(a *Account) SignInMethod {
+	return SignInMethod{
+		ID: accountMethodID(a), Provider: a.Provider, Name: ps.providerName(a.Provider), accounts: []*Account{a},
+	}
+}
+
+func (ps *parts) providerName(id string) string {
+	if p := ps.auth.byID[id]; p != nil && p.name != "" {
+		return p.name
+	}
+	return id
+}
+
+// addedAt returns when the recent sign-in methods of a user were added, by ID.
+func (ps *parts) addedAt(ctx context.Context, userID string) (map[string]time.Time, error) {
+	records := ps.auth.store.records
+	if records == nil {
+		return nil, nil
+	}
+	list, err := guarded("Store.UserRecords", func() ([]*store.Record, error) {
+		return records.UserRecords(ctx, userID, recordMethod)
+	})
+	added := make(map[string]time.Time, len(list))
+	for _, r := range list {
+		var note methodNote
+		if json.Unmarshal(r.Value, &note) == nil && r.Expires.After(ps.now()) {
+			added[r.Key] = time.Unix(note.Added, 0)
+		}
+	}
+	return added, err
+}
+
+// noteMethod records that a sign-in method was added now. The method works without the record, so a failure is logged.
+func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) {
+	records := ps.auth.store.records
+	if ps.ends == "" || records == nil {
+		return
+	}
+	now := ps.now()
+	value, err := json.Marshal(methodNote{now.Unix()})
+	if err == nil {
+		r := &store.Record{Kind: recordMethod, Key: id, UserID: userID, Value: value, Expires: now.Add(methodRecent)}
+		err = guard("Store.CreateRecord", func() error {
+			err := records.CreateRecord(ctx, r)
+			if !errors.Is(err, ErrConflict) {
+				return err
+			}
+			if _, err := records.DeleteRecord(ctx, recordMethod, id); err != nil && !errors.Is(err, ErrNotFound) {
+				return err // it was linked before, and removed since
+			}
+			return records.CreateRecord(ctx, r)
+		})
+	}
+	if err != nil {
+		v.log.failure(ctx, errorf(ErrStore, "record when a sign-in method was added: %w", err), v.attrs()...)
+	}
+}
+
+// removeMethod removes the accounts of a method first, without which a passkey signs nobody in.
+func (ps *parts) removeMethod(ctx context.Context, m *SignInMethod) error {
+	s := ps.auth.store
+	for _, a := range m.accounts {
+		err := guard("Store.UnlinkAccount", func() error {
+			return s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
+		})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
+	if m.Passkey && s.unkey != nil {
+		err := guard("Store.DeleteAuthenticator", func() error { return s.unkey.DeleteAuthenticator(ctx, m.credential) })
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
+	if s.records == nil {
+		return nil
+	}
+	_, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
+		return s.records.DeleteRecord(ctx, recordMethod, m.ID)
+	})
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
