@@ -40,6 +40,9 @@ func variablesFile() string {
 AUTH_SECRET=` + newSecret() + `
 # The user with this address is the administrator, once it is verified.
 ADMIN_EMAIL=ada@example.com
+# Sign-in with GitHub: latchkey provider add github prints how to get these two.
+# AUTH_GITHUB_ID=
+# AUTH_GITHUB_SECRET=
 `
 }
 
