@@ -154,7 +154,7 @@ func TestBearerThatIsNone(t *testing.T) {
 // TestBearerSwitchedOff: the header means nothing, and a cookie beside it everything.
 func TestBearerSwitchedOff(t *testing.T) {
 	t.Parallel()
-	a, _ := factual(t, core.StrategyJWT)
+	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) { c.Session.UpdateAge = core.Always })
 	b, other := signedIn(t, a, "1"), signedIn(t, a, "2")
 	c := client(t, a, b)
 	if c.session() != nil || string(c.get("/auth/session").Body) != "null" {

@@ -105,6 +105,9 @@ func (s *signIns) reissueJWT(
 	}
 	expires := s.sessions.jwt.ends(after, s.sessions.now())
 	cookies, err := p.set(value, expires)
+	if err == nil {
+		p.noteReplaced(tokenUpdated)
+	}
 	if err == nil && proved {
 		s.sessions.goesOn(ctx, p, before, after, again.methods, expires)
 	}

@@ -47,15 +47,12 @@ type recordedStep struct {
 	Response struct {
 		Status     int
 		Headers    map[string]string
-		SetCookies []struct {
-			Name, Value string
-			Attributes  map[string]any
-		}
-		Body      json.RawMessage
-		BodyText  *string
-		EmptyBody bool
-		Threw     any
-		Internal  bool
+		SetCookies []recordedSetCookie
+		Body       json.RawMessage
+		BodyText   *string
+		EmptyBody  bool
+		Threw      any
+		Internal   bool
 	}
 	Trace []map[string]any
 }
@@ -69,8 +66,7 @@ var apart = map[string][]string{
 	},
 	"Cookie and body show when a stored session ends, not when it would if it were prolonged now": {
 		"callback-oauth.link.other-users-account", "callback-oauth.link.same-account",
-		"callback-oauth.link.signed-in", "callback-oauth.oidc.db.new", "session.db.fresh",
-		"session.db.just-below-edge", "session.db.stale", "session.db.update-age-edge",
+		"callback-oauth.link.signed-in", "session.db.stale", "session.db.update-age-edge",
 	},
 	"An unknown client authentication method is refused when the application starts, not at the first callback": {
 		"callback-oauth.oauth.unknown-client-auth",
@@ -237,6 +233,11 @@ func serve(ctx context.Context, config core.Config, r *core.Request) *core.Respo
 	return core.PerRequest("", choose).Handle(ctx, r)
 }
 
+type recordedSetCookie struct {
+	Name, Value string
+	Attributes  map[string]any
+}
+
 // recordedWorld is what is around the Auth of a recording.
 type recordedWorld struct {
 	clock       *clock
@@ -295,6 +296,12 @@ func (w *recordedWorld) request(step recordedStep) *core.Request {
 // compare compares what a browser sees.
 func (w *recordedWorld) compare(step recordedStep, got *core.Response) {
 	want := step.Response
+	if step.Request.Method == http.MethodGet { // GET session sets no cookie that repeats the one of the request
+		want.SetCookies = slices.DeleteFunc(slices.Clone(want.SetCookies), func(c recordedSetCookie) bool {
+			return strings.HasSuffix(c.Name, "session-token") && slices.ContainsFunc(step.Request.Cookies,
+				func(sent struct{ Name, Value string }) bool { return sent.Name == c.Name && sent.Value == c.Value })
+		})
+	}
 	header := http.Header{}
 	got.Fill(header)
 	if got.Redirect != "" {

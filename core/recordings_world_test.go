@@ -113,6 +113,9 @@ func (w *recordedWorld) config(r recording, step recordedStep) core.Config {
 	if c["adapter"] != nil {
 		out.Store = w.store.as(power{lists: true, ends: true})
 	}
+	if out.Session.Strategy == core.StrategyJWT || out.Session.Strategy == "" && out.Store == nil {
+		out.Session.UpdateAge = core.Always // Auth.js renews the session at each GET session (docs/authjs.md)
+	}
 	w.steer(&out.Callbacks, asObject(c["callbacks"]))
 	for _, p := range asList(c["providers"]) {
 		out.Providers = append(out.Providers, w.provider(asObject(p)))

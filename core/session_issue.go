@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // issue makes the session of a sign-in and its cookies: the only place that does (docs/protocol.md §7.6). Under the
@@ -13,6 +15,16 @@ func (s *sessions) issue(
 	ctx context.Context, p *presented, id *identity, who member,
 ) (cookies []Cookie, session string, err error) {
 	s.exchanges.signedIn(id.exchange, p.at.browser(), who.user.ID)
+	defer func() {
+		if err != nil || who.session != nil && random.Same(p.value(), who.session.Token) {
+			return
+		}
+		by := tokenReplaced
+		if who.keeps {
+			by = tokenUpdated
+		}
+		p.noteReplaced(by)
+	}()
 	if s.config.Strategy == StrategyDatabase {
 		kept := s.rows.atRest(string(who.session.Token))
 		session = publicID(kept)
@@ -151,6 +163,7 @@ func (s *sessions) endToken(ctx context.Context, t *Token) error {
 func (s *sessions) end(ctx context.Context, p *presented) (userID string, err error) {
 	var event SignOutEvent
 	var sessionID string
+	p.noteReplaced(sessionOver)
 	if s.config.Strategy == StrategyJWT {
 		token, err := p.token(ctx)
 		if err != nil && !errors.Is(err, ErrSessionToken) {

@@ -159,9 +159,14 @@ func (j *jwtSessions) ends(t *Token, now time.Time) time.Time {
 	return expires
 }
 
-// due reports whether a token has aged so far that a page request extends it.
+// due reports whether a token has aged by UpdateAge, so that its session is renewed. A session that would end before is
+// renewed at half of its lifetime.
 func (j *jwtSessions) due(t *Token, now time.Time) bool {
-	return t.IssuedAt.IsZero() || !now.Before(t.IssuedAt.Add(j.session.UpdateAge))
+	age, lifetime := j.session.UpdateAge, min(j.session.MaxAge, j.config.MaxAge)
+	if age >= lifetime {
+		age = lifetime / 2
+	}
+	return t.IssuedAt.IsZero() || age == 0 || t.IssuedAt.After(now) || !now.Before(t.IssuedAt.Add(age))
 }
 
 func sameClaims(a, b *Token) bool {

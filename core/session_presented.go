@@ -21,9 +21,10 @@ type presented struct {
 	joined  bool // the cookie has been read
 	settled bool // of several readings the good one is in front
 
-	cookieOnly bool // a header does not count
-	borne      bool // it is presented in a header
-	nobody     bool // it was read, and there is none
+	cookieOnly bool   // a header does not count
+	borne      bool   // it is presented in a header
+	arrived    uint64 // the last replacement when the request arrived, see replacements
+	nobody     bool   // it was read, and there is none
 
 	opened   bool // claims or closed is known
 	checked  bool // ended is known
@@ -43,13 +44,16 @@ type presented struct {
 
 // strategies are the two ways to keep a session; config says which of them is used.
 type strategies struct {
-	config SessionConfig
-	jwt    jwtSessions
-	rows   storedSessions
+	config   SessionConfig
+	jwt      jwtSessions
+	rows     storedSessions
+	replaced *replacements
 }
 
 // present is the session of a request. Nothing is read yet: many actions never ask.
-func (s *strategies) present(v *arrival) presented { return presented{strategies: s, at: v} }
+func (s *strategies) present(v *arrival) presented {
+	return presented{strategies: s, at: v, arrived: s.replaced.position()}
+}
 
 // cookie is how the session cookie reads, joined from its chunks, or a bearer token in its place: who presents one is
 // not taken for whom a cookie names, whatever becomes of the token.

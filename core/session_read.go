@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -41,7 +42,7 @@ func newSessions(
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now), facts: facts,
 		ended: newRevocations(c, store.records, log), lister: store.lister, exchanges: newExchanges(c.Now),
 		strategies: strategies{
-			config: c.Session,
+			config: c.Session, replaced: newReplacements(c.Now),
 			jwt: jwtSessions{
 				sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
 				users: store.Store, proofs: proofs, facts: facts,
@@ -60,14 +61,16 @@ func newSessions(
 	return s
 }
 
-// sessionRead says why a session is read.
+// sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it has
+// changed, or if its cookie is in an outdated form: each cookie that is set can undo what another response has decided
+// in the meantime.
 type sessionRead struct {
 	trigger Trigger
 	update  json.RawMessage // posted with TriggerUpdate
-	// renew sets the cookie at every read, as the session endpoint does. The request hook sets it only when the session
-	// has aged by UpdateAge or the jwt callback changed the token: most page requests then set no cookie.
-	renew bool
 }
+
+// updates reports whether the request changes the session.
+func (r *sessionRead) updates() bool { return r.trigger == TriggerUpdate }
 
 // read returns the session that a request presents, nil for none, and the cookies to set (docs/protocol.md §7.2, §7.3).
 // An error means that it is not known whether there is one: the store or a callback failed. It is never to be taken for
@@ -78,7 +81,7 @@ func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*S
 	}
 	if p.cookie().Stray() { // as a token that cannot be read
 		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: errNoSession}, p.at.attrs()...)
-		return nil, p.clear(), nil
+		return nil, p.clearEnded(), nil
 	}
 	if p.value() == "" {
 		p.noteMalformed(ctx)
@@ -101,7 +104,7 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 	if err != nil {
 		p.at.log.failure(ctx, asError(err, ErrJWTSession).under(ErrJWTSession), p.at.attrs()...)
 		p.at.sessionEnded(ctx, err)
-		return nil, p.clear(), nil
+		return nil, p.clearEnded(), nil
 	}
 	if s.jwt.endsWithProof(token) {
 		outdated, err := s.outdated(ctx, p, token)
@@ -109,7 +112,7 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 		case err != nil:
 			return nil, nil, err
 		case outdated:
-			return nil, p.clear(), nil
+			return nil, p.clearEnded(), nil
 		}
 	}
 	session, cookies, err := s.continueJWT(ctx, p, token, read)
@@ -150,7 +153,7 @@ func (s *sessions) continueJWT(
 	}
 	if token == nil {
 		p.at.decidedOf(ctx, AuditSessionEnded, ReasonRevoked, before.Subject, before.publicID())
-		return nil, p.clear(), nil
+		return nil, p.clearEnded(), nil
 	}
 	var data *sessionData
 	loaded := false
@@ -158,7 +161,13 @@ func (s *sessions) continueJWT(
 		token, data, loaded = s.data.carry(ctx, p.at, before, token)
 	}
 	now := s.now()
-	expires := s.jwt.ends(token, now)
+	renew := read.updates() || loaded || s.jwt.due(before, now) || p.outdatedForm() ||
+		s.callbacks.JWT != nil && !sameClaims(before, token)
+	used := before.IssuedAt // since when the browser's cookie lasts
+	if renew {
+		used = now
+	}
+	expires := s.jwt.ends(token, used)
 	both := &struct { // one allocation: every page request makes it
 		Session
 		User
@@ -178,10 +187,11 @@ func (s *sessions) continueJWT(
 		return nil, nil, err
 	}
 	var cookies []Cookie
-	if read.renew || loaded || s.jwt.due(before, now) || s.callbacks.JWT != nil && !sameClaims(before, token) {
-		if cookies, err = s.reissue(ctx, p, token, expires); err != nil {
+	if renew && p.mayRenew(read.updates()) && !s.hasEnded(before) {
+		if cookies, err = s.reissue(ctx, p, s.continuing(before, token), expires); err != nil {
 			return nil, nil, err
 		}
+		p.noteReplaced(read.replaces())
 	}
 	if s.events.Session != nil {
 		emit(ctx, p.at, "session", func() error {
@@ -189,6 +199,31 @@ func (s *sessions) continueJWT(
 		})
 	}
 	return session, cookies, nil
+}
+
+// replaces is what the response does to the presented token.
+func (r *sessionRead) replaces() replacement {
+	if r.updates() {
+		return tokenUpdated
+	}
+	return tokenRenewed
+}
+
+// hasEnded reports whether a session is known to have ended since its token was checked.
+func (s *sessions) hasEnded(t *Token) bool {
+	return s.ended != nil && s.ended.hasEnded(t.Subject, t.revocable(), t.epoch())
+}
+
+// continuing is the token with which a session continues. Under Session.Revocation it has the same revocation ID as the
+// one before, also if the session began without one: otherwise a renewal that is in flight while the session ends, here
+// or in another process, would produce a token that nothing has revoked.
+func (s *sessions) continuing(before, t *Token) *Token {
+	if s.ended == nil || before.ID == "" || t.fact(factSession) != "" {
+		return t
+	}
+	named := t.withFacts()
+	named.kept[factSession] = string(exactjson.AppendText(nil, before.ID))
+	return named
 }
 
 // reissue seals a token anew. One that is too large for the router is not set: the cookie that the browser has stays
@@ -212,7 +247,7 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 	record, user, err := p.stored(ctx)
 	if errors.Is(err, ErrNotFound) {
 		p.at.sessionEnded(ctx, err)
-		return nil, p.clear(), nil
+		return nil, p.clearEnded(), nil
 	}
 	if err != nil {
 		return nil, nil, asError(err, ErrSessionToken).under(ErrSessionToken)
@@ -227,7 +262,7 @@ func (s *sessions) continueStored(
 	extended, err := s.rows.extend(ctx, record)
 	switch {
 	case errors.Is(err, ErrNotFound): // signed out in the meantime
-		return nil, p.clear(), nil
+		return nil, p.clearEnded(), nil
 	case err != nil:
 		return nil, nil, errorf(ErrSessionToken, "extend session: %w", err)
 	}
@@ -254,7 +289,7 @@ func (s *sessions) continueStored(
 		return nil, nil, &Error{Type: ErrSessionToken, Cause: err}
 	}
 	var cookies []Cookie
-	if read.renew || extended {
+	if (read.updates() || extended || p.outdatedForm()) && p.mayRenew(read.updates()) {
 		if cookies, err = p.set(string(record.Token), record.Expires); err != nil {
 			return nil, nil, asError(err, ErrSessionToken)
 		}
@@ -301,7 +336,7 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 
 // getSession answers GET session: the session as JSON, or null.
 func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
-	body, cookies, err := s.asJSON(ctx, c, sessionRead{renew: true})
+	body, cookies, err := s.asJSON(ctx, c, sessionRead{})
 	if err != nil {
 		return nil, err
 	}
@@ -312,7 +347,7 @@ func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
 
 // postSession answers POST session: the callbacks get the posted data with TriggerUpdate.
 func (s *sessions) postSession(ctx context.Context, c *call) (*Response, error) {
-	body, cookies, err := s.asJSON(ctx, c, sessionRead{renew: true, trigger: TriggerUpdate, update: c.fields.Raw("data")})
+	body, cookies, err := s.asJSON(ctx, c, sessionRead{trigger: TriggerUpdate, update: c.fields.Raw("data")})
 	if err != nil {
 		return nil, err
 	}

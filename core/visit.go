@@ -203,6 +203,7 @@ func (v *Visit) Session() (*Session, error) {
 			return
 		}
 		v.session = session
+		v.collected.renewedBy(&presented)
 		if !v.collected.keep(&v.at, cookies) {
 			v.at.log.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out",
 				slog.String("reference", v.at.ref()))

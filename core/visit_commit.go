@@ -8,11 +8,12 @@ import (
 // collected is what a visit adds to the response. It is safe for concurrent use.
 type collected struct {
 	mu          sync.Mutex
-	cookies     []Cookie // to be set
-	tokenOut    bool     // a form of the page carries the CSRF token
-	sessionRead bool     // the response depends on the session
-	localeOut   bool     // the page may be in the user's language
-	committed   bool     // nothing is collected any more
+	cookies     []Cookie   // to be set
+	tokenOut    bool       // a form of the page carries the CSRF token
+	sessionRead bool       // the response depends on the session
+	localeOut   bool       // the page may be in the user's language
+	committed   bool       // nothing is collected any more
+	renewal     *presented // the session that cookies renew; nil: none
 }
 
 // keep keeps cookies for Commit; false: it is too late to set them.
@@ -30,6 +31,13 @@ func (o *collected) keep(at *arrival, cookies []Cookie) bool {
 	}
 	o.cookies = append(o.cookies, cookies...)
 	return true
+}
+
+// renewedBy notes the session that later cookies renew or clear.
+func (o *collected) renewedBy(p *presented) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.renewal = p
 }
 
 // note sets one of the flags; false: the header of the response has been written.
@@ -95,8 +103,9 @@ func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
 	}
 	o.committed = true
 	personal := o.tokenOut || o.sessionRead
+	late := len(o.cookies) > 0 && o.renewal != nil && !o.renewal.mayRenew(false)
 	for _, c := range o.cookies {
-		if caching.public && strings.HasPrefix(c.Name, at.cookies.session.name()) {
+		if (caching.public || late) && strings.HasPrefix(c.Name, at.cookies.session.name()) {
 			continue
 		}
 		h.Add("Set-Cookie", c.String())

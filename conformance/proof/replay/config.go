@@ -44,7 +44,12 @@ func (w declaration) config(c map[string]any, env map[string]string) (core.Confi
 		w.binder.secrets = []string{""}
 	}
 	w.observe(&out, c)
-	if _, keeps := out.Store.(store.SessionStore); keeps && out.Session.Strategy == "" {
+	_, keeps := out.Store.(store.SessionStore)
+	if out.Session.Strategy == core.StrategyJWT || out.Session.Strategy == "" && !keeps {
+		// Auth.js knows no UpdateAge under this strategy: it renews the session at each GET session (docs/authjs.md).
+		out.Session.UpdateAge = core.Always
+	}
+	if keeps && out.Session.Strategy == "" {
 		// It never runs under the database strategy, and New refuses one that came to be there by default.
 		out.Callbacks.JWT = nil
 	}

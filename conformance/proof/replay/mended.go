@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // mended is what a step expects where a database session is read: cookie and body show the expiry that the row has
-// after the read (docs/protocol.md §7.3).
+// after the read, and GET session sets no cookie that repeats the one of the request (docs/protocol.md §7.3).
 func mended(st step, c core.Config) step {
 	if c.Store == nil || c.Session.Strategy == core.StrategyJWT || !strings.Contains(st.Request.URL, "/session") {
 		return st
@@ -19,9 +20,10 @@ func mended(st step, c core.Config) step {
 	if body == nil || body["expires"] == nil {
 		return st
 	}
-	expires := body["expires"]
+	expires, extended := body["expires"], false
 	for _, e := range st.Trace {
 		if e["method"] == "updateSession" {
+			extended = true
 			expires = strings.Replace(fmt.Sprint(e["args"].([]any)[0].(object)["expires"]), "{{date:", "{{iso:", 1)
 		}
 	}
@@ -29,6 +31,11 @@ func mended(st step, c core.Config) step {
 	body["expires"] = expires
 	st.Response.Body.value = body
 	st.Response.SetCookies = slices.Clone(st.Response.SetCookies)
+	if !extended && st.Request.Method == http.MethodGet {
+		st.Response.SetCookies = slices.DeleteFunc(st.Response.SetCookies, func(set setCookie) bool {
+			return strings.HasSuffix(set.Name, "session-token") && set.Value != ""
+		})
+	}
 	for i, set := range st.Response.SetCookies {
 		if strings.HasSuffix(set.Name, "session-token") && set.Attributes["Expires"] != nil {
 			set.Attributes = maps.Clone(set.Attributes)

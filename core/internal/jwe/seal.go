@@ -20,6 +20,16 @@ func (k *Keyring) Seal(iv IV, payload []byte) (string, error) {
 	return seal(all.cbc[0], all.cbc[0].header, iv, payload)
 }
 
+// Current reports whether a token is sealed with the first secret, in the form that Seal writes.
+func (k *Keyring) Current(token string) bool {
+	all, err := k.derived()
+	if err != nil {
+		return false
+	}
+	header := all.cbc[0].header
+	return len(token) > len(header) && token[len(header)] == '.' && token[:len(header)] == string(header)
+}
+
 // unnamedHeader is the header part of a token that names no key.
 var unnamedHeader = strict.AppendEncode(nil, []byte(`{"alg":"dir","enc":"`+encCBC+`"}`))
 
