@@ -71,6 +71,7 @@ var apart = map[string][]string{
 	"An unknown client authentication method is refused when the application starts, not at the first callback": {
 		"callback-oauth.oauth.unknown-client-auth",
 	},
+	"A second click on a sign-in link continues, if the browser is signed in as its user": {"email.callback.twice"},
 	"Credentials alone may have database sessions": {
 		"config.credentials-database", "credentials.database-only",
 	},

@@ -61,12 +61,13 @@ func newSessions(
 	return s
 }
 
-// sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it has
-// changed, or if its cookie is in an outdated form: each cookie that is set can undo what another response has decided
+// sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it
+// has changed, or if its cookie is in an outdated form: each cookie that is set can undo what another response has decided
 // in the meantime.
 type sessionRead struct {
 	trigger Trigger
 	update  json.RawMessage // posted with TriggerUpdate
+	asked   bool            // by GET session: a client with a bearer token gets the next one each time
 }
 
 // updates reports whether the request changes the session.
@@ -161,7 +162,7 @@ func (s *sessions) continueJWT(
 		token, data, loaded = s.data.carry(ctx, p.at, before, token)
 	}
 	now := s.now()
-	renew := read.updates() || loaded || s.jwt.due(before, now) || p.outdatedForm() ||
+	renew := read.updates() || read.asked && p.borne || loaded || s.jwt.due(before, now) || p.outdatedForm() ||
 		s.callbacks.JWT != nil && !sameClaims(before, token)
 	used := before.IssuedAt // since when the browser's cookie lasts
 	if renew {
@@ -336,7 +337,7 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 
 // getSession answers GET session: the session as JSON, or null.
 func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
-	body, cookies, err := s.asJSON(ctx, c, sessionRead{})
+	body, cookies, err := s.asJSON(ctx, c, sessionRead{asked: true})
 	if err != nil {
 		return nil, err
 	}
