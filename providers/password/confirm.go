@@ -22,11 +22,16 @@ type confirmations struct {
 	log       *slog.Logger
 }
 
-func (s *confirmations) form(c *core.Call) form {
+// form is the page of a link. w is its sign-up; nil: not looked up.
+func (s *confirmations) form(c *core.Call, w *waiting) form {
 	token := c.Field("token")
+	f := filled{token: token, asks: !s.began(c, token)}
+	if w != nil {
+		f.email = w.Email
+	}
 	return form{textConfirm, func(page ui.Page, v filled) templ.Component {
-		return confirmPage(page, c.URL(ID+"/confirm"), v)
-	}, filled{token: token, asks: !s.began(c, token)}}
+		return confirmPage(page, c.URL(ID+"/confirm"), c.URL(ID+"/sign-up"), v)
+	}, f}
 }
 
 // began reports whether the visitor's browser is the one that signed up with a token.
@@ -34,15 +39,26 @@ func (s *confirmations) began(c *core.Call, token string) bool {
 	return began(c, s.room.links.keys(kindSignUp, token))
 }
 
-// show answers GET password/confirm, to which the letter leads. It asks the store nothing and uses nothing up:
-// scanners of mails open links too. A program is told whether it has to send the password along.
+// show handles GET password/confirm, the link in the email. It uses nothing up: scanners of emails open links too. In
+// another browser than the one that signed up it shows the address, and an error for a link that is not valid any more.
+// A program receives whether it has to send the password.
 func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response, error) {
-	f := s.form(c)
+	f := s.form(c, nil)
 	if f.token == "" || len(f.token) > longestToken {
 		return nil, errLink
 	}
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]bool{"password": f.asks}), nil
+	}
+	if f.asks {
+		w, err := s.room.find(ctx, f.token)
+		switch {
+		case err != nil:
+			return nil, err
+		case w == nil:
+			return nil, errLink
+		}
+		f = s.form(c, w)
 	}
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
@@ -60,7 +76,7 @@ func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Respon
 	}
 	if !s.began(c, token) {
 		if err := s.knows(ctx, c, w); err != nil {
-			return s.pages.again(ctx, c, s.form(c), err)
+			return s.pages.again(ctx, c, s.form(c, w), err)
 		}
 	}
 	if err := s.newcomers.check(ctx, w); err != nil {

@@ -33,6 +33,11 @@ var (
 		English: "This is not the browser in which the account was asked for. Type the password that was " +
 			"chosen there. If you did not sign up, close this page: no account is made.",
 	}
+	textConfirmDevice = ui.Text{
+		Key:     "password.confirm.device",
+		English: "Don't know the password? Open this link on the device you signed up on.",
+	}
+	textStartOver     = ui.Text{Key: "password.confirm.start-over", English: "Start over"}
 	textConfirmButton = ui.Text{Key: "password.confirm.button", English: "Confirm and sign in"}
 	textForgot        = ui.Text{Key: "password.forgot.heading", English: "Forgot your password?"}
 	textForgotBody    = ui.Text{

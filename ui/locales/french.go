@@ -240,12 +240,15 @@ func French() ui.Locale {
 			"Ce n’est pas le navigateur où le compte a été demandé. Saisissez le mot de passe qui y a été " +
 			"choisi. Si vous ne vous êtes pas inscrit, fermez cette page : aucun compte ne sera créé.",
 		"password.confirm.button": "Confirmer et se connecter",
-		"password.forgot.heading": "Mot de passe oublié ?",
-		"password.forgot.body":    "Saisissez votre adresse et nous vous enverrons un lien pour en choisir un nouveau.",
-		"password.forgot.button":  "Envoyer le lien",
-		"password.forgot.back":    "Retour à la connexion",
-		"password.reset.heading":  "Choisissez un nouveau mot de passe",
-		"password.reset.body":     "Tous les appareils connectés seront déconnectés.",
+		"password.confirm.device": "" +
+			"Vous ne connaissez pas le mot de passe ? Ouvrez ce lien sur l’appareil utilisé pour vous inscrire.",
+		"password.confirm.start-over": "Recommencer",
+		"password.forgot.heading":     "Mot de passe oublié ?",
+		"password.forgot.body":        "Saisissez votre adresse et nous vous enverrons un lien pour en choisir un nouveau.",
+		"password.forgot.button":      "Envoyer le lien",
+		"password.forgot.back":        "Retour à la connexion",
+		"password.reset.heading":      "Choisissez un nouveau mot de passe",
+		"password.reset.body":         "Tous les appareils connectés seront déconnectés.",
 		"password.reset.methods": "" +
 			"Ces moyens de connexion ont été ajoutés au cours du dernier mois. Cochez ceux que vous ne " +
 			"reconnaissez pas, nous les supprimerons :",

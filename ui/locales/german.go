@@ -249,7 +249,10 @@ func German() ui.Locale {
 			"wurde. Wenn Sie sich nicht registriert haben, schließen Sie diese Seite: Es wird kein Konto " +
 			"angelegt.",
 		"password.confirm.button": "Bestätigen und anmelden",
-		"password.forgot.heading": "Passwort vergessen?",
+		"password.confirm.device": "" +
+			"Sie kennen das Passwort nicht? Öffnen Sie diesen Link auf dem Gerät, auf dem Sie sich registriert haben.",
+		"password.confirm.start-over": "Von vorn beginnen",
+		"password.forgot.heading":     "Passwort vergessen?",
 		"password.forgot.body": "" +
 			"Geben Sie Ihre Adresse ein, und wir senden Ihnen einen Link, um ein neues zu wählen.",
 		"password.forgot.button": "Link senden",

@@ -229,12 +229,15 @@ func Portuguese() ui.Locale {
 			"Este não é o navegador em que a conta foi pedida. Digite a senha escolhida lá. Se você não se " +
 			"cadastrou, feche esta página: nenhuma conta será criada.",
 		"password.confirm.button": "Confirmar e entrar",
-		"password.forgot.heading": "Esqueceu a senha?",
-		"password.forgot.body":    "Digite seu endereço e enviaremos um link para escolher uma nova.",
-		"password.forgot.button":  "Enviar o link",
-		"password.forgot.back":    "Voltar para entrar",
-		"password.reset.heading":  "Escolha uma nova senha",
-		"password.reset.body":     "Todos os dispositivos conectados serão desconectados.",
+		"password.confirm.device": "" +
+			"Não sabe a senha? Abra este link no dispositivo em que você se cadastrou.",
+		"password.confirm.start-over": "Recomeçar",
+		"password.forgot.heading":     "Esqueceu a senha?",
+		"password.forgot.body":        "Digite seu endereço e enviaremos um link para escolher uma nova.",
+		"password.forgot.button":      "Enviar o link",
+		"password.forgot.back":        "Voltar para entrar",
+		"password.reset.heading":      "Escolha uma nova senha",
+		"password.reset.body":         "Todos os dispositivos conectados serão desconectados.",
 		"password.reset.methods": "" +
 			"Estes métodos de acesso foram adicionados no último mês. Marque os que você não reconhece e " +
 			"nós os removeremos:",

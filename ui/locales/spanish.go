@@ -236,12 +236,15 @@ func Spanish() ui.Locale {
 			"Este no es el navegador en el que se pidió la cuenta. Escriba la contraseña que se eligió allí. " +
 			"Si usted no se registró, cierre esta página: no se creará ninguna cuenta.",
 		"password.confirm.button": "Confirmar e iniciar sesión",
-		"password.forgot.heading": "¿Ha olvidado su contraseña?",
-		"password.forgot.body":    "Escriba su dirección y le enviaremos un enlace para elegir una nueva.",
-		"password.forgot.button":  "Enviar el enlace",
-		"password.forgot.back":    "Volver al inicio de sesión",
-		"password.reset.heading":  "Elija una contraseña nueva",
-		"password.reset.body":     "Se cerrará la sesión en todos los dispositivos.",
+		"password.confirm.device": "" +
+			"¿No conoce la contraseña? Abra este enlace en el dispositivo en el que se registró.",
+		"password.confirm.start-over": "Empezar de nuevo",
+		"password.forgot.heading":     "¿Ha olvidado su contraseña?",
+		"password.forgot.body":        "Escriba su dirección y le enviaremos un enlace para elegir una nueva.",
+		"password.forgot.button":      "Enviar el enlace",
+		"password.forgot.back":        "Volver al inicio de sesión",
+		"password.reset.heading":      "Elija una contraseña nueva",
+		"password.reset.body":         "Se cerrará la sesión en todos los dispositivos.",
 		"password.reset.methods": "" +
 			"Estos métodos de inicio de sesión se añadieron en el último mes. Marque los que no reconozca y " +
 			"los eliminaremos:",
