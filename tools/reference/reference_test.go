@@ -205,7 +205,7 @@ func TestCookies(t *testing.T) {
 			t.Errorf("docs/reference.md has no row for the cookie authjs.%s", name[1])
 		}
 	}
-	if len(names) != 10 {
+	if len(names) != 11 {
 		t.Errorf("%d cookies were found in the code", len(names))
 	}
 }
