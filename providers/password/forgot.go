@@ -2,7 +2,10 @@ package password
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -16,6 +19,51 @@ type forgotten struct {
 	links   *resetLinks
 	letters *letters
 	users   core.Store
+}
+
+// sentLinks are the addresses to which a link was requested within repeatAfter, whether they belong to a user or not.
+// If the limit of an address is used up, a request for one of them gets the same response as before and sends nothing:
+// an attacker cannot keep the owner from the link. It is in memory, and bounded: the oldest are forgotten.
+type sentLinks struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	at    map[string]time.Time
+	order []string
+}
+
+// mostSent is the number of addresses.
+const mostSent = 4096
+
+func (l *sentLinks) note(address string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.at[address]; !known {
+		if l.order = append(l.order, address); len(l.order) > mostSent {
+			delete(l.at, l.order[0])
+			l.order = l.order[1:]
+		}
+	}
+	if l.at == nil {
+		l.at = map[string]time.Time{}
+	}
+	l.at[address] = l.now()
+}
+
+func (l *sentLinks) recent(address string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, known := l.at[address]
+	return known && l.now().Sub(at) < repeatAfter && !l.now().Before(at)
+}
+
+// forget removes an address: its link was not sent, or has been used.
+func (l *sentLinks) forget(address string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.at[address]; known {
+		l.at[address] = time.Time{}
+	}
 }
 
 func forgotForm(c *core.Call) form {
@@ -38,7 +86,10 @@ func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, erro
 	if !ok {
 		return s.pages.again(ctx, c, forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
-	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
+	switch err := c.Allow(ctx, core.AttemptMail, address); {
+	case errors.Is(err, core.ErrTooManyRequests) && s.letters.sent.recent(address):
+		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent") // the link that was sent works
+	case err != nil:
 		return nil, err
 	}
 	token, err := s.links.newToken()
@@ -47,9 +98,13 @@ func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, erro
 	}
 	l := s.letters.write(c, core.LetterReset, address)
 	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
-	link := &resetEmail{resetLinks: s.links, token: token, letter: l}
+	link := &resetEmail{resetLinks: s.links, token: token, letter: l, once: true}
 	err = s.letters.later(ctx, c, core.BackgroundEmail{
-		Letter: core.Letter{Kind: core.LetterReset}, Subject: address, Undo: link.undo,
+		Letter: core.Letter{Kind: core.LetterReset}, Subject: address,
+		Undo: func(ctx context.Context) {
+			s.letters.sent.forget(address)
+			link.undo(ctx)
+		},
 		Write: func(ctx context.Context) (core.Letter, error) {
 			user, err := userByEmail(ctx, s.users, typed)
 			if err != nil || user == nil {
@@ -61,6 +116,7 @@ func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, erro
 	if err != nil {
 		return s.pages.again(ctx, c, forgotForm(c), err)
 	}
+	s.letters.sent.note(address)
 	c.Audit(ctx, core.AuditEvent{Name: core.AuditPasswordResetAsked, Outcome: core.OutcomeOK, Subject: address})
 	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
 }

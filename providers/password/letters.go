@@ -13,6 +13,7 @@ type letters struct {
 	mail  core.Mailer
 	theme core.Theme
 	now   func() time.Time
+	sent  *sentLinks
 }
 
 // write returns an email for a request. Its link is added by the caller.
@@ -40,6 +41,9 @@ func (l *letters) later(ctx context.Context, c *core.Call, e core.BackgroundEmai
 func (l *letters) notifyChanged(ctx context.Context, c *core.Call, user *core.User) {
 	if user.Email == "" {
 		return
+	}
+	if address, ok := isMail(user.Email); ok {
+		l.sent.forget(address)
 	}
 	letter := l.write(c, core.LetterPasswordChanged, user.Email)
 	letter.URL, letter.At = core.Secret(c.URL(ID+"/forgot")), l.now()

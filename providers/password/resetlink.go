@@ -16,6 +16,8 @@ import (
 
 // asked is the record of a link to choose a new password. Its key is the digest of the token, its owner the user.
 type asked struct {
+	// Made is when the link was sent.
+	Made time.Time `json:"made,omitzero"`
 	// Was says which password the person had, and Email which address, when the link was made. With another it is void.
 	Was   string `json:"was"`
 	Email string `json:"email"`
@@ -49,6 +51,32 @@ type resetEmail struct {
 	token  string
 	letter core.Letter // without recipient and expiry
 	record *store.Record
+	// once sends no email if one with a link that still works was sent within repeatAfter.
+	once bool
+}
+
+// repeatAfter is how soon after an email with a link another one is sent. A request before that changes nothing: the
+// link that was sent works, and an attacker cannot flood the mailbox.
+const repeatAfter = 5 * time.Minute
+
+// pending reports whether a user has just been sent a link that still works, other than the one of key.
+func (l *resetLinks) pending(ctx context.Context, userID, key string, now asked) (bool, error) {
+	records, err := l.records.UserRecords(ctx, userID, kindReset)
+	if err != nil {
+		return false, fmt.Errorf("password: list the links: %w", err)
+	}
+	for _, r := range records {
+		var sent asked
+		if json.Unmarshal(r.Value, &sent) != nil || r.Key == key || sent.Was != now.Was ||
+			sent.Email != now.Email {
+			continue
+		}
+		age := now.Made.Sub(sent.Made)
+		if age >= 0 && age < min(repeatAfter, l.life/2) && r.Expires.After(now.Made) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // write stores the link and returns the email.
@@ -57,7 +85,15 @@ func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Letter, e
 	if err != nil {
 		return core.Letter{}, err
 	}
-	link := asked{Was: fingerprint(old), Email: user.Email}
+	link := asked{Made: e.host.Now(), Was: fingerprint(old), Email: user.Email}
+	if e.once {
+		switch again, err := e.pending(ctx, user.ID, e.digest(e.token), link); {
+		case err != nil:
+			return core.Letter{}, err
+		case again:
+			return core.Letter{}, nil
+		}
+	}
 	e.record, err = e.keep(ctx, kindReset, e.token, user.ID, link, e.life)
 	if errors.Is(err, core.ErrConflict) { // an earlier attempt stored it and got no response
 		e.record, err = e.first(ctx, kindReset, []string{e.digest(e.token)})

@@ -35,6 +35,7 @@ type postbox struct {
 	mu      sync.Mutex
 	letters []core.Letter
 	fails   error
+	failed  int           // deliveries that failed
 	panics  bool          // with the link
 	holds   chan struct{} // when set, nothing is delivered before it is closed
 	held    chan struct{} // told of each letter that waits for that
@@ -55,11 +56,12 @@ func (p *postbox) Send(ctx context.Context, l core.Letter) error {
 			return ctx.Err()
 		}
 	}
-	if fails != nil {
-		return fails
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if fails != nil {
+		p.failed++
+		return fails
+	}
 	p.letters = append(p.letters, l)
 	return nil
 }
