@@ -26,6 +26,7 @@ type emailFlow struct {
 	gate   gatekeeper
 	limits *limits
 	asked  askedLinks
+	sent   *sentLinks
 	users  Store
 	tokens store.VerificationTokenStore
 	pages  *pages
@@ -40,8 +41,9 @@ type emailFlow struct {
 // needsToken implements [flow]: the POST is the button of our own page.
 func (f *emailFlow) needsToken() bool { return f.ConfirmLink != Off }
 
-// start implements [flow]: it mails a sign-in link (docs/protocol.md §9.2). The token is stored first and removed again
-// when the mail cannot be sent: there is never a link that cannot work, nor a token without a letter.
+// start implements [flow]: it emails a sign-in link (docs/protocol.md §9.2), unless one that works was sent within
+// minutes (see sentLinks). The token is stored first and removed again if the email cannot be sent: there is never a
+// link that cannot work, nor a token without an email.
 func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	address, _ := c.fields.Text("email")
 	typed := address
@@ -49,10 +51,15 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.limits.ask(ctx, c, LimitParams{Attempt: AttemptEmail, Identifier: address}); err != nil {
-		return nil, err
+	limited := f.limits.ask(ctx, c, LimitParams{Attempt: AttemptEmail, Identifier: address})
+	if limited != nil && !errors.Is(limited, ErrTooManyRequests) {
+		return nil, limited
 	}
 	user, address, err := userByTyped(ctx, f.users, address, typed)
+	sent := f.sent.recent(ctx, address)
+	if limited != nil && !sent {
+		return nil, limited
+	}
 	asked := AuditEvent{Name: AuditMailAsked, Outcome: OutcomeOK}
 	if errors.Is(err, ErrNotFound) {
 		user, err = f.stranger(address)
@@ -71,14 +78,17 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if redirect != "" {
 		return redirectTo(redirect), nil
 	}
-	token, err := f.storeAndSend(ctx, c, address)
-	if err != nil {
-		return nil, err
+	token := ""
+	if !sent {
+		if token, err = f.storeAndSend(ctx, c, address); err != nil {
+			return nil, err
+		}
+		f.sent.note(ctx, c, address)
+		c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	}
 	c.audit.note(ctx, &c.arrival, asked)
-	c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	response := &Response{}
-	if f.ConfirmLink == Auto {
+	if f.ConfirmLink == Auto && !sent {
 		response.Cookies = []Cookie{f.asked.remember(c, token, address)}
 	}
 	response.Redirect, err = weburl.AddQuery(c.base+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
@@ -235,6 +245,9 @@ func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
 // redeem takes the token of a link out of the store and checks it.
 func (f *emailFlow) redeem(ctx context.Context, token, address string) (*store.VerificationToken, error) {
 	invite, err := f.useToken(ctx, token, address)
+	if err == nil {
+		f.sent.forget(ctx, invite.Identifier)
+	}
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, overf(ErrVerification, reasonUsed, "%w",

@@ -82,8 +82,15 @@ func (s *shelf) UpdateRecord(_ context.Context, r *store.Record) error {
 	return errors.Join(err, r.Check())
 }
 
-func (s *shelf) DeleteRecord(_ context.Context, _, _ string) (*store.Record, error) {
-	return nil, core.ErrNotFound
+func (s *shelf) DeleteRecord(_ context.Context, kind, key string) (*store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.records[kind+"/"+key]
+	if !ok {
+		return nil, core.ErrNotFound
+	}
+	delete(s.records, kind+"/"+key)
+	return &r, nil
 }
 func (s *shelf) UserRecords(_ context.Context, _, _ string) ([]*store.Record, error) { return nil, nil }
 func (s *shelf) DeleteUserRecords(_ context.Context, _, _ string) (int, error)       { return 0, nil }
@@ -526,6 +533,59 @@ func TestNoTrustedProxies(t *testing.T) {
 		visit(t, a).get("/auth/session")
 		if got := strings.Count(a.log.String(), "code=no-trusted-proxies"); got != row.want {
 			t.Errorf("%s: warned %d times", name, got)
+		}
+	}
+}
+
+// TestLinkRequestedAgain: a sign-in link that is requested again within minutes sends no second email where known
+// browsers are on, and the link of the first works. An attacker who uses up the limit of the address does not keep its
+// owner from that link.
+func TestLinkRequestedAgain(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		known   core.Toggle
+		between func(a *app, b *browser, link string)
+		want    int
+	}{
+		"as Auth.js":        {core.Off, func(*app, *browser, string) {}, 2},
+		"at once":           {core.On, func(*app, *browser, string) {}, 1},
+		"six minutes later": {core.On, func(a *app, _ *browser, _ string) { a.clock.Advance(6 * time.Minute) }, 2},
+		"after it was used": {core.On, func(_ *app, b *browser, link string) { b.get(link) }, 2},
+		"with an empty limit": {core.On, func(a *app, _ *browser, _ string) {
+			for i := range 20 {
+				attacker := visit(t, a)
+				attacker.peer = fmt.Sprintf("198.51.100.%d:1", i)
+				attacker.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
+			}
+		}, 1},
+	} {
+		shelf := newShelf()
+		rows := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
+		sent, link := 0, ""
+		a := newApp(t, core.Config{
+			Store: struct {
+				*tokenRows
+				store.RecordStore
+			}{rows, shelf}, Limits: core.Limits{KnownBrowsers: row.known}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+			Providers: []core.Provider{&core.EmailProvider{
+				ConfirmLink: core.Off, Send: func(_ context.Context, m core.SignInMail) error {
+					sent++
+					link = strings.TrimPrefix(string(m.URL), "https://app.test")
+					return nil
+				},
+			}},
+		})
+		b := visit(t, a)
+		first := b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
+		row.between(a, b, link)
+		owner := visit(t, a)
+		owner.peer = "203.0.113.9:1"
+		again := owner.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
+		if again.Redirect != first.Redirect || first.Redirect == "" || sent != row.want {
+			t.Errorf("%s: redirects to %s and %s, %d emails", name, first.Redirect, again.Redirect, sent)
+		}
+		if r := owner.get(link); r.Err != nil {
+			t.Errorf("%s: the link: %v", name, r.Err)
 		}
 	}
 }

@@ -148,7 +148,7 @@ func (m *flowMaker) flow(p *provider) flow {
 		return &emailFlow{
 			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
-			pages: m.pages, now: m.config.Now, cleaning: m.cleaning, sessions: m.sessions,
+			pages: m.pages, now: m.config.Now, cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
 			used: &once.Memory[string, struct{}]{Now: m.config.Now},
 		}
 	case p.webauthn != nil:

@@ -28,9 +28,9 @@ func TestRequestedAgain(t *testing.T) {
 		between func(w *world, link string)
 		want    int
 	}{
-		"at once":               {func(*world, string) {}, 1},
-		"four minutes later":    {func(w *world, _ string) { w.advance(4 * time.Minute) }, 1},
-		"six minutes later":     {func(w *world, _ string) { w.advance(6 * time.Minute) }, 2},
+		"at once":            {func(*world, string) {}, 1},
+		"four minutes later": {func(w *world, _ string) { w.advance(4 * time.Minute) }, 1},
+		"six minutes later":  {func(w *world, _ string) { w.advance(6 * time.Minute) }, 2},
 		"after the reset": {func(w *world, link string) {
 			w.open(link).post("password/reset", "newPassword", better)
 		}, 2},

@@ -50,7 +50,8 @@ type Options struct {
 	// costs are others is hashed anew when its owner signs in.
 	Hash Params
 	// AtOnce is how many hashes this process computes at the same time, for all Auths that share the provider; zero: as
-	// many as Go uses processors, 2 at least. 64 visitors for each may wait, for 3 seconds; others are answered 503. The
+	// many as Go uses processors, 2 at least. For each 32 unidentified and 32 identified clients may wait, of which one
+	// network may be a part, and 64 known browsers, for 3 seconds; others get 503. Known browsers are served first. The
 	// hashes take 2 × AtOnce × Hash.Memory at most, garbage included, or half of what lives in a larger process; a hash of
 	// Import takes what its format asks for, for as long as it is computed.
 	AtOnce int
