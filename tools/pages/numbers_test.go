@@ -77,7 +77,7 @@ var numbers = []number{
 		`has a deadline \(` + amount + ", `doctor.Options.Timeout`", "`doctor.Options.Timeout` \\| " + amount + ` \|`,
 	}},
 	{"address change", "account", "changeFor", []string{`It works for ` + amount + `, \*\*in the session`}},
-	{"undo of an address change", "account", "undoFor", []string{`takes the change back, for ` + amount}},
+	{"undo of an address change", "account", "undoFor", []string{`undoes the change, for ` + amount}},
 	{"invitation", "account", "inviteFor", []string{
 		`right to sign up for ` + amount, "`account.Invitation.For` \\| " + amount + ` \|`,
 	}},
