@@ -248,6 +248,7 @@ var elsewhere = map[string]string{
 	"OAuthProvider.ProfileFromUserinfo":               "recording callback-oauth.oidc.profile-from-id-token",
 	"OAuthProvider.AllowDangerousEmailAccountLinking": "core TestLinkingByEmailNeedsBothSides",
 	"OAuthProvider.Logout":                            "core TestNoLogoutUnlessAsked",
+	"OAuthProvider.AllowInsecureHTTP":                 "core TestAllowInsecureHTTP",
 	"CredentialsProvider.InARow":                      "core TestInARowIsAskedFor",
 	"WebAuthnProvider.HideUsers":                      "providers/webauthn TestHideUsers",
 	"WebAuthnProvider.InsecureTypedEmail":             "core TestTypedAddressOfAPasskey",
