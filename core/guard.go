@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 )
 
@@ -69,7 +70,8 @@ func (v *Visit) askToSignIn(problem *Problem) *Response {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.Header.Set("Location", target)
 		if v.pages.config.SignIn == "" && v.auth.mounted.misses() {
-			v.at.log.warn(v.Context, warnNotMounted)
+			v.at.log.warn(v.Context, warnNotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no auth "+
+				"route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
 		}
 	} else {
 		response = problem.document(v.answering(), response)

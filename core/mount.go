@@ -11,6 +11,7 @@ import (
 // the base path itself without a prefix. On a group whose prefix the base path does not begin with, the routes would
 // lie outside the base path and no sign-in could end: MountPath panics, as routers do over routes that conflict.
 func (a *Auth) MountPath(prefix string) string {
+	a.mounted.register()
 	basePath := a.site.basePath
 	if basePath == "" {
 		panic("core: the auth routes of PerRequest are mounted, and it has no base path: hand it the one that its Auths have")

@@ -2,15 +2,16 @@ package core
 
 import "sync/atomic"
 
-// mounted finds out that an application has guards and no auth routes: a visitor whom a guard sends to the built-in
-// sign-in page asks for it next.
+// mounted detects that an application has guards and no auth routes: a browser that a guard redirects to the built-in
+// sign-in page requests that page next.
 type mounted struct {
-	served atomic.Bool
-	sent   atomic.Int32
+	// registered: an adapter has mounted the routes with MountPath. served: one of them was requested.
+	registered, served atomic.Bool
+	sent               atomic.Int32
 }
 
-// enoughSent is how many visitors must have been sent to the sign-in page without one request for it: a single one may
-// have closed the window.
+// enoughSent is the number of redirects to the sign-in page without one request for it, after which even routes that
+// were mounted count as missing. Each user may have closed the window.
 const enoughSent = 3
 
 func (m *mounted) serves() {
@@ -19,5 +20,21 @@ func (m *mounted) serves() {
 	}
 }
 
-// misses counts a visitor who is sent to the sign-in page; it reports, once, that none of them arrived.
-func (m *mounted) misses() bool { return !m.served.Load() && m.sent.Add(1) == enoughSent }
+func (m *mounted) register() {
+	if !m.registered.Load() {
+		m.registered.Store(true)
+	}
+}
+
+// misses counts a redirect to the sign-in page. It reports, once, that the routes are missing: at the first redirect if
+// no adapter has mounted them.
+func (m *mounted) misses() bool {
+	if m.served.Load() {
+		return false
+	}
+	sent := m.sent.Add(1)
+	if m.registered.Load() {
+		return sent == enoughSent
+	}
+	return sent == 1
+}

@@ -182,3 +182,15 @@ func TestNoTenant(t *testing.T) {
 		t.Errorf("the log of the next minute is %s", log)
 	}
 }
+
+// TestPeersThatAreNotLocal: without an origin the log names the peer whose host is not believed.
+func TestPeersThatAreNotLocal(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
+	a.Handle(t.Context(), &core.Request{
+		Method: "GET", Target: "/auth/session", Hosts: []string{"localhost"}, Scheme: "http", RemoteAddr: "203.0.113.7:1234",
+	})
+	if log := a.log.String(); !strings.Contains(log, "203.0.113.7") || !strings.Contains(log, "RemoteAddr") {
+		t.Errorf("the log is %s", log)
+	}
+}

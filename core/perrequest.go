@@ -42,7 +42,9 @@ func PerRequest(
 		o.Now = time.Now
 	}
 	c := &chooser{basePath: basePath, choose: choose, options: o}
-	return &Auth{choose: c.resolve, site: &site{basePath: basePath}, router: &router{}, log: &reporter{logger: o.Logger}}
+	a := &Auth{choose: c.resolve, site: &site{basePath: basePath}, router: &router{}, log: &reporter{logger: o.Logger}}
+	c.mounted = &a.mounted
+	return a
 }
 
 // PerRequestOptions are the optional settings of [PerRequest].
@@ -77,6 +79,7 @@ type chooser struct {
 	count         atomic.Int32
 
 	options PerRequestOptions
+	mounted *mounted  // of the Auth of PerRequest
 	unknown lineLimit // of requests without a tenant
 }
 
@@ -108,6 +111,9 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 	if err != nil {
 		quiet := errors.Is(err, ErrNoTenant) && !c.unknown.allows(c.options.Now())
 		return nil, &chooserError{err, c.options.Logger, quiet}
+	}
+	if c.mounted.registered.Load() {
+		a.mounted.register()
 	}
 	return a, nil
 }
