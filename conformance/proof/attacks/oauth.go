@@ -136,14 +136,19 @@ var steps = []struct {
 		func(s *story, m []string) { maps.Copy(s.person(m[1]).cookies, s.person(m[1]).checks) }},
 	{regexp.MustCompile(`^(B\d) gets (B\d)'s check cookies planted$`),
 		func(s *story, m []string) { maps.Copy(s.person(m[1]).cookies, s.person(m[2]).checks) }},
-	{regexp.MustCompile(`^(B\d) (POST|GET) the return(?: as a form)?( cross-site)?$`), func(s *story, m []string) {
-		var lines [][2]string
-		if m[3] != "" {
-			lines = [][2]string{{"Origin", issuer}, {"Sec-Fetch-Site", "cross-site"}}
-		}
-		p := s.person(m[1])
-		s.deliver(p, m[2], p.flows[p.latest].redirectURI, p.flows[p.latest].answer, lines...)
-	}},
+	{regexp.MustCompile(`^(B\d) (POST|GET) the return(?: of (B\d))?(?: as a form)?( cross-site)?$`),
+		func(s *story, m []string) {
+			var lines [][2]string
+			if m[4] != "" {
+				lines = [][2]string{{"Origin", issuer}, {"Sec-Fetch-Site", "cross-site"}}
+			}
+			p := s.person(m[1])
+			from := p
+			if m[3] != "" {
+				from = s.person(m[3])
+			}
+			s.deliver(p, m[2], from.flows[from.latest].redirectURI, from.flows[from.latest].answer, lines...)
+		}},
 	{regexp.MustCompile(`^(B\d) GET signin/(\w) from a foreign page$`), func(s *story, m []string) {
 		s.last = s.person(m[1]).get("/auth/signin/"+m[2],
 			[2]string{"Referer", "https://evil.example/"}, [2]string{"Sec-Fetch-Site", "cross-site"})
