@@ -18,6 +18,9 @@ type identity struct {
 	credentials map[string]string
 	// still is that of CredentialsProvider.Admit; nil: nothing can have changed.
 	still func(ctx context.Context) error
+	// authTime is when the user authenticated, if that was not just now; nil: just now. The zero time: never, as far as is
+	// known.
+	authTime *time.Time
 	// methods are how the visitor proved who they are; nil: as the type of the account says.
 	methods []Method
 	// held is when a gate held the sign-in first; zero: none did.
@@ -116,6 +119,20 @@ func (id *identity) isAccount(a *Account) bool {
 // only a passkey does.
 func typedAccount(provider, typed string) *Account {
 	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
+}
+
+// authentication is when and how a user authenticated. A zero time counts as long ago.
+type authentication struct {
+	time    time.Time
+	methods []Method
+}
+
+// authenticatedAt returns how the identity was authenticated, for a session that begins now.
+func (id *identity) authenticatedAt(now time.Time) authentication {
+	if id.authTime != nil {
+		now = *id.authTime
+	}
+	return authentication{now, id.proofs()}
 }
 
 // proofs are the methods of an identity: what its flow found out, else what its type says.

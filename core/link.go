@@ -58,7 +58,7 @@ func (l *linker) beginStored(ctx context.Context, p *presented, id *identity, wh
 	if l.sessions.config.Strategy != StrategyDatabase {
 		return nil
 	}
-	session, err := l.sessions.rows.create(ctx, l.store.sessions, who.user.ID, id.proofs())
+	session, err := l.sessions.rows.create(ctx, l.store.sessions, who.user.ID, id.authenticatedAt(l.now()))
 	switch {
 	case err != nil && id.account.Type == TypeCredentials:
 		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",

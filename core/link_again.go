@@ -23,7 +23,7 @@ func (l *linker) settled(ctx context.Context, v *arrival, id *identity, here vis
 	owner := id.account.UserID
 	for n := 1; ; n++ {
 		w := l.writer(v, owner)
-		w.proofs = id.proofs()
+		w.authentication = id.authenticatedAt(l.now())
 		who, err = w.settle(ctx, id, here)
 		if err == nil || n == linkAttempts || !w.overtaken(ctx, id, err) {
 			return who, err

@@ -95,7 +95,7 @@ func (s *signIns) reissueJWT(
 	moved.write(after)
 	proved := again.proved && s.sessions.facts
 	if proved {
-		if err := s.sessions.newFacts(ctx, after, again.methods); err != nil {
+		if err := s.sessions.newFacts(ctx, after, authentication{s.sessions.now(), again.methods}); err != nil {
 			return nil, err
 		}
 	}

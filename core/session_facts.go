@@ -37,15 +37,20 @@ func (t *Token) keepFacts(before *Token) {
 	}
 }
 
-// setFacts writes the facts of a session that begins.
-func (t *Token) setFacts(at time.Time, methods []Method, sid string, epoch int64) error {
-	amr, err := json.Marshal(wellFormed(methods))
+// setFacts writes the facts of a session that begins at start.
+func (t *Token) setFacts(start time.Time, by authentication, sid string, epoch int64) error {
+	amr, err := json.Marshal(wellFormed(by.methods))
 	if err != nil {
 		return err
 	}
 	began := tokenFacts{
-		factMethods: string(amr), factAuthTime: strconv.FormatInt(at.Unix(), 10), factEpoch: t.fact(factEpoch),
-		factSession: string(exactjson.AppendText(nil, sid)),
+		factMethods: string(amr), factEpoch: t.fact(factEpoch), factSession: string(exactjson.AppendText(nil, sid)),
+	}
+	if !by.time.IsZero() {
+		began[factAuthTime] = strconv.FormatInt(by.time.Unix(), 10)
+	}
+	if by.time.Unix() != start.Unix() {
+		began[factStart] = strconv.FormatInt(start.Unix(), 10)
 	}
 	if epoch > 0 {
 		began[factEpoch] = strconv.FormatInt(epoch, 10)
@@ -59,15 +64,24 @@ func (t *Token) setFacts(at time.Time, methods []Method, sid string, epoch int64
 
 // facts are the facts of a token: none, unless all are there. auth_time alone is there under Session.AbsoluteMaxAge
 // too, where it may be no more than when a token of Auth.js was issued.
-func (t *Token) facts() (at time.Time, methods []Method) {
-	seconds, ok := exactjson.Floor(t.fact(factAuthTime))
+func (t *Token) facts() (at time.Time, found []Method) {
+	methods, ok := readMethods(t.fact(factMethods))
 	if !ok || t.fact(factSession) == "" {
 		return time.Time{}, nil
 	}
-	if methods, ok = readMethods(t.fact(factMethods)); !ok {
-		return time.Time{}, nil
+	if seconds, ok := exactjson.Floor(t.fact(factAuthTime)); ok {
+		at = time.Unix(seconds, 0)
 	}
-	return time.Unix(seconds, 0), methods
+	return at, methods
+}
+
+// start returns when the session of a token began, in Unix seconds: at the authentication, unless the token says
+// otherwise.
+func (t *Token) start() (seconds int64, ok bool) {
+	if seconds, ok = exactjson.Floor(t.fact(factStart)); ok {
+		return seconds, true
+	}
+	return exactjson.Floor(t.fact(factAuthTime))
 }
 
 // publicID is the ID of the session of a token; empty: it began without facts.
@@ -112,13 +126,20 @@ func wellFormed(methods []Method) []Method {
 }
 
 // A token of the database strategy has the facts of its session in its text, as the table of Auth.js has no column for
-// them: "<random>.k<seconds in base 36>.<methods>". A client that changes them presents a token that no store knows.
+// them: "<random>.k<seconds in base 36>.<methods>". The seconds are those of the authentication. If the session began at
+// another time, that follows after a hyphen; "0" means that no authentication is known. A client that changes the facts
+// presents a token that no store knows.
 
-// appendFacts adds the facts to the text of a token.
-func appendFacts(token string, at time.Time, methods []Method) string {
+// appendFacts adds the facts of a session that begins at start to the text of its token.
+func appendFacts(token string, start time.Time, by authentication) string {
 	var b strings.Builder
-	b.WriteString(token + ".k" + strconv.FormatInt(at.Unix(), 36) + ".")
-	for i, m := range wellFormed(methods) {
+	at := max(by.time.Unix(), 0)
+	b.WriteString(token + ".k" + strconv.FormatInt(at, 36))
+	if at != start.Unix() {
+		b.WriteString("-" + strconv.FormatInt(start.Unix(), 36))
+	}
+	b.WriteByte('.')
+	for i, m := range wellFormed(by.methods) {
 		if i > 0 {
 			b.WriteByte('-')
 		}
@@ -127,13 +148,10 @@ func appendFacts(token string, at time.Time, methods []Method) string {
 	return b.String()
 }
 
-// factsIn reads the facts of a token; the zero time: it has none.
+// factsIn reads the facts of a token. The zero time: it has none, or no authentication is known.
 func factsIn(token string) (at time.Time, methods []Method) {
-	rest, list := cutLast(token)
-	_, began := cutLast(rest)
-	digits, marked := strings.CutPrefix(began, "k")
-	seconds, err := strconv.ParseInt(digits, 36, 64)
-	if !marked || err != nil || seconds < 0 {
+	authenticated, _, list, ok := readFacts(token)
+	if !ok {
 		return time.Time{}, nil
 	}
 	for text := range strings.SplitSeq(list, "-") {
@@ -141,7 +159,32 @@ func factsIn(token string) (at time.Time, methods []Method) {
 			methods = append(methods, Method(text))
 		}
 	}
-	return time.Unix(seconds, 0), methods
+	if authenticated > 0 {
+		at = time.Unix(authenticated, 0)
+	}
+	return at, methods
+}
+
+// startIn returns when the session of a token began; zero: its facts do not say.
+func startIn(token string) time.Time {
+	_, start, _, ok := readFacts(token)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(start, 0)
+}
+
+func readFacts(token string) (authenticated, start int64, methods string, ok bool) {
+	rest, methods := cutLast(token)
+	_, times := cutLast(rest)
+	times, marked := strings.CutPrefix(times, "k")
+	first, second, both := strings.Cut(times, "-")
+	authenticated, err := strconv.ParseInt(first, 36, 64)
+	start = authenticated
+	if err == nil && both {
+		start, err = strconv.ParseInt(second, 36, 64)
+	}
+	return authenticated, start, methods, marked && err == nil && authenticated >= 0 && start >= 0
 }
 
 func cutLast(s string) (before, after string) {

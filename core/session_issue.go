@@ -104,11 +104,11 @@ func (s *sessions) vouch(ctx context.Context, p *presented, begun *Token, id *id
 			return nil
 		}
 	}
-	return s.newFacts(ctx, begun, id.proofs())
+	return s.newFacts(ctx, begun, id.authenticatedAt(s.now()))
 }
 
 // newFacts writes the facts of a session that begins into its token.
-func (s *sessions) newFacts(ctx context.Context, t *Token, methods []Method) error {
+func (s *sessions) newFacts(ctx context.Context, t *Token, by authentication) error {
 	var epoch int64
 	if s.ended != nil {
 		var err error
@@ -120,7 +120,7 @@ func (s *sessions) newFacts(ctx context.Context, t *Token, methods []Method) err
 	if err != nil {
 		return err
 	}
-	return t.setFacts(s.now(), methods, sid, epoch)
+	return t.setFacts(s.now(), by, sid, epoch)
 }
 
 // supersede ends the session of the jwt strategy whose cookie a new one overwrites: a copy of the old cookie is good no

@@ -85,7 +85,7 @@ func (j *jwtSessions) decode(ctx context.Context, cookies *cookieSet, value stri
 	if err != nil {
 		return nil, err
 	}
-	if j.session.AbsoluteMaxAge > 0 && t.fact(factAuthTime) == "" && !t.IssuedAt.IsZero() {
+	if j.session.AbsoluteMaxAge > 0 && t.fact(factAuthTime) == "" && t.fact(factStart) == "" && !t.IssuedAt.IsZero() {
 		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // issued before the limit was set
 	}
 	if j.facts && (j.config.Decode != nil || t.Extra[authTime] != nil) {
@@ -123,7 +123,7 @@ func (j *jwtSessions) secretList() []Secret {
 // *Error of type ErrSessionToken where that could not be found out; any other means that the token is no longer good.
 func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	if limit := j.session.AbsoluteMaxAge; limit > 0 {
-		at, ok := exactjson.Floor(t.fact(factAuthTime))
+		at, ok := t.start()
 		if !ok || j.now().Sub(time.Unix(at, 0)) >= limit {
 			return errTooOld
 		}
@@ -150,7 +150,7 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 func (j *jwtSessions) ends(t *Token, now time.Time) time.Time {
 	expires := now.Add(j.session.MaxAge)
 	if j.session.AbsoluteMaxAge > 0 {
-		if at, ok := exactjson.Floor(t.fact(factAuthTime)); ok {
+		if at, ok := t.start(); ok {
 			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
 				return end
 			}

@@ -3,6 +3,7 @@ package core_test
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,7 +57,11 @@ func TestMethods(t *testing.T) {
 				if r := row.enter(w, b); r.Err != nil {
 					t.Fatal(r.Err)
 				}
-				if s := b.session(); s == nil || !slices.Equal(s.Methods, row.want) || !s.AuthTime.Equal(start) {
+				authTime := start
+				if strings.Contains(name, "application's word") {
+					authTime = time.Time{}
+				}
+				if s := b.session(); s == nil || !slices.Equal(s.Methods, row.want) || !s.AuthTime.Equal(authTime) {
 					t.Errorf("%+v", s)
 				}
 			})

@@ -62,8 +62,8 @@ func newSessions(
 }
 
 // sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it
-// has changed, or if its cookie is in an outdated form: each cookie that is set can undo what another response has decided
-// in the meantime.
+// has changed, or if its cookie is in an outdated form: each cookie that is set can undo what another response has
+// decided in the meantime.
 type sessionRead struct {
 	trigger Trigger
 	update  json.RawMessage // posted with TriggerUpdate

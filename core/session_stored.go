@@ -56,9 +56,9 @@ func (s *storedSessions) find(ctx context.Context, token string) (*store.Session
 
 // create stores a session with a fresh token in sessions, which is the store or a transaction of it.
 func (s *storedSessions) create(
-	ctx context.Context, sessions store.SessionStore, userID string, proofs []Method,
+	ctx context.Context, sessions store.SessionStore, userID string, by authentication,
 ) (*store.Session, error) {
-	token, err := s.newToken(proofs)
+	token, err := s.newToken(by)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *storedSessions) create(
 // newToken makes the text of a token. It ends in the facts of the session, where it has them, else under
 // Session.AbsoluteMaxAge in when the session began: a record has no column for it, and a client that changes it
 // presents a token that no store knows.
-func (s *storedSessions) newToken(proofs []Method) (token string, err error) {
+func (s *storedSessions) newToken(by authentication) (token string, err error) {
 	if s.config.GenerateToken == nil {
 		token, err = uuid(s.rand)
 	} else if token, err = guarded("Session.GenerateToken", s.config.GenerateToken); err == nil && token == "" {
@@ -81,7 +81,7 @@ func (s *storedSessions) newToken(proofs []Method) (token string, err error) {
 	switch {
 	case err != nil:
 	case s.facts:
-		token = appendFacts(token, s.now(), proofs)
+		token = appendFacts(token, s.now(), by)
 	case s.config.AbsoluteMaxAge > 0:
 		token += "." + strconv.FormatInt(s.now().Unix(), 36)
 	}
@@ -121,7 +121,7 @@ func (s *storedSessions) end(token string) time.Time {
 	if s.config.AbsoluteMaxAge == 0 {
 		return time.Time{}
 	}
-	if at, _ := factsIn(token); !at.IsZero() {
+	if at := startIn(token); !at.IsZero() {
 		return at.Add(s.config.AbsoluteMaxAge)
 	}
 	at, err := strconv.ParseInt(token[strings.LastIndexByte(token, '.')+1:], 36, 64)

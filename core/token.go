@@ -32,7 +32,8 @@ type Token struct {
 	// effect.
 	IssuedAt, Expires time.Time
 	// Extra are all further claims. [Members.Merge] and [Members.Decode] give them a type of the application's own. In the
-	// Token of a [Session] that has facts, auth_time, amr, sid and ep are not among them: the Session says what they do.
+	// Token of a [Session] that has facts, auth_time, amr, sid, ep and started_at are not among them: they are fields of
+	// the Session.
 	Extra Members
 
 	kept tokenFacts // those of the token of such a session

@@ -17,10 +17,12 @@ const (
 	claimSession = "sid"
 	// claimEpoch counts how often all sessions of the user had been ended when this one began; absent: never.
 	claimEpoch = "ep"
+	// claimStart is when the session began, in Unix seconds; absent: at auth_time.
+	claimStart = "started_at"
 )
 
 // factClaims are the claims of facts, in the order in which members are written.
-var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession}
+var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession, claimStart}
 
 // Where the claims stand in tokenFacts.
 const (
@@ -28,6 +30,7 @@ const (
 	factAuthTime
 	factEpoch
 	factSession
+	factStart
 )
 
 // tokenFacts are the claims of facts as JSON, empty where one is absent. They are parts of the text of the token: to

@@ -194,3 +194,35 @@ func TestFullBoard(t *testing.T) {
 		t.Errorf("%d %s", status, text)
 	}
 }
+
+// TestTokenChangesNoAccount: the token of a program makes no other token and changes neither team nor account, in a
+// header or as a cookie.
+func TestTokenChangesNoAccount(t *testing.T) {
+	p := serve(t)
+	token := p.owner().apiToken()
+	for _, path := range []string{"/token", "/team/invite"} {
+		if status, text := p.program(token).call("POST", path, ""); status != http.StatusForbidden {
+			t.Errorf("POST %s as a bearer: %d %s", path, status, text)
+		}
+	}
+	thief := p.program(token)
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/api/cards", http.StatusOK},
+		{"GET", "/token", http.StatusForbidden}, {"POST", "/token", http.StatusForbidden},
+		{"GET", "/team", http.StatusForbidden}, {"POST", "/team/invite", http.StatusForbidden},
+	} {
+		header := http.Header{"Accept": {"application/json"}, "Cookie": {"authjs.session-token=" + token}}
+		if status, _, text := thief.ask(c.method, c.path, strings.NewReader(""), header); status != c.status {
+			t.Errorf("%s %s as a cookie: %d %s, want %d", c.method, c.path, status, text, c.status)
+		}
+	}
+	header := http.Header{"Accept": {"application/json"}, "Cookie": {"authjs.session-token=" + token},
+		"Content-Type": {"application/json"}, "Sec-Fetch-Site": {"same-origin"}}
+	status, _, text := thief.ask("POST", "/auth/account/email", strings.NewReader(`{"email":"eve@example.com"}`), header)
+	if status < 400 {
+		t.Errorf("the account's address is changed: %d %s", status, text)
+	}
+}

@@ -21,8 +21,8 @@ func (s *site) routes() http.Handler {
 	anybody := a.Hook
 	signedIn := a.RequireSession
 	writers := a.Require(core.Role(s.team.people, member, owner))
-	owners := a.Require(core.Role(s.team.people, owner))
-	proved := a.Require(core.Fresh(freshFor)) // asks again whom nobody asked for a while
+	owners := a.Require(signedInPerson, core.Role(s.team.people, owner))
+	proved := a.Require(signedInPerson, core.Fresh(freshFor)) // asks to sign in again after a while
 	route := func(pattern string, guard func(http.Handler) http.Handler, handle http.HandlerFunc) {
 		mux.Handle(pattern, guard(policy(handle)))
 	}
@@ -41,12 +41,12 @@ func (s *site) routes() http.Handler {
 	route("POST /cards/{id}/move", writers, board.move)
 	route("POST /cards/{id}/remove", writers, board.remove)
 
-	route("GET /team", owners, team.get)
-	route("POST /team/invite", owners, team.sendInvite)
-	route("POST /team/{id}", owners, team.setRole)
+	route("GET /team", owners, withoutBearer(team.get))
+	route("POST /team/invite", owners, withoutBearer(team.sendInvite))
+	route("POST /team/{id}", owners, withoutBearer(team.setRole))
 
-	route("GET /token", proved, tokens.get)
-	route("POST /token", proved, tokens.post)
+	route("GET /token", proved, withoutBearer(tokens.get))
+	route("POST /token", proved, withoutBearer(tokens.post))
 	route("GET /api/cards", signedIn, programs.list)
 	route("POST /api/cards", writers, programs.add)
 	route("PATCH /api/cards/{id}", writers, programs.move)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -8,8 +9,28 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// freshFor is how long ago somebody who makes a token may have proved who they are.
+// freshFor is the maximum time since the sign-in of a user who makes a token.
 const freshFor = 15 * time.Minute
+
+// signedInPerson is a guard for pages where people act. It refuses the session of an API token, also as a cookie: no sign-in
+// began that session.
+func signedInPerson(_ context.Context, s *core.Session) error {
+	if s.AuthTime.IsZero() {
+		return core.ErrForbidden
+	}
+	return nil
+}
+
+// withoutBearer refuses requests with an Authorization header, which programs send.
+func withoutBearer(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			http.Error(w, "This page takes no token.", http.StatusForbidden)
+			return
+		}
+		next(w, r)
+	}
+}
 
 // tokenPages make tokens for programs.
 type tokenPages struct {
@@ -20,8 +41,8 @@ type tokenPages struct {
 
 func (t *tokenPages) get(w http.ResponseWriter, r *http.Request) { t.show(w, r, "") }
 
-// post makes a token for the API: a session beside that of the browser, in no cookie. It stands among the devices
-// on the account page, and ends there.
+// post makes a token for the API: another session, which counts as no sign-in. It changes neither the account nor the
+// team, and makes no further token. The account page lists it and ends it.
 func (t *tokenPages) post(w http.ResponseWriter, r *http.Request) {
 	token, err := t.make(r)
 	if err != nil {

@@ -125,7 +125,9 @@ func (s *site) register(w http.ResponseWriter, r *http.Request) {
 	}
 	var cookies []core.Cookie
 	if err == nil {
-		cookies, err = s.auth.NewSession(r.Context(), authhttp.Request(r), user)
+		cookies, err = s.auth.NewSession(r.Context(), authhttp.Request(r), user, core.SessionOptions{
+			AuthTime: time.Now(), Methods: []core.Method{core.MethodPassword}, // the user has just chosen it
+		})
 	}
 	if err != nil {
 		log.Print(err)

@@ -9,6 +9,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -41,7 +42,8 @@ func Unlimited(c core.Config) core.Config {
 	return c
 }
 
-// Cookies returns the cookies of a session of the user at baseURL, for requests made by hand.
+// Cookies returns the cookies of a session of the user at baseURL, for requests made by hand. The session counts as a
+// recent sign-in.
 func Cookies(t testing.TB, auth *core.Auth, baseURL string, user *core.User) []*http.Cookie {
 	t.Helper()
 	at, err := url.Parse(baseURL)
@@ -50,7 +52,7 @@ func Cookies(t testing.TB, auth *core.Auth, baseURL string, user *core.User) []*
 	}
 	set, err := auth.NewSession(t.Context(), &core.Request{
 		Method: http.MethodGet, Target: "/", Hosts: []string{at.Host}, Scheme: at.Scheme, Header: http.Header{},
-	}, user)
+	}, user, core.SessionOptions{AuthTime: time.Now()})
 	if err != nil {
 		t.Fatalf("authtest: sign in: %v", err)
 	}
