@@ -204,6 +204,9 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 		if excluded, err = f.descriptors(ctx, user.ID); err != nil {
 			return nil, err
 		}
+		if len(excluded) >= mostMethods {
+			return optionsRefused("Too many passkeys: remove one first"), nil
+		}
 	}
 	handle, err := randomBytes(f.rand, 48)
 	if err != nil {

@@ -3,20 +3,51 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
-// attach links the account of an identity to a user. here: the visitor is signed in as that user. Where every account
-// that opens the user vouches for their address, the account that the visitor adds counts as vouched for too.
+// mostMethods is how many accounts, and how many passkeys, a user may have. Stores list them without pages, so that a
+// user with any number of them would make every page that shows them slow. No honest user reaches it.
+const mostMethods = 100
+
+// errTooMany refuses another account or passkey of a user.
+func errTooMany(id *identity, userID string) error {
+	of, what := ErrOAuthAccountNotLinked, "linked accounts"
+	if id.passkey != nil {
+		of, what = ErrAccountNotLinked, "passkeys"
+	}
+	return NewError(of, &Refusal{
+		Reason: ReasonNotLinked, UserID: userID,
+		Err: fmt.Errorf("the user has %d %s, the most that a user may have: remove one first", mostMethods, what),
+	})
+}
+
+// count counts the accounts of passkeys, or the others.
+func count(linked []*Account, passkeys bool) (n int) {
+	for _, a := range linked {
+		if (a.Type == TypeWebAuthn) == passkeys {
+			n++
+		}
+	}
+	return n
+}
+
+// attach links the account of an identity to a user. here: the user is signed in. If every account of the user vouches
+// for their address, the account that they add counts as vouched for too.
 func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) error {
 	account := id.keptAccount()
-	if here && u.EmailVerified.IsZero() && u.Email != "" && !SameMailbox(account.EmailProved, u.Email) {
-		linked, err := w.tx.linked(ctx, u)
-		if err != nil {
-			return err
-		}
-		if w.ways(w.tx, linked, u) == vouchedWays {
-			account.EmailProved = u.Email
-		}
+	if w.made != nil && w.made.ID == u.ID {
+		return w.linkAccount(ctx, u, account, id.user)
+	}
+	linked, err := w.tx.linked(ctx, u)
+	switch {
+	case err != nil:
+		return err
+	case count(linked, id.passkey != nil) >= mostMethods:
+		return errTooMany(id, u.ID)
+	case here && u.EmailVerified.IsZero() && u.Email != "" && !SameMailbox(account.EmailProved, u.Email) &&
+		w.ways(w.tx, linked, u) == vouchedWays:
+		account.EmailProved = u.Email
 	}
 	return w.linkAccount(ctx, u, account, id.user)
 }
