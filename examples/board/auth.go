@@ -109,7 +109,7 @@ func (s *site) seed(ctx context.Context) error {
 	}
 	return errors.Join(
 		s.ways.passwords.Import(ctx, user.ID, demoHash),
-		s.team.members.put(user.ID, Member{ID: user.ID, Name: user.Name, Email: user.Email, Role: owner}),
+		s.team.members.put(user.ID, Member{ID: user.ID, Name: user.Name, Email: user.Email, Role: owner, Confirmed: true}),
 		s.cards.seed(),
 	)
 }

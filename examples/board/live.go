@@ -22,23 +22,32 @@ type live struct {
 
 // stream is a page that is open. Something has changed when wake has a value; it is closed when the server ends.
 type stream struct {
-	name string
-	wake chan struct{}
+	name, session string
+	wake          chan struct{}
 }
 
-// mostStreams are as many pages as are served at once, and writeFor is how long one of them may take to read.
-const mostStreams, writeFor = 1000, 20 * time.Second
+const (
+	mostStreams   = 1000             // pages that are served at once
+	mostOfSession = 5                // of one session, so that nobody takes the places of all others
+	writeFor      = 20 * time.Second // how long a page may take to read an event
+)
 
 func newLive() *live { return &live{streams: map[*stream]bool{}, every: 15 * time.Second} }
 
-// join adds a page; false: there are too many, or the server ends.
-func (l *live) join(name string) (*stream, bool) {
+// join adds a page of a session; false: there are too many, or the server ends.
+func (l *live) join(name, session string) (*stream, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.streams) >= mostStreams {
+	own := 0
+	for s := range l.streams {
+		if s.session == session {
+			own++
+		}
+	}
+	if l.closed || len(l.streams) >= mostStreams || own >= mostOfSession {
 		return nil, false
 	}
-	s := &stream{name: name, wake: make(chan struct{}, 1)}
+	s := &stream{name: name, session: session, wake: make(chan struct{}, 1)}
 	l.streams[s] = true
 	l.ring()
 	return s, true
@@ -106,12 +115,12 @@ type livePages struct {
 // get sends the board as server-sent events, whenever it has changed, until the session ends. Each time it asks
 // again who the visitor is: somebody who was signed out on another device sees nothing that was written since.
 func (p *livePages) get(w http.ResponseWriter, r *http.Request) {
-	_, me, err := p.people.From(r.Context())
+	session, me, err := p.people.From(r.Context())
 	if err != nil {
 		p.fail(w, r, err)
 		return
 	}
-	stream, ok := p.live.join(me.Name)
+	stream, ok := p.live.join(me.Name, session.ID)
 	if !ok {
 		http.Error(w, "Too many pages are open.", http.StatusServiceUnavailable)
 		return

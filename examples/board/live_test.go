@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -169,7 +170,7 @@ func TestLiveEndsWithTheServer(t *testing.T) {
 		t.Error(err)
 	}
 	p.ends(page, "never shown")
-	if _, ok := p.live.join("somebody"); ok {
+	if _, ok := p.live.join("somebody", "s"); ok {
 		t.Error("a page is opened")
 	}
 }
@@ -177,12 +178,35 @@ func TestLiveEndsWithTheServer(t *testing.T) {
 // TestLiveHasABound: a visitor who opens pages without end does not fill the memory.
 func TestLiveHasABound(t *testing.T) {
 	l := newLive()
-	for range mostStreams {
-		if _, ok := l.join("somebody"); !ok {
+	for i := range mostStreams {
+		if _, ok := l.join("somebody", strconv.Itoa(i)); !ok {
 			t.Fatal("refused too early")
 		}
 	}
-	if _, ok := l.join("somebody"); ok {
+	if _, ok := l.join("somebody", "another"); ok {
 		t.Error("one more")
+	}
+}
+
+// TestLivePagesOfASession: one session cannot take the places of all others.
+func TestLivePagesOfASession(t *testing.T) {
+	l := newLive()
+	var last *stream
+	for range mostOfSession {
+		s, ok := l.join("somebody", "one")
+		if !ok {
+			t.Fatal("refused too early")
+		}
+		last = s
+	}
+	if _, ok := l.join("somebody", "one"); ok {
+		t.Error("one more of the same session")
+	}
+	if _, ok := l.join("somebody", "two"); !ok {
+		t.Error("another session is refused")
+	}
+	l.leave(last)
+	if _, ok := l.join("somebody", "one"); !ok {
+		t.Error("refused after a page was closed")
 	}
 }

@@ -30,6 +30,8 @@ type Member struct {
 	Name  string `json:"name"`
 	Email string `json:"email,omitempty"`
 	Role  string `json:"role"`
+	// Confirmed is true if Email is verified to be the member's.
+	Confirmed bool `json:"confirmed,omitempty"`
 }
 
 // Roles has core.Role ask it.
@@ -70,11 +72,19 @@ func (t *team) Attach(h *core.Host) error {
 // arrive writes down who has come, when their first sign-in has proved who they are. An invitation says what a new
 // member may do; without one they are a guest. It holds nobody back.
 func (t *team) arrive(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
-	if _, err := t.members.get(p.User.ID); !errors.Is(err, errNone) {
+	known, err := t.members.get(p.User.ID)
+	if err == nil && !known.Confirmed && known.Email == p.User.Email && provedAddress(p) {
+		known.Confirmed = true
+		if err = t.members.put(known.ID, known); err == nil {
+			err = t.people.Refresh(ctx, known.ID)
+		}
+		return "", err
+	}
+	if !errors.Is(err, errNone) {
 		return "", err // known, or not to be found out now
 	}
 	m := Member{ID: p.User.ID, Name: nameOf(p.User), Email: p.User.Email, Role: guest}
-	if provedAddress(p) {
+	if m.Confirmed = provedAddress(p); m.Confirmed {
 		if m.Role, err = t.invitedAs(ctx, m.Email); err != nil {
 			return "", err
 		}

@@ -117,9 +117,12 @@ func TestProvedAddress(t *testing.T) {
 		if _, err := p.team.arrive(t.Context(), &core.PendingSignIn{User: user, Account: row.by}); err != nil {
 			t.Fatal(err)
 		}
-		if m, err := p.team.members.get(user.ID); err != nil || m.Role != row.want {
+		if m, err := p.team.members.get(user.ID); err != nil || m.Role != row.want || m.Confirmed != (row.want == member) {
 			t.Errorf("%s: %+v, %v", row.name, m, err)
 		}
+	}
+	if _, _, text := p.owner().open("/team"); strings.Count(text, "not confirmed") != 2 {
+		t.Errorf("the team page marks unverified addresses wrongly: %s", text)
 	}
 }
 
