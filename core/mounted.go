@@ -32,9 +32,9 @@ func (m *mounted) misses() bool {
 	if m.served.Load() {
 		return false
 	}
-	sent := m.sent.Add(1)
+	count := m.sent.Add(1)
 	if m.registered.Load() {
-		return sent == enoughSent
+		return count == enoughSent
 	}
-	return sent == 1
+	return count == 1
 }
