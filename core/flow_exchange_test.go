@@ -200,3 +200,29 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("leads to %s: %v", r.Redirect, r.Err)
 	}
 }
+
+// TestTwoProcessesOAuth1 is TestTwoProcesses for OAuth 1.0a: the service answers 401 to a request token that was used.
+func TestTwoProcessesOAuth1(t *testing.T) {
+	t.Parallel()
+	p, used := oauth1Provider("one"), false
+	next := p.HTTPClient.Transport
+	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/token" && used {
+			return answered(r, http.StatusUnauthorized, "Invalid request token"), nil
+		}
+		used = used || r.URL.Path == "/token"
+		return next.RoundTrip(r)
+	})}
+	config := core.Config{Providers: []core.Provider{p}}
+	first, second := newApp(t, config), newApp(t, config)
+	b := visit(t, first)
+	started := b.start("one", "/mine")
+	lost := maps.Clone(b.cookies)
+	finishAny(b, "one", started)
+	other := visit(t, second)
+	other.cookies = lost
+	r := finishAny(other, "one", started)
+	if r.Redirect != "https://app.test/auth/error?error=Configuration&reason=used" {
+		t.Errorf("leads to %s: %v", r.Redirect, r.Err)
+	}
+}

@@ -80,6 +80,8 @@ func (f *oauth1Flow) redeem(ctx context.Context, answer oauth.Answer1, secret st
 	switch {
 	case errors.Is(err, oauth.ErrNotAllowed):
 		return nil, nil, errorf(ErrOAuthCallback, "%w", mistake(err))
+	case errors.Is(err, oauth.ErrRequestTokenUsed): // by another process or a lost request
+		return nil, nil, overf(ErrCallbackRoute, reasonUsed, "%w", suspicion(err))
 	case err != nil:
 		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 	}

@@ -71,6 +71,18 @@ type Answer1 struct {
 // the proof of it.
 var ErrNotAllowed = errors.New("the visitor did not allow it")
 
+// ErrRequestTokenUsed says that the service refuses a request token: it is expired or was exchanged before.
+var ErrRequestTokenUsed = errors.New("the service refuses the request token: it is expired or was used before")
+
+// unauthorized is a response with status 401.
+type unauthorized struct{ error }
+
+// tokenUsed is an ErrRequestTokenUsed that says more.
+type tokenUsed struct{ error }
+
+// Is reports whether target is ErrRequestTokenUsed.
+func (*tokenUsed) Is(target error) bool { return target == ErrRequestTokenUsed }
+
 // notAllowed is an ErrNotAllowed that says why.
 type notAllowed struct{ error }
 
@@ -98,6 +110,9 @@ func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (To
 		return Token1{}, &notAllowed{c.config.errorf(": the answer has no oauth_verifier")}
 	}
 	answer, err := c.post1(ctx, c.config.Token, Token1{a.Token, secret}, url.Values{"oauth_verifier": {a.verifier}})
+	if _, ok := errors.AsType[*unauthorized](err); ok { // the client itself was accepted for the request token
+		return Token1{}, &tokenUsed{c.config.errorf(": access token: %w", err)}
+	}
 	if err != nil {
 		return Token1{}, c.config.errorf(": access token: %w", err)
 	}
@@ -165,7 +180,11 @@ func (c *Client1) post1(ctx context.Context, e Endpoint, t Token1, extra url.Val
 	}
 	if answer.Status/100 != 2 {
 		const mend = "401: check the key and the secret of the client, its callback URL, and this machine's clock"
-		return nil, fmt.Errorf("status %d (%s)", answer.Status, mend)
+		err := fmt.Errorf("status %d (%s)", answer.Status, mend)
+		if answer.Status == http.StatusUnauthorized {
+			return nil, &unauthorized{err}
+		}
+		return nil, err
 	}
 	form, err := url.ParseQuery(string(answer.Body))
 	t = tokenIn(form)
