@@ -112,7 +112,7 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 		quiet := errors.Is(err, ErrNoTenant) && !c.unknown.allows(c.options.Now())
 		return nil, &chooserError{err, c.options.Logger, quiet}
 	}
-	if c.mounted.registered.Load() {
+	if c.mounted != nil && c.mounted.registered.Load() {
 		a.mounted.register()
 	}
 	return a, nil
