@@ -25,7 +25,8 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 	if err != nil {
 		return nil, details(err)
 	}
-	if err := exactCreation(answer, origins(want)); err != nil {
+	accepted := origins(want)
+	if err := exactCreation(answer, accepted); err != nil {
 		return nil, err
 	}
 	var offered []protocol.CredentialParameter
@@ -35,8 +36,9 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 			Algorithm: webauthncose.COSEAlgorithmIdentifier(alg),
 		})
 	}
-	_, err = answer.Verify(want.Challenge, want.RPID, origins(want), nil,
-		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, nil, offered)
+	_, err = answer.Verify(want.Challenge, want.RPID, accepted, accepted, nil,
+		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, nil, offered,
+		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
 		return nil, details(err)
 	}
@@ -67,7 +69,8 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 	return passkey, nil
 }
 
-// origins are those that a ceremony may come from.
+// origins returns the accepted origins of a ceremony. The exact checks have compared them as text, so that the library
+// may take each for the origin of a page or of a native app.
 func origins(want core.WebAuthnCeremony) []string {
 	return append([]string{want.Origin}, want.Origins...)
 }
@@ -84,11 +87,12 @@ func (Verifier) VerifyAuthentication(
 	if err != nil {
 		return 0, errors.New("the stored public key is not in standard base64")
 	}
-	if err := exactAssertion(answer, want.RPID, key, origins(want)); err != nil {
+	accepted := origins(want)
+	if err := exactAssertion(answer, want.RPID, key, accepted); err != nil {
 		return 0, err
 	}
-	err = answer.Verify(want.Challenge, want.RPID, "", origins(want), nil,
-		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, key)
+	err = answer.Verify(want.Challenge, want.RPID, "", accepted, accepted, nil,
+		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, key, protocol.SignaturePolicy{})
 	if err != nil {
 		return 0, details(err)
 	}

@@ -12,18 +12,20 @@ require (
 
 require (
 	github.com/a-h/templ v0.3.977 // indirect
-	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/wneessen/go-mail v0.8.1 // indirect
-	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 )
 
 replace (
+	github.com/latchkey-go/latchkey/conformance => ../..
 	github.com/latchkey-go/latchkey/core => ../../../core
 	github.com/latchkey-go/latchkey/providers => ../../../providers
 	github.com/latchkey-go/latchkey/providers/smtp => ../../../providers/smtp
+	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../../ui
 )
