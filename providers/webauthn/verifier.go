@@ -25,8 +25,7 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 	if err != nil {
 		return nil, details(err)
 	}
-	accepted := origins(want)
-	if err := exactCreation(answer, accepted); err != nil {
+	if err := exactCreation(answer); err != nil {
 		return nil, err
 	}
 	var offered []protocol.CredentialParameter
@@ -36,7 +35,7 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 			Algorithm: webauthncose.COSEAlgorithmIdentifier(alg),
 		})
 	}
-	_, err = answer.Verify(want.Challenge, want.RPID, accepted, accepted, nil,
+	_, err = answer.Verify(want.Challenge, want.RPID, origins(want), nil, nil,
 		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, nil, offered,
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
@@ -69,8 +68,8 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 	return passkey, nil
 }
 
-// origins returns the accepted origins of a ceremony. The exact checks have compared them as text, so that the library
-// may take each for the origin of a page or of a native app.
+// origins returns the accepted origins of a ceremony. go-webauthn compares those of pages as URLs, and those of native
+// apps, such as "android:apk-key-hash:…", as text.
 func origins(want core.WebAuthnCeremony) []string {
 	return append([]string{want.Origin}, want.Origins...)
 }
@@ -87,11 +86,10 @@ func (Verifier) VerifyAuthentication(
 	if err != nil {
 		return 0, errors.New("the stored public key is not in standard base64")
 	}
-	accepted := origins(want)
-	if err := exactAssertion(answer, want.RPID, key, accepted); err != nil {
+	if err := exactAssertion(answer, want.RPID, key); err != nil {
 		return 0, err
 	}
-	err = answer.Verify(want.Challenge, want.RPID, "", accepted, accepted, nil,
+	err = answer.Verify(want.Challenge, want.RPID, "", origins(want), nil, nil,
 		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, key, protocol.SignaturePolicy{})
 	if err != nil {
 		return 0, details(err)
