@@ -18,7 +18,7 @@ func TestPerRequestMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &chooser{basePath: "/auth", choose: func(context.Context, *Request) (*Auth, error) {
-		return &Auth{site: made.site, sessions: made.sessions, log: made.log, mounted: made.mounted}, nil
+		return &Auth{site: made.site, sessions: made.sessions, log: made.log}, nil
 	}}
 	for range 2 * maxKnown {
 		if _, err := c.resolve(t.Context(), &Request{}); err != nil {
