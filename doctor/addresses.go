@@ -19,6 +19,18 @@ const (
 
 var errEnough = errors.New("enough addresses were read")
 
+// collation reports an email column whose unique index treats different addresses as equal.
+func (e stores) collation(ctx context.Context, emailCollation func(context.Context) (found, fix string, err error)) {
+	found, fix, err := emailCollation(ctx)
+	switch {
+	case err != nil:
+		e.report.add("store", Unknown, "the collation of the email column could not be read: "+err.Error(),
+			"see that the user of the database may read information_schema")
+	case found != "":
+		e.report.add("store", Unknown, found+" ignores case or accents: a user with a similar address prevents a sign-up", fix)
+	}
+}
+
 // addresses reports users whose address is not in canonical form: a sign-in that sends another spelling does not find
 // them, and creates a second user. Only IDs are shown.
 func (e stores) addresses(ctx context.Context, lister store.EmailLister) {

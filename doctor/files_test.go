@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,46 @@ func TestFilesForOthers(t *testing.T) {
 			}
 			if strings.Contains(found, path+": ") != row.database1 || strings.Contains(found, path+"-wal: ") != row.log1 {
 				t.Errorf("the report says\n%s", found)
+			}
+		})
+	}
+}
+
+// collated is a store that reports the collation of its email column.
+type collated struct {
+	*memory.Store
+	found, fix string
+	err        error
+}
+
+func (s collated) EmailCollation(context.Context) (found, fix string, err error) {
+	return s.found, s.fix, s.err
+}
+
+// TestCollation: a collation that ignores case or accents is reported with the statement that fixes it.
+func TestCollation(t *testing.T) {
+	const statement = "ALTER TABLE `User` MODIFY `email` varchar(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+	for _, row := range []struct {
+		name, found, fix string
+		err              error
+		want             string
+	}{
+		{"exact", "", "", nil, ""},
+		{"loose", "table User, column email: collation utf8mb4_unicode_ci", statement, nil,
+			"collation utf8mb4_unicode_ci ignores case or accents"},
+		{"unreadable", "", "", errors.New("no rights"), "could not be read: no rights"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := config()
+			c.Store = collated{memory.New(), row.found, row.fix, row.err}
+			what, fix := "", ""
+			for _, l := range doctor.Run(t.Context(), c, doctor.Options{}).Lines {
+				if l.State == doctor.Unknown && strings.Contains(l.What, "collation") {
+					what, fix = l.What, l.Fix
+				}
+			}
+			if !strings.Contains(what, row.want) || (row.want == "") != (what == "") || row.fix != "" && fix != row.fix {
+				t.Errorf("the report says %q, fix %q", what, fix)
 			}
 		})
 	}

@@ -69,6 +69,11 @@ func (e stores) ask(s core.Store) {
 	}); ok {
 		e.files(ctx, kept.Files)
 	}
+	if collated, ok := s.(interface {
+		EmailCollation(ctx context.Context) (found, fix string, err error)
+	}); ok {
+		e.collation(ctx, collated.EmailCollation)
+	}
 	if lister, ok := s.(store.EmailLister); ok {
 		e.addresses(ctx, lister)
 	}

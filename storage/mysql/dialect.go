@@ -46,6 +46,7 @@ func dialect() sqlstore.Dialect {
 		Repeats: func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // wrong values
 
 		Migrating: migrating,
+		Collation: looseCollation,
 		// Whether a name means the same in capitals and small letters is a setting of the server.
 		Schema: `WITH wanted AS (%s), there AS (
 				SELECT w.name, t.table_name AS own FROM wanted w JOIN information_schema.tables t

@@ -92,6 +92,9 @@ type Dialect struct {
 
 	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error
+	// Collation returns the collation of a column and the statement that makes it exact, if the collation treats texts as
+	// equal that differ in case or accents; both are empty if it does not. It is nil if the database has no such columns.
+	Collation func(ctx context.Context, conn *sql.Conn, table, column string) (name, fix string, err error)
 	// Schema is a query for the columns and indexes of tables: the name of the table, that of the index or '' for a column
 	// of the table, whether the index is unique for all rows, the column, and its place by which they are ordered. %s is a
 	// query for the names of the tables, in a column called name.

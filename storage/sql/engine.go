@@ -16,5 +16,6 @@ type engine struct {
 	statements
 	writtenAs atomic.Int64          // the Times that FoundTimes stands for
 	lookUps   *batch.Calls[*lookUp] // nil: each asks by itself
+	collated  atomic.Bool           // Migrate has checked the collation
 	writing   chan struct{}         // holds one value while a call writes; nil when writers need not wait for each other
 }

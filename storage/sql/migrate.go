@@ -34,7 +34,10 @@ type migration struct {
 // Migrate compares the tables with those that the store needs, each time it is called, and makes what is missing:
 // tables, indexes and columns of its own, such as extra, also where a schema tool has dropped them from the tables of
 // an Auth.js adapter. It changes and removes nothing else. It may run at every start and from several processes at
-// once; where nothing is missing it is two queries. The table latchkey_schema keeps the version.
+// once. If nothing is missing, it runs two queries. The table latchkey_schema keeps the version.
+//
+// On MySQL the first call for a Store runs one more query. It logs a warning to [slog.Default] if the collation of the
+// email column ignores case or accents: [Store.EmailCollation].
 //
 // On a database of a later version it adds nothing to that version, and fails unless that version says that programs of
 // this one go on with it. It fails on tables that lack what cannot be added, and on rows that share what must
@@ -74,6 +77,9 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
+	}
+	if err := m.warnOfCollation(ctx); err != nil {
+		return err
 	}
 	if s.layout.Times != FoundTimes {
 		return nil
