@@ -26,6 +26,10 @@ func (w declaration) besideReference(out *core.Config) {
 		return
 	}
 	w.whole = true
+	// Plugins that email links do not accept any Host header.
+	if out.URL == "" && len(out.TrustedHosts) == 0 && out.TrustHost != core.Off {
+		out.TrustedHosts = append([]string{"app.test", "localhost:3000"}, w.hosts...)
+	}
 	out.Store = withRecords{whole, &w.records}
 	out.Providers = append(slices.Clone(out.Providers), password.New(password.Options{Mail: noMail{}}))
 	out.Parts = append(out.Parts, account.New(account.Options{Mail: noMail{}}))
