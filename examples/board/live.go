@@ -17,6 +17,7 @@ type live struct {
 	mu      sync.Mutex
 	streams map[*stream]bool
 	closed  bool
+	changes int           // counts what pages have to show again
 	every   time.Duration // how long a session may have ended unnoticed, where nobody told of it
 }
 
@@ -73,6 +74,7 @@ func (l *live) wake() {
 
 // ring needs the lock. A page that has not looked since the last time need not be told twice.
 func (l *live) ring() {
+	l.changes++
 	for s := range l.streams {
 		select {
 		case s.wake <- struct{}{}:
@@ -105,11 +107,45 @@ func (l *live) names() (list []string) {
 	return slices.Compact(list)
 }
 
+// change returns the number of the last change.
+func (l *live) change() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changes
+}
+
+// renders has the board as HTML after the last change, for each role and language: many open pages show the same, and
+// are rendered once. Its zero value is ready, and safe for concurrent use.
+type renders struct {
+	mu     sync.Mutex
+	change int
+	html   map[string]string
+}
+
+// get returns the HTML for a key after a change. It calls render only if nothing was rendered for both.
+func (r *renders) get(change int, key string, render func() (string, error)) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.html == nil || r.change != change {
+		r.change, r.html = change, map[string]string{}
+	}
+	html, ok := r.html[key]
+	if ok {
+		return html, nil
+	}
+	html, err := render()
+	if err == nil {
+		r.html[key] = html
+	}
+	return html, err
+}
+
 // livePages are open boards that change while they are looked at.
 type livePages struct {
 	*answers
-	board *boardPages
-	auth  *core.Auth
+	board   *boardPages
+	auth    *core.Auth
+	renders renders
 }
 
 // get sends the board as server-sent events, whenever it has changed, until the session ends. Each time it asks
@@ -173,16 +209,20 @@ func (p *livePages) look(r *http.Request, me Member) (event, html string) {
 	case now.Role != me.Role:
 		return "reload", ""
 	}
-	var page bytes.Buffer
-	v, err := p.board.view(visit)
-	if err == nil {
-		err = boardColumns(v).Render(visit, &page)
-	}
+	key := string(now.Role) + " " + locale(visit).Tag
+	html, err = p.renders.get(p.live.change(), key, func() (string, error) {
+		var page bytes.Buffer
+		v, err := p.board.view(visit)
+		if err == nil {
+			err = boardColumns(v).Render(visit, &page)
+		}
+		return page.String(), err
+	})
 	if err != nil {
 		p.log.ErrorContext(r.Context(), "board: a live page has failed", "error", err)
 		return "", ""
 	}
-	return "board", page.String()
+	return "board", html
 }
 
 // events writes server-sent events, each within its time.

@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -208,5 +210,34 @@ func TestLivePagesOfASession(t *testing.T) {
 	l.leave(last)
 	if _, ok := l.join("somebody", "one"); !ok {
 		t.Error("refused after a page was closed")
+	}
+}
+
+// TestLiveRendersOnce: pages of one role and language share what is rendered after a change.
+func TestLiveRendersOnce(t *testing.T) {
+	var r renders
+	count := 0
+	get := func(change int, key string) string {
+		html, err := r.get(change, key, func() (string, error) { count++; return fmt.Sprint(key, change), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return html
+	}
+	for _, row := range []struct {
+		change int
+		key    string
+		count  int
+	}{{1, "member en", 1}, {1, "member en", 1}, {1, "owner en", 2}, {2, "member en", 3}, {2, "owner en", 4}, {2, "member en", 4}} {
+		if html := get(row.change, row.key); html != fmt.Sprint(row.key, row.change) || count != row.count {
+			t.Errorf("change %d, %s: %q after %d renderings, want %d", row.change, row.key, html, count, row.count)
+		}
+	}
+	failed := errors.New("the database is closed")
+	if _, err := r.get(3, "member en", func() (string, error) { return "", failed }); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	if get(3, "member en") != "member en3" {
+		t.Error("a failure is shown again")
 	}
 }

@@ -29,7 +29,7 @@ func (s *site) routes() http.Handler {
 
 	shared := &answers{s.team.people, s.live, s.log}
 	board := &boardPages{shared, s.cards}
-	lives := &livePages{shared, board, s.auth}
+	lives := &livePages{answers: shared, board: board, auth: s.auth}
 	team := &teamPages{shared, s.team, s.ways.account.Invite}
 	tokens := &tokenPages{shared, s.auth, s.url}
 	programs := &api{shared, s.cards}
