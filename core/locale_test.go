@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/ui"
+	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
 // languages are English, German and Arabic with a few words each; Arabic is the first.
@@ -251,6 +252,33 @@ func TestLocaleOfProblems(t *testing.T) {
 		b.header.Set("Accept", "text/html")
 		if page := string(b.get("/auth/toy").Body); !strings.Contains(page, want[1]) {
 			t.Errorf("%s: the page does not say %q", tag, want[1])
+		}
+	}
+}
+
+// TestPluginTextWithAKeyOfCore: the plugin's sentence is shown, in English, and not a German sentence of core.
+func TestPluginTextWithAKeyOfCore(t *testing.T) {
+	t.Parallel()
+	taken := ui.Text{Key: "status.409", English: "This badge is taken."}
+	a := newApp(t, core.Config{
+		Locales: []ui.Locale{locales.German(), locales.English()}, Providers: []core.Provider{plainOAuth()},
+		Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
+			Handle: func(context.Context, *core.Call) (*core.Response, error) {
+				return nil, &core.Problem{Status: 409, Code: "taken", Text: taken}
+			}})},
+	})
+	b := visit(t, a)
+	b.header.Set("Accept-Language", "de")
+	for accept, want := range map[string][]string{
+		"application/json": {`"title":"Konflikt"`, `"detail":"This badge is taken."`},
+		"text/html":        {`lang="de"`, "This badge is taken."},
+	} {
+		b.header.Set("Accept", accept)
+		body := string(b.get("/auth/toy").Body)
+		for _, words := range want {
+			if !strings.Contains(body, words) {
+				t.Errorf("%s: no %s in %s", accept, words, body)
+			}
 		}
 	}
 }

@@ -24,8 +24,9 @@ type Locale struct {
 	Texts map[string]string
 }
 
-// Text is something that pages or letters say: its key and its English. Parts define their own, under keys that begin
-// with the part's name, and languages translate them by key.
+// Text is a text of pages or emails: its key and its English. Plugins define their own, under keys that begin with the
+// plugin's name, and languages translate them by key. If package locales has a translation of the key for another
+// English text, the text is shown in English.
 type Text struct {
 	// Key is the name of the text: "signin.heading".
 	Key string
@@ -54,11 +55,17 @@ func (l Locale) Around(t Text) (before, after string) {
 	return before, after
 }
 
+// words returns the translation of a text, or its English. A translation in package locales belongs to one English
+// text: a plugin that uses the same key for another text must not show the words of that translation.
 func (l Locale) words(t Text) string {
-	if words := l.Texts[t.Key]; words != "" {
-		return words
+	words := l.Texts[t.Key]
+	if words == "" {
+		return t.English
 	}
-	return t.English
+	if english, ok := catalogued(t.Key); ok && english != t.English {
+		return t.English
+	}
+	return words
 }
 
 // label is the label of a field or link, and provider the name of a provider: the application has named them in its
