@@ -46,9 +46,12 @@ var allowed = map[string]string{
 	"core/internal/jwe/again.go: o.hash == hash":                    "64 bits at once, of a hash with a seed of ours",
 	"core/internal/jwe/again.go: o.token == token":                  "both have that hash already",
 	"core/internal/jwe/again.go: p.met.Swap(hash) == hash":          "of a token that has been opened",
+	"core/internal/jwe/seal.go: token[:] == string(header)":         "the header of a token is public",
 	"core/internal/oauth/tokenform.go: f.endpoint == t.at.token":    "addresses of a provider",
 	"core/sid.go: slices.Contains(tokens, token)":                   "a token that we have just made",
 	"providers/password/resetlink.go: fingerprint(old) != link.Was": "both come from the store, for a good link",
+	"providers/password/verifier_lucia.go: bytes.Equal(normal, password)": "two forms of the password that the client " +
+		"sent",
 	"providers/webauthn/exact.go: bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:])": "the hash " +
 		"of a domain that everybody knows",
 	"providers/webauthn/exact.go: bytes.Equal(again, signature)": "two spellings of what the browser has sent",
