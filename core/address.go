@@ -10,8 +10,9 @@ import (
 
 // NormalizeEmail returns the one form in which e-mail addresses are stored, compared and mailed to: lower-case, NFKC,
 // without blanks around it, the domain in letters rather than in its ASCII spelling ("ada@bücher.example" for
-// "Ada@XN--BCHER-KVA.example"). Applications that write users to the store themselves write this form: sign-in
-// looks for it, and for the spelling that the client sent. What is not one plain address is an error, which does not repeat it.
+// "Ada@XN--BCHER-KVA.example"). Applications that write users to the store themselves write this form: sign-in looks
+// for it, and for the spelling that the client sent. Any text other than one plain address is an error, which does not
+// repeat the text.
 func NormalizeEmail(address string) (string, error) { return mailaddr.Normalize(address) }
 
 // Recipient is To as every mail server understands it: the domain in its ASCII spelling (RFC 5890). An address with

@@ -78,10 +78,10 @@ func (s *service) provider(id string, checks ...core.Check) *core.OAuthProvider 
 // tab is a sign-in that a tab of a browser has started.
 type tab struct {
 	provider, page string // page is where it continues
-	callback       string // what the provider answers
+	callback       string // the parameters of the provider's callback
 }
 
-// tabs starts sign-ins with these providers, each for a page of its own.
+// tabs starts a sign-in with each of these providers, each with a different callback URL.
 func (b *browser) tabs(s *service, providers ...string) []tab {
 	b.t.Helper()
 	var all []tab

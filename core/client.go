@@ -24,8 +24,8 @@ func ClientFromContext(ctx context.Context) Client {
 	return c
 }
 
-// WithClient returns a context from which [ClientFromContext] returns the client of the Call. identifier is the address,
-// name or user ID that the request is about; it may be empty.
+// WithClient adds the client of the Call to ctx; [ClientFromContext] returns it. identifier is the address, name or
+// user ID that the request is about; it may be empty.
 func (c *Call) WithClient(ctx context.Context, identifier string) context.Context {
 	return c.parts.limits.withClient(ctx, c.in, identifier)
 }

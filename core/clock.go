@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxClockSkew is the difference between the clock of this process and that of a provider from which on it is logged.
-// ID tokens and cookies have lifetimes of minutes, so that a larger one makes sign-ins fail.
+// maxClockSkew is the smallest difference between this process's clock and a provider's clock that is logged. ID tokens
+// and cookies have lifetimes of minutes, so a larger difference makes sign-ins fail.
 const maxClockSkew = time.Minute
 
 // clockCheck returns a function that compares the Date of responses with the clock, and logs the first large difference.

@@ -88,10 +88,10 @@ type Config struct {
 	UseSecureCookies Toggle
 	// Theme is the look of the built-in pages and letters.
 	Theme Theme
-	// AppSchemes are custom URL schemes of native apps, such as "com.example.app" (RFC 8252 section 7.1), to which a
-	// browser may be redirected: by callbackUrl, by Callbacks.Redirect and by [GoTo]. Any app can claim a scheme, so never
-	// put a token into such a URL. Schemes of browsers and of the system (javascript, data, blob, file, intent and others)
-	// are a configuration error. Default: none.
+	// AppSchemes are custom URL schemes of native apps, such as "com.example.app" (RFC 8252 section 7.1). The browser
+	// may be redirected to URLs with these schemes by callbackUrl, Callbacks.Redirect and [GoTo]. Any app can claim a
+	// scheme, so never put a token into such a URL. Schemes of browsers and of the system (javascript, data, blob,
+	// file, intent and others) are a configuration error. Default: none.
 	AppSchemes []string
 	// Locales are the languages of pages, letters and problem documents, of package ui/locales or of the application's
 	// own; the first is for visitors who want none of them. Each request has its language: that of Callbacks.Locale, else
@@ -117,9 +117,9 @@ type Config struct {
 	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers
 	// answer to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.
 	RedirectProxyURL string
-	// RedirectProxyTargets are the origins to which the redirect proxy forwards callbacks: "https://app.example",
-	// "https://*.preview.app.example". Set it in the proxy only, together with RedirectProxyURL. If it is empty, nothing is
-	// forwarded.
+	// RedirectProxyTargets are the origins that receive callbacks from the redirect proxy: "https://app.example",
+	// "https://*.preview.app.example". Set it in the proxy only, together with RedirectProxyURL. If it is empty, the
+	// proxy forwards nothing.
 	RedirectProxyTargets []string
 
 	// EnableWebAuthn allows providers of type webauthn. The default is false, as in Auth.js.
@@ -208,8 +208,9 @@ type Revocation struct {
 	// Every is how long it takes at most until the other processes know; zero: 5 seconds. While sessions are read, a
 	// process asks the store twice in that time, by one look-up, and not at all while none is.
 	Every time.Duration
-	// Strict decides what happens after a process could not read for a minute which sessions have ended. If true, reading a
-	// session fails, as with a store that is unavailable. If false, the process continues with what it knows.
+	// Strict decides what happens if a process could not read the list of ended sessions for a minute. If true, reading
+	// a session fails, as with a store that is unavailable. If false, the process continues with the last list that it
+	// read.
 	Strict bool
 }
 

@@ -47,8 +47,8 @@ type dataKeeper struct {
 	underWay flight.Group[string, dataCopy]
 }
 
-// dataCopy is the data of a user as it was at a time, in milliseconds since 1970. User is the user's logName: the jwt
-// callback can change whose session a token is, and the copy of another user must not be used.
+// dataCopy is a copy of a user's data, with the time at which it was read in milliseconds since 1970. User is the
+// user's logName: the jwt callback can change the user of a token, and the copy of another user must not be used.
 type dataCopy struct {
 	User  string          `json:"u"`
 	At    int64           `json:"at"`

@@ -133,7 +133,7 @@ func (f *browserFlows) makeRoom(fresh []Cookie) []Cookie {
 	return clear
 }
 
-// cookiesOf encrypts a flow: in Auth.js's check cookies, one for each check, or in one cookie of its own.
+// cookiesOf encrypts a flow, either in Auth.js's check cookies, one for each check, or in one separate cookie.
 func (f *browserFlows) cookiesOf(s *startedFlow, client *oauthClient) ([]Cookie, error) {
 	flow := s.flowState
 	if len(flow.callbackURL) > maxFlowURL {
@@ -144,7 +144,7 @@ func (f *browserFlows) cookiesOf(s *startedFlow, client *oauthClient) ([]Cookie,
 		c, err := f.flowCookie(&spec, flowClaims{"", &flow}, client)
 		return []Cookie{c}, err
 	}
-	flow.verifier, flow.nonce = "", "" // they are in cookies of their own
+	flow.verifier, flow.nonce = "", "" // they are in separate cookies
 	var cookies []Cookie
 	for _, k := range allChecks {
 		if !client.checks(k) {
@@ -178,9 +178,9 @@ type foundFlow struct {
 	clear []Cookie
 }
 
-// find returns the flow that a callback belongs to: the one whose state it has. If the provider does not use the state
-// check, a callback without a state belongs to the flow in Auth.js's check cookies. A callback that belongs to no flow
-// deletes none: any website can send a browser here.
+// find returns the flow that a callback belongs to: the flow with the callback's state. If the provider does not use
+// the state check, a callback without a state belongs to the flow in Auth.js's check cookies. A callback that belongs
+// to no flow deletes none: any website can send a browser here.
 func (f *browserFlows) find(client *oauthClient, state string) (*foundFlow, error) {
 	if len(client.Checks) == 0 {
 		return &foundFlow{flowState: flowState{provider: client.ID}}, nil

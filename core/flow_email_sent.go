@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sentLinks remembers for a few minutes to which addresses a sign-in link was sent. A request for another one within
-// that time gets the same response and sends no email: the link that was sent works, so an attacker can neither flood a
-// mailbox nor, by using up the limit of an address, keep its owner from a link. It is nil, and every request sends an
-// email as in Auth.js, if known browsers are off or the store keeps no records.
+// sentLinks remembers for a few minutes the addresses that a sign-in link was sent to. A request for another link
+// within that time gets the same response and sends no email: the link that was sent works, so an attacker can neither
+// flood a mailbox nor, by using up the limit of an address, keep its owner from a link. It is nil, and every request
+// sends an email as in Auth.js, if known browsers are off or the store keeps no records.
 type sentLinks struct {
 	records  store.RecordStore
 	secret   string

@@ -122,8 +122,8 @@ func TestRefusedMailsCount(t *testing.T) {
 	}
 }
 
-// TestSecondClick: a second click on a sign-in link leads the user whom the first has signed in to where the link leads.
-// Nobody else gets anything by it.
+// TestSecondClick: the first click on a sign-in link signs the user in. A second click redirects the same user to the
+// callback URL. Other users gain nothing by it.
 func TestSecondClick(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// strict is a service whose codes are valid once. It answers a token request when it may, where gate is not nil.
+// strict is a service that accepts each code once. If gate is not nil, a token request waits for a value from it.
 type strict struct {
 	used  map[string]bool
 	gate  chan struct{}

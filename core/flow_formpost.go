@@ -17,7 +17,7 @@ const maxFormAnswer = 1800
 
 var answerParams = []string{"code", "state", "iss", "error", "error_description", "user"}
 
-// formAnswer are the parameters of a form_post answer, of which none is repeated. It implements [oauth.Params].
+// formAnswer contains the parameters of a form_post callback. No parameter is repeated. It implements [oauth.Params].
 type formAnswer map[string]string
 
 // Get implements [oauth.Params].

@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// callbackReason says why a sign-in can no longer be completed. The error page has it in the parameter "reason".
+// callbackReason says why a sign-in can no longer be completed. The error page receives it in the parameter "reason".
 type callbackReason string
 
-// The reasons. Applications with an error page of their own read them: the names do not change.
+// The reasons. Custom error pages of applications read them, so the values must not change.
 const (
 	// reasonExpired: the browser has no cookie of the flow. It was started too long ago, or in another browser.
 	reasonExpired callbackReason = "expired"

@@ -68,7 +68,7 @@ func (s *checks) openFlow(keys *jwe.Keyring, sealed string) (flowClaims, error) 
 	}}, nil
 }
 
-// startedFlow is a new flow and what the authorization request needs of it.
+// startedFlow is a new flow, with the values for its authorization request.
 type startedFlow struct {
 	flowState
 	// state is the state parameter; it is empty if none is sent.
@@ -88,7 +88,7 @@ func (f *browserFlows) start(ctx context.Context, client *oauthClient, returnTo 
 	if err = f.mark(ctx, &s.flowState); err != nil {
 		return s, err
 	}
-	if returnTo != "" { // the redirect proxy may share this site's name and set a CSRF cookie of its own
+	if returnTo != "" { // the redirect proxy may share this site's name and set its own CSRF cookie
 		s.browser = ""
 	}
 	s.choose(f.c)
@@ -144,11 +144,11 @@ func (s *startedFlow) value(k Check) string {
 }
 
 // stateLength is the length of a state parameter: 130 bits in letters and digits. WeChat accepts no other characters,
-// and several services no more than 128 of them.
+// and several services accept at most 128 characters.
 const stateLength = 22
 
-// newState makes the state parameter: random text, or with a redirect proxy an encrypted text that contains the address
-// to which the proxy forwards the callback.
+// newState returns a new state parameter. It is random text, or with a redirect proxy an encrypted text that contains
+// the URL that the proxy forwards the callback to.
 func (f *browserFlows) newState(client *oauthClient, returnTo string) (string, error) {
 	if client.proxyURL == "" {
 		return randomAlphanumeric(f.rand, stateLength)

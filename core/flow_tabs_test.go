@@ -133,8 +133,8 @@ func (b *browser) finish(provider, location, who string, refused bool) *core.Res
 	return b.get(b.deliver(provider, location, who, refused))
 }
 
-// TestAnotherUserIsAsked: a sign-in that was started signed out ends as another user than the one who has signed in since,
-// in another tab. A page asks which of the two to use; nothing is linked, and nobody is signed in by it.
+// TestAnotherUserIsAsked: a sign-in starts while signed out. Before it completes, another user signs in in another tab.
+// A page then asks which of the two users to continue as. The sign-in itself links no account and signs no user in.
 func TestAnotherUserIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -253,8 +253,8 @@ func TestForeignSitesEndNoFlow(t *testing.T) {
 	}
 }
 
-// TestUnusableCallbacks: a callback that can no longer be used leads a user who is signed in to where they wanted to go,
-// and shows everybody else a page that says what happened, with status 400 and a way to sign in.
+// TestUnusableCallbacks: a callback that can no longer be used redirects a signed-in user to their callback URL. Other
+// users get an error page that explains the problem, with status 400 and a link to sign in.
 func TestUnusableCallbacks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -340,7 +340,7 @@ func TestUnusableCallbacks(t *testing.T) {
 func TestStateIsShort(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{lenient("q")}}))
-	for range 4 { // the check cookies, and cookies of their own
+	for range 4 { // one flow in the check cookies, the others in separate cookies
 		state := stateOf(b.submit("/auth/signin/q", nil))
 		if !regexp.MustCompile(`^[A-Za-z0-9]{22}$`).MatchString(state) {
 			t.Errorf("the state is %q", state)

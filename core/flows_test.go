@@ -262,7 +262,7 @@ func TestChecksOfTwoFlows(t *testing.T) {
 			earlier.Set("error", "access_denied")
 			b.get("/auth/callback/p?" + earlier.Encode())
 			answer := back(t, b.submit("/auth/signin/p", nil).Redirect, "ann")
-			b.cookies[name] = other // planted: what a browser has been told to delete does not come back
+			b.cookies[name] = other // planted: the browser itself has deleted this cookie
 			if r := b.get("/auth/callback/p?" + answer.Encode()); r.Err == nil {
 				t.Error("it signs in")
 			}
@@ -321,7 +321,7 @@ func (b *browser) crossSitePost(target string, fields url.Values) *core.Response
 	return r
 }
 
-// formPost is the POST of a provider and the GET to which its response redirects.
+// formPost sends the provider's POST and follows the redirect with a GET.
 func (b *browser) formPost(target string, fields url.Values) *core.Response {
 	b.t.Helper()
 	r := b.crossSitePost(target, fields)

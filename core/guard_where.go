@@ -11,7 +11,7 @@ import (
 
 // Under returns a condition for the RequireSessionWhere of the adapters: the request's path is one of the prefixes or
 // below it. Under("/admin") matches /admin and /admin/users, but not /administration. Write the prefix of a group of
-// routes too: Under("/app/admin"). Letters are compared without regard to case, and after percent-decoding.
+// routes too: Under("/app/admin"). The comparison ignores case and decodes percent-encoding first.
 //
 // In doubt the condition is true, so that a guard fails closed. The path that the client sent and the path that the
 // router uses ([Request].Path: behind http.StripPrefix, or rewritten by a middleware) can differ: one of them is enough.

@@ -130,7 +130,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 			return rule, err
 		}
 	}
-	c.session = rt.sessions.present(&c.arrival) // of which nothing is read yet
+	c.session = rt.sessions.present(&c.arrival) // it is not read yet
 	if rule.session {
 		err = c.session.settle(ctx)
 	}

@@ -213,8 +213,8 @@ func TestCallbackURLBounds(t *testing.T) {
 	}
 }
 
-// TestPasskeysAmongFlows: the sign-in page asks for a passkey's challenge by itself. It and the flows of other tabs do
-// not displace each other beyond the bounds.
+// TestPasskeysAmongFlows: the sign-in page requests a passkey challenge automatically. The challenge and the flows of
+// other tabs displace each other only beyond the limits.
 func TestPasskeysAmongFlows(t *testing.T) {
 	t.Parallel()
 	for tabs := range 5 {

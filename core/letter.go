@@ -83,7 +83,7 @@ type Letter struct {
 	At time.Time
 	// Peer is the network of the browser that did it; the zero value: not said.
 	Peer netip.Prefix
-	// Service is the name of the provider that the email is about, as it is configured; empty: none.
+	// Service is the configured name of the provider that the email is about, or empty if it is about none.
 	Service string
 	// EndsSessions reports that following URL also ends all sessions of the account.
 	EndsSessions bool

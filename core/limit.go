@@ -86,7 +86,7 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	}
 }
 
-// clear forgives all attempts at a name, wherever they came from: the client has shown that the name is theirs.
+// clear forgives all attempts at a name by all clients, because this client has proved that it owns the name.
 func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
 	l.right(ctx, c, p)
 	if l.own == nil {

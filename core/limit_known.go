@@ -11,10 +11,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// An attacker whose attempts use up what a name may do could lock its owner out. A browser in which the owner has signed
-// in before, by whatever method, is therefore recognized by a cookie, and its attempts count against itself alone: it
-// neither waits for attackers nor allows more guesses than they have. Whoever steals the cookie gets that count, and
-// nothing else.
+// An attacker whose attempts use up the limit of a name could lock its owner out. Therefore a cookie identifies a
+// browser in which the owner has signed in before, by any method. Its attempts count against this browser alone: it
+// neither waits for attackers nor allows more guesses than they have. An attacker who steals the cookie gets that count
+// and nothing else.
 
 // maxPeople is the number of users a browser is known for, knownFor the lifetime of the cookie.
 const (
@@ -37,7 +37,8 @@ type knownBrowsers struct {
 // knownBrowser is the content of the cookie.
 type knownBrowser struct {
 	ID string `json:"b"`
-	// People has an entry for each user, the newest first: hashes of ID and a name of theirs, separated by dots.
+	// People has an entry for each user, the newest first. An entry contains hashes of the browser's ID with each name
+	// of the user, separated by dots.
 	People []string `json:"p"`
 }
 
@@ -83,7 +84,7 @@ func (k *knownBrowsers) of(c *call, name string) string {
 	return id
 }
 
-// anyone returns the ID of a browser that is known for any name, empty for any other.
+// anyone returns the ID of a browser that is known for at least one name, and "" for other browsers.
 func (k *knownBrowsers) anyone(c *call) string {
 	if k == nil {
 		return ""
@@ -94,8 +95,8 @@ func (k *knownBrowsers) anyone(c *call) string {
 	return ""
 }
 
-// remember makes the cookie of a browser in which a user with these names has signed in: what they typed, their address
-// and their ID.
+// remember returns the cookie for a browser in which a user with these names has signed in. The names are the text that
+// the user typed, their address and their ID.
 func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) []Cookie {
 	if k == nil || strings.Join(names, "") == "" {
 		return nil

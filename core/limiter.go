@@ -16,8 +16,8 @@ import (
 // no goroutine, and it is safe for concurrent use. Make it with [NewLimiter]. If several processes serve one site each
 // has its own count, unless Config.Limits.Shared is set.
 //
-// The table shows how many attempts are allowed at the same time, and how soon one more is allowed afterwards.
-// Config.Limits.Rates changes it:
+// The table shows the number of attempts that are allowed at once, and the interval after which each further attempt is
+// allowed. Config.Limits.Rates changes it:
 //
 //	                   one address or name    by one client         one client, in all    in a known browser
 //	credentials        50, every 5 minutes    10, every 5 minutes   60, every 10 seconds   10, every 5 minutes
@@ -37,9 +37,9 @@ import (
 // household cannot lock its owner out. In a known browser (Config.Limits.KnownBrowsers) attempts count against the
 // browser alone.
 //
-// Clients are told apart only where PeerIsVisitor is true. Elsewhere, and for a client that sends the header of a proxy
-// where [Config].TrustedProxies is not set, the client is unidentified. All unidentified clients together have a bucket
-// for each address or name, which is not the one of identified clients, and one in all, which allows ten times as much as
+// Clients are identified only if PeerIsVisitor is true. Otherwise, and if a client sends a proxy's header while
+// [Config].TrustedProxies is not set, the client is unidentified. All unidentified clients together have a bucket for
+// each address or name, which is not the one of identified clients, and one in all, which allows ten times as much as
 // one client has.
 type Limiter struct {
 	now   func() time.Time
@@ -187,7 +187,7 @@ func plainName(name string) bool {
 // path names a bucket. The identifier can hold anything: it comes last.
 func (b *counted) path(a Attempt) [4]string { return [4]string{b.kind, string(a), b.peer, b.name} }
 
-// Limit has the type of [Callbacks].Limit: it counts an attempt and allows it, or returns how long it has to wait.
+// Limit has the type of [Callbacks].Limit. It counts and allows an attempt, or returns the time until it is allowed.
 func (l *Limiter) Limit(_ context.Context, p LimitParams) (wait time.Duration, err error) {
 	all, n := l.buckets(p)
 	l.mu.Lock()

@@ -125,5 +125,5 @@ func (p *bucketPool) forgetShared(at int64) {
 // waits reports whether a bucket makes an attempt wait.
 func (v level) waits(at int64) bool { return v.full-at > v.takes-v.every }
 
-// emptiness is 0 or less for a full bucket, and 1 for one that makes an attempt wait as long as it can.
+// emptiness is 0 or less for a full bucket. It is 1 for an empty bucket, at which an attempt has the longest wait.
 func (v level) emptiness(at int64) float64 { return float64(v.full-at) / float64(v.takes) }

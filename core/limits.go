@@ -49,9 +49,9 @@ type Rates struct {
 	// Identifier is for one name, address or person, by all identified clients together. Unidentified clients have another
 	// bucket for it, of the same size.
 	Identifier Rate
-	// Visitor is for one of these by one client. It must allow less than Identifier, and come back no sooner: otherwise an
-	// attacker in one network could lock the owner out. The /56 and /48 of an IPv6 client are allowed up to twice and
-	// three times as much, as long as Identifier stays larger.
+	// Visitor is for one of these by one client. Its Burst must be less than Identifier's, and its Every at least as
+	// long: otherwise an attacker in one network could lock the owner out. The /56 and /48 of an IPv6 client are
+	// allowed up to twice and three times as much, as long as Identifier stays larger.
 	Visitor Rate
 	// Network is for one client in all. The /56 and /48 of an IPv6 client are allowed twice and three times as much, and
 	// all unidentified clients together ten times.

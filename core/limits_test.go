@@ -590,8 +590,8 @@ func TestLinkRequestedAgain(t *testing.T) {
 	}
 }
 
-// TestKnownByAnyMethod: each way to sign in makes the browser known for the user's address, and a sign-in that a gate
-// holds does not before it is complete.
+// TestKnownByAnyMethod: each sign-in method makes the browser known for the user's address. A sign-in that a gate has
+// stopped does so only when it is complete.
 func TestKnownByAnyMethod(t *testing.T) {
 	t.Parallel()
 	ada := &core.User{ID: "7", Email: "ada@example.com"}

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestMostMethods: a user has up to a hundred linked accounts and a hundred passkeys. Another one is refused with an
-// error that says why, whichever way it comes, and signing in goes on.
+// TestMostMethods: a user has up to a hundred linked accounts and a hundred passkeys. Adding another one by any
+// method fails with an error that says why, and sign-in still works.
 func TestMostMethods(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// mailboxStore is a store that has a few users by address, and counts lookups. A fold stands for a collation of a
-// database that ignores too much: it finds users under addresses that it maps to theirs.
+// mailboxStore is a store with a few users by address. It records the lookups. fold simulates a database collation that
+// ignores too much: a lookup finds a user if fold maps both addresses to the same text.
 type mailboxStore struct {
 	core.Store
 	users map[string]string
@@ -103,13 +103,13 @@ func TestSameMailbox(t *testing.T) {
 }
 
 // TestCapitalsInStoredAddresses signs in where a row has an address in capitals, by every method that finds users by
-// their address: one mailbox has one user.
+// their address: each mailbox belongs to one user.
 func TestCapitalsInStoredAddresses(t *testing.T) {
 	t.Parallel()
 	const stored = "First.Last@Company.example"
 	for name, c := range map[string]struct {
 		in func(w *town, b *browser) *core.Response
-		// who is signed in; empty: nobody, as the rules of linking refuse.
+		// who is the user that is signed in. It is empty if the account linking rules refuse the sign-in.
 		who   string
 		calls string // the lookups by address
 	}{

@@ -11,12 +11,12 @@ import (
 // BackgroundEmail is an email that a plugin sends after the response: see [Call.SendLater], [Call.Notify] and
 // [Host.Notify]. If its delivery fails it is tried again, see [MailConfig].
 type BackgroundEmail struct {
-	// Letter is the email, if its content is known already. Its Kind is in logs, audit events and metrics and is required
-	// even if Write is set.
+	// Letter is the email, if its content is known already. Its Kind is required even if Write is set: it is in logs,
+	// audit events and metrics.
 	Letter Letter
-	// Write, if not nil, runs in the background and returns the email to send instead of Letter, so that the time of a
-	// response does not reveal what Write looks up. It is called again if it returns an error. A Letter without To means
-	// that no email is sent.
+	// Write, if not nil, runs in the background and returns the email to send instead of Letter, so that the response
+	// time does not reveal the result of a lookup in Write. It is called again if it returns an error. If the returned
+	// Letter has no To, no email is sent.
 	Write func(ctx context.Context) (Letter, error)
 	// Undo, if not nil, is called once after the last attempt failed. It removes what Write stored.
 	Undo func(ctx context.Context)

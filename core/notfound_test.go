@@ -183,7 +183,7 @@ func TestNoTenant(t *testing.T) {
 	}
 }
 
-// TestPeersThatAreNotLocal: without an origin the log names the peer whose host is not believed.
+// TestPeersThatAreNotLocal: without a configured origin, the log names the peer of a request with an untrusted host.
 func TestPeersThatAreNotLocal(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})

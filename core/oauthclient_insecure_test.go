@@ -135,8 +135,8 @@ func TestAcceptIssuer(t *testing.T) {
 	}
 }
 
-// TestSignOutParameters: a provider with parameters of its own is asked with them. It returns no state, and the browser
-// reaches the page that the sign-out asked for.
+// TestSignOutParameters: the logout request of a provider with nonstandard parameters contains them. The provider
+// returns no state, and the browser still reaches the page that the sign-out requested.
 func TestSignOutParameters(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

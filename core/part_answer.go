@@ -42,7 +42,8 @@ func (c *Call) Redirect(address string) *Response {
 	return &Response{Status: http.StatusSeeOther, Redirect: address}
 }
 
-// addRules adds the actions of the parts to those of core, of which they replace none.
+// addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration
+// error.
 func (ps *parts) addRules(rules map[route]rule, faults *ConfigError) {
 	for _, a := range ps.actions {
 		if _, taken := rules[route{a.Method, a.path()}]; taken {

@@ -87,8 +87,8 @@ func (c *Call) keep(cookie Cookie) {
 	c.kept = append(c.kept, cookie)
 }
 
-// KnowBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers), who has just proved who they
-// are, in a way that does not sign them in. [Call.SignIn] does the same.
+// KnowBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers). Call it after the user has
+// authenticated without being signed in. [Call.SignIn] does the same.
 func (c *Call) KnowBrowser(ctx context.Context, user *User) {
 	for _, cookie := range c.parts.limits.known.remember(ctx, c.in, user.Email, user.ID) {
 		c.keep(cookie)

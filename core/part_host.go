@@ -109,10 +109,10 @@ func (h *Host) KnownBrowsers() {
 	h.parts.knows = true
 }
 
-// EmailsLinks declares that the plugin emails links that carry rights, to choose a new password for example. The host of
-// such a link must not be the choice of whoever sends the request: a configuration that believes any Host header is an
-// error that names the fixes, URL and TrustedHosts. Without TrustHost only loopback hosts are answered, which is safe in
-// development.
+// EmailsLinks declares that the plugin emails links that carry rights, to choose a new password for example. An
+// attacker who sends the request must not choose the host of such a link. Therefore a configuration that trusts any
+// Host header is an error, which names the fixes, URL and TrustedHosts. Without TrustHost core answers only loopback
+// hosts, which is safe in development.
 func (h *Host) EmailsLinks() {
 	h.attaching("EmailsLinks")
 	s := h.Auth.site

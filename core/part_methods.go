@@ -26,8 +26,8 @@ type SignInMethod struct {
 }
 
 const (
-	// recordMethod is the kind of the records with the time at which a sign-in method was added. The key is the ID of the
-	// method. They expire after methodRecent.
+	// recordMethod is the kind of the records that contain the time when a sign-in method was added. The key is the ID
+	// of the method. They expire after methodRecent.
 	recordMethod = "method"
 	methodRecent = 31 * 24 * time.Hour
 )
@@ -48,9 +48,9 @@ func (h *Host) SignInMethods(ctx context.Context, userID string) ([]SignInMethod
 	return h.parts.signInMethods(ctx, userID)
 }
 
-// RemoveSignInMethods removes the linked accounts and passkeys of a user for which remove returns true, and returns
-// those that it removed. After an error some may have been removed. It does not protect the last sign-in method, and it
-// sends no emails: see [Call.NotifyMethod].
+// RemoveSignInMethods calls remove for each linked account and passkey of a user, removes the method if remove returns
+// true, and returns the removed methods. After an error some may have been removed. It does not protect the last
+// sign-in method, and it sends no emails: see [Call.NotifyMethod].
 func (h *Host) RemoveSignInMethods(
 	ctx context.Context, userID string, remove func(SignInMethod) bool,
 ) (removed []SignInMethod, err error) {
@@ -112,7 +112,7 @@ func (ps *parts) signInMethods(ctx context.Context, userID string) (all []SignIn
 				m.accounts = append(m.accounts, a)
 			}
 		}
-		if len(m.accounts) > 0 { // without its account a passkey signs nobody in
+		if len(m.accounts) > 0 { // a passkey without its account cannot sign in
 			all = append(all, m)
 		}
 	}
@@ -177,7 +177,7 @@ func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) 
 	}
 }
 
-// removeMethod removes the accounts of a method first, without which a passkey signs nobody in.
+// removeMethod removes the accounts of a method first: a passkey without its account cannot sign in.
 func (ps *parts) removeMethod(ctx context.Context, m *SignInMethod) error {
 	s := ps.auth.store
 	for _, a := range m.accounts {

@@ -13,10 +13,10 @@ type notices struct {
 	action string
 }
 
-// Notices has users emailed when a sign-in method was added or removed: [LetterPasskeyAdded], [LetterPasskeyRemoved],
-// [LetterAccountLinked], [LetterAccountUnlinked]. The emails are sent as by [Call.Notify], after the change was committed.
-// action is the plugin's page where the owner can secure the account; the URL of the email leads there. If several
-// plugins call Notices, the first one counts. A nil mailer is ignored.
+// Notices sends users an email when a sign-in method was added or removed: [LetterPasskeyAdded],
+// [LetterPasskeyRemoved], [LetterAccountLinked], [LetterAccountUnlinked]. The emails are sent as by [Call.Notify],
+// after the change was committed. action is the plugin's page where the owner can secure the account; the email links
+// to it. If several plugins call Notices, the first one counts. A nil mailer is ignored.
 func (h *Host) Notices(action string, mailer Mailer) {
 	h.attaching("Notices")
 	if h.parts.notices.mailer == nil && mailer != nil {
@@ -25,8 +25,8 @@ func (h *Host) Notices(action string, mailer Mailer) {
 }
 
 // NotifyMethod emails a user about a sign-in method that was added or removed in this request, if a plugin called
-// [Host.Notices]. The address must be verified, by its user or by a linked provider: other addresses may be those of
-// strangers. provider is the ID of the provider. A failure is logged.
+// [Host.Notices]. The address must be verified, by its user or by a linked provider: an unverified address may belong
+// to another person. provider is the ID of the provider. A failure is logged.
 func (c *Call) NotifyMethod(ctx context.Context, kind LetterKind, userID, provider string) {
 	if c.parts.notices.mailer == nil {
 		return

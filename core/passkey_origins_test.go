@@ -61,8 +61,8 @@ func (v *ceremoniesOf) VerifyAuthentication(
 	return v.anyPasskey.VerifyAuthentication(data, stored, want)
 }
 
-// TestVerifiersGetAllOrigins: registration and authentication hand all origins to the verifier, and what the
-// application does to its slice later changes nothing.
+// TestVerifiersGetAllOrigins: registration and authentication pass all origins to the verifier. If the
+// application changes its slice later, this has no effect.
 func TestVerifiersGetAllOrigins(t *testing.T) {
 	t.Parallel()
 	verifier, origins := &ceremoniesOf{}, []string{"https://www.app.test"}

@@ -14,7 +14,7 @@ type client struct {
 	identified bool
 }
 
-// clientWidths are the prefix lengths by which an IPv6 client is counted: a household or a server has a /64, a /56 or a
+// clientWidths are the IPv6 prefix lengths that attempts are counted for: a household or a server has a /64, a /56 or a
 // /48 of addresses (RFC 6177).
 var clientWidths = [...]int{64, 56, 48}
 
@@ -96,7 +96,7 @@ func forwarded(r *Request) bool {
 	return false
 }
 
-// unixPeer stands for the peer on a Unix socket: an address that no host has (RFC 6666).
+// unixPeer is used as the address of a peer on a Unix socket. No host has this address (RFC 6666).
 var unixPeer = netip.MustParseAddr("100::1")
 
 // UnixSockets is an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix socket

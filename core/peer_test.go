@@ -87,7 +87,7 @@ func TestSchemeOfWebSockets(t *testing.T) {
 	}
 }
 
-// TestLinksNeedAnOrigin: whoever sends a request must not choose the host of emailed links.
+// TestLinksNeedAnOrigin: an attacker who sends a request must not choose the host of emailed links.
 func TestLinksNeedAnOrigin(t *testing.T) {
 	t.Parallel()
 	links := partFunc(func(h *core.Host) error { h.EmailsLinks(); return nil })

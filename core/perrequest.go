@@ -49,17 +49,17 @@ func PerRequest(
 
 // PerRequestOptions are the optional settings of [PerRequest].
 type PerRequestOptions struct {
-	// Logger receives the errors of requests for which no Auth was chosen. The default is slog.Default().
+	// Logger receives the errors of requests without a chosen Auth. The default is slog.Default().
 	Logger *slog.Logger
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 }
 
-// ErrNoTenant is what the function of [PerRequest] returns, or wraps, for a request that belongs to no tenant: a host
-// that anyone can make up. The response is status 404.
+// ErrNoTenant is the error that the function of [PerRequest] returns, or wraps, for a request that belongs to no
+// tenant. Any client can send such a request with an invented host. The response has status 404.
 var ErrNoTenant = errors.New("core: no tenant for this request")
 
-// chooserError is the error of a request for which no Auth was chosen.
+// chooserError is the error of a request if choosing its Auth failed.
 type chooserError struct {
 	error
 	logger *slog.Logger
@@ -83,7 +83,7 @@ type chooser struct {
 	unknown lineLimit // of requests without a tenant
 }
 
-// lineLimit bounds the lines of a log that anyone can cause: maxLines a minute.
+// lineLimit allows maxLines log lines a minute, for lines that an unauthenticated client can cause.
 type lineLimit struct {
 	mu    sync.Mutex
 	since time.Time

@@ -24,8 +24,8 @@ func verifies() core.Part {
 }
 
 // TestVerificationEndsEarlierSessions: an attacker creates a user with the victim's address and keeps the cookie. When
-// the victim verifies the address, the cookie is nobody's session or that of another user than the victim's, whatever
-// began the session and however the address was verified. Passwords are reset in
+// the victim verifies the address, the cookie must have no session, or a session of another user than the victim. This
+// holds for every method that started the session or verified the address. Password resets are tested in
 // providers/password TestResetEndsSessionsOfUnverifiedAddress.
 func TestVerificationEndsEarlierSessions(t *testing.T) {
 	t.Parallel()
@@ -164,8 +164,8 @@ func TestFirstVerificationIsKept(t *testing.T) {
 	}
 }
 
-// TestAddedMethods: a linked account and a passkey are listed with the time at which they were added, for a month. Their
-// owner gets an email, unless the account is new.
+// TestAddedMethods: for a month, a linked account and a passkey are listed with the time when they were added. The user
+// gets an email, unless the user is new.
 func TestAddedMethods(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {

@@ -70,8 +70,8 @@ type RelyingParty struct {
 	Name string
 	// Origin is where the ceremonies take place; empty: the origin of the request.
 	Origin string
-	// Origins are further origins whose passkeys are accepted: https origins, such as a subdomain of ID or a related
-	// origin (WebAuthn Level 3 section 5.11), and Android apps as "android:apk-key-hash:" with the SHA-256 of the signing
+	// Origins are additional accepted origins of passkeys: https origins, such as a subdomain of ID or a related origin
+	// (WebAuthn Level 3 section 5.11), and Android apps as "android:apk-key-hash:" with the SHA-256 of the signing
 	// certificate in base64url. New reports any other text.
 	Origins []string
 }

@@ -108,7 +108,7 @@ func TestSignOutIgnoresUnimportantInput(t *testing.T) {
 	}
 }
 
-// TestBearerSignOutNeedsNoBody ends the session of a bearer token, whatever body comes with it.
+// TestBearerSignOutNeedsNoBody signs out with a bearer token and a malformed body.
 func TestBearerSignOutNeedsNoBody(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyDatabase, func(c *core.Config) { c.Session.Bearer = true })
@@ -124,7 +124,8 @@ func TestBearerSignOutNeedsNoBody(t *testing.T) {
 	}
 }
 
-// TestSignInTargetOfAnotherScheme signs in with targets of other schemes: they lead to the origin, as another host does.
+// TestSignInTargetOfAnotherScheme signs in with callback URLs of other schemes. The browser is redirected to the
+// origin, as for another host.
 func TestSignInTargetOfAnotherScheme(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"myapp://done", "mailto:a@b.c", "javascript:alert(1)", "ftp://x/", "https://evil.example"} {

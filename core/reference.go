@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A reference is the short code that a log line shares with what the user sees: the page, the response header
-// [ReferenceHeader], or the JSON body. Each request has its own. Most failures redirect to a page, which is another
+// A reference is a short code that is in a log line and in the response that the user sees: on the page, in the header
+// [ReferenceHeader], or in the JSON body. Each request has its own. Most failures redirect to a page, which is another
 // request, and the address must stay as Auth.js has it: the site therefore remembers the last reference of each browser
 // for a minute. After that, or in another process, the page shows the browser's own code, which the log line has too.
 
@@ -25,7 +25,8 @@ const ReferenceHeader = "X-Auth-Reference"
 // referenceLen is the length of a code: 40 bits.
 const referenceLen = 8
 
-// ref returns the code of the request: an authentication code (RFC 2104) over its number, so that it tells nothing.
+// ref returns the code of the request. It is an HMAC (RFC 2104) of the request's number, so that it does not reveal the
+// number of requests.
 func (v *arrival) ref() string {
 	if len(v.secrets) == 0 { // no Auth was chosen
 		return v.misconfigured
@@ -59,7 +60,7 @@ func (v *arrival) browserRef() string {
 	return referenceOf(mac.Sum(nil))
 }
 
-// lastRef returns the code to show on a page to which a failure has redirected the browser.
+// lastRef returns the code to show on the page that the browser was redirected to after a failure.
 func (v *arrival) lastRef() string {
 	browser := v.browserRef()
 	if code := v.failures.last(browser); code != "" {
@@ -91,7 +92,7 @@ type failedRequest struct {
 }
 
 const (
-	// maxFailed bounds the browsers whose failures are remembered.
+	// maxFailed bounds the number of browsers in failed.
 	maxFailed = 1024
 	// rememberFailed is for how long a failure is remembered.
 	rememberFailed = time.Minute

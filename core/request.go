@@ -14,8 +14,8 @@ type Request struct {
 	Method string
 	// Target is the request target as it came in (RFC 9112 section 3.2): path and query, still percent-encoded.
 	Target string
-	// Path is the decoded path by which the router chose the handler, if that can differ from the path of Target: a prefix
-	// was stripped or a middleware rewrote it. [Under] compares both. Empty means the path of Target.
+	// Path is the decoded path that the router matched, if it can differ from the path of Target because a prefix was
+	// stripped or a middleware rewrote the path. [Under] compares both. Empty means the path of Target.
 	Path string
 	// MountPrefix is the beginning of Path that belongs to the group or sub-application of the handler, if the router
 	// tells. [Under] compares the rest of Path too.

@@ -65,7 +65,7 @@ func (s *sessions) listStored(ctx context.Context, userID string) (list []listed
 		if note, there := notes[info.ID]; there {
 			info = note.info(info.ID)
 		} else {
-			_, info.Methods = factsIn(string(row.Token)) // of a token that is stored as it is
+			_, info.Methods = factsIn(string(row.Token)) // found if the token is stored unhashed
 			info.Made = startIn(string(row.Token))
 		}
 		info.Expires = row.Expires

@@ -215,9 +215,9 @@ func (s *sessions) hasEnded(t *Token) bool {
 	return s.ended != nil && s.ended.hasEnded(t.Subject, t.revocable(), t.epoch())
 }
 
-// continuing is the token with which a session continues. Under Session.Revocation it has the same revocation ID as the
-// one before, also if the session began without one: otherwise a renewal that is in flight while the session ends, here
-// or in another process, would produce a token that nothing has revoked.
+// continuing returns the token that replaces a session's token. With Session.Revocation it has the same revocation ID
+// as the token before, even if the session began without one. Otherwise a renewal that is in progress while the session
+// ends, in this or another process, would produce a token that is not revoked.
 func (s *sessions) continuing(before, t *Token) *Token {
 	if s.ended == nil || before.ID == "" || t.fact(factSession) != "" {
 		return t

@@ -9,7 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// newSignUps are the ways in which a sign-in creates a user, by name. Each signs ada@x.example up in a browser.
+// newSignUps returns, by name, each kind of sign-in that creates a user. Each function signs ada@x.example up in a
+// browser.
 func newSignUps(w *town) map[string]func(*browser) *core.Response {
 	return map[string]func(*browser) *core.Response{
 		"oauth": func(b *browser) *core.Response { return w.through(b, "plain", "ada", "ada@x.example", "") },
@@ -132,7 +133,7 @@ func TestCreatedByPart(t *testing.T) {
 	}
 }
 
-// TestCreateReturnsNobody: a Create function that returns neither a user nor an error signs nobody in.
+// TestCreateReturnsNobody: a Create function that returns neither a user nor an error signs no user in.
 func TestCreateReturnsNobody(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string]*core.User{"nil": nil, "no ID": {Name: "Ada"}} {

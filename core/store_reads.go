@@ -21,11 +21,11 @@ func userByEmail(ctx context.Context, s Store, email string) (*User, error) {
 	return guarded("Store.UserByEmail", func() (*User, error) { return present(s.UserByEmail(ctx, email)) })
 }
 
-// UserByMailbox returns the user of an email address that a client sent: the one whose address is stored in the
-// canonical form ([NormalizeEmail]), else the one whose address is stored exactly as it was sent, blanks around it
-// excepted. Tables that other libraries filled have such addresses. An address that differs from the canonical form
-// costs two lookups whether or not the first one finds a user, so that the time does not reveal which addresses exist;
-// any other address costs one. [ErrNotFound]: there is no such user, or the text is no plain address.
+// UserByMailbox returns the user of an email address that a client sent. It looks for the canonical form of the address
+// ([NormalizeEmail]), then for the address exactly as sent, without surrounding blanks. Tables that other libraries
+// filled have such addresses. An address that differs from the canonical form costs two lookups whether or not the
+// first one finds a user, so that the time does not reveal which addresses exist; any other address costs one.
+// [ErrNotFound]: there is no such user, or the text is no plain address.
 func UserByMailbox(ctx context.Context, users Store, address string) (*User, error) {
 	canonical, err := mailaddr.Normalize(address)
 	if err != nil {
@@ -49,8 +49,8 @@ func userByMailbox(ctx context.Context, users Store, canonical, given string) (*
 	return user, err
 }
 
-// userBySpelling finds the user whose address is stored as given, or with the domain of the canonical form in ASCII.
-// It finds nobody if the address is canonical, or belongs to another mailbox.
+// userBySpelling finds the user whose stored address equals given, or equals canonical with its domain in ASCII. It
+// finds no user if given is canonical or belongs to another mailbox.
 func userBySpelling(ctx context.Context, users Store, canonical, given string) (*User, error) {
 	for _, spelling := range spellings(canonical, given) {
 		user, err := userByEmail(ctx, users, spelling)

@@ -45,8 +45,8 @@ func (o *oauthClient) requestedProfile(tokens *TokenSet) bool {
 }
 
 // withUserinfo returns the claims of an ID token with those that only the userinfo response has. The ID token goes
-// first: it is signed. Claims about the token itself are not taken from elsewhere, and the claims that vouch for an
-// email only come from where the email comes from.
+// first: it is signed. Claims about the token itself are taken from the ID token only. The claims that vouch for an
+// email are taken only from the source of that email.
 func withUserinfo(claims, userinfo Profile) Profile {
 	all := maps.Clone(claims)
 	for name, value := range userinfo {

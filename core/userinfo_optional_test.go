@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// thinOP is a smallOP whose ID token has further claims and whose userinfo endpoint responds as it is told.
+// thinOP is a smallOP with additional claims in the ID token and a configurable userinfo response.
 type thinOP struct {
 	smallOP
 	claims, userinfo string // JSON; of claims: members with a comma before each
@@ -151,7 +151,7 @@ func TestThinIDTokens(t *testing.T) {
 	}
 }
 
-// TestVouchedEmail: the claim that vouches for an email counts only with the email that it came with.
+// TestVouchedEmail: the claim that vouches for an email counts only for an email from the same source.
 func TestVouchedEmail(t *testing.T) {
 	t.Parallel()
 	op := &thinOP{

@@ -161,11 +161,11 @@ func (v *Visit) makeToken() (string, error) {
 // the goroutine of the request: before the header goes out, or where routers keep the header back, when the next
 // handler has returned. Calls after the first do nothing.
 //
-// A response for which the session was read, or that has a cookie or a CSRF token of this browser, is not for shared
-// caches. It gets "Vary: Cookie", with Session.Bearer also "Vary: Authorization", and "Cache-Control: private" unless the
-// handler has declared it public or kept caches off. So does every page for a browser that has a session cookie: a page
-// that is streamed may read the session after its header was sent. On a response that the handler declares public no
-// session cookie is set. With Config.Locales a page whose components follow the user's language gets
+// Shared caches must not store a response if the session was read for it, or if it has a cookie or a CSRF token of this
+// browser. It gets "Vary: Cookie", with Session.Bearer also "Vary: Authorization", and "Cache-Control: private" unless
+// the handler has declared it public or kept caches off. So does every page for a browser that has a session cookie: a
+// page that is streamed may read the session after its header was sent. On a response that the handler declares public
+// no session cookie is set. With Config.Locales a page whose components follow the user's language gets
 // "Vary: Accept-Language".
 func (v *Visit) Commit(h HeaderWriter) {
 	if v.refused != nil || v.collected.written() {

@@ -125,7 +125,7 @@ func (c *Client) Ask(
 	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
 }
 
-// noteDate calls onDate with the time at which the server sent a response. A stored response has an Age.
+// noteDate calls onDate with the time when the server sent a response. It ignores cached responses, which have an Age.
 func (c *Client) noteDate(r *http.Request, response *http.Response) {
 	if c.onDate == nil || response.Header.Get("Age") != "" {
 		return

@@ -46,8 +46,9 @@ func Action(target, basePath string) (action, provider string, ok bool) {
 	return action, provider, true
 }
 
-// Reserved reports whether a name is that of an action of core, whatever the configuration: no plugin may have one.
-// "logout", to which providers return after a sign-out, is no action of [Action], which knows those of Auth.js.
+// Reserved reports whether a name is that of an action of core in some configuration. Plugins must not use such a name.
+// "logout", the action that providers redirect to after a sign-out, is not in [Action], which knows the actions of
+// Auth.js.
 func Reserved(name string) bool {
 	_, known := takesProvider(name)
 	return known || name == "logout"

@@ -86,8 +86,8 @@ func IsAppScheme(scheme string) bool {
 	return !slices.Contains(forbiddenSchemes, scheme) && !strings.HasPrefix(scheme, "chrome-")
 }
 
-// AppLink checks and re-serializes a URL whose scheme is one of schemes, which are in lower case. The result is safe in a
-// header. The errors are ErrScheme for another scheme, ErrMalformed and ErrTooLong.
+// AppLink checks and re-serializes a URL whose scheme is in schemes. The schemes are in lower case. The result is safe
+// in a header. The errors are ErrScheme for another scheme, ErrMalformed and ErrTooLong.
 func AppLink(raw string, schemes []string) (string, error) {
 	scheme, rest, ok := cutScheme(raw)
 	scheme = ascii.Lower(scheme)
