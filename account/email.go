@@ -200,8 +200,8 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 	return nil
 }
 
-// endOthers ends the user's other sessions after the first verification of an address. Somebody else may have created the
-// user with it. Sessions in cookies end by their claim in any case, so a failure is logged only.
+// endOthers ends the user's other sessions after the first verification of an address, because an attacker may have
+// created the user with it. Session tokens with the claim email_unproved end in any case, so a failure is only logged.
 func (e *emails) endOthers(ctx context.Context, c *core.Call, userID string) {
 	if _, err := c.EndOthers(ctx); err != nil && !notListed(err) {
 		e.host.Logger.ErrorContext(ctx, "account: sessions from before the address was verified continue",

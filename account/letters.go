@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// letters sends emails by Options.Mail.
+// letters sends emails with Options.Mail.
 type letters struct {
 	host *core.Host // for the theme and the language of the site
 	mail core.Mailer

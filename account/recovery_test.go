@@ -24,9 +24,9 @@ var configurations = map[string]core.SessionConfig{
 	"jwt, off": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.Off}},
 }
 
-// TestUndoRemovesWhatWasAdded: an attacker at an open session moves the address and then adds every kind of sign-in
-// method. The owner of the old mailbox undoes the change: nothing of the attacker's signs in any more, what the owner
-// had before does, and the browser of the owner can choose a new password.
+// TestUndoRemovesWhatWasAdded: an attacker at an open session changes the email address and then adds every kind of
+// sign-in method. The owner of the old mailbox undoes the change. After that no sign-in method of the attacker works,
+// the owner's earlier methods work, and the owner's browser can choose a new password.
 func TestUndoRemovesWhatWasAdded(t *testing.T) {
 	for name, session := range configurations {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestUndoOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// resetting stands for the plugin that keeps passwords: it remembers in the browser whose password is reset.
+// resetting replaces the password plugin in tests. It stores in the browser the ID of the user whose password is reset.
 type resetting struct{}
 
 func (resetting) Attach(h *core.Host) error {
@@ -197,8 +197,8 @@ func (p *sent) Send(_ context.Context, l core.Letter) error {
 	return nil
 }
 
-// TestDeletedElsewhere: the other devices of a deleted user are signed out, and their account pages lead to the sign-in
-// page.
+// TestDeletedElsewhere: the other devices of a deleted user are signed out, and their account pages redirect to the
+// sign-in page.
 func TestDeletedElsewhere(t *testing.T) {
 	for name, session := range configurations {
 		t.Run(name, func(t *testing.T) {
@@ -287,8 +287,8 @@ func TestEndedSessionsAreTold(t *testing.T) {
 	}
 }
 
-// TestVerifyTheAddress: a user whose address nobody has verified verifies it from the account page. The session
-// continues, and sessions from before end.
+// TestVerifyTheAddress: a user with an unverified address verifies it from the account page. The current session
+// continues, and all earlier sessions end.
 func TestVerifyTheAddress(t *testing.T) {
 	for name, session := range configurations {
 		t.Run(name, func(t *testing.T) {

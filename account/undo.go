@@ -84,9 +84,10 @@ func deadLink() *core.Problem {
 	return &core.Problem{Status: http.StatusGone, Code: codeLinkInvalid, Text: problemText(codeLinkInvalid)}
 }
 
-// post answers POST account/undo: the user has the old address again, all sessions end, and the sign-in methods that were
-// added since the change are removed. The response starts a password reset in this browser. The link is used up last: whatever fails, or ends this process, before that, the owner of the mailbox can press the button once more. Of
-// several who press it at once each restores the same, and one is told so.
+// post handles POST account/undo. It restores the old address, ends all sessions and removes the sign-in methods that
+// were added since the change. The response starts a password reset in this browser. The link is deleted last: if a
+// step before that fails or the process stops, the owner of the mailbox can press the button again. Concurrent requests
+// restore the same state, and one of them reports success.
 func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var v undo
 	kept, err := u.links.recall(ctx, kindUndo, c.Field("token"), &v)
@@ -110,7 +111,7 @@ func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) 
 	return u.answer(ctx, c, kept.UserID, v.Address, removed)
 }
 
-// answer lists what was removed, and leads to the password reset that it starts.
+// answer returns the response that lists the removed sign-in methods and links to the password reset that it starts.
 func (u *undos) answer(
 	ctx context.Context, c *core.Call, userID, address string, removed []added,
 ) (*core.Response, error) {

@@ -31,8 +31,8 @@ func (e stores) collation(ctx context.Context, emailCollation func(context.Conte
 	}
 }
 
-// addresses reports users whose address is not in canonical form: a sign-in that sends another spelling does not find
-// them, and creates a second user. Only IDs are shown.
+// addresses reports users with an address that is not in canonical form. A sign-in with another spelling does not find
+// such a user, and creates a second one. Only IDs are shown.
 func (e stores) addresses(ctx context.Context, lister store.EmailLister) {
 	read, odd := 0, []string(nil)
 	err := lister.EachEmail(ctx, func(id, email string) error {

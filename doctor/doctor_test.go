@@ -66,7 +66,7 @@ type plainMailer struct{}
 
 func (plainMailer) Send(context.Context, core.Letter) error { return nil }
 
-// TestDevelopmentMailbox: emails that nobody gets are wrong on a site on https.
+// TestDevelopmentMailbox: doctor reports a mailer that delivers no email if the site is on https.
 func TestDevelopmentMailbox(t *testing.T) {
 	for name, row := range map[string]struct {
 		url    string

@@ -77,7 +77,7 @@ func TestIssuerAliases(t *testing.T) {
 	}
 }
 
-// TestOwnSignOut: Cognito, and Auth0 without the standard endpoint, want parameters of their own.
+// TestOwnSignOut: Cognito, and Auth0 without the standard endpoint, require nonstandard logout parameters.
 func TestOwnSignOut(t *testing.T) {
 	t.Parallel()
 	request := core.SignOutRequest{

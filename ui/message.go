@@ -40,7 +40,7 @@ type errorMessage struct {
 	signIn, home, again bool
 }
 
-// action is the label of the button that leads to the sign-in page.
+// action returns the label of the button that links to the sign-in page.
 func (m errorMessage) action() Text {
 	if m.again {
 		return textSignInAgain

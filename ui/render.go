@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Render responds with a template of html/template whose functions are those of [Funcs], bound to this request:
+// Render responds with a template of html/template. It binds the functions of [Funcs] to this request:
 //
 //	var pages = template.Must(template.New("").Funcs(ui.Funcs(context.Background())).ParseGlob("*.html"))
 //

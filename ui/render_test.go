@@ -55,7 +55,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// late is a writer whose handler has to set a cookie before the first byte.
+// late records whether the first byte was written. A cookie must be set before that.
 type late struct {
 	http.ResponseWriter
 	written bool

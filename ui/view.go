@@ -72,7 +72,8 @@ type ErrorView struct {
 	// the general text.
 	Error string
 	// Reason narrows "Configuration" down: "expired", "browser" or "used" for a sign-in that can no longer be completed
-	// and has to be started again. It is looked up, never shown. Empty or another value: the text of Error.
+	// and must be started again. It selects a text and is never shown itself. If it is empty or unknown, the text of
+	// Error is shown.
 	Reason string
 	// SignedInAs names the user who may not open a page, for the error "Forbidden": the email address, else the name.
 	// Empty: a general text.
@@ -116,7 +117,7 @@ type ConfirmView struct {
 }
 
 // SwitchView is what the page shows to a user who is signed in and has completed a sign-in as another user, in another
-// tab for example. The user chooses which of the two accounts to use.
+// tab for example. The user chooses one of the two accounts.
 type SwitchView struct {
 	Page
 	// CSRFToken goes into the form. Empty: the check is switched off and the field is left out.

@@ -81,10 +81,10 @@ func rawLines(raw []byte, field string) (lines []string) {
 	return lines
 }
 
-// Ask calls a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with a request of [Request] and the
-// body that belongs to it. If the server streams bodies (StreamRequestBody), core reads no more than its limit. A body
-// that core has read to its end is put back, so that later handlers find the fields. Otherwise the connection is closed,
-// because the rest of the body would be read as the next request.
+// Ask calls a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with a request of [Request] and
+// the body that belongs to it. If the server streams bodies (StreamRequestBody), core reads at most its limit. A body
+// that core has read to its end is put back, so that later handlers find the fields. Otherwise the connection is
+// closed, because the rest of the body would be read as the next request.
 func Ask(
 	ctx context.Context, c *fasthttp.RequestCtx, r *core.Request,
 	entry func(context.Context, *core.Request) *core.Response,
@@ -108,7 +108,7 @@ func Ask(
 // stream is a body that the server has not read itself. It ends with the handler: fasthttp uses its memory again.
 type stream struct {
 	from io.Reader
-	// read is what was read of a body of no more than maxKept bytes, and length its declared length.
+	// read is the data that was read from a body of at most maxKept bytes. length is the body's declared length.
 	read   []byte
 	length int
 	ended  bool

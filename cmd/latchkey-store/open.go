@@ -38,7 +38,7 @@ type opened struct {
 	everything
 	// tables is set where there are tables to make.
 	tables *sqlstore.Store
-	// secrets are the passwords of the address, as they are spelled there and as they are meant.
+	// secrets are the passwords in the store's address, both encoded and decoded.
 	secrets []string
 }
 
@@ -51,8 +51,8 @@ var errAddress = errors.New("the address of the store cannot be read: " + addres
 // conninfo matches the keyword form of PostgreSQL: host=db user=app password=…
 var conninfo = regexp.MustCompile(`^\s*[A-Za-z_]+\s*=`)
 
-// open opens the store at an address. A file has to exist, so that a misspelled name creates no new one, unless its
-// tables are to be made.
+// open opens the store at an address. A file must exist, so that a misspelled name creates no new file. With makes,
+// a missing file is created.
 func open(address string, makes bool) (*opened, error) {
 	if address == "" {
 		return nil, errors.New("there is no store: set LATCHKEY_STORE, or give --store URL")
@@ -113,7 +113,7 @@ func inTables(s *sqlstore.Store, err error, secrets []string) (*opened, error) {
 	return &opened{everything: s, tables: s, secrets: secrets}, hidden(err, secrets...)
 }
 
-// hidden is an error whose text has none of the secrets; one that has none anyway stays what it is.
+// hidden removes the secrets from the text of an error. An error without secrets is returned unchanged.
 func hidden(err error, secrets ...string) error {
 	if err == nil {
 		return nil
@@ -136,8 +136,8 @@ func hide(text string, secrets []string) string {
 	return text
 }
 
-// secretsIn returns the passwords of an address in all its forms: of a URL, of its query and of the keyword form of
-// PostgreSQL, as they are spelled and as they are meant; and that of PGPASSWORD.
+// secretsIn returns the passwords in an address: those of a URL, of its query and of the keyword form of PostgreSQL,
+// both encoded and decoded. It also returns the value of PGPASSWORD.
 func secretsIn(address string) (secrets []string) {
 	add := func(spelled string) {
 		secrets = append(secrets, spelled)

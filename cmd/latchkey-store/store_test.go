@@ -420,7 +420,7 @@ func TestKeywordForm(t *testing.T) {
 	}
 }
 
-// TestTheUserThatWasTyped acts on the user whose address was typed, and on nobody where that is not clear.
+// TestTheUserThatWasTyped acts on the user with the typed address, and on no user if the address is ambiguous.
 func TestTheUserThatWasTyped(t *testing.T) {
 	for _, row := range []struct {
 		name      string

@@ -59,8 +59,8 @@ func (c *command) users(ctx context.Context, s *opened, name, who string) error 
 	return nil
 }
 
-// lookUp finds a user by address or ID. An address is looked up as it was typed, then in canonical form. If these are
-// two users, neither is returned: the error names both.
+// lookUp finds a user by address or ID. An address is looked up as typed, then in canonical form. If these are two
+// users, lookUp returns neither, and the error names both.
 func (c *command) lookUp(ctx context.Context, s store.Store, who string) (*core.User, error) {
 	if c.byID || !strings.Contains(who, "@") {
 		return s.User(ctx, who)
@@ -89,7 +89,8 @@ func (c *command) lookUp(ctx context.Context, s store.Store, who string) (*core.
 // errNoList is the answer of stores that cannot list users.
 var errNoList = errors.New("this store cannot list its users: PostgreSQL, MySQL and SQLite can")
 
-// emails lists the users whose address is not in canonical form, and those of them whose mailbox another user has.
+// emails lists the users with an address that is not in canonical form, and marks those who share a mailbox with
+// another user.
 func (c *command) emails(ctx context.Context, s *opened) error {
 	lister, ok := s.everything.(store.EmailLister)
 	if !ok {

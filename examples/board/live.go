@@ -29,7 +29,7 @@ type stream struct {
 
 const (
 	mostStreams   = 1000             // pages that are served at once
-	mostOfSession = 5                // of one session, so that nobody takes the places of all others
+	mostOfSession = 5                // of one session, so that one user cannot take all places
 	writeFor      = 20 * time.Second // how long a page may take to read an event
 )
 

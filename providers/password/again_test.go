@@ -67,8 +67,8 @@ func TestRequestedAgainElsewhere(t *testing.T) {
 	}
 }
 
-// TestOwnerGetsTheirLink: an attacker requests resets for an address in every way to be unidentified or many. Whoever
-// reads the mailbox has a link that works, the owner elsewhere gets the usual response, and the mailbox is not flooded.
+// TestOwnerGetsTheirLink: an attacker requests resets for an address from unidentified clients or many addresses. The
+// owner has a valid link in the mailbox and gets the usual response from another client. The mailbox is not flooded.
 func TestOwnerGetsTheirLink(t *testing.T) {
 	t.Parallel()
 	for name, attacker := range map[string]func(i int, b *browser){

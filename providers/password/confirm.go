@@ -39,9 +39,9 @@ func (s *confirmations) began(c *core.Call, token string) bool {
 	return began(c, s.room.links.keys(kindSignUp, token))
 }
 
-// show handles GET password/confirm, the link in the email. It uses nothing up: scanners of emails open links too. In
-// another browser than the one that signed up it shows the address, and an error for a link that is not valid any more.
-// A program receives whether it has to send the password.
+// show handles GET password/confirm, the link in the email. It does not consume the link, because email scanners open
+// links too. In another browser than the one that signed up it shows the address, and an error for a link that is not
+// valid any more. A JSON response says whether the password is required.
 func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response, error) {
 	f := s.form(c, nil)
 	if f.token == "" || len(f.token) > longestToken {

@@ -22,7 +22,7 @@ func (p *Provider) Cheaply() {
 	}
 }
 
-// Sleep sets how refused sign-ins wait for what the provider is attached to already.
+// Sleep replaces the wait of refused sign-ins, in every Auth that the provider is attached to already.
 func (p *Provider) Sleep(sleep func(ctx context.Context, d time.Duration)) {
 	for _, m := range p.live() {
 		m.hashes.sleep = sleep

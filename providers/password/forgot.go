@@ -21,9 +21,9 @@ type forgotten struct {
 	users   core.Store
 }
 
-// sentLinks are the addresses to which a link was requested within repeatAfter, whether they belong to a user or not.
-// If the limit of an address is used up, a request for one of them gets the same response as before and sends nothing:
-// an attacker cannot keep the owner from the link. It is in memory, and bounded: the oldest are forgotten.
+// sentLinks contains the addresses that a link was requested for within repeatAfter, whether they belong to a user or
+// not. If the limit of an address is used up, a request for one of them gets the same response as before and sends
+// nothing: an attacker cannot keep the owner from the link. It is in memory, and bounded: the oldest are forgotten.
 type sentLinks struct {
 	now func() time.Time
 

@@ -108,7 +108,7 @@ func (e *encoded) affordable(own Params) error {
 }
 
 // parse parses an argon2id hash, as this package stores it. Numbers are decimal without signs or leading zeros, so that
-// one hash has one spelling.
+// each hash has only one encoding.
 func parse(text string) (*encoded, error) { return parseArgon2(text, "argon2id") }
 
 // parseArgon2 parses a hash of one variant of argon2 in the PHC string format.

@@ -91,7 +91,7 @@ func (h *hasher) compare(password string, old *stored) (ok, current bool, err er
 		}
 		if verifier := h.verifier(string(old.Hash)); err == nil && !ok && verifier != nil { // it hashes another form of it
 			ok, err = verifier.Verify(string(old.Hash), []byte(password))
-			current = false // the password as it was typed is hashed from now on
+			current = false // the next hash is of the password as typed
 		}
 	} else if verifier := h.verifier(string(old.Hash)); verifier != nil {
 		ok, err = verifier.Verify(string(old.Hash), []byte(password))

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// letters writes the emails of this site and sends them in the background.
+// letters writes and sends this site's emails in the background.
 type letters struct {
 	mail  core.Mailer
 	theme core.Theme

@@ -19,7 +19,7 @@ type paced struct {
 	*world
 	mu     sync.Mutex
 	waited time.Duration
-	inSlot bool // somebody waited while a hash had a slot
+	inSlot bool // a sign-in waited while a hash had a slot
 }
 
 func newPaced(t *testing.T) *paced {
@@ -106,8 +106,8 @@ func TestImportedHashesTakeNoOtherTime(t *testing.T) {
 	}
 }
 
-// TestPaceIsBounded: a comparison that hung makes others wait for five seconds at most, and nobody waits where there are
-// no hashes of other systems.
+// TestPaceIsBounded: a comparison that hung makes other sign-ins wait for five seconds at most. No sign-in waits if
+// there are no hashes of other systems.
 func TestPaceIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newPaced(t)
@@ -124,8 +124,8 @@ func TestPaceIsBounded(t *testing.T) {
 	}
 }
 
-// TestSharedProviderKeepsNoAuths: a provider that many Auths share, one after the other, keeps none of them in memory.
-// The last one, which is in use, can be managed.
+// TestSharedProviderKeepsNoAuths: a provider that many Auths use, one after the other, does not keep the earlier ones
+// in memory. The last one, which is in use, can be managed.
 func TestSharedProviderKeepsNoAuths(t *testing.T) { // not parallel: it collects garbage
 	provider := password.New(password.Options{Mail: &postbox{}})
 	made := func() *core.Auth {
@@ -143,7 +143,7 @@ func TestSharedProviderKeepsNoAuths(t *testing.T) { // not parallel: it collects
 		made()
 	}
 	var last *core.Auth
-	for range 20 { // an Auth may have cleanups of its own
+	for range 20 { // an Auth may have its own cleanup functions
 		runtime.GC()
 		last = made()
 		if provider.Kept() < 5 {

@@ -84,7 +84,8 @@ func showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
 	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host())), nil
 }
 
-// showDone answers GET password/done. It leads to the site if the user is signed in, and to the sign-in page otherwise.
+// showDone handles GET password/done. Its page links to the site if the user is signed in, and to the sign-in page
+// otherwise.
 func (s *resets) showDone(ctx context.Context, c *core.Call) (*core.Response, error) {
 	page := c.Page("")
 	v := doneView{action: c.URL("signin"), label: textDoneSignIn, text: textDoneOnly}

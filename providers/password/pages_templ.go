@@ -394,8 +394,8 @@ func sentPage(page ui.Page, home, host string) templ.Component {
 	})
 }
 
-// confirmPage asks for the password in another browser than the one that signed up. It shows for which address, and the
-// ways out of a device that does not know the password.
+// confirmPage asks for the password in another browser than the one that signed up. It shows the address, and the
+// alternatives for a user who does not know the password on this device.
 func confirmPage(page ui.Page, action, signUp string, v filled) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

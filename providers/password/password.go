@@ -49,11 +49,12 @@ type Options struct {
 	// Hash are the costs of a stored password; zero: argon2id with 19 MiB, 2 passes and 1 lane. A password whose stored
 	// costs are others is hashed anew when its owner signs in.
 	Hash Params
-	// AtOnce is how many hashes this process computes at the same time, for all Auths that share the provider; zero: as
-	// many as Go uses processors, 2 at least. For each 32 unidentified and 32 identified clients may wait, of which one
-	// network may be a part, and 64 known browsers, for 3 seconds; others get 503. Known browsers are served first. The
-	// hashes take 2 × AtOnce × Hash.Memory at most, garbage included, or half of what lives in a larger process; a hash of
-	// Import takes what its format asks for, for as long as it is computed.
+	// AtOnce is the number of hashes that this process computes at the same time, for all Auths that share the
+	// provider. The default is the number of processors that Go uses, at least 2. For each of these hashes 32
+	// unidentified clients, 32 identified clients and 64 known browsers may wait for 3 seconds; other requests get 503.
+	// One network may take only a part of the places of identified clients. Known browsers are served first. The hashes
+	// take 2 × AtOnce × Hash.Memory at most, garbage included, or in a larger process half of its live memory. While a
+	// hash of Import is computed, it takes the memory that its format requires.
 	AtOnce int
 	// Import are the formats of hashes that other systems made: [Bcrypt] and its neighbours. At its owner's first sign-in
 	// such a hash gives way to one of ours.

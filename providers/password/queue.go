@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// waitingPerSlot is how many requests may wait for each hash that is computed, longestWait how long.
+	// waitingPerSlot is the number of requests that may wait for each slot, and longestWait is their longest wait.
 	waitingPerSlot = 64
 	longestWait    = 3 * time.Second
 )
@@ -27,8 +27,8 @@ var errBusy = errors.New("password: too many passwords are being checked at once
 type priority int
 
 const (
-	unidentified priority = iota // clients whose address is not known: half of the places
-	identified                   // half of the places, of which one network may take a part
+	unidentified priority = iota // clients without a known address: half of the places
+	identified                   // half of the places; one network may take only a part of them
 	known                        // known browsers, signed-in users and owners of a link: as many places again
 	priorities
 )
@@ -41,7 +41,7 @@ const (
 //
 // The memory of a hash is garbage when it is done, and the garbage collector comes late: on a busy machine six times
 // the memory of a hash were taken by two slots. So the queue counts the garbage, and collects it when it is as much as
-// the slots use: at most 2 × slots × memory of a hash are taken, in addition to what the process uses anyway.
+// the slots use: the hashes take at most 2 × slots × memory of a hash, in addition to the rest of the process.
 type queue struct {
 	wait   time.Duration
 	memory uint64 // of a hash, in bytes
@@ -87,7 +87,8 @@ type place struct {
 
 type placeKey struct{}
 
-// withPriority returns a context whose hashes are computed for a client that has shown that the account is theirs.
+// withPriority returns a context for a client that has proved that it owns the account. Its hashes get the priority
+// known.
 func withPriority(ctx context.Context) context.Context {
 	return context.WithValue(ctx, placeKey{}, place{priority: known})
 }
@@ -252,7 +253,7 @@ func (q *queue) leave() {
 	close(w.granted)
 }
 
-// next returns whose turn it is, negative if no request waits. q.mu is locked.
+// next returns the priority that gets the next slot, or a negative value if no request waits. q.mu is locked.
 func (q *queue) next() priority {
 	switch {
 	case len(q.lines[known]) > 0:

@@ -16,9 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestResetEndsSessionsOfUnverifiedAddress: an attacker created a user with the victim's address, which nobody has
-// verified, and keeps the session cookie. The victim resets the password. The cookie ends with it, in every
-// configuration.
+// TestResetEndsSessionsOfUnverifiedAddress: an attacker created a user with the victim's unverified address and
+// keeps the session cookie. When the victim resets the password, the attacker's session ends, in every configuration.
 func TestResetEndsSessionsOfUnverifiedAddress(t *testing.T) {
 	t.Parallel()
 	for configuration, session := range map[string]core.SessionConfig{
@@ -76,7 +75,7 @@ func TestResetEndsSessionsOfUnverifiedAddress(t *testing.T) {
 	}
 }
 
-// unverified creates a user whose address nobody has verified.
+// unverified creates a user with an unverified address.
 func (w *world) unverified() *core.User {
 	w.t.Helper()
 	u, err := w.store.CreateUser(w.t.Context(), &core.User{ID: "u1", Email: ada})

@@ -107,8 +107,8 @@ func isName(name string) bool {
 	return len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// answer returns the email that the owner of the address gets. It runs after the response. A Letter without To means
-// that there is none.
+// answer returns the email to the owner of the address. It runs after the response. If the Letter has no To, no email
+// is sent.
 func (s *signUps) answer(
 	ctx context.Context, record *store.Record, typed string, verify, exists core.Letter,
 ) (core.Letter, error) {

@@ -15,7 +15,7 @@ func Lucia() Verifier {
 		normal := norm.NFKC.Bytes(password)
 		switch {
 		case strings.HasPrefix(encoded, "$argon2id$"):
-			// Such a hash was compared with the password as it was typed before.
+			// The caller has already compared such a hash with the password as typed.
 			if bytes.Equal(normal, password) {
 				return false, nil
 			}

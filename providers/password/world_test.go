@@ -167,7 +167,7 @@ func (w *world) letters(to string) []core.Letter {
 	return out
 }
 
-// letter is the newest email of a kind to an address. Security notices may be sent before or after other emails.
+// letter returns the newest email of a kind to an address. Security notices may be sent before or after other emails.
 func (w *world) letter(to string, kind core.LetterKind) core.Letter {
 	w.t.Helper()
 	all := w.letters(to)

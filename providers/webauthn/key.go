@@ -10,7 +10,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// errKey is about a public key with which no signature could be verified.
+// errKey is returned for a public key that cannot verify any signature.
 var errKey = errors.New("the public key is not valid for its algorithm")
 
 // leastModulus is how many bits a key of RSA has at least (NIST SP 800-131A).

@@ -58,7 +58,7 @@ func (k coseKey) with(member int, value any) coseKey {
 	return k
 }
 
-// TestPublicKeys registers passkeys with keys by which no signature could ever be verified, and with good ones.
+// TestPublicKeys registers passkeys with public keys that cannot verify any signature, and with valid ones.
 func TestPublicKeys(t *testing.T) {
 	real, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

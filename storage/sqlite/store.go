@@ -86,9 +86,10 @@ const (
 	forWriting       = 2
 )
 
-// Open opens a database file with the settings of [DSN]. It creates a missing file with mode 0600, which SQLite gives to
-// its journals too; the mode of an existing file stays. ":memory:" is a database that ends with the Store. It keeps two connections for each processor, at least 4 and at most 16, of which one at a time
-// writes. Close it when done. At most one layout is given.
+// Open opens a database file with the settings of [DSN]. It creates a missing file with mode 0600, which SQLite gives
+// to its journals too; it does not change the mode of an existing file. ":memory:" is a database that ends with the
+// Store. The Store keeps two connections for each processor, at least 4 and at most 16; one at a time writes. Close it
+// when done. At most one layout is given.
 func Open(path string, layout ...Layout) (*Store, error) {
 	if err := createPrivate(path); err != nil {
 		return nil, fmt.Errorf("sqlite: open: %w", err)

@@ -83,7 +83,7 @@ var numbers = []number{
 	}},
 }
 
-// numerals are numbers in letters.
+// numerals maps number words to digits.
 var numerals = map[string]string{
 	"a": "1", "an": "1", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
 	"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30",
@@ -196,7 +196,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestWrongNumbersAreFound: numbers in letters and in digits, with and without a unit.
+// TestWrongNumbersAreFound: number words and digits, with and without a unit.
 func TestWrongNumbersAreFound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{

@@ -119,7 +119,7 @@ func (c *client) claims(token map[string]any) map[string]any {
 	return c.object(string(payload))
 }
 
-// formEncoded escapes all but letters and digits, as openid-client does.
+// formEncoded escapes all characters except letters and digits, as openid-client does.
 func formEncoded(text string) string {
 	escaped := url.QueryEscape(text)
 	return strings.NewReplacer("-", "%2D", "_", "%5F", ".", "%2E", "~", "%7E").Replace(escaped)

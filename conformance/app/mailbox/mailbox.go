@@ -87,8 +87,8 @@ func (b *Mailbox) Mailer() core.Mailer { return mailer{b} }
 
 type mailer struct{ box *Mailbox }
 
-// Configure implements [core.ConfiguredMailer]. A site on https is not in development: its users would get no email,
-// and a proxy on this machine could show their sign-in links to everybody.
+// Configure implements [core.ConfiguredMailer]. It refuses a site on https, which is not in development: its users
+// would get no email, and a proxy on this machine could expose their sign-in links to the public.
 func (mailer) Configure(getenv func(string) string) error {
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
 		if public(getenv(name)) {

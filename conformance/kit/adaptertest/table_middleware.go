@@ -62,7 +62,8 @@ func setHeaders(c Call) {
 	c.Header("X-Own", "1")
 }
 
-// headerRows are responses of Latchkey: a field that it sets has one value, its own, and Vary and cookies are kept.
+// headerRows are responses of Latchkey. A header field that Latchkey sets has exactly one value, Latchkey's. Existing
+// Vary values and cookies are kept.
 func headerRows() []row {
 	page := func(status int, vary string) reply {
 		return reply{status: status, cookies: anyNumber, header: map[string]string{

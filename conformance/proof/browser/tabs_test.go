@@ -113,7 +113,7 @@ func TestTabs(t *testing.T) {
 			}
 			first.follow(goTo("javascript:history.back()")) // to the provider's page, whose code was used
 			first.follow(click("#ann"))
-			first.arrives("/page-2", "page 2") // nobody remembers where the first sign-in continued
+			first.arrives("/page-2", "page 2") // the first sign-in's callback URL is not stored any more
 		})
 	}
 }

@@ -305,7 +305,7 @@ func crosses(t *testing.T, x *both, sides [2]string, tabs int) {
 	_, response = b.get(sides[1] + "/auth/callback/mock?" + url.Values{"code": {"code-1"}, "state": {state}}.Encode())
 	further := tabs > 0 && sides[1] == b.theirs
 	if at := response.Header.Get("Location"); further && strings.Contains(at, "error=Configuration") {
-		return // a cookie of its own, which Auth.js does not know
+		return // a further flow has its own cookie, which Auth.js does not know
 	} else if response.StatusCode != http.StatusFound || strings.Contains(at, "error") {
 		t.Fatalf("callback answered %s to %s", response.Status, at)
 	}

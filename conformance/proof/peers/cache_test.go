@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestSharedCache asks for guarded pages through an nginx that caches every response for a minute. Nobody gets the page
-// of another user, whatever the handler says of caches, and a public page is still cached.
+// TestSharedCache requests guarded pages through an nginx that caches every response for a minute. No user gets another
+// user's page, whatever Cache-Control the handler sets, and a public page is still cached.
 func TestSharedCache(t *testing.T) {
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, TrustHost: core.On,
