@@ -42,6 +42,9 @@ func Unlimited(c core.Config) core.Config {
 	return c
 }
 
+// recent counts as now under every clock of Config.Now: NewSession takes a time in the future for now.
+var recent = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // Cookies returns the cookies of a session of the user at baseURL, for requests made by hand. The session counts as a
 // recent sign-in.
 func Cookies(t testing.TB, auth *core.Auth, baseURL string, user *core.User) []*http.Cookie {
@@ -52,7 +55,7 @@ func Cookies(t testing.TB, auth *core.Auth, baseURL string, user *core.User) []*
 	}
 	set, err := auth.NewSession(t.Context(), &core.Request{
 		Method: http.MethodGet, Target: "/", Hosts: []string{at.Host}, Scheme: at.Scheme, Header: http.Header{},
-	}, user, core.SessionOptions{AuthTime: time.Now()})
+	}, user, core.SessionOptions{AuthTime: recent})
 	if err != nil {
 		t.Fatalf("authtest: sign in: %v", err)
 	}

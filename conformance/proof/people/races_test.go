@@ -178,7 +178,7 @@ func (s *site) member(address string) (*browser, *core.User) {
 	check(s.T, err)
 	b := s.browse()
 	r := b.asking("GET", "session")
-	cookies, err := s.auth.NewSession(s.Context(), r, user)
+	cookies, err := s.auth.NewSession(s.Context(), r, user, core.SessionOptions{AuthTime: time.Now()})
 	check(s.T, err)
 	b.keep(cookies)
 	return b, user
