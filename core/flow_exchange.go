@@ -19,9 +19,11 @@ const (
 	maxExchanged = 1000
 )
 
-// exchangeKey identifies a callback: a hash of the provider, the flow, the browser and the provider's answer. A caller
-// needs the flow cookie and the CSRF cookie of the browser to compute it.
-type exchangeKey [sha256.Size]byte
+// exchangeKey identifies a callback. A caller needs the flow cookie and the CSRF cookie of the browser to compute it.
+type exchangeKey struct {
+	flow     [sha256.Size]byte // a hash of the provider and the flow
+	callback [sha256.Size]byte // a hash of the provider, the flow, the browser and the provider's answer
+}
 
 // exchangeResult is what a provider returned for a code. It is shared: callers get copies.
 type exchangeResult struct {
@@ -38,6 +40,7 @@ type exchanges struct {
 
 	mu    sync.Mutex
 	known map[exchangeKey]*exchanged
+	flows map[[sha256.Size]byte]bool // the flows with an exchange in progress
 }
 
 // exchanged is a result in memory.
@@ -49,35 +52,31 @@ type exchanged struct {
 }
 
 func newExchanges(now func() time.Time) *exchanges {
-	x := &exchanges{now: now, known: map[exchangeKey]*exchanged{}}
+	x := &exchanges{now: now, known: map[exchangeKey]*exchanged{}, flows: map[[sha256.Size]byte]bool{}}
 	x.pending.Timeout = exchangeTimeout
 	return x
 }
 
 // do returns the result of an exchange: that of an earlier callback with this key, of the one that is pending, or of
-// exchange. exchange continues when ctx ends.
+// exchange. exchange continues when ctx ends. While it is in progress, a callback with another answer to the same flow is
+// refused. If the maximum number of exchanges is pending, exchange ends with ctx instead.
 func (x *exchanges) do(
 	ctx context.Context, key exchangeKey, browser string,
 	exchange func(context.Context) (*TokenSet, Profile, error),
 ) (*TokenSet, Profile, error) {
 	result := x.find(key)
 	if result == nil {
-		f := x.pending.Join(ctx, key, func(ctx context.Context) (*exchangeResult, error) {
-			return guarded("exchange", func() (*exchangeResult, error) {
-				if result := x.find(key); result != nil { // of a flight that landed in between
-					return result, nil
-				}
-				tokens, profile, err := exchange(ctx)
-				if err != nil {
-					return nil, err
-				}
-				result := &exchangeResult{tokens, profile}
-				x.keep(key, browser, result)
-				return result, nil
-			})
-		})
+		once := func(ctx context.Context) (*exchangeResult, error) { return x.once(ctx, key, browser, exchange) }
+		f := x.pending.Join(ctx, key, once)
 		var err error
-		if result, err = f.Keep().Wait(ctx); err != nil {
+		if f.Refused() {
+			bounded, stop := context.WithTimeout(ctx, exchangeTimeout)
+			result, err = once(bounded)
+			stop()
+		} else {
+			result, err = f.Keep().Wait(ctx)
+		}
+		if err != nil {
 			if ctx.Err() != nil { // the browser has disconnected
 				err = mistake(err)
 			}
@@ -87,6 +86,48 @@ func (x *exchanges) do(
 	tokens := *result.tokens
 	tokens.Claims, tokens.Extra = cloneProfile(tokens.Claims), maps.Clone(tokens.Extra)
 	return &tokens, cloneProfile(result.profile), nil
+}
+
+// once calls exchange and stores its result, unless the result is known or the flow has an exchange in progress.
+func (x *exchanges) once(
+	ctx context.Context, key exchangeKey, browser string,
+	exchange func(context.Context) (*TokenSet, Profile, error),
+) (*exchangeResult, error) {
+	if !x.start(key) {
+		return nil, overf(ErrInvalidCheck, reasonUsed, "another callback of the same sign-in is in progress")
+	}
+	defer x.finish(key)
+	return guarded("exchange", func() (*exchangeResult, error) {
+		if result := x.find(key); result != nil { // of an exchange that finished after the first lookup
+			return result, nil
+		}
+		tokens, profile, err := exchange(ctx)
+		if err != nil {
+			return nil, err
+		}
+		result := &exchangeResult{tokens, profile}
+		x.keep(key, browser, result)
+		return result, nil
+	})
+}
+
+// start reserves a flow for one exchange. It reports false if the flow has an exchange in progress: otherwise a client
+// that invents codes starts any number of them with one flow cookie.
+func (x *exchanges) start(key exchangeKey) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.flows[key.flow] {
+		return false
+	}
+	x.flows[key.flow] = true
+	return true
+}
+
+// finish ends what start began.
+func (x *exchanges) finish(key exchangeKey) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.flows, key.flow)
 }
 
 func (x *exchanges) find(key exchangeKey) *exchangeResult {
@@ -158,7 +199,11 @@ func (v *arrival) browser() string {
 
 // exchangeKey identifies this callback. answer is the code, or with OAuth 1.0a token and verifier.
 func (f *foundFlow) exchangeKey(c *call, answer string) exchangeKey {
-	return sha256.Sum256([]byte(c.providerID + "\x00" + f.tag + "\x00" + c.arrival.browser() + "\x00" + answer))
+	flow := c.providerID + "\x00" + f.tag
+	return exchangeKey{
+		flow:     sha256.Sum256([]byte(flow)),
+		callback: sha256.Sum256([]byte(flow + "\x00" + c.arrival.browser() + "\x00" + answer)),
+	}
 }
 
 // cloneProfile returns a deep copy.

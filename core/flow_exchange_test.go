@@ -226,3 +226,41 @@ func TestTwoProcessesOAuth1(t *testing.T) {
 		t.Errorf("leads to %s: %v", r.Redirect, r.Err)
 	}
 }
+
+// TestOneExchangePerFlow: while an exchange is in progress, other codes of the same flow reach no provider, and a repeated
+// callback gets the result of the first one.
+func TestOneExchangePerFlow(t *testing.T) {
+	t.Parallel()
+	s := newStrict()
+	s.gate, s.asked = make(chan struct{}), make(chan struct{}, 1100)
+	a := newApp(t, core.Config{Providers: []core.Provider{s.provider("p")}})
+	b := visit(t, a)
+	answer := back(t, b.submit("/auth/signin/p", nil).Redirect, "ann")
+	target := "/auth/callback/p?" + answer.Encode()
+	request := func(target string) *core.Request { return b.request("GET", target, "", "") }
+	ctx, disconnect := context.WithCancel(t.Context())
+	lost := make(chan *core.Response)
+	go func() { lost <- a.Handle(ctx, request(target)) }()
+	<-s.asked
+	disconnect()
+	<-lost
+	for i := range 1100 {
+		answer.Set("code", fmt.Sprintf("invented-%d", i))
+		ctx, disconnect := context.WithTimeout(t.Context(), time.Minute)
+		r := a.Handle(ctx, request("/auth/callback/p?"+answer.Encode()))
+		disconnect()
+		if !errors.Is(r.Err, core.ErrInvalidCheck) {
+			t.Fatalf("code %d: %d %v", i, r.Status, r.Err)
+		}
+	}
+	repeated := request(target)
+	joined := make(chan *core.Response)
+	go func() { joined <- a.Handle(t.Context(), repeated) }()
+	close(s.gate)
+	if r := <-joined; r.Err != nil {
+		t.Errorf("the repeated callback: %v", r.Err)
+	}
+	if n := s.calls.Load(); n != 1 {
+		t.Errorf("%d token requests", n)
+	}
+}

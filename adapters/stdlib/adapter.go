@@ -132,8 +132,8 @@ func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Respo
 	read := &recordedBody{from: r.Body}
 	request.Body = read
 	response := entry(r.Context(), request)
-	if len(read.pieces) > 0 {
-		r.Body = &restoredBody{io.MultiReader(append(read.pieces, r.Body)...), r.Body}
+	if read.kept.Len() > 0 {
+		r.Body = &restoredBody{io.MultiReader(&read.kept, r.Body), r.Body}
 	}
 	return response
 }
@@ -141,20 +141,20 @@ func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Respo
 // maxKept is how many bytes of a body are put back. core refuses longer ones.
 const maxKept = 1 << 20
 
-// recordedBody keeps what is read from a body, up to maxKept. Of a longer one it keeps nothing.
+// recordedBody stores what is read from a body, up to maxKept. Of a longer one it stores nothing.
 type recordedBody struct {
-	from   io.Reader
-	pieces []io.Reader
-	n      int
+	from io.Reader
+	kept bytes.Buffer
+	n    int
 }
 
 // Read implements [io.Reader].
 func (b *recordedBody) Read(p []byte) (n int, err error) {
 	n, err = b.from.Read(p)
 	if b.n += n; b.n > maxKept {
-		b.pieces = nil
-	} else if n > 0 {
-		b.pieces = append(b.pieces, bytes.NewReader(bytes.Clone(p[:n])))
+		b.kept = bytes.Buffer{}
+	} else {
+		b.kept.Write(p[:n])
 	}
 	return n, err
 }

@@ -196,3 +196,25 @@ func TestFieldsAfterAFailure(t *testing.T) {
 		})
 	}
 }
+
+// TestAskReadsInSmallPieces: recording a body that arrives byte by byte costs no allocation for each byte.
+func TestAskReadsInSmallPieces(t *testing.T) {
+	body := strings.Repeat("x", 1<<16)
+	entry := func(_ context.Context, r *core.Request) *core.Response {
+		for piece := make([]byte, 1); ; {
+			if _, err := r.Body.Read(piece); err != nil {
+				return &core.Response{}
+			}
+		}
+	}
+	allocs := testing.AllocsPerRun(3, func() {
+		r := httptest.NewRequest(http.MethodPost, "http://app.test/auth/signin", strings.NewReader(body))
+		authhttp.Ask(r, entry)
+		if read, err := io.ReadAll(r.Body); err != nil || string(read) != body {
+			t.Errorf("%d bytes are left in the request, %v", len(read), err)
+		}
+	})
+	if allocs > 1000 {
+		t.Errorf("%.0f allocations", allocs)
+	}
+}

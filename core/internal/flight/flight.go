@@ -93,6 +93,9 @@ func (g *Group[K, V]) Find(key K) *Flight[K, V] {
 	return f
 }
 
+// Refused reports whether there is no flight because Max flights are in the air. Wait returns [ErrFull] then.
+func (f *Flight[K, V]) Refused() bool { return f.cancel == nil }
+
 // Keep has the flight go on when every caller has left: what it does must be brought to its end. It returns the flight.
 func (f *Flight[K, V]) Keep() *Flight[K, V] {
 	f.group.mu.Lock()

@@ -1,0 +1,66 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/flight"
+)
+
+func exchangeFor(flow, answer byte) (key exchangeKey) {
+	key.flow[0], key.callback[0], key.callback[1] = flow, flow, answer
+	return key
+}
+
+// TestExchangesFull: if the maximum number of exchanges is pending, another one runs within its own request.
+func TestExchangesFull(t *testing.T) {
+	t.Parallel()
+	x := newExchanges(time.Now)
+	x.pending.Max = 1
+	started, release := make(chan struct{}), make(chan struct{})
+	pending := make(chan error)
+	go func() {
+		_, _, err := x.do(t.Context(), exchangeFor(1, 1), "", func(context.Context) (*TokenSet, Profile, error) {
+			close(started)
+			<-release
+			return &TokenSet{}, nil, nil
+		})
+		pending <- err
+	}()
+	<-started
+
+	_, profile, err := x.do(t.Context(), exchangeFor(2, 1), "", func(context.Context) (*TokenSet, Profile, error) {
+		return &TokenSet{}, Profile{"id": "ann"}, nil
+	})
+	if err != nil || profile.Text("id") != "ann" {
+		t.Errorf("the exchange of another flow: %v, %v", profile, err)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	_, _, err = x.do(ctx, exchangeFor(3, 1), "", func(ctx context.Context) (*TokenSet, Profile, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, nil, ctx.Err()
+	})
+	if err == nil {
+		t.Error("the exchange continues after its request")
+	}
+
+	calls := 0
+	again := func(context.Context) (*TokenSet, Profile, error) { calls++; return nil, nil, flight.ErrFull }
+	if _, _, err = x.do(t.Context(), exchangeFor(4, 1), "", again); err == nil || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+	if _, _, err = x.do(t.Context(), exchangeFor(1, 2), "", again); !errors.Is(err, ErrInvalidCheck) || calls != 1 {
+		t.Errorf("another answer to a pending flow: %d calls, %v", calls, err)
+	}
+	close(release)
+	if err := <-pending; err != nil {
+		t.Error(err)
+	}
+	if len(x.flows) != 0 {
+		t.Errorf("%d flows are reserved", len(x.flows))
+	}
+}
