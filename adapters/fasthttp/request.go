@@ -15,6 +15,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -108,14 +109,19 @@ func Ask(
 // stream is a body that the server has not read itself. It ends with the handler: fasthttp uses its memory again.
 type stream struct {
 	from io.Reader
-	// read is the data that was read from a body of at most maxKept bytes. length is the body's declared length.
+	// read is the data that was read, nil if it is too much to put back. length is the body's declared length, negative
+	// if it has none.
 	read   []byte
 	length int
 	ended  bool
+	lost   bool // read is not all of it
 }
 
-// maxKept is how many bytes of a body are put back. core refuses longer ones.
-const maxKept = 1 << 20
+// The number of bytes of a body that are put back: with a declared length, which core bounds, and without one.
+const (
+	maxKept        = 1 << 20
+	maxKeptChunked = 64 << 10
+)
 
 // Read implements [io.Reader].
 func (s *stream) Read(p []byte) (n int, err error) {
@@ -123,8 +129,14 @@ func (s *stream) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	n, err = s.from.Read(p)
-	if len(s.read)+n <= maxKept && s.length <= maxKept {
-		s.read = append(s.read, p[:n]...)
+	most := maxKept
+	if s.length < 0 {
+		most = maxKeptChunked
+	}
+	if s.lost = s.lost || len(s.read)+n > most || s.length > most; s.lost {
+		s.read = nil
+	} else {
+		s.read = append(slices.Grow(s.read, max(0, s.length-len(s.read))), p[:n]...)
 	}
 	s.ended = errors.Is(err, io.EOF)
 	return n, err
@@ -132,6 +144,6 @@ func (s *stream) Read(p []byte) (n int, err error) {
 
 // end ends the stream, and reports whether all of it had been read.
 func (s *stream) end() (all bool) {
-	all, s.ended = s.ended, true
+	all, s.ended = s.ended && !s.lost, true
 	return all
 }

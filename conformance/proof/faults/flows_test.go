@@ -57,6 +57,7 @@ var quietly = map[string]string{
 	"read record passkey":   "when a passkey was used is told to its owner, and decides nothing",
 	"create record passkey": "as above", "update record passkey": "as above",
 	"delete record account-lock": "a lock ends by itself",
+	"create record method":       "the date of a sign-in method is for the list of a reset, and decides nothing",
 	"create record session":      "what a list shows of a session is no part of it",
 	"read record session":        "as above", "list records session": "as above", "update record session": "as above",
 	"delete record session": "as above", "delete records session": "as above",

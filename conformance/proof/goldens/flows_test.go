@@ -77,6 +77,10 @@ var better = map[string]map[string]string{
 		"cookies": "as above", "token form": "as above",
 	},
 	"notion": {"param redirect_uri": "ours, as everywhere"},
+	"cognito": {
+		"param nonce": "without one, sign-ins by a federated provider fail: the ID token has a nonce of Cognito's",
+		"cookies":     "as above",
+	},
 }
 
 // service answers as the recorded one did, and keeps what it was asked.

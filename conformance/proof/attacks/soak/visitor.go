@@ -243,7 +243,7 @@ func (v *visitor) askMail(ctx context.Context) error {
 	return got.want(http.StatusFound, "verify-request")
 }
 
-// lostAnswer brings an answer with the state of nobody.
+// lostAnswer brings a callback with an unknown state. A user who is signed in is redirected, others see an error.
 func (v *visitor) lostAnswer(ctx context.Context) error {
 	if _, err := v.start(ctx); err != nil {
 		return err
@@ -251,6 +251,9 @@ func (v *visitor) lostAnswer(ctx context.Context) error {
 	got, err := v.ask(ctx, http.MethodGet, "/auth/callback/op?code=1&state=stolen", "")
 	if err != nil {
 		return err
+	}
+	if v.signedIn() {
+		return got.want(http.StatusFound, host)
 	}
 	return got.want(http.StatusFound, "error=")
 }
