@@ -56,7 +56,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, limited
 	}
 	user, address, err := userByTyped(ctx, f.users, address, typed)
-	sent := f.sent.recent(ctx, address)
+	sent := f.sent.recent(ctx, c.origin, address)
 	if limited != nil && !sent {
 		return nil, limited
 	}
@@ -208,7 +208,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if err := f.limits.ask(ctx, c, attempt); err != nil {
 		return outcome{}, err
 	}
-	invite, err := f.redeem(ctx, token, address)
+	invite, err := f.redeem(ctx, c, token, address)
 	if err != nil {
 		return outcome{typed: address}, err
 	}
@@ -243,10 +243,10 @@ func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
 }
 
 // redeem takes the token of a link out of the store and checks it.
-func (f *emailFlow) redeem(ctx context.Context, token, address string) (*store.VerificationToken, error) {
+func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) (*store.VerificationToken, error) {
 	invite, err := f.useToken(ctx, token, address)
 	if err == nil {
-		f.sent.forget(ctx, invite.Identifier)
+		f.sent.forget(ctx, c.origin, invite.Identifier)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):

@@ -36,22 +36,25 @@ func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
 	}
 }
 
-func (l *sentLinks) key(address string) string {
-	return digest(l.secret, sentLinkKind, l.provider+"\x00"+address)
+// key has the origin too: a link leads to the origin at which it was requested, so one that somebody requested through
+// another host of the application, or through one that they made up, does not replace the link that the owner requests.
+func (l *sentLinks) key(origin, address string) string {
+	return digest(l.secret, sentLinkKind, l.provider+"\x00"+origin+"\x00"+address)
 }
 
-// recent reports whether a link was sent to an address and has not been used. If the store fails it returns false.
-func (l *sentLinks) recent(ctx context.Context, address string) bool {
+// recent reports whether a link to this origin was sent to an address and has not been used. If the store fails it
+// returns false.
+func (l *sentLinks) recent(ctx context.Context, origin, address string) bool {
 	if l == nil {
 		return false
 	}
-	r, err := l.read(ctx, address)
+	r, err := l.read(ctx, origin, address)
 	return err == nil && r.Expires.After(l.now())
 }
 
-func (l *sentLinks) read(ctx context.Context, address string) (*store.Record, error) {
+func (l *sentLinks) read(ctx context.Context, origin, address string) (*store.Record, error) {
 	return guarded("Store.Record", func() (*store.Record, error) {
-		return present(l.records.Record(ctx, sentLinkKind, l.key(address)))
+		return present(l.records.Record(ctx, sentLinkKind, l.key(origin, address)))
 	})
 }
 
@@ -60,11 +63,13 @@ func (l *sentLinks) note(ctx context.Context, c *call, address string) {
 	if l == nil {
 		return
 	}
-	r := &store.Record{Kind: sentLinkKind, Key: l.key(address), Value: []byte("1"), Expires: l.now().Add(l.life)}
+	r := &store.Record{
+		Kind: sentLinkKind, Key: l.key(c.origin, address), Value: []byte("1"), Expires: l.now().Add(l.life),
+	}
 	err := guard("Store.CreateRecord", func() error { return l.records.CreateRecord(ctx, r) })
 	if errors.Is(err, ErrConflict) { // an entry that has expired
 		var old *store.Record
-		if old, err = l.read(ctx, address); err == nil {
+		if old, err = l.read(ctx, c.origin, address); err == nil {
 			r.Version = old.Version
 			err = guard("Store.UpdateRecord", func() error { return l.records.UpdateRecord(ctx, r) })
 		}
@@ -75,11 +80,11 @@ func (l *sentLinks) note(ctx context.Context, c *call, address string) {
 }
 
 // forget removes the entry of a link that has been used.
-func (l *sentLinks) forget(ctx context.Context, address string) {
+func (l *sentLinks) forget(ctx context.Context, origin, address string) {
 	if l == nil {
 		return
 	}
 	_, _ = guarded("Store.DeleteRecord", func() (*store.Record, error) {
-		return l.records.DeleteRecord(ctx, sentLinkKind, l.key(address))
+		return l.records.DeleteRecord(ctx, sentLinkKind, l.key(origin, address))
 	})
 }

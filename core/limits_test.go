@@ -590,6 +590,40 @@ func TestLinkRequestedAgain(t *testing.T) {
 	}
 }
 
+// TestLinkRequestedThroughAnotherHost: a link that an attacker requests through another host leads there, so it does not
+// replace the one that the owner requests.
+func TestLinkRequestedThroughAnotherHost(t *testing.T) {
+	t.Parallel()
+	for name, trust := range map[string]func(*core.Config){
+		"two trusted hosts": func(c *core.Config) { c.TrustedHosts = []string{"app.test", "other.test"} },
+		"every host":        func(c *core.Config) { c.TrustHost = core.On },
+	} {
+		var links []string
+		c := core.Config{
+			Store: struct {
+				*tokenRows
+				store.RecordStore
+			}{&tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}, newShelf()},
+			Limits: core.Limits{KnownBrowsers: core.On}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+			Providers: []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error {
+				host, _, _ := strings.Cut(strings.TrimPrefix(string(m.URL), "https://"), "/")
+				links = append(links, host)
+				return nil
+			}}},
+		}
+		trust(&c)
+		a := newApp(t, c)
+		for i, origin := range []string{"https://other.test", "https://app.test", "https://app.test"} {
+			b := visit(t, a)
+			b.origin, b.peer = origin, fmt.Sprintf("203.0.113.%d:1", i)
+			b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
+		}
+		if got := strings.Join(links, " "); got != "other.test app.test" {
+			t.Errorf("%s: links lead to %q", name, got)
+		}
+	}
+}
+
 // TestKnownByAnyMethod: each sign-in method makes the browser known for the user's address. A sign-in that a gate has
 // stopped does so only when it is complete.
 func TestKnownByAnyMethod(t *testing.T) {
