@@ -58,7 +58,7 @@ func (s *changes) change(ctx context.Context, c *core.Call) (*core.Response, err
 	if err != nil {
 		return s.pages.again(ctx, c, changeForm(c, user.Email), err)
 	}
-	hash, err := s.chosen.take(withPriority(ctx), c, c.Field("newPassword"), user.Email)
+	hash, err := s.chosen.take(withPriority(ctx, c), c, c.Field("newPassword"), user.Email)
 	if err != nil {
 		return s.pages.again(ctx, c, changeForm(c, user.Email), err)
 	}
@@ -98,7 +98,7 @@ func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*
 	if err != nil {
 		return nil, err
 	}
-	ok, _, err := s.hashes.matches(withPriority(ctx), current, old)
+	ok, _, err := s.hashes.matches(withPriority(ctx, c), current, old)
 	if err != nil {
 		return nil, err
 	}

@@ -29,15 +29,17 @@ type priority int
 const (
 	unidentified priority = iota // clients without a known address: half of the places
 	identified                   // half of the places; one network may take only a part of them
-	known                        // known browsers, signed-in users and owners of a link: as many places again
+	// known browsers, signed-in users and owners of a link: as many places again; one network may take only a part
+	known
 	priorities
 )
 
 // queue bounds how many hashes are computed at the same time. A hash needs its memory and a processor for tens of
 // milliseconds, so an unbounded number of them is an attack on both. A request that waits takes no other resources.
 //
-// A free slot goes to a known client first. Of the others, identified clients get three slots for each one that
-// unidentified clients get, while both wait.
+// Known clients get three slots for each one that others get, while both wait: everybody who has an account can be
+// known in many browsers, so these must not keep others out. Of the others, identified clients get three slots for each
+// one that unidentified clients get.
 //
 // The memory of a hash is garbage when it is done, and the garbage collector comes late: on a busy machine six times
 // the memory of a hash were taken by two slots. So the queue counts the garbage, and collects it when it is as much as
@@ -56,16 +58,27 @@ type queue struct {
 	busy    int
 	refused uint64
 	lines   [priorities][]*waiter
-	// networks counts the identified clients that wait, by network.
-	networks map[netip.Prefix]int
-	// turns counts the slots that identified clients got in a row while unidentified ones waited.
-	turns int
+	// networks counts the clients that wait, by line and network. Known clients without an address are those of the zero
+	// Prefix.
+	networks map[lineShare]int
+	// turns counts the slots that identified clients got in a row while unidentified ones waited, knownTurns those that
+	// known clients got while others waited.
+	turns, knownTurns int
+}
+
+// turnsInARow is how many slots the first of two lines gets for each one of the other.
+const turnsInARow = 3
+
+// lineShare is a network in a line: in each line it has its own share of the places.
+type lineShare struct {
+	priority
+	network netip.Prefix
 }
 
 // waiter is a request that waits.
 type waiter struct {
-	granted  chan struct{} // closed with q.mu locked when it has a slot
-	networks []netip.Prefix
+	granted chan struct{} // closed with q.mu locked when it has a slot
+	shares  []lineShare
 }
 
 func newQueue(slots int, memory uint64) *queue {
@@ -82,15 +95,17 @@ func alive() uint64 {
 // place is the place of a request in the queue.
 type place struct {
 	priority priority
-	networks []netip.Prefix // of an identified client
+	networks []netip.Prefix // of a client whose address is known
 }
 
 type placeKey struct{}
 
 // withPriority returns a context for a client that has proved that it owns the account. Its hashes get the priority
 // known.
-func withPriority(ctx context.Context) context.Context {
-	return context.WithValue(ctx, placeKey{}, place{priority: known})
+func withPriority(ctx context.Context, c *core.Call) context.Context {
+	client := core.ClientFromContext(c.WithClient(ctx, ""))
+	client.Known = true
+	return context.WithValue(ctx, placeKey{}, placeFor(client))
 }
 
 // placeOf returns the place of a request.
@@ -98,10 +113,13 @@ func placeOf(ctx context.Context) place {
 	if p, ok := ctx.Value(placeKey{}).(place); ok {
 		return p
 	}
-	client := core.ClientFromContext(ctx)
+	return placeFor(core.ClientFromContext(ctx))
+}
+
+func placeFor(client core.Client) place {
 	switch {
 	case client.Known:
-		return place{priority: known}
+		return place{known, client.Networks}
 	case len(client.Networks) > 0:
 		return place{identified, client.Networks}
 	}
@@ -200,18 +218,27 @@ func (q *queue) join(p priority, networks []netip.Prefix) (*waiter, error) {
 	if len(q.lines[p]) >= places {
 		return nil, errBusy
 	}
+	w := &waiter{granted: make(chan struct{})}
 	for i, network := range networks { // a /64, then a /56 and a /48, which may have more
-		if q.networks[network] >= max(1, places*(i+2)/8) {
+		share := lineShare{p, network}
+		if q.networks[share] >= max(1, places*(i+2)/8) {
 			return nil, errBusy
 		}
+		w.shares = append(w.shares, share)
+	}
+	if p == known && len(networks) == 0 {
+		share := lineShare{priority: known}
+		if q.networks[share] >= places/2 {
+			return nil, errBusy
+		}
+		w.shares = append(w.shares, share)
 	}
 	if q.networks == nil {
-		q.networks = map[netip.Prefix]int{}
+		q.networks = map[lineShare]int{}
 	}
-	for _, network := range networks {
-		q.networks[network]++
+	for _, share := range w.shares {
+		q.networks[share]++
 	}
-	w := &waiter{make(chan struct{}), networks}
 	q.lines[p] = append(q.lines[p], w)
 	return w, nil
 }
@@ -231,9 +258,9 @@ func (q *queue) giveUp(p priority, w *waiter) bool {
 
 // forget removes a waiter from the counts of its networks. q.mu is locked.
 func (q *queue) forget(w *waiter) {
-	for _, network := range w.networks {
-		if q.networks[network]--; q.networks[network] <= 0 {
-			delete(q.networks, network)
+	for _, share := range w.shares {
+		if q.networks[share]--; q.networks[share] <= 0 {
+			delete(q.networks, share)
 		}
 	}
 }
@@ -255,10 +282,16 @@ func (q *queue) leave() {
 
 // next returns the priority that gets the next slot, or a negative value if no request waits. q.mu is locked.
 func (q *queue) next() priority {
-	switch {
-	case len(q.lines[known]) > 0:
+	others := len(q.lines[unidentified])+len(q.lines[identified]) > 0
+	if len(q.lines[known]) > 0 && (!others || q.knownTurns < turnsInARow) {
+		if others {
+			q.knownTurns++
+		}
 		return known
-	case len(q.lines[unidentified]) > 0 && (len(q.lines[identified]) == 0 || q.turns >= 3):
+	}
+	q.knownTurns = 0
+	switch {
+	case len(q.lines[unidentified]) > 0 && (len(q.lines[identified]) == 0 || q.turns >= turnsInARow):
 		q.turns = 0
 		return unidentified
 	case len(q.lines[identified]) > 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -140,13 +141,16 @@ func TestQueueFlood(t *testing.T) {
 		most     int  // requests of the attacker that wait
 		others   bool // identified clients elsewhere get a slot
 	}{
-		"unidentified":        {func(int) place { return place{} }, 64, true},
-		"one IPv4":            {func(int) place { return v4(1) }, 16, true},
-		"one /64":             {func(int) place { return v6(1, 1) }, 16, true},
-		"the /64 of one /56":  {func(i int) place { return v6(1, i%256) }, 24, true},
-		"the /64 of one /48":  {func(i int) place { return v6(1, i) }, 32, true},
-		"many /48":            {func(i int) place { return v6(i, 1) }, 64, false},
-		"many known browsers": {func(int) place { return place{priority: known} }, 128, true},
+		"unidentified":          {func(int) place { return place{} }, 64, true},
+		"one IPv4":              {func(int) place { return v4(1) }, 16, true},
+		"one /64":               {func(int) place { return v6(1, 1) }, 16, true},
+		"the /64 of one /56":    {func(i int) place { return v6(1, i%256) }, 24, true},
+		"the /64 of one /48":    {func(i int) place { return v6(1, i) }, 32, true},
+		"many /48":              {func(i int) place { return v6(i, 1) }, 64, false},
+		"known, unidentified":   {func(int) place { return place{priority: known} }, 64, true},
+		"known, one IPv4":       {func(int) place { return place{known, v4(1).networks} }, 32, true},
+		"known, one /48":        {func(i int) place { return place{known, v6(1, i).networks} }, 64, true},
+		"known, many addresses": {func(i int) place { return place{known, v4(i).networks} }, 128, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -167,8 +171,8 @@ func TestQueueFlood(t *testing.T) {
 				}
 				elsewhere, owner, proxied := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 				go func() { elsewhere <- q.do(as(v4(9000)), hash) }()
-				if row.attacker(0).priority != known {
-					go func() { owner <- q.do(as(place{priority: known}), hash) }()
+				if row.most < 128 {
+					go func() { owner <- q.do(as(place{known, v4(9001).networks}), hash) }()
 				} else {
 					owner <- nil
 				}
@@ -188,5 +192,62 @@ func TestQueueFlood(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestQueueTurns proves that known clients do not keep others out while they wait, and that each network has a share of
+// its own in each line.
+func TestQueueTurns(t *testing.T) {
+	t.Parallel()
+	q := newQueue(1, 1)
+	at := []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
+	if w, err := q.join(known, at); w != nil || err != nil {
+		t.Fatalf("the slot is taken: %v", err)
+	}
+	waiting := map[priority]int{known: 9, identified: 3, unidentified: 1}
+	for p, n := range waiting {
+		for range n {
+			networks := at
+			if p == unidentified {
+				networks = nil
+			}
+			if _, err := q.join(p, networks); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var served []priority
+	for range 13 {
+		before := [priorities]int{len(q.lines[0]), len(q.lines[1]), len(q.lines[2])}
+		q.leave()
+		for p := range priorities {
+			if len(q.lines[p]) < before[p] {
+				served = append(served, p)
+			}
+		}
+	}
+	k, i, u := known, identified, unidentified
+	if want := []priority{k, k, k, i, k, k, k, i, k, k, k, i, u}; !slices.Equal(served, want) {
+		t.Errorf("served %v, want %v", served, want)
+	}
+}
+
+// TestPlaceOfClients: a known client has the share of its network in the line of known clients.
+func TestPlaceOfClients(t *testing.T) {
+	t.Parallel()
+	at := []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
+	for name, row := range map[string]struct {
+		client core.Client
+		want   place
+	}{
+		"known":               {core.Client{Known: true, Networks: at}, place{known, at}},
+		"known, unidentified": {core.Client{Known: true}, place{priority: known}},
+		"identified":          {core.Client{Networks: at}, place{identified, at}},
+		"unidentified":        {core.Client{}, place{}},
+	} {
+		got := placeFor(row.client)
+		if got.priority != row.want.priority || !slices.Equal(got.networks, row.want.networks) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }

@@ -143,7 +143,7 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 		c.Drop(resetCookie)
 		return nil, errLink
 	}
-	hash, err := s.chosen.take(withPriority(ctx), c, c.Field("newPassword"), o.user.Email)
+	hash, err := s.chosen.take(withPriority(ctx, c), c, c.Field("newPassword"), o.user.Email)
 	if err != nil {
 		return s.pages.again(ctx, c, s.form(ctx, c), err)
 	}
