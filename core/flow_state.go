@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
@@ -43,6 +44,9 @@ func (c flowClaims) appendClaims(dst []byte) []byte {
 	} {
 		dst = exactjson.AppendField(dst, field.name, field.value, false)
 	}
+	if ms := c.expires.Nanosecond() / int(time.Millisecond); ms > 0 { // orders flows that were started in one second
+		dst = strconv.AppendInt(exactjson.AppendName(dst, "ms"), int64(ms), 10)
+	}
 	if c.switches {
 		dst = append(exactjson.AppendName(dst, "switch"), "true"...)
 	}
@@ -59,12 +63,13 @@ func (s *checks) openFlow(keys *jwe.Keyring, sealed string) (flowClaims, error) 
 	var flow struct {
 		Tag, Verifier, Nonce, Secret, Session, Browser, URL string
 		Switch                                              bool
+		MS                                                  int
 	}
 	token.Extra.Get("flow", &flow)
 	return flowClaims{token.Extra.Text("value"), &flowState{
 		provider: token.Extra.Text("provider"), tag: flow.Tag, verifier: flow.Verifier, nonce: flow.Nonce,
 		secret: flow.Secret, session: flow.Session, browser: flow.Browser, callbackURL: flow.URL, switches: flow.Switch,
-		expires: token.Expires,
+		expires: token.Expires.Add(time.Duration(flow.MS) * time.Millisecond),
 	}}, nil
 }
 

@@ -51,9 +51,9 @@ const wantDecisions = `latchkey_decisions_total{name="account.linked",outcome="o
 latchkey_decisions_total{name="config",outcome="ok",provider="",reason=""} 1
 latchkey_decisions_total{name="csrf",outcome="refused",provider="credentials",reason="no_token"} 1
 latchkey_decisions_total{name="mail.asked",outcome="ok",provider="email",reason=""} 1
-latchkey_decisions_total{name="signin",outcome="failed",provider="acme",reason="provider"} 1
 latchkey_decisions_total{name="signin",outcome="ok",provider="acme",reason=""} 1
 latchkey_decisions_total{name="signin",outcome="ok",provider="credentials",reason=""} 1
+latchkey_decisions_total{name="signin",outcome="refused",provider="acme",reason="request"} 1
 latchkey_decisions_total{name="signin",outcome="refused",provider="credentials",reason="credentials"} 2
 latchkey_decisions_total{name="signin",outcome="refused",provider="email",reason="token_unknown"} 1
 latchkey_decisions_total{name="signout",outcome="ok",provider="",reason=""} 1

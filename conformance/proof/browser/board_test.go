@@ -101,7 +101,7 @@ func (v *visitor) refused(path string) {
 	if answer := v.open(path); answer.Status != http.StatusForbidden {
 		v.Errorf("%s answers %d", path, answer.Status)
 	}
-	v.sees("Access Denied")
+	v.sees("You don't have access to this page")
 }
 
 // writes waits for the form that a member gets while they look at the board, and adds a card.

@@ -84,6 +84,7 @@ func announced(e *log.Entry) bool {
 		strings.HasSuffix(u.Path, "/callback/credentials") && strings.Contains(e.Text, "responded with a status of 401") ||
 		strings.Contains(u.Path, "/signin/..") && strings.Contains(e.Text, "responded with a status of 404") ||
 		strings.HasPrefix(u.Path, "/auth/password/") && strings.Contains(e.Text, "responded with a status of 422") ||
+		u.Path == "/auth/password/confirm" && strings.Contains(e.Text, "responded with a status of 400") || // unknown link
 		u.Path == "/team" && strings.Contains(e.Text, "responded with a status of 403")
 }
 

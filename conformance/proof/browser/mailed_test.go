@@ -27,7 +27,7 @@ func (v *visitor) mailed(kind, address string) (link string) {
 	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		page := v.mailbox()
 		for letter := range strings.SplitSeq(page, "<article>") { // the newest is on top
-			if !strings.HasPrefix(strings.TrimSpace(letter), "<h2>"+kind+" ") || !strings.Contains(letter, "To "+address+" ") {
+			if !strings.Contains(letter, " · "+kind+"</p>") || !strings.Contains(letter, "To "+address+" ") {
 				continue
 			}
 			if _, rest, found := strings.Cut(letter, `href="`); found {
