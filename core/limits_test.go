@@ -590,6 +590,35 @@ func TestLinkRequestedAgain(t *testing.T) {
 	}
 }
 
+// TestKnownForOneSpelling: a browser is known for other spellings of the same name, and not for the name of another user
+// that differs in an accent or an invisible character.
+func TestKnownForOneSpelling(t *testing.T) {
+	t.Parallel()
+	a := remembering(t)
+	for signedIn, row := range map[string]struct{ known, unknown []string }{
+		"áda@example.com": {
+			[]string{"áda@example.com", " ÁDA@Example.com ", "a\u0301da@example.com"},
+			[]string{"ada@example.com", "àda@example.com", "áda@éxample.com"},
+		},
+		"Zoë": {[]string{"zoë", "ZOË "}, []string{"zoe", "zo\u200be"}},
+	} {
+		b := visit(t, a)
+		if !enter(b, signedIn) {
+			t.Fatalf("%q does not sign in", signedIn)
+		}
+		for _, name := range row.known {
+			if askedWith(t, b, name) == "" {
+				t.Errorf("%q: the browser is not known for %q", signedIn, name)
+			}
+		}
+		for _, name := range row.unknown {
+			if askedWith(t, b, name) != "" {
+				t.Errorf("%q: the browser is known for %q", signedIn, name)
+			}
+		}
+	}
+}
+
 // TestLinkRequestedThroughAnotherHost: a link that an attacker requests through another host leads there, so it does not
 // replace the one that the owner requests.
 func TestLinkRequestedThroughAnotherHost(t *testing.T) {
