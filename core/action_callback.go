@@ -140,7 +140,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
 	out.cookies = append(out.cookies, cookies...)
-	out.cookies = append(out.cookies, s.parts.limits.known.remember(ctx, c, out.typed, who.user.Email, who.user.ID)...)
+	out.cookies = append(out.cookies, s.parts.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
 	if !who.keeps {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, &c.session, id, who.user.ID)...)
 	}
@@ -181,4 +181,18 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 	return s.gate.ask(ctx, &c.arrival, SignInParams{
 		User: user, Account: account, Profile: id.profile, Credentials: id.credentials,
 	})
+}
+
+// provenNames returns the names under which the browser of a sign-in becomes known: the user's ID, the name whose
+// password or email link was just used, and a verified address. An address that nobody has verified may be another
+// person's, whose limits an attacker would escape.
+func provenNames(out *outcome, user *User) []string {
+	names := []string{user.ID}
+	if t := out.who.account.Type; t == TypeCredentials || t == TypeEmail {
+		names = append(names, out.typed)
+	}
+	if !user.EmailVerified.IsZero() {
+		names = append(names, user.Email)
+	}
+	return names
 }

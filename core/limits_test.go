@@ -657,10 +657,15 @@ func TestLinkRequestedThroughAnotherHost(t *testing.T) {
 // stopped does so only when it is complete.
 func TestKnownByAnyMethod(t *testing.T) {
 	t.Parallel()
-	ada := &core.User{ID: "7", Email: "ada@example.com"}
+	ada := &core.User{ID: "7", Email: "ada@example.com", EmailVerified: start}
+	mallory := &core.User{ID: "8", Email: "ada@example.com"}
 	signsIn := core.Action{Method: "POST", Name: "toy", Verb: "in",
 		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
 			return c.SignIn(ctx, core.SignIn{User: ada})
+		}}
+	unverified := core.Action{Method: "POST", Name: "toy", Verb: "unverified",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			return c.SignIn(ctx, core.SignIn{User: mallory})
 		}}
 	proves := core.Action{Method: "POST", Name: "toy", Verb: "proves",
 		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
@@ -670,7 +675,7 @@ func TestKnownByAnyMethod(t *testing.T) {
 	rows := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	var link string
 	a := newApp(t, core.Config{
-		Store: rows, Limits: core.Limits{KnownBrowsers: core.On}, Parts: []core.Part{answers(signsIn, proves)},
+		Store: rows, Limits: core.Limits{KnownBrowsers: core.On}, Parts: []core.Part{answers(signsIn, unverified, proves)},
 		Providers: []core.Provider{anybody(), &core.EmailProvider{
 			ConfirmLink: core.Off,
 			Send:        func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil },
@@ -699,6 +704,11 @@ func TestKnownByAnyMethod(t *testing.T) {
 		if askedWith(t, b, "eve@example.com") != "" {
 			t.Errorf("%s: the browser is known for others", name)
 		}
+	}
+	b := visit(t, a)
+	b.submit("/auth/toy/unverified", nil)
+	if askedWith(t, b, "8") == "" || askedWith(t, b, "ada@example.com") != "" {
+		t.Error("the browser is known for an address that its user has not verified")
 	}
 }
 
