@@ -46,6 +46,12 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 	if err := d.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: delete the user: %w", err)
 	}
+	if ended { // under jwt a session may have begun before the user was deleted
+		if _, err := d.host.Auth.EndSessions(ctx, user.ID, core.EndOptions{}); err != nil {
+			d.host.Logger.ErrorContext(ctx, "account: a session may have outlived a deleted user", "user_id", user.ID,
+				"error", err)
+		}
+	}
 	told(ctx, c, core.AuditUserDeleted, session)
 	if d.letters.mail != nil && user.Email != "" {
 		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: d.host.Now()}

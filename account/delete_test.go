@@ -96,3 +96,30 @@ func TestDeleteNeedsProof(t *testing.T) {
 		t.Errorf("answered %d", r.Status)
 	}
 }
+
+// TestDeleteEndsLateSessions: a session that begins before the user is deleted, and after their sessions were ended, ends
+// with the user.
+func TestDeleteEndsLateSessions(t *testing.T) {
+	for name, configure := range strategies {
+		t.Run(name, func(t *testing.T) {
+			var s *site
+			var late *browser
+			s = newSite(t, setup{
+				options: account.Options{Delete: func(context.Context, *core.User) error { return nil }},
+				configure: func(c *core.Config) {
+					configure(c)
+					c.Audit = func(_ context.Context, e core.AuditEvent) {
+						if e.Name == core.AuditSessionsEnded && late == nil {
+							late = s.as(ada)
+						}
+					}
+				},
+			})
+			b := s.as(ada)
+			b.fine(b.post("account/delete", url.Values{"phrase": {phrase}}), http.StatusOK)
+			if late == nil || late.signedIn() {
+				t.Error("a session of the deleted user continues")
+			}
+		})
+	}
+}

@@ -58,6 +58,16 @@ func (l *linker) beginStored(ctx context.Context, p *presented, id *identity, wh
 	if l.sessions.config.Strategy != StrategyDatabase {
 		return nil
 	}
+	if err := l.createStored(ctx, id, who); err != nil {
+		return err
+	}
+	l.replaceSession(ctx, p.at, p.value(), who.session)
+	l.endOldest(ctx, p.at, who.session)
+	return nil
+}
+
+// createStored stores a session of a user, and leaves the one that the request presents.
+func (l *linker) createStored(ctx context.Context, id *identity, who *member) error {
 	session, err := l.sessions.rows.create(ctx, l.store.sessions, who.user.ID, id.authenticatedAt(l.now()))
 	switch {
 	case err != nil && id.account.Type == TypeCredentials:
@@ -68,8 +78,6 @@ func (l *linker) beginStored(ctx context.Context, p *presented, id *identity, wh
 		return errorf(ErrStore, "begin a session: %w", err)
 	}
 	who.session = session
-	l.replaceSession(ctx, p.at, p.value(), session)
-	l.endOldest(ctx, p.at, session)
 	return nil
 }
 
@@ -117,15 +125,18 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 }
 
 // replaceSession removes the record of the session cookie that a new session overwrites: a copy of the old cookie is
-// good no longer.
-func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *store.Session) {
+// good no longer. It reports whether the record was still in the store, as far as is known.
+func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *store.Session) (there bool) {
 	if token == "" || l.sessions.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
-		return
+		return true
 	}
 	switch ended, err := l.sessions.rows.delete(ctx, token); {
 	case err == nil && ended != nil:
 		v.decidedOf(ctx, AuditSessionEnded, ReasonReplaced, ended.UserID, publicID(l.sessions.rows.atRest(token)))
 	case err != nil && !errors.Is(err, ErrNotFound):
 		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
+	case err != nil:
+		return false
 	}
+	return true
 }

@@ -2,6 +2,8 @@ package core
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -12,6 +14,8 @@ import (
 //
 // Without methods nothing was proved: the session stays the same one and as old as it was, and where it is in a cookie
 // that shows the address of before [Call.UpdatedUser] its token shows the new one.
+//
+// If the session has ended since the request arrived, it stays ended, and the error matches [ErrNotFound].
 func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 	if c.in.r.Method != "POST" {
 		return errGetSignsIn
@@ -34,6 +38,9 @@ func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 	}
 	again := &proof{methods: all, proved: len(methods) > 0}
 	cookies, err := c.parts.entry.reissue(ctx, &c.in.session, c.part, again, c.moved)
+	if errors.Is(err, ErrNotFound) {
+		c.read, c.session, c.failed, c.cookies = true, nil, nil, c.in.session.clearEnded()
+	}
 	if err != nil {
 		return err
 	}
@@ -50,14 +57,22 @@ type proof struct {
 	proved  bool // just now
 }
 
-// reissue makes another token of the session that a request presents.
+var errEndedMeanwhile = mistake(
+	fmt.Errorf("Call.Reissue: the session has ended since the request arrived: %w", ErrNotFound))
+
+// reissue makes another token of the session that a request presents. It looks the session up again: the request may
+// have waited, and the user may have signed out.
 func (s *signIns) reissue(
 	ctx context.Context, p *presented, by string, again *proof, moved movedAddress,
 ) ([]Cookie, error) {
+	p.again()
 	if s.sessions.config.Strategy == StrategyJWT {
 		return s.reissueJWT(ctx, p, again, moved)
 	}
 	_, user, err := p.stored(ctx)
+	if errors.Is(err, ErrNotFound) || err == nil && !p.mayRenew(true) {
+		return nil, errEndedMeanwhile
+	}
 	if err != nil {
 		return nil, asError(err, ErrSessionToken)
 	}
@@ -68,9 +83,14 @@ func (s *signIns) reissue(
 	before := s.sessions.rows.atRest(p.value())
 	note := s.sessions.records.note(ctx, publicID(before))
 	who := member{user: user.Clone()}
-	if err := s.linker.beginStored(ctx, p, id, &who); err != nil {
+	if err := s.linker.createStored(ctx, id, &who); err != nil {
 		return nil, err
 	}
+	if !s.linker.replaceSession(ctx, p.at, p.value(), who.session) {
+		s.sessions.takeBack(ctx, p.at, who, "")
+		return nil, errEndedMeanwhile
+	}
+	s.linker.endOldest(ctx, p.at, who.session)
 	who.keeps = true // its record moves along
 	cookies, after, err := s.sessions.issue(ctx, p, id, who)
 	if err != nil {
@@ -87,7 +107,7 @@ func (s *signIns) reissue(
 func (s *signIns) reissueJWT(
 	ctx context.Context, p *presented, again *proof, moved movedAddress,
 ) ([]Cookie, error) {
-	before, err := p.live(ctx)
+	before, err := s.unended(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +118,19 @@ func (s *signIns) reissueJWT(
 		if err := s.sessions.newFacts(ctx, after, authentication{s.sessions.now(), again.methods}); err != nil {
 			return nil, err
 		}
+		p.again() // the session may have ended before newFacts read the epoch
+		if _, err := s.unended(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	value, err := s.sessions.jwt.encode(ctx, p.at.cookies, after)
 	if err != nil {
 		return nil, err
 	}
 	expires := s.sessions.jwt.ends(after, s.sessions.now())
+	if !p.mayRenew(true) || s.sessions.hasEnded(before) {
+		return nil, errEndedMeanwhile
+	}
 	cookies, err := p.set(value, expires)
 	if err == nil {
 		p.noteReplaced(tokenUpdated)
@@ -112,4 +139,14 @@ func (s *signIns) reissueJWT(
 		s.sessions.goesOn(ctx, p, before, after, again.methods, expires)
 	}
 	return cookies, err
+}
+
+// unended returns the session token of a request whose session continues. An error that matches ErrNotFound says that it
+// has ended.
+func (s *signIns) unended(ctx context.Context, p *presented) (*Token, error) {
+	token, err := p.live(ctx)
+	if err != nil && !errors.Is(err, ErrSessionToken) {
+		return nil, errEndedMeanwhile
+	}
+	return token, err
 }

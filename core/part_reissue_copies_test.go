@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -119,5 +120,51 @@ func TestLogoutOfASessionThatGoesOn(t *testing.T) {
 				t.Errorf("answered %d, the session goes on: %t", r.Status, here(b))
 			}
 		})
+	}
+}
+
+// TestReissueLeavesEndedSessions: a session that ends while an action runs stays ended.
+func TestReissueLeavesEndedSessions(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*app, *browser){
+		"sign-out": func(_ *app, b *browser) { b.submit("/auth/signout", nil) },
+		"EndSessions": func(a *app, b *browser) {
+			if _, err := a.EndSessions(context.Background(), "1", core.EndOptions{}); err != nil {
+				b.t.Error(err)
+			}
+		},
+	} {
+		for _, revocation := range []core.Toggle{core.On, core.Off} {
+			for _, strategy := range bothStrategies {
+				if revocation == core.Off && (strategy == core.StrategyDatabase || name == "EndSessions") {
+					continue
+				}
+				t.Run(string(strategy)+" "+name, func(t *testing.T) {
+					t.Parallel()
+					ended := func() {}
+					first := func(ctx context.Context, c *core.Call) error {
+						_, err := c.Session(ctx)
+						ended()
+						return err
+					}
+					a, _ := factual(t, strategy, func(c *core.Config) {
+						if strategy == core.StrategyJWT {
+							c.Session.Revocation.On = revocation
+						}
+						c.Parts = []core.Part{provingAgain(first)}
+					})
+					b := signedIn(t, a, "1")
+					tab := visit(t, a)
+					tab.cookies = b.cookies
+					ended = func() { end(a, tab) }
+					if r := b.submit("/auth/again", nil); !errors.Is(r.Err, core.ErrNotFound) {
+						t.Errorf("answered %d, %v", r.Status, r.Err)
+					}
+					if s := b.session(); s != nil {
+						t.Errorf("signed in again as %q", s.UserID)
+					}
+				})
+			}
+		}
 	}
 }

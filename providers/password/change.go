@@ -119,8 +119,16 @@ func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) erro
 	c.KnowBrowser(ctx, user)
 	s.letters.notifyChanged(ctx, c, user)
 	s.endings.links(ctx, user.ID)
-	if err := s.endings.others(ctx, c); err != nil {
+	err := s.endings.others(ctx, c)
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		s.log.ErrorContext(ctx, "password: sessions may have outlived a change", "user", user.ID, "error", err)
 	}
-	return c.Reissue(ctx, core.MethodPassword)
+	if !errors.Is(err, core.ErrNotFound) {
+		err = c.Reissue(ctx, core.MethodPassword)
+	}
+	if errors.Is(err, core.ErrNotFound) { // the session has ended: the password is changed, and the user signs in again
+		s.log.InfoContext(ctx, "password: the session of a change has ended", "user", user.ID, "error", err)
+		return nil
+	}
+	return err
 }
