@@ -32,6 +32,8 @@ type smallOP struct {
 	endSession string
 	padding    int
 	down       bool
+	// authTime is the claim auth_time of ID tokens; nil: none.
+	authTime any
 }
 
 var opKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize))
@@ -71,6 +73,9 @@ func (p *smallOP) RoundTrip(r *http.Request) (*http.Response, error) {
 		claims := map[string]any{
 			"iss": "https://op.example/common", "aud": "id", "sub": "u1", "sid": p.sid, "iat": p.clock.Now().Unix(),
 			"exp": p.clock.Now().Unix() + 60,
+		}
+		if p.authTime != nil {
+			claims["auth_time"] = p.authTime
 		}
 		if p.padding > 0 {
 			claims["groups"] = strings.Repeat("g", p.padding)

@@ -57,6 +57,9 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 // signIn signs in the user of an outcome, after a question if another user is signed in.
 func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response, error) {
 	response, err := s.confirmUser(ctx, c, out)
+	if err == nil && response == nil {
+		err = s.dateAuthentication(ctx, c, out.who)
+	}
 	if err != nil {
 		c.auditCallback(ctx, out.typed, err)
 	}
@@ -64,7 +67,9 @@ func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response,
 		return response, err
 	}
 	response = &Response{}
-	response.Redirect, err = s.complete(ctx, c, out)
+	if response.Redirect, err = s.complete(ctx, c, out); err == nil && out.stale {
+		return s.stalePage(ctx, c, out), nil
+	}
 	return response, err
 }
 
@@ -144,6 +149,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if !who.keeps {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, &c.session, id, who.user.ID)...)
 	}
+	out.stale = s.settleStepUp(c, out, who)
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
 	if who.created {
 		c.decided(ctx, AuditSignUp, "", who.user.ID)

@@ -30,6 +30,8 @@ type outcome struct {
 	// bare: the request is a cross-site POST, without the cookies that the browser has. The response must not replace
 	// them.
 	bare bool
+	// stale: a step-up was requested, and the sign-in is not recent enough for it.
+	stale bool
 }
 
 // ceremonies is a flow that also answers GET webauthn-options/<provider>.

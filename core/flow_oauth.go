@@ -19,6 +19,7 @@ type oauthFlow struct {
 	// targets are the deployments that a redirect proxy sends answers on to (Config.RedirectProxyTargets).
 	targets []string
 	ends    *logouts
+	parts   *parts
 }
 
 // needsToken implements [flow].
@@ -48,6 +49,9 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 			request.Further = url.Values{}
 		}
 		request.Further.Set(name, value)
+	}
+	if request.Further, err = f.askToAuthenticate(ctx, c, request.Further); err != nil {
+		return nil, err
 	}
 	address, err := f.client.Authorize(at, request)
 	if asksTooMuch := len(c.r.Target) > oauth.MaxAuthorizationURL/4; asksTooMuch && errors.Is(err, oauth.ErrURLTooLong) {

@@ -56,7 +56,16 @@ func (v *Visit) objection(err error) *Response {
 
 // askAgain asks a visitor to prove again who they are: a browser at the sign-in page, which leads back, an API client
 // by the challenge of RFC 9470 section 3.
-func (v *Visit) askAgain(again *StepUp) *Response { return v.askToSignIn(again.problem()) }
+func (v *Visit) askAgain(again *StepUp) *Response {
+	if asks := v.at.caller(); asks == browser || asks == htmx {
+		cookie, err := v.auth.parts.requestStepUp(&v.at, again)
+		if err != nil {
+			return v.nobodyKnows(err)
+		}
+		v.collected.keep(&v.at, []Cookie{cookie})
+	}
+	return v.askToSignIn(again.problem())
+}
 
 // forbid responds with 403: a page for a browser, which says who is signed in and offers another account, and a problem
 // document (RFC 9457) for others.

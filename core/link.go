@@ -68,7 +68,7 @@ func (l *linker) beginStored(ctx context.Context, p *presented, id *identity, wh
 
 // createStored stores a session of a user, and leaves the one that the request presents.
 func (l *linker) createStored(ctx context.Context, id *identity, who *member) error {
-	session, err := l.sessions.rows.create(ctx, l.store.sessions, who.user.ID, id.authenticatedAt(l.now()))
+	session, err := l.sessions.rows.create(ctx, l.store.sessions, who.user.ID, id.authenticatedAt(l.now(), who.user.ID))
 	switch {
 	case err != nil && id.account.Type == TypeCredentials:
 		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",

@@ -23,7 +23,7 @@ func (l *linker) settled(ctx context.Context, v *arrival, id *identity, here vis
 	owner := id.account.UserID
 	for n := 1; ; n++ {
 		w := l.writer(v, owner)
-		w.authentication = id.authenticatedAt(l.now())
+		w.authentication = func(userID string) authentication { return id.authenticatedAt(l.now(), userID) }
 		who, err = w.settle(ctx, id, here)
 		if err == nil || n == linkAttempts || !w.overtaken(ctx, id, err) {
 			return who, err

@@ -36,7 +36,8 @@ func TestFreshLinks(t *testing.T) {
 				name := map[bool]string{true: ", a passkey", false: ", an account"}[passkey]
 				t.Run(row.name+", "+string(strategy)+name, func(t *testing.T) {
 					t.Parallel()
-					w := newTown(t, power{true, true, true, true}, strategy, func(c *core.Config) { c.Parts = row.parts })
+					w := newTown(t, power{true, true, true, true}, strategy, func(c *core.Config) { c.Parts = row.parts },
+						reauthenticating)
 					b := w.browser()
 					id := w.signedIn(b, w.through(b, "plain", "s1", victim, ""))
 					w.app.clock.Advance(row.waits)

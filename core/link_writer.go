@@ -53,8 +53,8 @@ type writer struct {
 	// refused is the user whose address the rules refused to the sign-in, nil where they did not or it was for something
 	// else.
 	refused *User
-	// authentication is that of the sign-in.
-	authentication authentication
+	// authentication returns that of the sign-in, for a session of a user.
+	authentication func(userID string) authentication
 	// proved: this sign-in has written the proof of the address already.
 	proved bool
 	// unlinked are the sign-in methods that a verification removed.
@@ -128,5 +128,5 @@ func (w *writer) createSession(ctx context.Context, u *User) (*store.Session, er
 	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated {
 		return nil, nil
 	}
-	return w.linker.sessions.rows.create(ctx, w.sessions, u.ID, w.authentication)
+	return w.linker.sessions.rows.create(ctx, w.sessions, u.ID, w.authentication(u.ID))
 }

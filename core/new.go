@@ -105,6 +105,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 	a.parts.assemble(a, entry, asked)
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
+		parts: &a.parts,
 		checks: &checks{
 			sealer: seal, keys: seals.flowKeys, state: seals.state, exchanges: a.sessions.exchanges,
 		},
@@ -132,6 +133,7 @@ type flowMaker struct {
 	limits    *limits
 	cleaning  *cleaning
 	logouts   *logouts
+	parts     *parts
 	newUserID func(provider, accountID string) (string, error)
 }
 
@@ -142,7 +144,7 @@ func (m *flowMaker) flow(p *provider) flow {
 	case p.oauth != nil:
 		return &oauthFlow{
 			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID,
-			targets: m.config.RedirectProxyTargets, ends: m.logouts,
+			targets: m.config.RedirectProxyTargets, ends: m.logouts, parts: m.parts,
 		}
 	case p.email != nil:
 		return &emailFlow{

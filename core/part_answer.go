@@ -129,6 +129,11 @@ func objection(c *Call, err error) (*Response, error) {
 	case c.WantsJSON:
 		return nil, again.problem()
 	}
+	cookie, err := c.parts.requestStepUp(&c.in.arrival, again)
+	if err != nil {
+		return nil, err
+	}
+	c.keep(cookie)
 	return toSignIn(c)
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -14,6 +15,9 @@ const (
 	// redirect of a sign-in, and the pages after it are to be in the same language.
 	localeCookie = "locale"
 )
+
+// ownCookies are all of them: no plugin keeps a cookie with such a name.
+var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie, stepUpCookie}
 
 // partCookie is the cookie of that name which parts keep: "__Host-latchkey.<name>".
 func (v *arrival) partCookie(name string) cookieSpec {
@@ -27,11 +31,11 @@ func (v *arrival) partCookie(name string) cookieSpec {
 // begin it with the part's Name. A browser keeps about 3,000 bytes of JSON. The visitor can keep a copy and present it
 // again until ttl is over: what must happen once needs a record.
 func (c *Call) Keep(name string, v any, ttl time.Duration) error {
-	if !isActionName(name) || name == pendingCookie || name == localeCookie || name == knownCookie {
+	if !isActionName(name) || slices.Contains(ownCookies[:], name) {
 		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most, and "+
-			"none of %q, %q and %q", name, pendingCookie, localeCookie, knownCookie)
+			"none of %q", name, ownCookies)
 	}
-	cookie, err := c.parts.cookie(c.in, name, v, c.parts.now().Add(ttl))
+	cookie, err := c.parts.cookie(&c.in.arrival, name, v, c.parts.now().Add(ttl))
 	if err == nil {
 		c.keep(cookie)
 	}
@@ -39,7 +43,7 @@ func (c *Call) Keep(name string, v any, ttl time.Duration) error {
 }
 
 // cookie seals v into the cookie that parts keep under a name.
-func (ps *parts) cookie(c *call, name string, v any, expires time.Time) (Cookie, error) {
+func (ps *parts) cookie(at *arrival, name string, v any, expires time.Time) (Cookie, error) {
 	sealed, err := ps.seals.seal("cookie "+name, v, expires)
 	if err != nil {
 		return Cookie{}, err
@@ -48,16 +52,16 @@ func (ps *parts) cookie(c *call, name string, v any, expires time.Time) (Cookie,
 		return Cookie{}, fmt.Errorf("core: Keep: %q has %d bytes sealed, and browsers keep %d", name, len(sealed),
 			maxKeptCookie)
 	}
-	spec := c.partCookie(name)
+	spec := at.partCookie(name)
 	cookie := spec.setUntil(sealed, expires)
 	cookie.HasMaxAge, cookie.MaxAge = true, int(expires.Sub(ps.now()).Seconds())
 	return cookie, nil
 }
 
 // kept reads into v what is kept under a name.
-func (ps *parts) kept(c *call, name string, v any) bool {
-	spec := c.partCookie(name)
-	value, ok := c.jar.Get(spec.name())
+func (ps *parts) kept(at *arrival, name string, v any) bool {
+	spec := at.partCookie(name)
+	value, ok := at.jar.Get(spec.name())
 	return ok && ps.seals.open("cookie "+name, value, v) == nil
 }
 
@@ -67,7 +71,7 @@ const maxKeptCookie = 3900
 // Kept reads into v, a pointer, what Keep had the browser keep. false: the browser has nothing, or what it has is too
 // old, altered, or of another shape.
 func (c *Call) Kept(name string, v any) bool {
-	return name != pendingCookie && c.parts.kept(c.in, name, v)
+	return name != pendingCookie && name != stepUpCookie && c.parts.kept(&c.in.arrival, name, v)
 }
 
 // Drop has the browser forget what Keep kept.

@@ -43,7 +43,7 @@ type PendingSignIn struct {
 }
 
 // Kept reads what [Call.Keep] had the browser keep, such as the mark of a device that needs no second factor.
-func (p *PendingSignIn) Kept(name string, v any) bool { return p.parts.kept(p.in, name, v) }
+func (p *PendingSignIn) Kept(name string, v any) bool { return p.parts.kept(&p.in.arrival, name, v) }
 
 // Gate adds a gate. It needs the records of the store, where a sign-in waits that is held.
 func (h *Host) Gate(g Gate) {

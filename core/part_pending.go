@@ -29,13 +29,15 @@ const (
 
 // heldSignIn is what goes on when a gate releases a sign-in.
 type heldSignIn struct {
-	User        plainUser   `json:"user"`
-	Account     heldAccount `json:"account"`
-	Profile     Profile     `json:"profile,omitempty"`
-	SID         string      `json:"sid,omitempty"`
-	Methods     []Method    `json:"methods,omitempty"`
-	CallbackURL string      `json:"url"`
-	Created     bool        `json:"created,omitempty"`
+	User    plainUser   `json:"user"`
+	Account heldAccount `json:"account"`
+	Profile Profile     `json:"profile,omitempty"`
+	SID     string      `json:"sid,omitempty"`
+	Methods []Method    `json:"methods,omitempty"`
+	// AuthTime is identity.authTime.
+	AuthTime    *time.Time `json:"authTime,omitempty"`
+	CallbackURL string     `json:"url"`
+	Created     bool       `json:"created,omitempty"`
 	// Typed is the identifier that the user typed.
 	Typed string `json:"typed,omitempty"`
 	// Stored is true for a user whom the store has.
@@ -75,6 +77,10 @@ func heldOf(id *identity, who member, callbackURL string) heldSignIn {
 		plainAccount(*a), string(a.AccessToken), string(a.RefreshToken), string(a.IDToken), a.SessionState,
 		a.AuthorizationDetails,
 	}
+	if id.authTime != nil {
+		at := id.authenticatedAt(time.Time{}, who.user.ID).time
+		held.AuthTime = &at
+	}
 	if id.tokens != nil {
 		held.SID = id.tokens.Claims.Text("sid")
 	}
@@ -89,6 +95,7 @@ func (h *heldSignIn) identity() *identity {
 	account.IDToken = Secret(h.Account.IDToken)
 	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
 	id := &identity{user: &user, account: &account, profile: h.Profile, methods: h.Methods, held: h.Made}
+	id.authTime = h.AuthTime
 	if h.SID != "" {
 		id.tokens = &TokenSet{Claims: Profile{"sid": h.SID}}
 	}
@@ -115,7 +122,7 @@ func (ps *parts) keepPending(ctx context.Context, c *call, held heldSignIn) (Coo
 		return Cookie{}, errorf(ErrStore, "hold a sign-in: %w", err)
 	}
 	ps.auth.sessions.rows.cleaning.perhaps()
-	return ps.cookie(c, pendingCookie, pendingName{key, pieces}, expires)
+	return ps.cookie(&c.arrival, pendingCookie, pendingName{key, pieces}, expires)
 }
 
 // storePending stores a sign-in in as many records as it needs. Those of a user whom the store has go with the user.
@@ -156,7 +163,7 @@ func pieceKey(key string, piece int) string {
 // pending reads the sign-in that is held for a browser. nil: there is none, or no longer.
 func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	var name pendingName
-	if !ps.kept(c, pendingCookie, &name) || ps.auth.store.records == nil {
+	if !ps.kept(&c.arrival, pendingCookie, &name) || ps.auth.store.records == nil {
 		return nil, nil
 	}
 	var sealed []byte

@@ -47,6 +47,9 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 		return nil, errPendingOver(nil)
 	}
 	id := p.held.identity()
+	if len(methods) > 0 {
+		id.authTime = nil // the user has just authenticated with them
+	}
 	for _, m := range methods {
 		if !slices.Contains(id.methods, m) {
 			id.methods = append(id.methods, m)

@@ -104,7 +104,7 @@ func (s *sessions) vouch(ctx context.Context, p *presented, begun *Token, id *id
 			return nil
 		}
 	}
-	return s.newFacts(ctx, begun, id.authenticatedAt(s.now()))
+	return s.newFacts(ctx, begun, id.authenticatedAt(s.now(), who.user.ID))
 }
 
 // newFacts writes the facts of a session that begins into its token.

@@ -13,6 +13,15 @@ import (
 // withFacts has the sessions of a town carry facts.
 func withFacts(c *core.Config) { c.Parts = append(c.Parts, asking{}) }
 
+// reauthenticating has all services ask for a password at every sign-in.
+func reauthenticating(c *core.Config) {
+	for _, p := range c.Providers {
+		if p, ok := p.(*core.OAuthProvider); ok {
+			p.Reauthenticates = core.On
+		}
+	}
+}
+
 // TestMethods signs in through every door.
 func TestMethods(t *testing.T) {
 	t.Parallel()
@@ -77,7 +86,7 @@ func TestProofsAgain(t *testing.T) {
 		for _, tx := range []bool{true, false} {
 			t.Run(string(strategy)+map[bool]string{true: ", transactions"}[tx], func(t *testing.T) {
 				t.Parallel()
-				w := newTown(t, power{tx, true, true, true}, strategy, withFacts)
+				w := newTown(t, power{tx, true, true, true}, strategy, withFacts, reauthenticating)
 				b := w.browser()
 				w.signedIn(b, w.through(b, "plain", "1", victim, ""))
 				first, copied := b.session(), visit(t, w.app)

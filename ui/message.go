@@ -25,6 +25,8 @@ func (l Locale) SignInMessage(name string) string {
 		return l.Say(textMailOnly)
 	case "SessionRequired":
 		return l.Say(textRequired)
+	case "StaleSignIn":
+		return l.Say(textStale)
 	}
 	return l.Say(textOther)
 }

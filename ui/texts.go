@@ -72,7 +72,11 @@ var (
 		English: "Too many wrong passwords in a row. Choose a new one by e-mail, or sign in another way.",
 	}
 	textRequired = Text{Key: "signin.required", English: "Sign in to see this page."}
-	textOther    = Text{Key: "signin.other", English: "We could not sign you in. Please try again."}
+	textStale    = Text{
+		Key: "signin.stale", English: "We could not confirm that you signed in just now. Use another sign-in method, " +
+			"or sign out and sign in again.",
+	}
+	textOther = Text{Key: "signin.other", English: "We could not sign you in. Please try again."}
 )
 
 // What the error page says: a heading and a sentence.

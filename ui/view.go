@@ -48,6 +48,9 @@ type SignInView struct {
 	// Reference is the short code under which the error was logged, shown beneath its message so that a report can be
 	// traced. Empty: none.
 	Reference string
+	// SignOutURL is the address of the sign-out page, for users who are signed in and have to sign in again. Empty: there
+	// is no such link.
+	SignOutURL string
 	// Providers are shown in this order.
 	Providers []Provider
 }

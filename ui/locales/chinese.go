@@ -48,7 +48,9 @@ func Chinese() ui.Locale {
 		"signin.no-match":   "这些信息与任何账号都不匹配。请检查后重试。",
 		"signin.mail-only":  "密码连续输入错误次数过多。请通过邮件设置新密码，或使用其他方式登录。",
 		"signin.required":   "请登录后查看此页面。",
-		"signin.other":      "无法登录，请重试。",
+		"signin.stale": "" +
+			"我们无法确认您刚刚登录过。请使用其他登录方式，或退出后重新登录。",
+		"signin.other": "无法登录，请重试。",
 
 		"switch.heading":        "您已登录",
 		"switch.keep":           "继续以 %s 的身份登录",

@@ -49,7 +49,10 @@ func French() ui.Locale {
 		"signin.mail-only": "" +
 			"Trop de mots de passe erronés à la suite. Choisissez-en un nouveau par e-mail ou connectez-vous autrement.",
 		"signin.required": "Connectez-vous pour voir cette page.",
-		"signin.other":    "La connexion a échoué. Veuillez réessayer.",
+		"signin.stale": "" +
+			"Impossible de confirmer que vous venez de vous connecter. Utilisez un autre moyen de connexion, " +
+			"ou déconnectez-vous puis reconnectez-vous.",
+		"signin.other": "La connexion a échoué. Veuillez réessayer.",
 
 		"switch.heading":        "Vous êtes déjà connecté",
 		"switch.keep":           "Rester connecté en tant que %s",

@@ -51,7 +51,10 @@ func German() ui.Locale {
 		"signin.mail-only": "" +
 			"Zu viele falsche Passwörter hintereinander. Wählen Sie ein neues per E-Mail, oder melden Sie sich anders an.",
 		"signin.required": "Melden Sie sich an, um diese Seite zu sehen.",
-		"signin.other":    "Die Anmeldung ist nicht gelungen. Bitte versuchen Sie es noch einmal.",
+		"signin.stale": "" +
+			"Wir konnten nicht bestätigen, dass Sie sich gerade angemeldet haben. Melden Sie sich anders an, " +
+			"oder melden Sie sich ab und wieder an.",
+		"signin.other": "Die Anmeldung ist nicht gelungen. Bitte versuchen Sie es noch einmal.",
 
 		"switch.heading":        "Sie sind bereits angemeldet",
 		"switch.keep":           "Als %s angemeldet bleiben",

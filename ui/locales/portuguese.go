@@ -48,7 +48,10 @@ func Portuguese() ui.Locale {
 		"signin.no-match":   "Esses dados não correspondem a nenhuma conta. Verifique-os e tente novamente.",
 		"signin.mail-only":  "Muitas senhas erradas seguidas. Escolha uma nova por e-mail ou entre de outra forma.",
 		"signin.required":   "Entre para ver esta página.",
-		"signin.other":      "Não foi possível entrar. Tente novamente.",
+		"signin.stale": "" +
+			"Não foi possível confirmar que você acabou de entrar. Use outra forma de entrar " +
+			"ou saia e entre novamente.",
+		"signin.other": "Não foi possível entrar. Tente novamente.",
 
 		"switch.heading":        "Você já entrou",
 		"switch.keep":           "Continuar como %s",

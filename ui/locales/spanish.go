@@ -49,7 +49,10 @@ func Spanish() ui.Locale {
 		"signin.mail-only": "" +
 			"Demasiadas contraseñas incorrectas seguidas. Elija una nueva por correo o inicie sesión de otra forma.",
 		"signin.required": "Inicie sesión para ver esta página.",
-		"signin.other":    "No hemos podido iniciar su sesión. Inténtelo de nuevo.",
+		"signin.stale": "" +
+			"No hemos podido confirmar que acaba de iniciar sesión. Use otro método de inicio de sesión " +
+			"o cierre sesión y vuelva a iniciarla.",
+		"signin.other": "No hemos podido iniciar su sesión. Inténtelo de nuevo.",
 
 		"switch.heading":        "Ya ha iniciado sesión",
 		"switch.keep":           "Seguir como %s",

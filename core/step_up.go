@@ -1,0 +1,188 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+const (
+	// stepUpCookie is the name, among the cookies of plugins, of the one with the requested step-up.
+	stepUpCookie = "step-up"
+	// stepUpFor is how long the browser keeps it.
+	stepUpFor = 15 * time.Minute
+	// stepUpAge is the age that a sign-in may have if the guard names none.
+	stepUpAge = 5 * time.Minute
+)
+
+// requestedStepUp is what a guard requires of a user who must authenticate again. The browser keeps it, encrypted, until
+// the user has done so. It only decides what the provider is asked and which page follows: [Session.AuthTime] never
+// depends on it.
+type requestedStepUp struct {
+	// MaxAge is StepUp.MaxAge in seconds, rounded down.
+	MaxAge int64 `json:"age"`
+}
+
+// requestStepUp returns the cookie that requests a step-up.
+func (ps *parts) requestStepUp(v *arrival, by *StepUp) (Cookie, error) {
+	request := requestedStepUp{MaxAge: max(0, int64(by.MaxAge/time.Second))}
+	return ps.cookie(v, stepUpCookie, request, ps.now().Add(stepUpFor))
+}
+
+// requestedStepUp returns the step-up that a guard has requested of this browser.
+func (ps *parts) requestedStepUp(v *arrival) (request requestedStepUp, found bool) {
+	found = ps.kept(v, stepUpCookie, &request)
+	return request, found
+}
+
+// accepts reports whether an authentication is recent enough.
+func (r requestedStepUp) accepts(at, now time.Time) bool {
+	limit := time.Duration(r.MaxAge) * time.Second
+	if limit == 0 {
+		limit = stepUpAge
+	}
+	return now.Sub(at) <= limit
+}
+
+// noLoginPrompt are the issuers that refuse prompt=login as an unknown value. They can ask for the account alone.
+var noLoginPrompt = []string{"https://accounts.google.com"}
+
+// askToAuthenticate adds to an authorization request what has the provider authenticate the user again, if a guard has
+// requested that and a user is signed in (OpenID Connect Core section 3.1.2.1).
+func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.Values) (url.Values, error) {
+	if f.Type != TypeOIDC {
+		return further, nil
+	}
+	request, requested := f.parts.requestedStepUp(&c.arrival)
+	if !requested {
+		return further, nil
+	}
+	if current, err := c.session.visitor(ctx); err != nil || current == "" {
+		return further, err
+	}
+	if further == nil {
+		further = url.Values{}
+	}
+	age := request.MaxAge
+	if own, err := strconv.ParseInt(f.sentParam("max_age"), 10, 64); err == nil {
+		age = min(age, own)
+	}
+	further.Set("max_age", strconv.FormatInt(age, 10))
+	prompt := "login"
+	if slices.Contains(noLoginPrompt, f.Issuer) {
+		prompt = "select_account"
+	}
+	values := strings.Fields(f.sentParam("prompt"))
+	values = slices.DeleteFunc(values, func(value string) bool { return value == "none" })
+	if !slices.Contains(values, prompt) {
+		values = append(values, prompt)
+	}
+	further.Set("prompt", strings.Join(values, " "))
+	return further, nil
+}
+
+// authenticatedAt returns the auth_time of the ID token, never later than now. known is false if there is none. A value
+// that is no time is the zero time.
+func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
+	claim := t.Claims[authTime]
+	if claim == nil {
+		return time.Time{}, false
+	}
+	number, _ := claim.(json.Number)
+	seconds, ok := exactjson.Floor([]byte(number))
+	switch {
+	case !ok || seconds <= 0:
+		return time.Time{}, true
+	case seconds > now.Unix():
+		return now, true
+	}
+	return time.Unix(seconds, 0), true
+}
+
+// dateAuthentication finds out when the user of a sign-in with a provider authenticated there. A provider may sign in a
+// user without asking them anything. So a sign-in while a user is signed in is recent only if the provider says so in the
+// ID token, or the configuration does; otherwise the AuthTime of the current session stays. A sign-in that no user was
+// signed in for, and a switch to another user, count as now if the ID token has no auth_time.
+func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity) error {
+	if id.client == nil || !s.sessions.facts {
+		return nil
+	}
+	if at, known := id.tokens.authenticatedAt(s.sessions.now()); known {
+		id.authTime = &at
+	}
+	if id.started == flowSwitches {
+		return nil
+	}
+	current, err := s.sessions.currentUser(ctx, &c.session)
+	if err != nil || current == nil {
+		return err
+	}
+	id.current = current.ID
+	if id.currentAuthTime, err = s.sessions.currentAuthTime(ctx, &c.session); err != nil {
+		return err
+	}
+	if id.authTime == nil && id.client.Reauthenticates != On {
+		id.authTime = new(time.Time)
+	}
+	return nil
+}
+
+// currentAuthTime returns when the user of the current session authenticated; zero: not known.
+func (s *sessions) currentAuthTime(ctx context.Context, p *presented) (at time.Time, err error) {
+	if s.config.Strategy == StrategyJWT {
+		token, err := p.live(ctx)
+		if err != nil {
+			return at, err
+		}
+		at, _ = token.facts()
+		return at, nil
+	}
+	record, _, err := p.stored(ctx)
+	if err == nil {
+		at, _ = factsIn(string(record.Token))
+	}
+	return at, err
+}
+
+// settleStepUp ends a requested step-up with a sign-in that is recent enough. If the sign-in is not, it reports stale:
+// the guard would object again.
+func (s *signIns) settleStepUp(c *call, out *outcome, who member) (stale bool) {
+	request, requested := s.parts.requestedStepUp(&c.arrival)
+	if !requested || who.keeps {
+		return false
+	}
+	id, now := out.who, s.sessions.now()
+	if id.current == who.user.ID && !request.accepts(id.authenticatedAt(now, who.user.ID).time, now) {
+		return true
+	}
+	spec := c.partCookie(stepUpCookie)
+	out.cookies = append(out.cookies, spec.clear(spec.name()))
+	return false
+}
+
+// staleSignIn tells the sign-in page that a provider has not authenticated the user again.
+const staleSignIn = "StaleSignIn"
+
+// stalePage is the response to a step-up that the provider did not confirm: the sign-in page with the reason, all
+// methods and a link to sign out. It redirects nowhere, and an application's own sign-in page is not used: either could
+// start the same sign-in again.
+func (s *signIns) stalePage(ctx context.Context, c *call, out *outcome) *Response {
+	back := or(out.returnTo, c.callbackURL.now)
+	view := ui.SignInView{
+		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, CallbackURL: back, Error: staleSignIn,
+		SignOutURL: c.base + "/signout?" + url.Values{"callbackUrl": {back}}.Encode(),
+	}
+	response := s.pages.renderSignIn(ctx, c, view)
+	if response.Status == 0 {
+		response.Status = http.StatusForbidden
+	}
+	return response
+}
