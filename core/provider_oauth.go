@@ -147,7 +147,7 @@ type OAuthProvider struct {
 	Logout Toggle
 	// Reauthenticates says that the provider asks users for their password, passkey or another proof at every sign-in, so
 	// that each sign-in with it is a recent authentication ([Fresh]). Set it to On only if you know that: a provider that
-	// signs in a known user without asking lets anyone at an unlocked browser pass a step-up. Auto and Off: a sign-in by a
+	// signs in a known user without asking lets an attacker at an unlocked browser pass a step-up. Auto and Off: a sign-in by a
 	// user who is signed in already is as old as auth_time in the ID token says (OpenID Connect Core section 2), and is no
 	// recent authentication if there is none, as with TypeOAuth. An auth_time counts in any case.
 	Reauthenticates Toggle

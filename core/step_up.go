@@ -23,9 +23,9 @@ const (
 	stepUpAge = 5 * time.Minute
 )
 
-// requestedStepUp is what a guard requires of a user who must authenticate again. The browser keeps it, encrypted, until
-// the user has done so. It only decides what the provider is asked and which page follows: [Session.AuthTime] never
-// depends on it.
+// requestedStepUp is what a guard requires of a user who must authenticate again. The browser keeps it, encrypted,
+// until the user has done so. It only decides what the provider is asked and which page follows: [Session.AuthTime]
+// never depends on it.
 type requestedStepUp struct {
 	// MaxAge is StepUp.MaxAge in seconds, rounded down.
 	MaxAge int64 `json:"age"`
@@ -108,9 +108,9 @@ func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
 }
 
 // dateAuthentication finds out when the user of a sign-in with a provider authenticated there. A provider may sign in a
-// user without asking them anything. So a sign-in while a user is signed in is recent only if the provider says so in the
-// ID token, or the configuration does; otherwise the AuthTime of the current session stays. A sign-in that no user was
-// signed in for, and a switch to another user, count as now if the ID token has no auth_time.
+// user without asking them anything. So a sign-in while a user is signed in is recent only if the provider says so in
+// the ID token, or the configuration does; otherwise the AuthTime of the current session stays. A sign-in that no user
+// was signed in for, and a switch to another user, count as now if the ID token has no auth_time.
 func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity) error {
 	if id.client == nil || !s.sessions.facts {
 		return nil

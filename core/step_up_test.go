@@ -22,7 +22,7 @@ func newVault(t *testing.T, strategy core.Strategy, change func(op, plain *core.
 	t.Helper()
 	op, plain := &smallOP{}, lenient("plain")
 	provider := &core.OAuthProvider{
-		ID: "op", Name: "The OP", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret",
+		ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret",
 		HTTPClient: &http.Client{Transport: op},
 	}
 	c := core.Config{
@@ -182,7 +182,7 @@ func TestStepUpEnds(t *testing.T) {
 	}
 }
 
-// TestFreshSignInWithOldAuthTime: whoever was signed out is not signed in as recently as the provider's session says.
+// TestFreshSignInWithOldAuthTime signs in with an old session of the provider: the new session is as old as that.
 func TestFreshSignInWithOldAuthTime(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -210,7 +210,9 @@ func TestStepUpParameters(t *testing.T) {
 		"a shorter age": {url.Values{"max_age": {"60"}}, "login", "60"},
 		"a longer age":  {url.Values{"max_age": {"6000"}}, "login", "600"},
 	} {
-		a := newVault(t, core.StrategyJWT, func(op, _ *core.OAuthProvider, _ *core.Config) { op.Authorization.Params = row.params })
+		a := newVault(t, core.StrategyJWT, func(op, _ *core.OAuthProvider, _ *core.Config) {
+			op.Authorization.Params = row.params
+		})
 		b := visit(t, a)
 		b.throughOP("plain")
 		a.clock.Advance(time.Hour)
