@@ -29,8 +29,8 @@ const (
 
 type handler = func(ctx context.Context, c *core.Call) (*core.Response, error)
 
-// gone answers a request of a user whom the store no longer has: a session in a cookie can outlive its user. The browser
-// is signed out and sent to the sign-in page; a program gets 401.
+// gone answers a request of a user whom the store no longer has: a session in a cookie can outlive its user. The
+// browser is signed out and sent to the sign-in page; a program gets 401.
 func gone(ctx context.Context, c *core.Call) (*core.Response, error) {
 	problem := &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
 	if c.Request.Method != http.MethodPost { // GET changes no session; the page of the sign-in replaces it

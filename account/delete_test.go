@@ -97,8 +97,8 @@ func TestDeleteNeedsProof(t *testing.T) {
 	}
 }
 
-// TestDeleteEndsLateSessions: a session that begins before the user is deleted, and after their sessions were ended, ends
-// with the user.
+// TestDeleteEndsLateSessions: a session that begins before the user is deleted, and after their sessions were ended,
+// ends with the user.
 func TestDeleteEndsLateSessions(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {

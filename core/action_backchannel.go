@@ -28,8 +28,9 @@ type logouts struct {
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(remoteLogout)
 	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
-		return nil, &badRequest{cause: errorf(ErrUnknownAction, "this provider's users cannot be signed out from afar: that needs "+
-			"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
+		return nil, &badRequest{cause: errorf(ErrUnknownAction,
+			"this provider's users cannot be signed out from afar: that needs "+
+				"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
 	}
 	response := jsonResponse(nil)
 	if err := from.logout(ctx, c); err != nil {

@@ -73,8 +73,8 @@ func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response,
 	return response, err
 }
 
-// complete is the path that all flows share: allow, create, link, gates, issue. It returns where the visitor goes, and adds the
-// cookies of the session to the outcome.
+// complete is the path that all flows share: allow, create, link, gates, issue. It returns where the visitor goes, and
+// adds the cookies of the session to the outcome.
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
 	defer func() {
 		if err != nil {

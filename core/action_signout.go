@@ -25,7 +25,7 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 // signOut answers POST signout. The browser is signed out whatever the store says; a store that fails is logged.
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	response := redirectTo(c.callbackURL.now)
-	s.exchanges.erase(c.arrival.browser(), "")
+	s.exchanges.erase(c.browser(), "")
 	if err := c.session.settle(ctx); err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}

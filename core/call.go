@@ -144,7 +144,8 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 }
 
 // errBodyConsumed is a configuration error: no client can cause it, because servers report a truncated body themselves.
-var errBodyConsumed = errors.New("the request body is gone: a middleware or handler has read it before Latchkey. Move " +
+var errBodyConsumed = errors.New("the request body is gone: a middleware or handler has read it before " +
+	"Latchkey. Move " +
 	"Latchkey in front of it, or let it put the body back: r.Body = io.NopCloser(bytes.NewReader(data)). Forms are " +
 	"also found in r.PostForm of the same *http.Request, where r.ParseForm puts them")
 

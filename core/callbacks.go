@@ -15,8 +15,8 @@ import (
 type Callbacks struct {
 	// SignIn decides whether a sign-in goes on. Default: Allow. An error denies as AccessDenied, unless it is an *Error.
 	SignIn func(ctx context.Context, p SignInParams) (SignInResult, error)
-	// Redirect turns the requested URL into the one that the browser is redirected to. Default: [SameOrigin]. Its result is
-	// an http(s) URL or a link of Config.AppSchemes, and is normalized; an empty text is the origin.
+	// Redirect turns the requested URL into the one that the browser is redirected to. Default: [SameOrigin]. Its result
+	// is an http(s) URL or a link of Config.AppSchemes, and is normalized; an empty text is the origin.
 	Redirect func(ctx context.Context, p RedirectParams) (string, error)
 	// JWT shapes the token at sign-in and whenever a session is read (jwt strategy; under the database strategy it never
 	// runs). A nil token without an error ends the session, which the log tells at level info. An error or a panic ends
@@ -180,7 +180,8 @@ type BackChannelLogoutParams struct {
 type Events struct {
 	// SignIn: a visitor signed in.
 	SignIn func(ctx context.Context, e SignInEvent) error
-	// SignOut: a session was ended, by a sign-out, by [Auth.EndSessions] or by a plugin. It is called once for each session.
+	// SignOut: a session was ended, by a sign-out, by [Auth.EndSessions] or by a plugin. It is called once for each
+	// session.
 	SignOut func(ctx context.Context, e SignOutEvent) error
 	// CreateUser: a user was created.
 	CreateUser func(ctx context.Context, e UserEvent) error
@@ -204,8 +205,8 @@ type SignInEvent struct {
 	NewUser bool
 }
 
-// SignOutEvent is a session that was ended: Token under the jwt strategy, Session under the database strategy. Session is
-// nil if the store did not have the session. If another browser had the token, Token has its Subject only.
+// SignOutEvent is a session that was ended: Token under the jwt strategy, Session under the database strategy. Session
+// is nil if the store did not have the session. If another browser had the token, Token has its Subject only.
 type SignOutEvent struct {
 	Token   *Token
 	Session *store.Session

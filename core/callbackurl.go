@@ -77,8 +77,8 @@ func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
 	return callbackURLs{now: c.home}
 }
 
-// checkAsked rejects a malformed callbackUrl in the query before anything runs. foreign reports whether a URL of another
-// scheme is accepted: the sign-in then continues to the origin, as with another host.
+// checkAsked rejects a malformed callbackUrl in the query before anything runs. foreign reports whether a URL of
+// another scheme is accepted: the sign-in then continues to the origin, as with another host.
 func (v *arrival) checkAsked(callbackURL string, foreign bool) error {
 	if callbackURL == "" {
 		return nil
@@ -125,8 +125,8 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 }
 
 // SameOrigin is the default redirect callback. A callback that handles some URLs itself can call it for all others. It
-// returns paths and URLs of the own origin and links of Config.AppSchemes, normalized, and the origin for any other URL.
-// A malformed URL is an error.
+// returns paths and URLs of the own origin and links of Config.AppSchemes, normalized, and the origin for any other
+// URL. A malformed URL is an error.
 func SameOrigin(_ context.Context, p RedirectParams) (string, error) {
 	at, _, err := weburl.ParseOrigin(p.BaseURL)
 	if err != nil {

@@ -107,10 +107,10 @@ const (
 	flowSwitches
 )
 
-// compare checks that the browser of a callback started the flow, and returns how the sessions relate. A flow of another
-// browser is refused: otherwise flow cookies that an attacker planted would sign the user in as the attacker. An account
-// may be linked to the current user only with flowSameSession: otherwise planted cookies would link the attacker's
-// account.
+// compare checks that the browser of a callback started the flow, and returns how the sessions relate. A flow of
+// another browser is refused: otherwise flow cookies that an attacker planted would sign the user in as the attacker.
+// An account may be linked to the current user only with flowSameSession: otherwise planted cookies would link the
+// attacker's account.
 func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSession, error) {
 	if flow.browser != "" && f.knowsBrowser() && !f.isHash(flow.browser, "browser", f.c.csrf.token) {
 		return 0, overf(ErrInvalidCheck, reasonBrowser,

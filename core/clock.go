@@ -11,8 +11,8 @@ import (
 // and cookies have lifetimes of minutes, so a larger difference makes sign-ins fail.
 const maxClockSkew = time.Minute
 
-// clockCheck returns a function that compares the Date of responses with the clock, and logs the first large difference.
-// It is safe for concurrent use.
+// clockCheck returns a function that compares the Date of responses with the clock, and logs the first large
+// difference. It is safe for concurrent use.
 func clockCheck(c *Config) func(host string, date time.Time) {
 	log := &reporter{logger: c.Logger}
 	var warned atomic.Bool

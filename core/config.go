@@ -193,17 +193,17 @@ type SessionConfig struct {
 	Bearer bool
 }
 
-// Revocation has the options for ending sessions of StrategyJWT before they expire: by [Auth.EndSessions], by plugins, by
-// a sign-out, by a back-channel logout. A session ends immediately in the process that ends it, and within Every in the
-// other processes.
+// Revocation has the options for ending sessions of StrategyJWT before they expire: by [Auth.EndSessions], by plugins,
+// by a sign-out, by a back-channel logout. A session ends immediately in the process that ends it, and within Every in
+// the other processes.
 //
-// The check fails open: if the store is unavailable, a process accepts the sessions that others have ended since it last
-// read the list. Set Strict to fail closed.
+// The check fails open: if the store is unavailable, a process accepts the sessions that others have ended since it
+// last read the list. Set Strict to fail closed.
 type Revocation struct {
 	// On switches revocation on or off. The default, [Auto], switches it on if a plugin has called [Host.EndsSessions]. It
 	// needs a Store that is a [store.RecordStore]; New returns an error if the Store is not one. Off means that a copied
-	// cookie stays valid until it expires, even after a password reset. Set Off while Auth.js serves the same users, because
-	// Auth.js accepts sessions that were ended here. Under StrategyDatabase, On is an error.
+	// cookie stays valid until it expires, even after a password reset. Set Off while Auth.js serves the same users,
+	// because Auth.js accepts sessions that were ended here. Under StrategyDatabase, On is an error.
 	On Toggle
 	// Every is how long it takes at most until the other processes know; zero: 5 seconds. While sessions are read, a
 	// process asks the store twice in that time, by one look-up, and not at all while none is.

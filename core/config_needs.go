@@ -148,8 +148,9 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 			"TrustedHosts, as a made-up host would receive the answers for others")
 	}
 	if !proxied && len(c.RedirectProxyTargets) > 0 {
-		faults.add(ErrInvalidConfig, "RedirectProxyTargets needs RedirectProxyURL: set it to the URL of the proxy's own auth "+
-			"routes, for example \"https://auth.example/auth\", in the proxy and in the deployments that use it")
+		faults.add(ErrInvalidConfig,
+			"RedirectProxyTargets needs RedirectProxyURL: set it to the URL of the proxy's own auth "+
+				"routes, for example \"https://auth.example/auth\", in the proxy and in the deployments that use it")
 	}
 	if c.RedirectProxyURL != "" {
 		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {

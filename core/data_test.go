@@ -431,7 +431,10 @@ func TestAnyAndAll(t *testing.T) {
 // token. The data of a session is that of its subject, although the token has a copy of the data of another user.
 func TestDataOfAnotherSubject(t *testing.T) {
 	t.Parallel()
-	d := &core.Data[staff]{Load: func(_ context.Context, u *core.User) (staff, error) { return staff{Role: "of " + u.ID}, nil }}
+	d := &core.Data[staff]{Load: func(_ context.Context, u *core.User) (staff, error) {
+		return staff{Role: "of " + u.ID},
+			nil
+	}}
 	actsAs := ""
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
 		c.Data = d

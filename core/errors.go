@@ -181,13 +181,13 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// asError returns err as an *Error. If err wraps an *Error with further text, the result has type and code of that error
-// and err as its cause, so that the whole text is logged. If err wraps none, the result has the given type, and err with
-// the marks as its cause.
+// asError returns err as an *Error. If err wraps an *Error with further text, the result has type and code of that
+// error and err as its cause, so that the whole text is logged. If err wraps none, the result has the given type, and
+// err with the marks as its cause.
 func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
-		if err == error(e) || err.Error() == e.Error() {
+		if err.Error() == e.Error() {
 			return e
 		}
 		return &Error{Type: e.Type, Code: e.Code, Cause: err}

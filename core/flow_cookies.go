@@ -76,7 +76,7 @@ func (f *browserFlows) inChecks() *pendingFlow {
 
 // pending returns the pending flows, the oldest first, and the cookies that delete those that have expired or cannot be
 // read.
-func (f *browserFlows) pending() (flows []pendingFlow, clear []Cookie) {
+func (f *browserFlows) pending() (flows []pendingFlow, deletions []Cookie) {
 	if p := f.inChecks(); p != nil {
 		flows = append(flows, *p)
 	}
@@ -84,7 +84,7 @@ func (f *browserFlows) pending() (flows []pendingFlow, clear []Cookie) {
 	for name, sealed := range f.c.jar.WithPrefix(spec.name()+".", 2*maxFlows) {
 		claims, err := f.openFlow(spec.keys, sealed)
 		if err != nil {
-			clear = append(clear, spec.clear(name))
+			deletions = append(deletions, spec.clear(name))
 			continue
 		}
 		flows = append(flows, pendingFlow{
@@ -92,7 +92,7 @@ func (f *browserFlows) pending() (flows []pendingFlow, clear []Cookie) {
 		})
 	}
 	slices.SortStableFunc(flows, func(a, b pendingFlow) int { return a.expires.Compare(b.expires) })
-	return flows, clear
+	return flows, deletions
 }
 
 // store returns the cookies that store a new flow. They delete the oldest flows if there are too many, or if their
@@ -121,16 +121,16 @@ func (f *browserFlows) makeRoom(fresh []Cookie) []Cookie {
 	if n := f.c.r.HeaderLimit; n > 0 {
 		limit = min(limit, n-otherBytes)
 	}
-	flows, clear := f.pending()
+	flows, deletions := f.pending()
 	for _, p := range flows {
 		size += p.size
 	}
 	for len(flows) > 0 && (len(flows) >= maxFlows || size > limit) {
 		size -= flows[0].size
-		clear = append(clear, flows[0].clear...)
+		deletions = append(deletions, flows[0].clear...)
 		flows = flows[1:]
 	}
-	return clear
+	return deletions
 }
 
 // cookiesOf encrypts a flow, either in Auth.js's check cookies, one for each check, or in one separate cookie.

@@ -31,8 +31,8 @@ type exchangeResult struct {
 	profile Profile
 }
 
-// exchanges makes a repeated callback join the first one: a code is valid once, and a browser repeats a callback after a
-// reload or a lost connection. It is in the memory of one process and safe for concurrent use. The nil *exchanges
+// exchanges makes a repeated callback join the first one: a code is valid once, and a browser repeats a callback after
+// a reload or a lost connection. It is in the memory of one process and safe for concurrent use. The nil *exchanges
 // remembers nothing.
 type exchanges struct {
 	now     func() time.Time
@@ -58,8 +58,8 @@ func newExchanges(now func() time.Time) *exchanges {
 }
 
 // do returns the result of an exchange: that of an earlier callback with this key, of the one that is pending, or of
-// exchange. exchange continues when ctx ends. While it is in progress, a callback with another answer to the same flow is
-// refused. If the maximum number of exchanges is pending, exchange ends with ctx instead.
+// exchange. exchange continues when ctx ends. While it is in progress, a callback with another answer to the same flow
+// is refused. If the maximum number of exchanges is pending, exchange ends with ctx instead.
 func (x *exchanges) do(
 	ctx context.Context, key exchangeKey, browser string,
 	exchange func(context.Context) (*TokenSet, Profile, error),
@@ -175,8 +175,8 @@ func (x *exchanges) signedIn(key exchangeKey, browser, userID string) {
 	})
 }
 
-// erase deletes the results of a browser, and those that signed in a user: after a sign-out, or when the user's sessions
-// are revoked. Either may be empty.
+// erase deletes the results of a browser, and those that signed in a user: after a sign-out, or when the user's
+// sessions are revoked. Either may be empty.
 func (x *exchanges) erase(browser, userID string) {
 	if x == nil {
 		return
@@ -202,7 +202,7 @@ func (f *foundFlow) exchangeKey(c *call, answer string) exchangeKey {
 	flow := c.providerID + "\x00" + f.tag
 	return exchangeKey{
 		flow:     sha256.Sum256([]byte(flow)),
-		callback: sha256.Sum256([]byte(flow + "\x00" + c.arrival.browser() + "\x00" + answer)),
+		callback: sha256.Sum256([]byte(flow + "\x00" + c.browser() + "\x00" + answer)),
 	}
 }
 

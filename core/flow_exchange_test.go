@@ -58,8 +58,8 @@ func (s *strict) provider(id string) *core.OAuthProvider {
 
 func newStrict() *strict { return &strict{used: map[string]bool{}} }
 
-// TestAbortedCallback: a browser that disconnects during a callback and requests it again, with the cookies that it still
-// has, is signed in. The provider is asked once.
+// TestAbortedCallback: a browser that disconnects during a callback and requests it again, with the cookies that it
+// still has, is signed in. The provider is asked once.
 func TestAbortedCallback(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} { // the second request comes when the exchange is over
@@ -227,8 +227,8 @@ func TestTwoProcessesOAuth1(t *testing.T) {
 	}
 }
 
-// TestOneExchangePerFlow: while an exchange is in progress, other codes of the same flow reach no provider, and a repeated
-// callback gets the result of the first one.
+// TestOneExchangePerFlow: while an exchange is in progress, other codes of the same flow reach no provider, and a
+// repeated callback gets the result of the first one.
 func TestOneExchangePerFlow(t *testing.T) {
 	t.Parallel()
 	s := newStrict()

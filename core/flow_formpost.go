@@ -8,9 +8,10 @@ import (
 )
 
 // A provider with response_mode=form_post answers with a POST from its own site. Any website can send such a POST, and
-// the browser leaves the SameSite=Lax cookies out of it: the session and the CSRF token. So the POST decides nothing. It
-// encrypts the answer into a cookie that is named after the flow, and redirects to the same address by GET. The browser
-// sends all its cookies with the GET, which decides (docs/protocol.md §8.9). No code is in a URL, and no script is needed.
+// the browser leaves the SameSite=Lax cookies out of it: the session and the CSRF token. So the POST decides nothing.
+// It encrypts the answer into a cookie that is named after the flow, and redirects to the same address by GET. The
+// browser sends all its cookies with the GET, which decides (docs/protocol.md §8.9). No code is in a URL, and no script
+// is needed.
 
 // maxFormAnswer is the maximum size of the values of an answer: they have to fit into one cookie.
 const maxFormAnswer = 1800
@@ -76,8 +77,8 @@ func (f *oauthFlow) readPost(fields form.Fields) (formAnswer, error) {
 
 var errOtherAnswer = errors.New("it has the answer of another provider")
 
-// answer returns the parameters of the provider's answer, and the cookies that delete the one that stores them. They are
-// in the query, or with form_post in the cookie of the preceding POST.
+// answer returns the parameters of the provider's answer, and the cookies that delete the one that stores them. They
+// are in the query, or with form_post in the cookie of the preceding POST.
 func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
 	if !f.formPost {
 		return c.query, nil, nil

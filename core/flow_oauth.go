@@ -136,7 +136,7 @@ func (f *oauthFlow) exchange(
 		return f.redeem(ctx, c, at, code, flow)
 	}
 	own := *c // the exchange may outlast the request
-	return f.checks.exchanges.do(ctx, key, c.arrival.browser(), func(ctx context.Context) (*TokenSet, Profile, error) {
+	return f.checks.exchanges.do(ctx, key, c.browser(), func(ctx context.Context) (*TokenSet, Profile, error) {
 		return f.redeem(ctx, &own, at, code, flow)
 	})
 }

@@ -63,7 +63,7 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 	}
 	out.returnTo = flows.callbackURL(ctx, &flow.flowState)
 	key := flow.exchangeKey(c, answer.Token+"\x00"+c.query.Get("oauth_verifier"))
-	tokens, profile, err := f.checks.exchanges.do(ctx, key, c.arrival.browser(),
+	tokens, profile, err := f.checks.exchanges.do(ctx, key, c.browser(),
 		func(ctx context.Context) (*TokenSet, Profile, error) { return f.redeem(ctx, answer, flow.secret) })
 	if err != nil {
 		return out, err

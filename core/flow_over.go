@@ -21,8 +21,8 @@ const (
 	reasonUsed callbackReason = "used"
 )
 
-// overError marks the cause of an error: the callback can no longer be used. Its owner may have reloaded it, returned to
-// it with the back button, or waited too long.
+// overError marks the cause of an error: the callback can no longer be used. Its owner may have reloaded it, returned
+// to it with the back button, or waited too long.
 type overError struct {
 	error
 	reason callbackReason
@@ -97,8 +97,8 @@ func (s *sessions) currentUser(ctx context.Context, p *presented) (*User, error)
 }
 
 // confirmUser decides about a sign-in whose flow was not started under the current session. If it signs in the current
-// user, it returns nil, and the sign-in continues. Otherwise it returns a page that asks the user whether to continue as
-// the other user, or an error if the flow belongs to another session. The sign-in never links an account then.
+// user, it returns nil, and the sign-in continues. Otherwise it returns a page that asks the user whether to continue
+// as the other user, or an error if the flow belongs to another session. The sign-in never links an account then.
 func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Response, error) {
 	id := out.who
 	if id.started != flowSignedOut && id.started != flowOtherSession {

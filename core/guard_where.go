@@ -14,9 +14,9 @@ import (
 // routes too: Under("/app/admin"). The comparison ignores case and decodes percent-encoding first.
 //
 // In doubt the condition is true, so that a guard fails closed. The path that the client sent and the path that the
-// router uses ([Request].Path: behind http.StripPrefix, or rewritten by a middleware) can differ: one of them is enough.
-// A path that routers read in different ways, with dot segments or doubled or encoded slashes, counts as being below
-// every prefix. Under panics if a prefix does not begin with a slash.
+// router uses ([Request].Path: behind http.StripPrefix, or rewritten by a middleware) can differ: one of them is
+// enough. A path that routers read in different ways, with dot segments or doubled or encoded slashes, counts as being
+// below every prefix. Under panics if a prefix does not begin with a slash.
 func Under(prefixes ...string) func(*Request) bool {
 	clean := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
@@ -43,8 +43,8 @@ func Under(prefixes ...string) func(*Request) bool {
 	}
 }
 
-// At returns a condition that calls where with the path that the router uses at the guard. The request hook may have run
-// in front of the middleware that changed the path. It returns nil if where is nil.
+// At returns a condition that calls where with the path that the router uses at the guard. The request hook may have
+// run in front of the middleware that changed the path. It returns nil if where is nil.
 func At(where func(*Request) bool, path, mountPrefix string) func(*Request) bool {
 	if where == nil {
 		return nil

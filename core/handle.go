@@ -116,11 +116,8 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	} else if c.callbackURL, err = c.arrival.callbackURL(ctx, c.text("callbackUrl")); err != nil {
 		return rule, err
 	}
-	if !known && to.part {
-		return rule, rt.site.parts.noAction(to.rule)
-	}
 	if !known {
-		return rule, errorf(ErrUnknownAction, "%s %s is no action", r.Method, c.action)
+		return rule, rt.unknown(r, to.part, to.rule, c.action)
 	}
 	if rule.csrf != nil && rule.csrf(c) && !c.csrf.verified {
 		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.refusal)
@@ -135,4 +132,12 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		err = c.session.settle(ctx)
 	}
 	return rule, err
+}
+
+// unknown returns the error for a request that no action handles.
+func (rt *router) unknown(r *Request, part bool, rule, action string) error {
+	if part {
+		return rt.site.parts.noAction(rule)
+	}
+	return errorf(ErrUnknownAction, "%s %s is no action", r.Method, action)
 }

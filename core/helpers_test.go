@@ -124,8 +124,9 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 
 func visit(t *testing.T, a handler) *browser {
 	return &browser{
-		t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, none: map[string]bool{}, header: http.Header{},
-		peer: "192.0.2.1:1234",
+		t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, none: map[string]bool{},
+		header: http.Header{},
+		peer:   "192.0.2.1:1234",
 	}
 }
 

@@ -21,8 +21,8 @@ type identity struct {
 	// authTime is when the user authenticated, if that was not just now; nil: just now. The zero time: never, as far as is
 	// known.
 	authTime *time.Time
-	// current is the ID of the user who is signed in already, and currentAuthTime when they authenticated. Both are set for
-	// sign-ins with a provider alone.
+	// current is the ID of the user who is signed in already, and currentAuthTime when they authenticated. Both are set
+	// for sign-ins with a provider alone.
 	current         string
 	currentAuthTime time.Time
 	// methods are how the visitor proved who they are; nil: as the type of the account says.
@@ -131,8 +131,8 @@ type authentication struct {
 	methods []Method
 }
 
-// authenticatedAt returns how the identity was authenticated, for a session of the user that begins now. A sign-in by the
-// current user does not make their authentication older.
+// authenticatedAt returns how the identity was authenticated, for a session of the user that begins now. A sign-in by
+// the current user does not make their authentication older.
 func (id *identity) authenticatedAt(now time.Time, userID string) authentication {
 	at := now
 	if id.authTime != nil {

@@ -53,8 +53,8 @@ func (b *knownBrowser) marks(names []string) string {
 	return strings.Join(all, ".")
 }
 
-// mark returns the hash of a name in its canonical form. Names that only the Limiter counts as one, because they differ in
-// accents, can belong to different users: a browser that is known for one of them is not known for the others.
+// mark returns the hash of a name in its canonical form. Names that only the Limiter counts as one, because they differ
+// in accents, can belong to different users: a browser that is known for one of them is not known for the others.
 func (b *knownBrowser) mark(name string) string {
 	sum := sha256.Sum256([]byte(b.ID + "\x00" + canonicalName(name)))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Limiter limits attempts where [Callbacks] have no Limit. It counts in token buckets, in the memory of this process: for
-// each address or name, for each client, and for the two together. Its memory is bounded whatever clients send, it starts
-// no goroutine, and it is safe for concurrent use. Make it with [NewLimiter]. If several processes serve one site each
-// has its own count, unless Config.Limits.Shared is set.
+// Limiter limits attempts where [Callbacks] have no Limit. It counts in token buckets, in the memory of this process:
+// for each address or name, for each client, and for the two together. Its memory is bounded whatever clients send, it
+// starts no goroutine, and it is safe for concurrent use. Make it with [NewLimiter]. If several processes serve one
+// site each has its own count, unless Config.Limits.Shared is set.
 //
 // The table shows the number of attempts that are allowed at once, and the interval after which each further attempt is
 // allowed. Config.Limits.Rates changes it:
@@ -142,9 +142,9 @@ const unidentifiedClients = 10
 // times is the rate of n clients together.
 func (r Rate) times(n int) Rate { return Rate{r.Burst * n, r.Every / time.Duration(n)} }
 
-// wide is the rate of an IPv6 network that is i steps wider than a client's /64. It allows as much as i+1 clients, unless
-// all, the size of the bucket that all clients share, is not zero. That bucket must not become empty because of one
-// network together with one IPv4 client, however long they continue.
+// wide is the rate of an IPv6 network that is i steps wider than a client's /64. It allows as much as i+1 clients,
+// unless all, the size of the bucket that all clients share, is not zero. That bucket must not become empty because of
+// one network together with one IPv4 client, however long they continue.
 func (r Rate) wide(i, all int) Rate {
 	if i == 0 || r.Every <= 0 {
 		return r

@@ -6,8 +6,8 @@ import (
 )
 
 // bucketPool holds the buckets of one attempt, so that a flood of one attempt cannot evict the buckets of another. Its
-// size is bounded. A bucket that makes attempts wait is never evicted for a new one, nor is one of in-a-row: a name that
-// finds no place shares one of a few buckets with others.
+// size is bounded. A bucket that makes attempts wait is never evicted for a new one, nor is one of in-a-row: a name
+// that finds no place shares one of a few buckets with others.
 type bucketPool struct {
 	levels map[uint64]level
 	most   int

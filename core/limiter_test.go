@@ -219,8 +219,8 @@ func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads what the pro
 	runtime.KeepAlive(l)
 }
 
-// TestLimiterRemembersInFloods: a bucket that makes attempts wait, or one of in-a-row, survives any flood, and memory is
-// bounded.
+// TestLimiterRemembersInFloods: a bucket that makes attempts wait, or one of in-a-row, survives any flood, and memory
+// is bounded.
 func TestLimiterRemembersInFloods(t *testing.T) { // not parallel: it reads what the process has allocated
 	flood := func(attempt core.Attempt, each int) func(l *core.Limiter) {
 		return func(l *core.Limiter) {

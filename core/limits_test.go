@@ -522,8 +522,9 @@ func TestNoTrustedProxies(t *testing.T) {
 		config core.Config
 		want   int
 	}{
-		"passwords on https":     {core.Config{URL: "https://app.test", Providers: []core.Provider{passwords()}}, 1},
-		"an action of a plugin":  {core.Config{URL: "https://app.test", Parts: []core.Part{answers(says("GET", "toy", ""))}}, 1},
+		"passwords on https": {core.Config{URL: "https://app.test", Providers: []core.Provider{passwords()}}, 1},
+		"an action of a plugin": {core.Config{URL: "https://app.test", Parts: []core.Part{answers(says("GET", "toy",
+			""))}}, 1},
 		"OAuth alone":            {core.Config{URL: "https://app.test", Providers: []core.Provider{plainOAuth()}}, 0},
 		"development":            {core.Config{URL: "http://localhost:3000", Providers: []core.Provider{passwords()}}, 0},
 		"proxies are configured": {core.Config{TrustedProxies: none, Providers: []core.Provider{passwords()}}, 0},
@@ -566,7 +567,8 @@ func TestLinkRequestedAgain(t *testing.T) {
 			Store: struct {
 				*tokenRows
 				store.RecordStore
-			}{rows, shelf}, Limits: core.Limits{KnownBrowsers: row.known}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+			}{rows, shelf}, Limits: core.Limits{KnownBrowsers: row.known},
+			Session: core.SessionConfig{Strategy: core.StrategyJWT},
 			Providers: []core.Provider{&core.EmailProvider{
 				ConfirmLink: core.Off, Send: func(_ context.Context, m core.SignInMail) error {
 					sent++
@@ -590,8 +592,8 @@ func TestLinkRequestedAgain(t *testing.T) {
 	}
 }
 
-// TestKnownForOneSpelling: a browser is known for other spellings of the same name, and not for the name of another user
-// that differs in an accent or an invisible character.
+// TestKnownForOneSpelling: a browser is known for other spellings of the same name, and not for the name of another
+// user that differs in an accent or an invisible character.
 func TestKnownForOneSpelling(t *testing.T) {
 	t.Parallel()
 	a := remembering(t)
@@ -619,8 +621,8 @@ func TestKnownForOneSpelling(t *testing.T) {
 	}
 }
 
-// TestLinkRequestedThroughAnotherHost: a link that an attacker requests through another host leads there, so it does not
-// replace the one that the owner requests.
+// TestLinkRequestedThroughAnotherHost: a link that an attacker requests through another host leads there, so it does
+// not replace the one that the owner requests.
 func TestLinkRequestedThroughAnotherHost(t *testing.T) {
 	t.Parallel()
 	for name, trust := range map[string]func(*core.Config){

@@ -28,7 +28,8 @@ func TestMostMethods(t *testing.T) {
 			w.signedIn(ada, w.through(ada, "linking", "ada", "ada@x.example", vouched)) // after the proof
 			for i := len(w.accounts); i < many; i++ {
 				w.keep(core.Account{
-					UserID: id, Type: core.TypeOAuth, Provider: "old", ProviderAccountID: strconv.Itoa(i), EmailProved: "ada@x.example",
+					UserID: id, Type: core.TypeOAuth, Provider: "old", ProviderAccountID: strconv.Itoa(i),
+					EmailProved: "ada@x.example",
 				})
 			}
 			r := w.through(ada, "plain", "another", "ada@y.example", "")

@@ -48,8 +48,8 @@ const (
 	mailNoticeSenders  = 2
 	mailNoticeWaiting  = 512
 	mailNoticePerUser  = 16
-	// mailPerClient is how many emails of one client wait at the same time. Wider IPv6 networks may have two and four times
-	// as many (see client.widths), all unidentified clients together mailUnidentified.
+	// mailPerClient is how many emails of one client wait at the same time. Wider IPv6 networks may have two and four
+	// times as many (see client.widths), all unidentified clients together mailUnidentified.
 	mailPerClient    = 6
 	mailUnidentified = 96
 	mailPerBrowser   = 4

@@ -35,7 +35,7 @@ func (m *mailServer) Send(ctx context.Context, l core.Letter) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.attempts = append(m.attempts, time.Now()) //nolint:forbidigo // of the bubble
+	m.attempts = append(m.attempts, time.Now())
 	if m.failures != 0 {
 		m.failures--
 		return fmt.Errorf("451 %s: try again, %s", l.To, l.URL)
@@ -140,11 +140,11 @@ func TestMailIsTriedAgain(t *testing.T) {
 						return nil, func(o core.CallOutcome) { told = append(told, string(c.To)+" "+c.Name+" "+string(o)) }
 					},
 				})
-				began := time.Now() //nolint:forbidigo // of the bubble
+				began := time.Now()
 				if status := visit(t, a).ask("link", "ada@example.com"); status != 202 {
 					t.Fatalf("status %d", status)
 				}
-				time.Sleep(3 * time.Hour) //nolint:forbidigo // of the bubble
+				time.Sleep(3 * time.Hour)
 				if err := a.FlushMail(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -187,7 +187,7 @@ func TestFlushMail(t *testing.T) {
 		server := &mailServer{failures: -1}
 		a := newApp(t, core.Config{Parts: []core.Part{&mailing{mailer: server}}})
 		b := visit(t, a)
-		began := time.Now() //nolint:forbidigo // of the bubble
+		began := time.Now()
 		b.ask("link", "ada@example.com")
 		synctest.Wait()
 		if err := a.FlushMail(t.Context()); err != nil || len(server.attempts) != 3 || time.Since(began) > 0 {
@@ -206,7 +206,7 @@ func TestFlushMail(t *testing.T) {
 			t.Errorf("a flush that takes too long: %v", err)
 		}
 		close(server.hold)
-		time.Sleep(time.Hour) //nolint:forbidigo // of the bubble
+		time.Sleep(time.Hour)
 	})
 }
 
@@ -218,15 +218,17 @@ func TestMailQueueFlood(t *testing.T) {
 		most     int                     // how many emails the attacker can have waiting, those being sent included
 		others   bool                    // identified clients elsewhere get a link as well
 	}{
-		"one address":           {func(int, *browser) {}, 6, true},
-		"a header of a proxy":   {func(_ int, b *browser) { b.header.Set("Via", "x") }, 96, true},
-		"no peer":               {func(_ int, b *browser) { b.peer = "" }, 96, true},
-		"addresses of one /64":  {func(i int, b *browser) { b.peer = fmt.Sprintf("[2001:db8::%x]:1", i) }, 6, true},
-		"networks of one /56":   {func(i int, b *browser) { b.peer = fmt.Sprintf("[2001:db8:0:%x::1]:1", i%256) }, 12, true},
-		"networks of one /48":   {func(i int, b *browser) { b.peer = fmt.Sprintf("[2001:db8:0:%x::1]:1", i) }, 24, true},
-		"a thousand of IPv4":    {func(i int, b *browser) { b.peer = fmt.Sprintf("198.18.%d.%d:1", i/250, i%250) }, 256, false},
-		"a thousand of a /32":   {func(i int, b *browser) { b.peer = fmt.Sprintf("[2001:db8:%x::1]:1", i) }, 256, false},
-		"headers of many kinds": {func(i int, b *browser) { b.header.Set("X-Forwarded-For", fmt.Sprint("198.18.0.", i)) }, 96, true},
+		"one address":          {func(int, *browser) {}, 6, true},
+		"a header of a proxy":  {func(_ int, b *browser) { b.header.Set("Via", "x") }, 96, true},
+		"no peer":              {func(_ int, b *browser) { b.peer = "" }, 96, true},
+		"addresses of one /64": {func(i int, b *browser) { b.peer = fmt.Sprintf("[2001:db8::%x]:1", i) }, 6, true},
+		"networks of one /56":  {func(i int, b *browser) { b.peer = fmt.Sprintf("[2001:db8:0:%x::1]:1", i%256) }, 12, true},
+		"networks of one /48":  {func(i int, b *browser) { b.peer = fmt.Sprintf("[2001:db8:0:%x::1]:1", i) }, 24, true},
+		"a thousand of IPv4": {func(i int, b *browser) { b.peer = fmt.Sprintf("198.18.%d.%d:1", i/250, i%250) }, 256,
+			false},
+		"a thousand of a /32": {func(i int, b *browser) { b.peer = fmt.Sprintf("[2001:db8:%x::1]:1", i) }, 256, false},
+		"headers of many kinds": {func(i int, b *browser) { b.header.Set("X-Forwarded-For", fmt.Sprint("198.18.0.", i)) },
+			96, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -289,9 +291,9 @@ func TestNoticesAreNeverDropped(t *testing.T) {
 		for range 16 {
 			b.ask("notice", "hold@example.com")
 		}
-		began := time.Now() //nolint:forbidigo // of the bubble
+		began := time.Now()
 		go func() {
-			time.Sleep(5 * time.Second) //nolint:forbidigo // of the bubble
+			time.Sleep(5 * time.Second)
 			close(server.hold)
 		}()
 		if b.ask("notice", "hold@example.com"); time.Since(began) != 5*time.Second {

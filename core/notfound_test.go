@@ -167,7 +167,8 @@ func TestNoTenant(t *testing.T) {
 		tenants.Handle(t.Context(), request("GET", "/auth/session", "*/*"))
 		tenants.Visit(t.Context(), request("GET", "/", "*/*"))
 	}
-	if lines := strings.Count(log.String(), "\n"); lines < 1 || lines > 20 || strings.Contains(log.String(), "level=ERROR") {
+	if lines := strings.Count(log.String(), "\n"); lines < 1 || lines > 20 || strings.Contains(log.String(),
+		"level=ERROR") {
 		t.Errorf("%d lines: %.2000s", lines, log)
 	}
 	log.Reset()

@@ -117,7 +117,8 @@ func (h *Host) EmailsLinks() {
 	h.attaching("EmailsLinks")
 	s := h.Auth.site
 	if s.origins.TrustHost && !s.pinned && len(s.origins.TrustedHosts) == 0 {
-		h.fault("it emails links, and TrustHost (or AUTH_TRUST_HOST, VERCEL, CF_PAGES in the environment) believes any Host " +
+		h.fault("it emails links, and TrustHost (or AUTH_TRUST_HOST, VERCEL, CF_PAGES in the environment) believes " +
+			"any Host " +
 			"header, so that an attacker could choose where a link to a new password leads: set URL " +
 			"(AUTH_URL=https://app.example) or TrustedHosts")
 	}
@@ -140,8 +141,8 @@ func (h *Host) attaching(method string) {
 	}
 }
 
-// Records returns the store's records. In Attach, a missing Store, or one without records, is a configuration error, and
-// Records returns nil.
+// Records returns the store's records. In Attach, a missing Store, or one without records, is a configuration error,
+// and Records returns nil.
 func (h *Host) Records() store.RecordStore {
 	records := h.Auth.store.records
 	switch {

@@ -141,8 +141,8 @@ func (s *signIns) reissueJWT(
 	return cookies, err
 }
 
-// unended returns the session token of a request whose session continues. An error that matches ErrNotFound says that it
-// has ended.
+// unended returns the session token of a request whose session continues. An error that matches ErrNotFound says that
+// it has ended.
 func (s *signIns) unended(ctx context.Context, p *presented) (*Token, error) {
 	token, err := p.live(ctx)
 	if err != nil && !errors.Is(err, ErrSessionToken) {

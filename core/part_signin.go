@@ -31,8 +31,9 @@ var errGetSignsIn = errors.New("core: an action of GET cannot begin or change a 
 	"have a form post to the action")
 
 // SignIn signs the user in: it asks Callbacks.SignIn, creates the user where [SignIn.Create] says how, asks the gates,
-// issues the session and calls the events. The response redirects to the callback URL. An error of type [ErrAccessDenied] is the callback's refusal. A request that
-// presents a bearer token is answered 400, as at every sign-in: it goes on with cookies.
+// issues the session and calls the events. The response redirects to the callback URL. An error of type
+// [ErrAccessDenied] is the callback's refusal. A request that presents a bearer token is answered 400, as at every
+// sign-in: it goes on with cookies.
 func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
 		return nil, errGetSignsIn
@@ -49,7 +50,8 @@ func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 		account = &Account{Type: TypeCredentials, Provider: name, ProviderAccountID: s.User.ID}
 	}
 	id := &identity{
-		user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods), made: s.Created || s.Create != nil, create: s.Create,
+		user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods),
+		made: s.Created || s.Create != nil, create: s.Create,
 	}
 	out := outcome{who: id}
 	if s.CallbackURL != "" {

@@ -19,8 +19,9 @@ func TestPasskeyOrigins(t *testing.T) {
 		"https://www.app.test": true, "https://app.test:8443": true, "https://related.example": true,
 		"http://localhost:3000": true, "android:apk-key-hash:" + hash: true,
 		"": false, "app.test": false, "https://app.test/": false, "https://app.test/login": false, "https://App.test": false,
-		"https://app.test:443": false, "http://www.app.test": false, "https://*.app.test": false, "https://ada@app.test": false,
-		"https://app.test?x": false, "null": false, "ios:bundle-id:test.app": false, "android:apk-key-hash:": false,
+		"https://app.test:443": false, "http://www.app.test": false, "https://*.app.test": false,
+		"https://ada@app.test": false,
+		"https://app.test?x":   false, "null": false, "ios:bundle-id:test.app": false, "android:apk-key-hash:": false,
 		"android:apk-key-hash:" + hash + "=": false, "android:apk-key-hash:" + hash[1:]: false,
 		"android:apk-key-hash:" + base64.StdEncoding.EncodeToString(sum[:]): false, "javascript:alert(1)": false,
 	} {

@@ -99,8 +99,8 @@ func forwarded(r *Request) bool {
 // unixPeer is used as the address of a peer on a Unix socket. No host has this address (RFC 6666).
 var unixPeer = netip.MustParseAddr("100::1")
 
-// UnixSockets is an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix socket
-// is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
+// UnixSockets is an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
+// socket is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
 func UnixSockets() netip.Prefix { return netip.PrefixFrom(unixPeer, unixPeer.BitLen()) }
 
 // peerAddress returns the address of a connection's peer. A server on a Unix socket has peers without an address: Go

@@ -39,7 +39,7 @@ func PerRequest(
 		o.Logger = slog.Default()
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = time.Now //nolint:forbidigo // the default of the option
 	}
 	c := &chooser{basePath: basePath, choose: choose, options: o}
 	a := &Auth{choose: c.resolve, site: &site{basePath: basePath}, router: &router{}, log: &reporter{logger: o.Logger}}

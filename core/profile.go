@@ -16,8 +16,8 @@ import (
 type Profile map[string]any
 
 // UnmarshalJSON reads an object with exact names and exact numbers; a duplicate name is an error. Malformed text (half
-// a surrogate pair, bytes that are not UTF-8, raw control characters) becomes U+FFFD or is escaped. It stays an error in
-// members that identify the user or are secret, such as sub, id, email and access_token.
+// a surrogate pair, bytes that are not UTF-8, raw control characters) becomes U+FFFD or is escaped. It stays an error
+// in members that identify the user or are secret, such as sub, id, email and access_token.
 func (p *Profile) UnmarshalJSON(data []byte) error {
 	members, err := decodeProfile(data)
 	if err != nil {

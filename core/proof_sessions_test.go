@@ -139,8 +139,8 @@ func TestVerificationEndsTokensOfAuthJS(t *testing.T) {
 	}
 }
 
-// TestFirstVerificationIsKept: EmailVerified is when the user first verified the address, however often they sign in with
-// a link.
+// TestFirstVerificationIsKept: EmailVerified is when the user first verified the address, however often they sign in
+// with a link.
 func TestFirstVerificationIsKept(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -221,7 +221,8 @@ func TestAddedMethods(t *testing.T) {
 			if later, _ := host.SignInMethods(t.Context(), id); len(later) != 2 || !later[0].Added.IsZero() {
 				t.Errorf("a month later: %+v", later)
 			}
-			removed, err := host.RemoveSignInMethods(t.Context(), id, func(m core.SignInMethod) bool { return m.ID == all[1].ID })
+			removed, err := host.RemoveSignInMethods(t.Context(), id,
+				func(m core.SignInMethod) bool { return m.ID == all[1].ID })
 			if err != nil || len(removed) != 1 || !removed[0].Passkey {
 				t.Errorf("removed %+v, %v", removed, err)
 			}

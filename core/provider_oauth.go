@@ -147,9 +147,9 @@ type OAuthProvider struct {
 	Logout Toggle
 	// Reauthenticates says that the provider asks users for their password, passkey or another proof at every sign-in, so
 	// that each sign-in with it is a recent authentication ([Fresh]). Set it to On only if you know that: a provider that
-	// signs in a known user without asking lets an attacker at an unlocked browser pass a step-up. Auto and Off: a sign-in by
-	// a user who is signed in already is as old as auth_time in the ID token says (OpenID Connect Core section 2), and is
-	// no recent authentication if there is none, as with TypeOAuth. An auth_time counts in any case.
+	// signs in a known user without asking lets an attacker at an unlocked browser pass a step-up. Auto and Off: a sign-in
+	// by a user who is signed in already is as old as auth_time in the ID token says (OpenID Connect Core section 2), and
+	// is no recent authentication if there is none, as with TypeOAuth. An auth_time counts in any case.
 	Reauthenticates Toggle
 	// SignOutURL returns the provider's sign-out address for the browser, for services with parameters of their
 	// own. If it is nil, the address is that of OpenID Connect RP-Initiated Logout 1.0. It may also serve a provider of

@@ -64,9 +64,10 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	p.RelyingParty.Origins = slices.Clone(p.RelyingParty.Origins)
 	for i, origin := range p.RelyingParty.Origins {
 		if !isPasskeyOrigin(origin) {
-			faults.add(ErrInvalidConfig, "provider %q: RelyingParty.Origins[%d] is %q: write an https origin as browsers send it, "+
-				"such as https://www.app.example, or android:apk-key-hash: and the SHA-256 of the signing certificate in "+
-				"base64url without padding", p.ID, i, origin)
+			faults.add(ErrInvalidConfig,
+				"provider %q: RelyingParty.Origins[%d] is %q: write an https origin as browsers send it, "+
+					"such as https://www.app.example, or android:apk-key-hash: and the SHA-256 of the signing certificate in "+
+					"base64url without padding", p.ID, i, origin)
 		}
 	}
 	if p.ConditionalUI != Off && !p.fillsPasskeys() {

@@ -62,5 +62,6 @@ func warnOfRealm(a *Auth) {
 func sameSite(a, b *Auth) bool {
 	stores := a.store.given == nil && b.store.given == nil || sameStore(a.store.given, b.store.given)
 	return stores && a.site.publicBase == b.site.publicBase && a.site.basePath == b.site.basePath &&
-		a.site.origins.Pinned == b.site.origins.Pinned && slices.Equal(a.site.origins.TrustedHosts, b.site.origins.TrustedHosts)
+		a.site.origins.Pinned == b.site.origins.Pinned && slices.Equal(a.site.origins.TrustedHosts,
+		b.site.origins.TrustedHosts)
 }

@@ -128,7 +128,8 @@ func TestBearerSignOutNeedsNoBody(t *testing.T) {
 // origin, as for another host.
 func TestSignInTargetOfAnotherScheme(t *testing.T) {
 	t.Parallel()
-	for _, target := range []string{"myapp://done", "mailto:a@b.c", "javascript:alert(1)", "ftp://x/", "https://evil.example"} {
+	for _, target := range []string{"myapp://done", "mailto:a@b.c", "javascript:alert(1)", "ftp://x/",
+		"https://evil.example"} {
 		b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
 		query := "?callbackUrl=" + url.QueryEscape(target)
 		if r := b.get("/auth/signin" + query); r.Status != 200 {

@@ -155,8 +155,8 @@ func TestRefreshKeepsTheOldToken(t *testing.T) {
 	}
 }
 
-// TestRefreshKeepsRotatedTokens: the response to a refresh has the only copy of the new refresh token. No optional member
-// loses it.
+// TestRefreshKeepsRotatedTokens: the response to a refresh has the only copy of the new refresh token. No optional
+// member loses it.
 func TestRefreshKeepsRotatedTokens(t *testing.T) {
 	t.Parallel()
 	for _, member := range []string{

@@ -22,7 +22,8 @@ func TestMetadataRequest(t *testing.T) {
 				URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: store,
 				Getenv:  func(string) string { return "" },
 				Session: core.SessionConfig{Strategy: strategy, Bearer: true},
-				Providers: []core.Provider{&core.CredentialsProvider{Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
+				Providers: []core.Provider{&core.CredentialsProvider{Authorize: func(context.Context, map[string]string,
+					*core.Request) (*core.User, error) {
 					return nil, nil
 				}}},
 			})
@@ -54,7 +55,8 @@ func TestMetadataRequest(t *testing.T) {
 				{"a name in capitals", map[string][]string{"AUTHORIZATION": {"Bearer " + token}}, true},
 				{"another token", map[string][]string{"authorization": {"Bearer " + token + "x"}}, false},
 				{"two tokens", map[string][]string{"authorization": {"Bearer " + token, "Bearer x"}}, false},
-				{"two tokens, by two names", map[string][]string{"authorization": {"Bearer " + token}, "Authorization": {"Bearer x"}}, false},
+				{"two tokens, by two names", map[string][]string{"authorization": {"Bearer " + token},
+					"Authorization": {"Bearer x"}}, false},
 				{"a pseudo-header field", map[string][]string{":authorization": {"Bearer " + token}}, false},
 				{"nothing", nil, false},
 			} {

@@ -48,7 +48,8 @@ func TestHeadersAreTheAnswersOwn(t *testing.T) {
 			}
 			for _, other := range names {
 				for field, values := range header(other) {
-					if field != "Content-Security-Policy" && field != core.ReferenceHeader && !slices.Equal(values, before[other][field]) {
+					if field != "Content-Security-Policy" && field != core.ReferenceHeader && !slices.Equal(values,
+						before[other][field]) {
 						t.Errorf("%s of %s is %q now", field, other, values)
 					}
 				}

@@ -126,9 +126,9 @@ func wellFormed(methods []Method) []Method {
 }
 
 // A token of the database strategy has the facts of its session in its text, as the table of Auth.js has no column for
-// them: "<random>.k<seconds in base 36>.<methods>". The seconds are those of the authentication. If the session began at
-// another time, that follows after a hyphen; "0" means that no authentication is known. A client that changes the facts
-// presents a token that no store knows.
+// them: "<random>.k<seconds in base 36>.<methods>". The seconds are those of the authentication. If the session began
+// at another time, that follows after a hyphen; "0" means that no authentication is known. A client that changes the
+// facts presents a token that no store knows.
 
 // appendFacts adds the facts of a session that begins at start to the text of its token.
 func appendFacts(token string, start time.Time, by authentication) string {

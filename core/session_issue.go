@@ -16,14 +16,9 @@ func (s *sessions) issue(
 ) (cookies []Cookie, session string, err error) {
 	s.exchanges.signedIn(id.exchange, p.at.browser(), who.user.ID)
 	defer func() {
-		if err != nil || who.session != nil && random.Same(p.value(), who.session.Token) {
-			return
+		if err == nil {
+			p.noteIssued(who)
 		}
-		by := tokenReplaced
-		if who.keeps {
-			by = tokenUpdated
-		}
-		p.noteReplaced(by)
 	}()
 	if s.config.Strategy == StrategyDatabase {
 		kept := s.rows.atRest(string(who.session.Token))
@@ -77,6 +72,17 @@ func (s *sessions) issue(
 	}
 	cookies, err = p.set(value, expires)
 	return cookies, session, err
+}
+
+// noteIssued notes that a new session replaces the one of the request, or that a new token updates it.
+func (p *presented) noteIssued(who member) {
+	switch {
+	case who.session != nil && random.Same(p.value(), who.session.Token):
+	case who.keeps:
+		p.noteReplaced(tokenUpdated)
+	default:
+		p.noteReplaced(tokenReplaced)
+	}
 }
 
 // takeBack removes what is stored of a session that nobody gets, also where the request is over.

@@ -215,8 +215,8 @@ func (t *Token) issuedUnproved() bool {
 	return there
 }
 
-// endsWithProof reports whether a verification of the address may have ended the session of a token. Each read of such a
-// session needs a query.
+// endsWithProof reports whether a verification of the address may have ended the session of a token. Each read of such
+// a session needs a query.
 func (j *jwtSessions) endsWithProof(t *Token) bool {
 	raw, there := t.Extra[emailUnproved]
 	if !there || j.users == nil || !j.proofs {

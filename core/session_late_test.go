@@ -153,8 +153,8 @@ func TestHookWritesNoLateCookie(t *testing.T) {
 	}
 }
 
-// TestPolledSessionIsRenewed keeps a session alive by GET session alone. The cookie is set when it is due, and expires in
-// the body is that of the cookie which the browser has.
+// TestPolledSessionIsRenewed keeps a session alive by GET session alone. The cookie is set when it is due, and expires
+// in the body is that of the cookie which the browser has.
 func TestPolledSessionIsRenewed(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {

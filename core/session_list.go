@@ -56,8 +56,9 @@ func currentID(ctx context.Context, a *Auth, userID string) string {
 //
 // Under StrategyDatabase they have ended when it returns. Under StrategyJWT, with Session.Revocation, they have in this
 // process, and in the others within Revocation.Every; all and all but one include sessions that are not listed, such as
-// those of Auth.js. Events.SignOut is called for each listed session that has ended. Unless One is set, sign-ins of the user that wait behind a [Gate] end too. Requirements and further
-// errors are those of Sessions. After an error some may have ended. Config.Audit is told of what has ended, once.
+// those of Auth.js. Events.SignOut is called for each listed session that has ended. Unless One is set, sign-ins of the
+// user that wait behind a [Gate] end too. Requirements and further errors are those of Sessions. After an error some
+// may have ended. Config.Audit is told of what has ended, once.
 func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {
 	if err := configured(a, "EndSessions"); err != nil {
 		return 0, err
@@ -82,8 +83,8 @@ func (a *Auth) endSessions(
 	return list, ended, err
 }
 
-// tellEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers, so
-// the event contains no more of them than their user.
+// tellEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers,
+// so the event contains no more of them than their user.
 func (s *sessions) tellEnded(ctx context.Context, a *Auth, userID string, list []listedSession) {
 	if s.events.SignOut == nil {
 		return

@@ -25,8 +25,8 @@ const (
 	maxReplaced = 1 << 13
 )
 
-// replacements remembers which session tokens the responses of this process have replaced. Without it a slow response to
-// an earlier request undoes a later decision: it sets the cookie of a session that the user has signed out of, or
+// replacements remembers which session tokens the responses of this process have replaced. Without it a slow response
+// to an earlier request undoes a later decision: it sets the cookie of a session that the user has signed out of, or
 // replaced by another, or it clears the cookie of a session that has just begun.
 //
 // It is in memory only. Sign-out is final for all processes under StrategyDatabase and with Session.Revocation: there a

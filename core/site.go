@@ -44,7 +44,8 @@ type site struct {
 // newSite settles where the routes are, which origins count, and what belongs to a request's origin.
 func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s := &site{
-		failures: newFailures(c.Now), proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log, bearers: c.Session.Bearer,
+		failures: newFailures(c.Now), proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log,
+		bearers: c.Session.Bearer,
 	}
 	for _, secret := range c.Secrets {
 		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))

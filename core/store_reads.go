@@ -56,9 +56,9 @@ func userByMailbox(ctx context.Context, users Store, canonical, given string) (*
 	return verifiedSpelling(user, spelled, failed, given)
 }
 
-// verifiedSpelling chooses between the user with the canonical address and the one with another spelling, or the error of
-// looking that one up. The latter wins if only its address is verified and was sent exactly as it is stored: anyone can
-// create the former with an address that is not theirs.
+// verifiedSpelling chooses between the user with the canonical address and the one with another spelling, or the error
+// of looking that one up. The latter wins if only its address is verified and was sent exactly as it is stored: anyone
+// can create the former with an address that is not theirs.
 func verifiedSpelling(user, spelled *User, failed error, given string) (*User, error) {
 	switch {
 	case !user.EmailVerified.IsZero() || errors.Is(failed, ErrNotFound):

@@ -38,7 +38,8 @@ func TestClaimsTooLarge(t *testing.T) {
 		if b.who() != "" {
 			t.Fatalf("%d bytes: signed in", size)
 		}
-		for _, want := range []string{`permissions`, "Callbacks.JWT", "StrategyDatabase", "47232", strconv.Itoa(size / 1000)} {
+		for _, want := range []string{`permissions`, "Callbacks.JWT", "StrategyDatabase", "47232",
+			strconv.Itoa(size / 1000)} {
 			if !strings.Contains(a.log.String(), want) {
 				t.Errorf("%d bytes: no %q in the log: %s", size, want, a.log)
 			}

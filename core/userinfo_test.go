@@ -98,7 +98,8 @@ func TestStrayCharacters(t *testing.T) {
 		"half an emoji in the name": {`{"id":"1","name":"Ann \ud83d"}`, "Ann \ufffd", ""},
 		"Latin-1 in the name":       {"{\"id\":\"1\",\"name\":\"J\xf6rg\"}", "J\ufffdrg", ""},
 		"NUL in name and image": {
-			`{"id":"1","name":"A\u0000nn\u0000","picture":"https://op.example/\u0000a\n.png"}`, "Ann", "https://op.example/a.png",
+			`{"id":"1","name":"A\u0000nn\u0000","picture":"https://op.example/\u0000a\n.png"}`, "Ann",
+			"https://op.example/a.png",
 		},
 		"raw control characters": {"{\"id\":\"1\",\"bio\":\"a\nb\x00\",\"name\":\"A\tnn\x7f\"}", "A nn", ""},
 		"C1 control characters":  {"{\"id\":\"1\",\"name\":\"\u0085Ann\"}", "Ann", ""},

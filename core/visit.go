@@ -273,9 +273,9 @@ func SessionFrom(ctx context.Context) (*Session, error) {
 	return v.Session()
 }
 
-// ReferenceFrom returns the code of the last failed request of this browser, for the application's own error and sign-in
-// pages: the one that its log line has. A minute later, or in another process, it is the browser's own code, the attribute
-// "browser" of the line. It is empty without the request hook. The built-in pages show the same code.
+// ReferenceFrom returns the code of the last failed request of this browser, for the application's own error and
+// sign-in pages: the one that its log line has. A minute later, or in another process, it is the browser's own code,
+// the attribute "browser" of the line. It is empty without the request hook. The built-in pages show the same code.
 func ReferenceFrom(ctx context.Context) string {
 	v := visitFrom(ctx)
 	if v == nil {

@@ -27,7 +27,8 @@ func (e stores) collation(ctx context.Context, emailCollation func(context.Conte
 		e.report.add("store", Unknown, "the collation of the email column could not be read: "+err.Error(),
 			"see that the user of the database may read information_schema")
 	case found != "":
-		e.report.add("store", Unknown, found+" ignores case or accents: a user with a similar address prevents a sign-up", fix)
+		e.report.add("store", Unknown, found+" ignores case or accents: a user with a similar address prevents a sign-up",
+			fix)
 	}
 }
 

@@ -73,7 +73,8 @@ func TestDevelopmentMailbox(t *testing.T) {
 		mailer core.Mailer
 		wrong  bool
 	}{
-		"a public site": {"https://app.example.org", catcher{}, true}, "development": {"http://localhost:3000", catcher{}, false},
+		"a public site": {"https://app.example.org", catcher{}, true}, "development": {"http://localhost:3000", catcher{},
+			false},
 		"development on https": {"https://localhost:3000", catcher{}, false},
 		"another mailer":       {"https://app.example.org", plainMailer{}, false},
 	} {

@@ -11,7 +11,8 @@ import (
 func (e stores) files(ctx context.Context, list func(context.Context) ([]string, error)) {
 	paths, err := list(ctx)
 	if err != nil {
-		e.report.add("store", Unknown, "its files cannot be listed: "+err.Error(), "see that only the application can read them")
+		e.report.add("store", Unknown, "its files cannot be listed: "+err.Error(),
+			"see that only the application can read them")
 		return
 	}
 	var open []string

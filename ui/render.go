@@ -15,9 +15,9 @@ import (
 //
 //	err := ui.Render(w, r, pages, "home.html", data)
 //
-// It executes a clone of t into a buffer before it writes, so that the cookie of a form can still be set, and a component
-// that fails leaves no half page. On an error Render responds with 500 and a plain text, and returns the error for the
-// log. For another status, call [Execute] with a buffer. Render is safe for concurrent use.
+// It executes a clone of t into a buffer before it writes, so that the cookie of a form can still be set, and a
+// component that fails leaves no half page. On an error Render responds with 500 and a plain text, and returns the
+// error for the log. For another status, call [Execute] with a buffer. Render is safe for concurrent use.
 func Render(w http.ResponseWriter, r *http.Request, t *template.Template, name string, data any) error {
 	var page bytes.Buffer
 	if err := Execute(r.Context(), &page, t, name, data); err != nil {

@@ -139,7 +139,7 @@ func TestStreamedFields(t *testing.T) {
 				}
 			}
 			_ = client.Close()
-			<-done
+			_ = <-done
 		})
 	}
 }

@@ -41,7 +41,8 @@ func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 			app.Mount("/app", sub)
 		}, "/app/admin/users", "/app/public"},
 		{"a group", func(app *fiber.App) { pages(app.Group("/app")) }, "/app/admin/users", "/app/public"},
-		{"a group with a parameter", func(app *fiber.App) { pages(app.Group("/:tenant/x")) }, "/a/x/admin/users", "/a/x/public"},
+		{"a group with a parameter", func(app *fiber.App) { pages(app.Group("/:tenant/x")) }, "/a/x/admin/users",
+			"/a/x/public"},
 		{"a rewritten path, behind the hook", func(app *fiber.App) {
 			app.Use(authfiber.New(auth).Hook(), func(c *fiber.Ctx) error {
 				if path := c.Path(); len(path) > 3 && path[:3] == "/de" {

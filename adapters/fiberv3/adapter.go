@@ -109,9 +109,9 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 	return func(c fiber.Ctx) error { return a.visit(c, guarded) }
 }
 
-// Session returns the session of the request, nil if there is none. It needs the hook; see [core.SessionFrom]. A handler
-// can return its error to fiber: the text is safe, errors.As finds a *[fiber.Error] with the status 500 or 503, and the
-// *[core.Error] with the cause.
+// Session returns the session of the request, nil if there is none. It needs the hook; see [core.SessionFrom]. A
+// handler can return its error to fiber: the text is safe, errors.As finds a *[fiber.Error] with the status 500 or 503,
+// and the *[core.Error] with the cause.
 func Session(c fiber.Ctx) (*core.Session, error) {
 	session, err := core.SessionFrom(c.Context())
 	if errors.Is(err, core.ErrNoHook) { // which no Auth has logged

@@ -12,13 +12,13 @@ import (
 // Mount registers the auth routes below the base path. All patterns have a method, so they do not conflict with a
 // pattern for the rest of the site: "GET /", "GET /{path...}" or "POST /{form}".
 //
-// A pattern with a wildcard in front of a name, such as "GET /{tenant}/settings", overlaps with the patterns for unknown
-// paths below the base path. A page of the application that replaces a built-in one overlaps too if its pattern has no
-// method: "/auth/signin". Register such patterns before Mount, which then leaves out what they overlap with. Pages with
-// a method, "GET /auth/signin", can be registered before or after.
+// A pattern with a wildcard in front of a name, such as "GET /{tenant}/settings", overlaps with the patterns for
+// unknown paths below the base path. A page of the application that replaces a built-in one overlaps too if its pattern
+// has no method: "/auth/signin". Register such patterns before Mount, which then leaves out what they overlap with.
+// Pages with a method, "GET /auth/signin", can be registered before or after.
 //
-// A pattern with a host, such as "app.example/", takes precedence over all patterns without one: net/http then never asks
-// for the auth routes of this host.
+// A pattern with a host, such as "app.example/", takes precedence over all patterns without one: net/http then never
+// asks for the auth routes of this host.
 //
 // Mount panics if a conflict leaves no pattern at all, because the auth routes are mounted already for example.
 func (a *Adapter) Mount(mux *http.ServeMux) {

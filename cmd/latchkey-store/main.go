@@ -23,6 +23,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
+//nolint:gosec // the addresses in the text are examples
 const usage = `latchkey-store works on what a store keeps.
 
   export LATCHKEY_STORE=postgres://user:password@host/app

@@ -446,15 +446,15 @@ func TestTheUserThatWasTyped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			make := func(id, email string) {
+			addUser := func(id, email string) {
 				if _, err := s.CreateUser(t.Context(), &core.User{ID: id, Email: email}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for i, email := range row.addresses {
-				make("id-"+strconv.Itoa(i), email)
+				addUser("id-"+strconv.Itoa(i), email)
 			}
-			make("bob@id", "other@example.com")
+			addUser("bob@id", "other@example.com")
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -35,8 +35,8 @@ go.work.sum
 
 // variablesFile is the .env of a starter, with a new secret.
 func variablesFile() string {
-	return `# Variables for development. The program reads this file unless AUTH_URL or AUTH_TRUST_HOST says that the site is
-# public. Do not commit it, and do not use this secret in production: latchkey secret prints another one.
+	return `# Variables for development. The program reads this file unless AUTH_URL or AUTH_TRUST_HOST says that the
+# site is public. Do not commit it, and do not use this secret in production: latchkey secret prints another one.
 AUTH_SECRET=` + newSecret() + `
 # The user with this address is the administrator, once it is verified.
 ADMIN_EMAIL=ada@example.com

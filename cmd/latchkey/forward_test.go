@@ -59,7 +59,8 @@ func TestWithoutAddress(t *testing.T) {
 		"migrate --store sqlite:app.db":                     {"migrate", "sqlite:app.db"},
 		"doctor --store=postgres://a:b@host/app?x=y --json": {"doctor --json", "postgres://a:b@host/app?x=y"},
 		"users -store redis://h find ada@example.org":       {"users find ada@example.org", "redis://h"},
-		"migrate": {"migrate", ""}, "migrate --store": {"migrate --store", ""}, "users find --stored x": {"users find --stored x", ""},
+		"migrate": {"migrate", ""}, "migrate --store": {"migrate --store", ""},
+		"users find --stored x": {"users find --stored x", ""},
 	} {
 		rest, address := withoutAddress(strings.Fields(line))
 		if strings.Join(rest, " ") != want[0] || address != want[1] {

@@ -124,8 +124,8 @@ func TestNewKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestNewOutsideAClone: without a published version and a clone there are no modules, so that no folder is made. Another
-// project's go.work is no clone.
+// TestNewOutsideAClone: without a published version and a clone there are no modules, so that no folder is made.
+// Another project's go.work is no clone.
 func TestNewOutsideAClone(t *testing.T) {
 	project := t.TempDir()
 	if err := os.WriteFile(filepath.Join(project, "go.work"), []byte("go 1.26.0\n\nuse ./app\n"), 0o600); err != nil {
@@ -145,7 +145,8 @@ func TestNewOutsideAClone(t *testing.T) {
 func TestNewOfAVersion(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out strings.Builder
-	if err := begin(&out, "stdlib", "hello", "v0.1.0"); err != nil || !strings.Contains(out.String(), "  cd hello\n  go mod tidy\n") {
+	if err := begin(&out, "stdlib", "hello", "v0.1.0"); err != nil || !strings.Contains(out.String(),
+		"  cd hello\n  go mod tidy\n") {
 		t.Errorf("%s, %v", &out, err)
 	}
 	gomod, err := os.ReadFile("hello/go.mod")

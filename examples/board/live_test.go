@@ -228,7 +228,8 @@ func TestLiveRendersOnce(t *testing.T) {
 		change int
 		key    string
 		count  int
-	}{{1, "member en", 1}, {1, "member en", 1}, {1, "owner en", 2}, {2, "member en", 3}, {2, "owner en", 4}, {2, "member en", 4}} {
+	}{{1, "member en", 1}, {1, "member en", 1}, {1, "owner en", 2}, {2, "member en", 3}, {2, "owner en", 4}, {2,
+		"member en", 4}} {
 		if html := get(row.change, row.key); html != fmt.Sprint(row.key, row.change) || count != row.count {
 			t.Errorf("change %d, %s: %q after %d renderings, want %d", row.change, row.key, html, count, row.count)
 		}

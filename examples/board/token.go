@@ -12,8 +12,8 @@ import (
 // freshFor is the maximum time since the sign-in of a user who makes a token.
 const freshFor = 15 * time.Minute
 
-// signedInPerson is a guard for pages where people act. It refuses the session of an API token, also as a cookie: no sign-in
-// began that session.
+// signedInPerson is a guard for pages where people act. It refuses the session of an API token, also as a cookie: no
+// sign-in began that session.
 func signedInPerson(_ context.Context, s *core.Session) error {
 	if s.AuthTime.IsZero() {
 		return core.ErrForbidden

@@ -104,6 +104,6 @@ func main() {
 		log.Fatal(err)
 	}
 	server := &http.Server{Handler: routes(auth), ReadHeaderTimeout: 5 * time.Second}
-	log.Printf("open %s", local.URL(listener.Addr().String()))
+	log.Printf("open %s", local.URL(listener.Addr().String())) //nolint:gosec // its own address
 	log.Fatal(server.Serve(listener))
 }

@@ -35,9 +35,10 @@ type Metrics struct {
 //
 // They are latchkey_decisions_total with the labels name, outcome, reason and provider, in decisions;
 // latchkey_store_duration_seconds with call and outcome, and latchkey_provider_duration_seconds with provider, call and
-// outcome, histograms in seconds; emails that plugins send in the background have their kind as call and no provider. Where a configuration has a provider that computes hashes of passwords, such as that
-// of providers/password, there are the gauges latchkey_hash_slots, latchkey_hash_busy and latchkey_hash_waiting, and
-// the counter latchkey_hash_refused_total; [Metrics.Follow] adds one more.
+// outcome, histograms in seconds; emails that plugins send in the background have their kind as call and no provider.
+// Where a configuration has a provider that computes hashes of passwords, such as that of providers/password, there are
+// the gauges latchkey_hash_slots, latchkey_hash_busy and latchkey_hash_waiting, and the counter
+// latchkey_hash_refused_total; [Metrics.Follow] adds one more.
 func New(r client.Registerer) (*Metrics, error) {
 	if r == nil {
 		r = client.DefaultRegisterer

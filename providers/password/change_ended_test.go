@@ -8,7 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestChangeLeavesEndedSessions: a session that ends between the write of the new password and the response stays ended.
+// TestChangeLeavesEndedSessions: a session that ends between the write of the new password and the response stays
+// ended.
 func TestChangeLeavesEndedSessions(t *testing.T) {
 	for name, sessions := range map[string]core.SessionConfig{
 		"database":                {Strategy: core.StrategyDatabase},

@@ -39,8 +39,8 @@ func (h *hasher) make(password string) (hashed, error) {
 }
 
 // matches reports whether a password is the stored one, and returns a hash to store instead if that one was made with
-// other costs or by another system. Without a stored one it computes as much, and a refusal takes the same time whatever
-// was compared: see pace.
+// other costs or by another system. Without a stored one it computes as much, and a refusal takes the same time
+// whatever was compared: see pace.
 func (h *hasher) matches(ctx context.Context, password string, old *stored) (ok bool, better hashed, err error) {
 	var took time.Duration
 	busy := h.queue.do(ctx, func() { ok, better, took, err = h.compute(password, old) })
@@ -130,8 +130,9 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 	case len(encoded) > longestHash:
 		return "", fmt.Errorf("password: import: the hash is longer than %d bytes", longestHash)
 	case strings.HasPrefix(strings.ToLower(encoded), "{noop}"):
-		return "", errors.New("password: import: the password is not hashed: hash it with bcrypt, or call SendReset for its " +
-			"owner instead")
+		return "",
+			errors.New("password: import: the password is not hashed: hash it with bcrypt, or call SendReset for its " +
+				"owner instead")
 	case unsalted(encoded):
 		return "", errors.New("password: import: the hash is MD5 or SHA-1 without a salt, which is as good as no hash: " +
 			"call SendReset for its owner instead")

@@ -169,7 +169,8 @@ func TestImport(t *testing.T) {
 	u := w.user("user0@example.com")
 	for name, encoded := range map[string]string{
 		"MD5": "88a434c88cca4e900f7874cd98123f43", "SHA-1": "{SHA}bROMo65UVjGzq9caTwds51nFcAs=", "none": "",
-		"plain text": "hunter2", "plain text of Spring": "{noop}hunter2", "unknown": "$7$abc", "endless": "$2b$" + strings.Repeat("x", 5000),
+		"plain text": "hunter2", "plain text of Spring": "{noop}hunter2", "unknown": "$7$abc",
+		"endless":        "$2b$" + strings.Repeat("x", 5000),
 		"endless, known": "$scrypt$" + strings.Repeat("x", 5000),
 		"costly":         "$argon2id$v=19$m=4194304,t=100,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
 	} {

@@ -162,7 +162,7 @@ func (q *queue) waiting() (n int) {
 func (q *queue) addGarbage() {
 	q.mu.Lock()
 	q.garbage += q.memory
-	most := uint64(q.slots) * q.memory
+	most := uint64(q.slots) * q.memory //nolint:gosec // at least one slot
 	full := q.garbage >= most && q.garbage >= q.roomy()/2
 	if full {
 		q.garbage = 0

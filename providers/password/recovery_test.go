@@ -238,7 +238,7 @@ func TestResetWhileTheAddressIsRestored(t *testing.T) {
 			return nil
 		}
 		u.Email = ada
-		_, err = w.store.Store.UpdateUser(t.Context(), u)
+		_, err = w.store.UpdateUser(t.Context(), u)
 		return err
 	}
 	w.store.failing("UpdateRecord password")

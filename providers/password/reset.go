@@ -226,8 +226,8 @@ func (s *resets) replace(ctx context.Context, o *opened, hash hashed) error {
 	return nil
 }
 
-// stillTheirs removes the password again if the address of the link is no longer the user's. Its owner may have undone a
-// change of the address while the hash was computed. core.ErrConflict: it was removed.
+// stillTheirs removes the password again if the address of the link is no longer the user's. Its owner may have undone
+// a change of the address while the hash was computed. core.ErrConflict: it was removed.
 func (s *resets) stillTheirs(ctx context.Context, o *opened) error {
 	user, err := userByID(ctx, s.links.users, o.user.ID)
 	if err != nil || user != nil && user.Email == o.user.Email {

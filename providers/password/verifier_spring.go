@@ -10,8 +10,8 @@ import (
 )
 
 // Spring knows what the DelegatingPasswordEncoder of Spring Security stores: {bcrypt}, {pbkdf2}, {scrypt}, {argon2},
-// each also with @SpringSecurity_v5_8, and {sha256}, with the parameters of its factories. {noop} is no hash, and {MD4},
-// {MD5}, {SHA-1}, {SHA-256} and {ldap} are broken: let their owners choose a new password.
+// each also with @SpringSecurity_v5_8, and {sha256}, with the parameters of its factories. {noop} is no hash, and
+// {MD4}, {MD5}, {SHA-1}, {SHA-256} and {ldap} are broken: let their owners choose a new password.
 func Spring() Verifier {
 	return verifier{
 		func(encoded string) bool { _, _, ok := springHash(encoded); return ok },

@@ -12,7 +12,8 @@ import (
 )
 
 // Django knows what Django stores: pbkdf2_sha256, pbkdf2_sha1, scrypt, bcrypt, bcrypt_sha256 and argon2, which is
-// argon2id, or argon2i before Django 3.2. Its md5 and sha1 are refused, salted or not: let their owners choose a new password.
+// argon2id, or argon2i before Django 3.2. Its md5 and sha1 are refused, salted or not: let their owners choose a new
+// password.
 func Django() Verifier {
 	return verifier{
 		func(encoded string) bool {

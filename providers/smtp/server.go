@@ -125,7 +125,8 @@ func hint(err error) string {
 	if !strings.Contains(err.Error(), "STARTTLS") {
 		return ""
 	}
-	return ": use smtps:// if the server has TLS from the first byte, or set smtp.Options.InsecureNoTLS for a server in a " +
+	return ": use smtps:// if the server has TLS from the first byte, or set smtp.Options.InsecureNoTLS for a " +
+		"server in a " +
 		"private network"
 }
 

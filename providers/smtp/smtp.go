@@ -2,9 +2,9 @@
 //
 //	core.Config{Providers: []core.Provider{smtp.Nodemailer()}, …}
 //
-// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Emails travel encrypted: smtp:// requires
-// STARTTLS, smtps:// is TLS from the first byte. A server on this machine (smtp://localhost:1025, a mail catcher for
-// example) may do without STARTTLS. Connections are kept for the next email for a while.
+// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Emails travel encrypted: smtp://
+// requires STARTTLS, smtps:// is TLS from the first byte. A server on this machine (smtp://localhost:1025, a mail
+// catcher for example) may do without STARTTLS. Connections are kept for the next email for a while.
 package smtp
 
 import (

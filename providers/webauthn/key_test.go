@@ -60,12 +60,12 @@ func (k coseKey) with(member int, value any) coseKey {
 
 // TestPublicKeys registers passkeys with public keys that cannot verify any signature, and with valid ones.
 func TestPublicKeys(t *testing.T) {
-	real, err := rsa.GenerateKey(rand.Reader, 2048)
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p256 := func() coseKey { return ec2(t, elliptic.P256(), -7, 1) }
-	rs256 := func() coseKey { return coseKey{1: 3, 3: -257, -1: real.N.Bytes(), -2: []byte{1, 0, 1}} }
+	rs256 := func() coseKey { return coseKey{1: 3, 3: -257, -1: rsaKey.N.Bytes(), -2: []byte{1, 0, 1}} }
 	off := p256()
 	off[-3] = bytes.Repeat([]byte{1}, 32)
 	for name, row := range map[string]struct {

@@ -54,6 +54,7 @@ func (m *migration) warnOfCollation(ctx context.Context) error {
 	if err != nil || m.collated.Swap(true) || name == "" {
 		return err
 	}
+	//nolint:sloglint // a store has no logger of its own
 	slog.WarnContext(ctx, "latchkey: the collation of the email column ignores case or accents: "+
 		"a user with a similar address prevents a sign-up", "table", table, "column", column, "collation", name, "fix", fix)
 	return nil

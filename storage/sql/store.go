@@ -113,8 +113,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.failed(ctx, "ping", s.retrying(ctx, time.Now(), func() error { return s.db.PingContext(ctx) }), nil)
 }
 
-// Files returns the paths of the files that hold the tables, without their journals, for tools that examine permissions.
-// It returns none if the engine is a server or keeps everything in memory.
+// Files returns the paths of the files that hold the tables, without their journals, for tools that examine
+// permissions. It returns none if the engine is a server or keeps everything in memory.
 func (s *Store) Files(ctx context.Context) (paths []string, err error) {
 	if s.dialect.Files == "" {
 		return nil, nil

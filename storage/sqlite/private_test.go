@@ -46,16 +46,16 @@ func TestPrivateFiles(t *testing.T) { // not parallel: the umask is the process'
 			if _, err := s.CreateUser(t.Context(), &core.User{ID: "u1"}); err != nil {
 				t.Fatal(err)
 			}
-			real, err := filepath.EvalSymlinks(path)
+			resolved, err := filepath.EvalSymlinks(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{real, real + "-wal", real + "-shm"} {
+			for _, name := range []string{resolved, resolved + "-wal", resolved + "-shm"} {
 				if info, err := os.Stat(name); err != nil || info.Mode().Perm() != row.mode {
 					t.Errorf("%s: %v, %v", filepath.Base(name), info.Mode(), err)
 				}
 			}
-			if files, err := s.Files(t.Context()); err != nil || len(files) != 1 || files[0] != real {
+			if files, err := s.Files(t.Context()); err != nil || len(files) != 1 || files[0] != resolved {
 				t.Errorf("the files are %v, %v", files, err)
 			}
 		})
@@ -81,7 +81,8 @@ func TestDeletedIsOverwritten(t *testing.T) {
 	for _, id := range []string{"stays", "canary-id"} {
 		for _, err := range []error{
 			second(s.CreateUser(t.Context(), &core.User{ID: id, Email: id + "@example.com", Name: "name of " + id})),
-			s.CreateSession(t.Context(), &store.Session{Token: store.Secret("session of " + id), UserID: id, Expires: time.Now()}),
+			s.CreateSession(t.Context(), &store.Session{Token: store.Secret("session of " + id), UserID: id,
+				Expires: time.Now()}),
 			s.CreateRecord(t.Context(), &store.Record{
 				Kind: "password", Key: id, UserID: id, Value: []byte(`"hash of ` + id + `"`),
 			}),

@@ -32,7 +32,7 @@ func Load(path string) error {
 	if production(os.Getenv) {
 		return nil
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // the file that the developer names
+	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

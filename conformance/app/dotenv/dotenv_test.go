@@ -40,7 +40,8 @@ func TestLoad(t *testing.T) {
 		{"a name with spaces", "my canary=1\n", nil, "", ".env:1: write NAME=value"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			for _, name := range []string{"AUTH_SECRET", "ADMIN_EMAIL", "AUTH_URL", "NEXTAUTH_URL", "AUTH_TRUST_HOST", "VERCEL"} {
+			for _, name := range []string{"AUTH_SECRET", "ADMIN_EMAIL", "AUTH_URL", "NEXTAUTH_URL", "AUTH_TRUST_HOST",
+				"VERCEL"} {
 				t.Setenv(name, "") // restored after the test
 				if err := os.Unsetenv(name); err != nil {
 					t.Fatal(err)

@@ -155,9 +155,9 @@ func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 //go:embed mailbox.html
 var files embed.FS
 
-// ServeHTTP shows the emails, newest first; with ?html=ID, the HTML of one email. It refuses connections and hosts other
-// than loopback, and requests that a proxy on this machine forwards. The check of Host prevents DNS rebinding by a web
-// page.
+// ServeHTTP shows the emails, newest first; with ?html=ID, the HTML of one email. It refuses connections and hosts
+// other than loopback, and requests that a proxy on this machine forwards. The check of Host prevents DNS rebinding by
+// a web page.
 func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !loopback(r.RemoteAddr) || !loopback(r.Host) || forwarded(r.Header) {
 		http.Error(w, "mailbox: the development mailbox answers on this machine only", http.StatusForbidden)

@@ -59,8 +59,8 @@ func (b *browser) ask(method, target, contentType, body string, lines ...[2]stri
 	return answer
 }
 
-// formPostNext is where the response to a form_post answer redirects: the POST decides nothing, the GET does. Empty: the
-// response is another one.
+// formPostNext is where the response to a form_post answer redirects: the POST decides nothing, the GET does. Empty:
+// the response is another one.
 func formPostNext(method, target string, answer wire.Answer) string {
 	u, err := url.Parse(answer.Header.Get("Location"))
 	if err != nil || method != "POST" || u.Path != target || !u.Query().Has("flow") {

@@ -232,7 +232,8 @@ func TestAlteredScenariosFail(t *testing.T) {
 		}},
 		{"a warning less", "raw.csrf-disabled", func(sc *scenario) {
 			for i := range sc.Steps {
-				sc.Steps[i].Trace = slices.DeleteFunc(sc.Steps[i].Trace, func(e object) bool { return e["code"] == "csrf-disabled" })
+				sc.Steps[i].Trace = slices.DeleteFunc(sc.Steps[i].Trace,
+					func(e object) bool { return e["code"] == "csrf-disabled" })
 			}
 		}},
 		{"another warning", "raw.csrf-disabled", func(sc *scenario) {

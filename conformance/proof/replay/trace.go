@@ -63,8 +63,8 @@ func withoutProof(entries []object) (out []object) {
 	return out
 }
 
-// withoutSpelling drops the second lookup of an address that is not in its canonical form. Auth.js looks up the canonical
-// form alone, and creates a second user where a table has the address in capitals.
+// withoutSpelling drops the second lookup of an address that is not in its canonical form. Auth.js looks up the
+// canonical form alone, and creates a second user where a table has the address in capitals.
 func withoutSpelling(entries []object) (out []object) {
 	for _, e := range entries {
 		if len(out) == 0 || !isSpelling(out[len(out)-1], e) {

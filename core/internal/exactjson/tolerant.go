@@ -15,8 +15,8 @@ import (
 // because of such a string, Tolerant repairs data and calls read a second time; read must forget the first call.
 //
 // Lone surrogates and bytes that are not UTF-8 become U+FFFD, as in encoding/json; raw control characters become
-// escapes. If strict returns true for a member of the object, the member and everything inside it is never repaired: two
-// different malformed texts would become the same text. All other rules of this package hold for the repaired text.
+// escapes. If strict returns true for a member of the object, the member and everything inside it is never repaired:
+// two different malformed texts would become the same text. All other rules of this package hold for the repaired text.
 func Tolerant(data []byte, strict func(name string) bool, read func(data []byte) error) error {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	err := read(data)

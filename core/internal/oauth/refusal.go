@@ -157,7 +157,7 @@ func redact(text string, secrets []string) string {
 
 // isTokenChar reports whether a character can be part of a token: base64 in both alphabets, and dots.
 func isTokenChar(r rune) bool {
-	return r < utf8.RuneSelf && (ascii.IsAlnum(byte(r)) || strings.ContainsRune("-_.~+/=%", r))
+	return r < utf8.RuneSelf && (ascii.IsAlnum(byte(r&0x7f)) || strings.ContainsRune("-_.~+/=%", r))
 }
 
 // OfClient reports whether the endpoint does not take this client, whatever it asks for. GitHub has a word of its own

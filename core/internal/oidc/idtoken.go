@@ -30,8 +30,8 @@ type Expect struct {
 }
 
 // VerifyIDToken checks an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims: names exact, numbers
-// as [json.Number]. Clocks may differ by 30 seconds. On an error there are no claims; errors say what is wrong and contain
-// nothing of the token but its issuer and algorithm, quoted and bounded.
+// as [json.Number]. Clocks may differ by 30 seconds. On an error there are no claims; errors say what is wrong and
+// contain nothing of the token but its issuer and algorithm, quoted and bounded.
 func (d *Discovery) VerifyIDToken(ctx context.Context, raw string, e Expect) (map[string]any, error) {
 	claims, alg, err := d.verify(ctx, raw, e, e.algs())
 	if err != nil {
@@ -100,7 +100,8 @@ func (e *Expect) algs() []string {
 	return accepted
 }
 
-// ErrNoKeys is the error of a token that cannot be verified at present because the keys of its issuer cannot be fetched.
+// ErrNoKeys is the error of a token that cannot be verified at present because the keys of its issuer cannot be
+// fetched.
 var ErrNoKeys = errors.New("keys of the issuer")
 
 // verifySignature verifies with the issuer's published keys. When none fits they are fetched anew, now and then: the
