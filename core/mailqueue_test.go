@@ -144,7 +144,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 				if status := visit(t, a).ask("link", "ada@example.com"); status != 202 {
 					t.Fatalf("status %d", status)
 				}
-				time.Sleep(3 * time.Hour)
+				time.Sleep(3 * time.Hour) //nolint:forbidigo // the clock of a synctest bubble
 				if err := a.FlushMail(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -206,7 +206,7 @@ func TestFlushMail(t *testing.T) {
 			t.Errorf("a flush that takes too long: %v", err)
 		}
 		close(server.hold)
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) //nolint:forbidigo // the clock of a synctest bubble
 	})
 }
 
@@ -293,7 +293,7 @@ func TestNoticesAreNeverDropped(t *testing.T) {
 		}
 		began := time.Now()
 		go func() {
-			time.Sleep(5 * time.Second)
+			time.Sleep(5 * time.Second) //nolint:forbidigo // the clock of a synctest bubble
 			close(server.hold)
 		}()
 		if b.ask("notice", "hold@example.com"); time.Since(began) != 5*time.Second {

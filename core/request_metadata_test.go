@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
 // TestMetadataRequest reads sessions from metadata with lower-case names, as gRPC hands it over.
 func TestMetadataRequest(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
 		t.Run(string(strategy), func(t *testing.T) {
-			store := memory.New()
+			store := newPeople()
 			ada, err := store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: "ada@example.com"})
 			if err != nil {
 				t.Fatal(err)

@@ -60,10 +60,11 @@ func French() ui.Locale {
 		"error.expired.heading": "Connexion expirée",
 		"error.expired.body":    "Vous avez commencé à vous connecter il y a plus de 15 minutes ou dans un autre navigateur.",
 		"error.browser.heading": "Autre navigateur",
-		"error.browser.body":    "Vous avez commencé à vous connecter dans un autre navigateur. Reconnectez-vous pour continuer ici.",
-		"error.used.heading":    "Déjà utilisée",
-		"error.used.body":       "Cette connexion a déjà été terminée ou annulée. Reconnectez-vous pour continuer.",
-		"error.again":           "Se reconnecter",
+		"error.browser.body": "Vous avez commencé à vous connecter dans un autre navigateur. " +
+			"Reconnectez-vous pour continuer ici.",
+		"error.used.heading": "Déjà utilisée",
+		"error.used.body":    "Cette connexion a déjà été terminée ou annulée. Reconnectez-vous pour continuer.",
+		"error.again":        "Se reconnecter",
 
 		"error.forbidden.heading": "Vous n’avez pas accès à cette page",
 		"error.forbidden.body":    "Votre compte n’est pas autorisé à l’ouvrir.",

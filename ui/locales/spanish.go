@@ -62,8 +62,9 @@ func Spanish() ui.Locale {
 		"error.browser.heading": "Otro navegador",
 		"error.browser.body":    "Empezó a iniciar sesión en otro navegador. Vuelva a iniciar sesión para continuar aquí.",
 		"error.used.heading":    "Ya utilizado",
-		"error.used.body":       "Este inicio de sesión ya se ha completado o cancelado. Vuelva a iniciar sesión para continuar.",
-		"error.again":           "Volver a iniciar sesión",
+		"error.used.body": "Este inicio de sesión ya se ha completado o cancelado. " +
+			"Vuelva a iniciar sesión para continuar.",
+		"error.again": "Volver a iniciar sesión",
 
 		"error.forbidden.heading": "No tiene acceso a esta página",
 		"error.forbidden.body":    "Su cuenta no tiene permiso para abrirla.",

@@ -63,7 +63,8 @@ func (k visits) sharedCaches() {
 		if signedIn {
 			k.signIn(0)
 		}
-		for _, path := range strings.Fields("/page /once /twice /private /strict /area/page /visitor /template /data /admin") {
+		const pages = "/page /once /twice /private /strict /area/page /visitor /template /data /admin"
+		for _, path := range strings.Fields(pages) {
 			for _, accept := range []string{"*/*", "text/html"} {
 				a := k.send("GET", path, accept, nil)
 				name := path + " for " + accept
