@@ -17,6 +17,5 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/core => ../core
-	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../ui
 )

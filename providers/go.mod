@@ -16,8 +16,6 @@ require (
 )
 
 replace (
-	github.com/latchkey-go/latchkey/conformance => ../conformance
 	github.com/latchkey-go/latchkey/core => ../core
-	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../ui
 )

@@ -23,6 +23,5 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../stdlib
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -35,6 +35,5 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../fasthttp
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -37,6 +37,5 @@ replace (
 	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../conformance/rig/engines
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../keyvalue
-	github.com/latchkey-go/latchkey/storage/memory => ../memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -5,8 +5,6 @@ go 1.26.0
 require github.com/latchkey-go/latchkey/core v0.0.0
 
 replace (
-	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
-	github.com/latchkey-go/latchkey/storage/memory => ../memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

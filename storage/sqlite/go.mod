@@ -30,7 +30,6 @@ require (
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
-	github.com/latchkey-go/latchkey/storage/memory => ../memory
 	github.com/latchkey-go/latchkey/storage/sql => ../sql
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -51,7 +51,6 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../..
 	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../rig/engines
 	github.com/latchkey-go/latchkey/core => ../../../core
-	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/storage/mongodb => ../../../storage/mongodb
 	github.com/latchkey-go/latchkey/storage/mysql => ../../../storage/mysql
 	github.com/latchkey-go/latchkey/storage/postgres => ../../../storage/postgres

@@ -39,7 +39,6 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../..
 	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../rig/engines
 	github.com/latchkey-go/latchkey/core => ../../../core
-	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/storage/postgres => ../../../storage/postgres
 	github.com/latchkey-go/latchkey/storage/sql => ../../../storage/sql
 	github.com/latchkey-go/latchkey/ui => ../../../ui

@@ -22,10 +22,8 @@ require (
 )
 
 replace (
-	github.com/latchkey-go/latchkey/conformance => ../..
 	github.com/latchkey-go/latchkey/core => ../../../core
 	github.com/latchkey-go/latchkey/providers => ../../../providers
 	github.com/latchkey-go/latchkey/providers/smtp => ../../../providers/smtp
-	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../../ui
 )

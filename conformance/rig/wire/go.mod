@@ -79,6 +79,5 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ../..
 	github.com/latchkey-go/latchkey/core => ../../../core
-	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../../ui
 )
