@@ -554,6 +554,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sign in to see this page.", true
 	case "signin.show":
 		return "Show password", true
+	case "signin.stale":
+		return "We could not confirm that you signed in just now. Use another sign-in method, or sign out and sign in again.", true
 	case "signin.title":
 		return "Sign In", true
 	case "signin.to":

@@ -24,8 +24,7 @@ func requestContext() context.Context {
 func ExampleSignIn() {
 	_ = ui.SignIn("github").Render(requestContext(), os.Stdout)
 	// Output:
-	// <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button
-	// type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
+	// <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
 }
 
 func ExampleSignInWith() {
@@ -39,8 +38,7 @@ func ExampleSignOut() {
 	ctx := templ.WithChildren(requestContext(), templ.Raw("<b>Leave</b>"))
 	_ = ui.SignOut().Render(ctx, os.Stdout)
 	// Output:
-	// <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button
-	// type="submit" class="latchkey-signout"><b>Leave</b></button></form>
+	// <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button type="submit" class="latchkey-signout"><b>Leave</b></button></form>
 }
 
 func ExampleSignedIn() {
@@ -69,9 +67,8 @@ func ExampleTheme_Validate() {
 	}
 	// Output:
 	// theme color scheme "sepia" is unknown: use auto, light or dark
-	// theme brand color "red;background:url(//evil.example)" is no CSS colour we accept: use #rrggbb, a colour name or a
-	// colour function theme logo "javascript:alert(1)" is no picture address we accept: use an http(s) URL, a path that
-	// starts with / or data:image
+	// theme brand color "red;background:url(//evil.example)" is no CSS colour we accept: use #rrggbb, a colour name or a colour function
+	// theme logo "javascript:alert(1)" is no picture address we accept: use an http(s) URL, a path that starts with / or data:image
 }
 
 func ExampleImageSource() {
