@@ -84,44 +84,6 @@ func TestUserByMailbox(t *testing.T) {
 	}
 }
 
-// spelledStore is a mailboxStore in which the addresses of some users are verified.
-type spelledStore struct {
-	*mailboxStore
-	verified string
-}
-
-func (s spelledStore) UserByEmail(ctx context.Context, email string) (*core.User, error) {
-	user, err := s.mailboxStore.UserByEmail(ctx, email)
-	if err == nil && strings.Contains(s.verified, user.ID) {
-		user.EmailVerified = start
-	}
-	return user, err
-}
-
-// TestVerifiedSpelling: an unverified user with the canonical address does not hide a verified user with another
-// spelling from a client that sends that spelling.
-func TestVerifiedSpelling(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ name, verified, sent, want string }{
-		{"the spelling is verified", "2", "Ada@x.example", "2"},
-		{"blanks around it", "2", " Ada@x.example", "2"},
-		{"both are verified", "12", "Ada@x.example", "1"},
-		{"the canonical one is verified", "1", "Ada@x.example", "1"},
-		{"none is verified", "", "Ada@x.example", "1"},
-		{"another spelling is sent", "2", "ADA@x.example", "1"},
-		{"the canonical one is sent", "2", "ada@x.example", "1"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			b := &mailboxStore{users: map[string]string{"ada@x.example": "1", "Ada@x.example": "2"}}
-			user, err := core.UserByMailbox(t.Context(), spelledStore{b, c.verified}, c.sent)
-			if err != nil || user.ID != c.want {
-				t.Errorf("found %+v, %v", user, err)
-			}
-		})
-	}
-}
-
 // TestSameMailbox compares addresses.
 func TestSameMailbox(t *testing.T) {
 	t.Parallel()

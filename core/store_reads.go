@@ -33,42 +33,20 @@ func UserByMailbox(ctx context.Context, users Store, address string) (*User, err
 	}
 	user, err := userByEmail(ctx, users, canonical)
 	spelled, failed := userBySpelling(ctx, users, canonical, address)
-	switch {
-	case errors.Is(err, ErrNotFound):
+	if errors.Is(err, ErrNotFound) {
 		return spelled, failed
-	case err == nil:
-		return verifiedSpelling(user, spelled, failed, address)
 	}
-	return nil, err
+	return user, err
 }
 
 // userByMailbox is UserByMailbox for an address with a known canonical form. It makes the second lookup only if the
-// first one finds nothing or a user with an unverified address.
+// first one finds nothing.
 func userByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
 	user, err := userByEmail(ctx, users, canonical)
 	if errors.Is(err, ErrNotFound) {
 		return userBySpelling(ctx, users, canonical, given)
 	}
-	if err != nil || !user.EmailVerified.IsZero() {
-		return user, err
-	}
-	spelled, failed := userBySpelling(ctx, users, canonical, given)
-	return verifiedSpelling(user, spelled, failed, given)
-}
-
-// verifiedSpelling chooses between the user with the canonical address and the one with another spelling, or the error
-// of looking that one up. The latter wins if only its address is verified and was sent exactly as it is stored: anyone
-// can create the former with an address that is not theirs.
-func verifiedSpelling(user, spelled *User, failed error, given string) (*User, error) {
-	switch {
-	case !user.EmailVerified.IsZero() || errors.Is(failed, ErrNotFound):
-		return user, nil
-	case failed != nil:
-		return nil, failed
-	case !spelled.EmailVerified.IsZero() && spelled.Email == strings.Trim(given, " \t"):
-		return spelled, nil
-	}
-	return user, nil
+	return user, err
 }
 
 // userBySpelling finds the user whose stored address equals given, or equals canonical with its domain in ASCII. It
