@@ -36,8 +36,8 @@ func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
 	}
 }
 
-// key has the origin too: a link leads to the origin at which it was requested, so one that somebody requested through
-// another host of the application, or through one that they made up, does not replace the link that the owner requests.
+// key returns the record key of a sent link. It includes the origin, because the link points to the origin of its
+// request: a link that an attacker requests through another host must not suppress the one that the owner requests.
 func (l *sentLinks) key(origin, address string) string {
 	return digest(l.secret, sentLinkKind, l.provider+"\x00"+origin+"\x00"+address)
 }

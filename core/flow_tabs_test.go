@@ -295,15 +295,16 @@ func TestUnusableCallbacks(t *testing.T) {
 			return finishAny(b, "one", started)
 		}},
 	} {
+		again := slices.Contains([]string{"reload", "the GET of a form_post answer again", "OAuth 1.0a"}, row.name)
 		for _, signedIn := range []bool{true, false} {
+			if again && !signedIn { // the first callback has signed the user in
+				continue
+			}
 			t.Run(fmt.Sprintf("%s, signed in %t", row.name, signedIn), func(t *testing.T) {
 				a := newApp(t, core.Config{Providers: []core.Provider{lenient("q"), appleLike(), oauth1Provider("one")}})
 				b := visit(t, a)
-				again := slices.Contains([]string{"reload", "the GET of a form_post answer again", "OAuth 1.0a"}, row.name)
 				if signedIn && !again {
 					b.finish("q", b.start("q", "/hers"), "ann", false)
-				} else if again && !signedIn {
-					t.Skip("the first callback has signed the user in")
 				}
 				r := row.do(a, b)
 				if signedIn {

@@ -271,7 +271,7 @@ func TestLimiterRemembersInFloods(t *testing.T) { // not parallel: it reads what
 }
 
 // TestOwnerAndTheMany: an attacker with every kind of address makes as many attempts as possible for hours. A
-// client elsewhere can still make one attempt, and the owner in a known browser as many as without the attack.
+// client elsewhere can still make one attempt, and the owner in a known browser is not affected.
 func TestOwnerAndTheMany(t *testing.T) {
 	t.Parallel()
 	v6 := func(format string, of int) func(i int, p *core.LimitParams) {

@@ -621,8 +621,8 @@ func TestKnownForOneSpelling(t *testing.T) {
 	}
 }
 
-// TestLinkRequestedThroughAnotherHost: a link that an attacker requests through another host leads there, so it does
-// not replace the one that the owner requests.
+// TestLinkRequestedThroughAnotherHost: a link that an attacker requests through another host points to that host. It
+// does not suppress the link that the owner requests.
 func TestLinkRequestedThroughAnotherHost(t *testing.T) {
 	t.Parallel()
 	for name, trust := range map[string]func(*core.Config){

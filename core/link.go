@@ -124,8 +124,8 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 	return v, err
 }
 
-// replaceSession removes the record of the session cookie that a new session overwrites: a copy of the old cookie is
-// good no longer. It reports whether the record was still in the store, as far as is known.
+// replaceSession deletes the record of the session cookie that a new session overwrites, so that a copy of the old
+// cookie is no longer valid. It reports false only if the store says that the record was already deleted.
 func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *store.Session) (there bool) {
 	if token == "" || l.sessions.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
 		return true

@@ -32,8 +32,8 @@ var errGetSignsIn = errors.New("core: an action of GET cannot begin or change a 
 
 // SignIn signs the user in: it asks Callbacks.SignIn, creates the user where [SignIn.Create] says how, asks the gates,
 // issues the session and calls the events. The response redirects to the callback URL. An error of type
-// [ErrAccessDenied] is the callback's refusal. A request that presents a bearer token is answered 400, as at every
-// sign-in: it goes on with cookies.
+// [ErrAccessDenied] is the callback's refusal. A request with a bearer token gets a 400 response, as at every
+// sign-in: a sign-in needs cookies.
 func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
 		return nil, errGetSignsIn

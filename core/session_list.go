@@ -58,7 +58,7 @@ func currentID(ctx context.Context, a *Auth, userID string) string {
 // process, and in the others within Revocation.Every; all and all but one include sessions that are not listed, such as
 // those of Auth.js. Events.SignOut is called for each listed session that has ended. Unless One is set, sign-ins of the
 // user that wait behind a [Gate] end too. Requirements and further errors are those of Sessions. After an error some
-// may have ended. Config.Audit is told of what has ended, once.
+// may have ended. Config.Audit receives one event for those that have ended.
 func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {
 	if err := configured(a, "EndSessions"); err != nil {
 		return 0, err

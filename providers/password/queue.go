@@ -37,8 +37,8 @@ const (
 // queue bounds how many hashes are computed at the same time. A hash needs its memory and a processor for tens of
 // milliseconds, so an unbounded number of them is an attack on both. A request that waits takes no other resources.
 //
-// Known clients get three slots for each one that others get, while both wait: everybody who has an account can be
-// known in many browsers, so these must not keep others out. Of the others, identified clients get three slots for each
+// Known clients get three slots for each one that others get, while both wait: a user with an account can make
+// many browsers known, so these must not keep others out. Of the others, identified clients get three slots for each
 // one that unidentified clients get.
 //
 // The memory of a hash is garbage when it is done, and the garbage collector comes late: on a busy machine six times
