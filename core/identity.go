@@ -25,6 +25,9 @@ type identity struct {
 	// for sign-ins with a provider alone.
 	current         string
 	currentAuthTime time.Time
+	// unconfirmed is true if nothing says that the provider authenticated the current user again. It means nothing for a
+	// sign-in as another user.
+	unconfirmed bool
 	// methods are how the visitor proved who they are; nil: as the type of the account says.
 	methods []Method
 	// held is when a gate held the sign-in first; zero: none did.
@@ -137,9 +140,9 @@ func (id *identity) authenticatedAt(now time.Time, userID string) authentication
 	at := now
 	if id.authTime != nil {
 		at = *id.authTime
-		if userID == id.current && id.currentAuthTime.After(at) {
-			at = id.currentAuthTime
-		}
+	}
+	if userID == id.current && (id.unconfirmed || id.currentAuthTime.After(at)) {
+		at = id.currentAuthTime
 	}
 	return authentication{at, id.proofs()}
 }

@@ -77,7 +77,7 @@ func heldOf(id *identity, who member, callbackURL string) heldSignIn {
 		plainAccount(*a), string(a.AccessToken), string(a.RefreshToken), string(a.IDToken), a.SessionState,
 		a.AuthorizationDetails,
 	}
-	if id.authTime != nil {
+	if id.authTime != nil || id.unconfirmed && id.current == who.user.ID {
 		at := id.authenticatedAt(time.Time{}, who.user.ID).time
 		held.AuthTime = &at
 	}

@@ -129,9 +129,7 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	if id.currentAuthTime, err = s.sessions.currentAuthTime(ctx, &c.session); err != nil {
 		return err
 	}
-	if id.authTime == nil && id.client.Reauthenticates != On {
-		id.authTime = new(time.Time)
-	}
+	id.unconfirmed = id.authTime == nil && id.client.Reauthenticates != On
 	return nil
 }
 

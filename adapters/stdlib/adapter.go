@@ -129,7 +129,7 @@ func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Respo
 	if r.Method != http.MethodPost || r.Body == nil || r.Body == http.NoBody || in.parsed || r.ContentLength > maxKept {
 		return entry(r.Context(), request)
 	}
-	read := &recordedBody{from: r.Body}
+	read := &recordedBody{from: r.Body, length: r.ContentLength}
 	request.Body = read
 	response := entry(r.Context(), request)
 	if read.kept.Len() > 0 {
@@ -138,24 +138,35 @@ func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Respo
 	return response
 }
 
-// maxKept is how many bytes of a body are put back. core refuses longer ones.
-const maxKept = 1 << 20
+// The number of bytes of a body that are put back: with a declared length, which core bounds, and without one.
+const (
+	maxKept        = 1 << 20
+	maxKeptChunked = 64 << 10
+)
 
-// recordedBody stores what is read from a body, up to maxKept. Of a longer one it stores nothing.
+// recordedBody stores what is read from a body. Of one that is too long it stores nothing.
 type recordedBody struct {
-	from io.Reader
-	kept bytes.Buffer
-	n    int
+	from   io.Reader
+	length int64 // as declared; negative if it is not
+	kept   bytes.Buffer
+	lost   bool // kept is not all of it
 }
 
 // Read implements [io.Reader].
 func (b *recordedBody) Read(p []byte) (n int, err error) {
 	n, err = b.from.Read(p)
-	if b.n += n; b.n > maxKept {
-		b.kept = bytes.Buffer{}
-	} else {
-		b.kept.Write(p[:n])
+	most := maxKept
+	if b.length < 0 {
+		most = maxKeptChunked
 	}
+	if b.lost = b.lost || b.kept.Len()+n > most; b.lost {
+		b.kept = bytes.Buffer{}
+		return n, err
+	}
+	if b.kept.Len() == 0 && b.length > 0 {
+		b.kept.Grow(int(min(b.length, maxKept)))
+	}
+	b.kept.Write(p[:n])
 	return n, err
 }
 

@@ -121,7 +121,7 @@ func newcomer(v *visitor, address string) {
 	v.open("/auth/signin")
 	v.do(write(emailField, address))
 	v.follow(click(emailButton))
-	v.letter("Sign in", address)
+	v.letter("sign-in", address)
 	v.at("/")
 }
 

@@ -57,7 +57,7 @@ func byMail(v *visitor) {
 	v.follow(click(emailButton))
 	v.at("/auth/verify-request")
 	v.sees("Check your email")
-	v.letter("Sign in", "mail@example.com")
+	v.letter("sign-in", "mail@example.com")
 }
 
 func TestSignIn(t *testing.T) {
