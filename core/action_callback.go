@@ -193,12 +193,17 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 // password or email link was just used, and a verified address. An address that nobody has verified may be another
 // person's, whose limits an attacker would escape.
 func provenNames(out *outcome, user *User) []string {
-	names := []string{user.ID}
+	names := verifiedNames(user)
 	if t := out.who.account.Type; t == TypeCredentials || t == TypeEmail {
 		names = append(names, out.typed)
 	}
-	if !user.EmailVerified.IsZero() {
-		names = append(names, user.Email)
-	}
 	return names
+}
+
+// verifiedNames returns the user's ID, and their address if it is verified.
+func verifiedNames(user *User) []string {
+	if user.EmailVerified.IsZero() {
+		return []string{user.ID}
+	}
+	return []string{user.ID, user.Email}
 }

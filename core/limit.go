@@ -92,8 +92,8 @@ func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
 	if l.own == nil {
 		return
 	}
-	for _, identified := range []bool{true, false} {
-		p.PeerIsVisitor = identified
+	for _, by := range []LimitParams{{PeerIsVisitor: true}, {}, {PeerIsVisitor: true, Browser: "any"}} {
+		p.PeerIsVisitor, p.Browser = by.PeerIsVisitor, by.Browser
 		l.tell(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) })
 	}
 }

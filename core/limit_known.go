@@ -12,9 +12,9 @@ import (
 )
 
 // An attacker whose attempts use up the limit of a name could lock its owner out. Therefore a cookie identifies a
-// browser in which the owner has signed in before, by any method. Its attempts count against this browser alone: it
-// neither waits for attackers nor allows more guesses than they have. An attacker who steals the cookie gets that count
-// and nothing else.
+// browser in which the owner has signed in before, by any method. Its attempts count apart from those of other browsers:
+// it neither waits for attackers nor allows more guesses than they have. An attacker who steals the cookie gets that
+// count and nothing else.
 
 // maxPeople is the number of users a browser is known for, knownFor the lifetime of the cookie.
 const (

@@ -34,8 +34,12 @@ import (
 //
 // An IPv6 client is counted by its /64, and by the /56 and /48 around it, which are allowed twice and three times as
 // much. All of these and one IPv4 client together do not use up what an address may do, so that an attacker in one
-// household cannot lock its owner out. In a known browser (Config.Limits.KnownBrowsers) attempts count against the
-// browser alone.
+// household cannot lock its owner out.
+//
+// Attempts in known browsers (Config.Limits.KnownBrowsers) have buckets of their own: one for the browser and the name,
+// one for the name in all its known browsers, of the size in the first column, and one for the client, of the size in
+// the third. So attackers elsewhere cannot lock the owner out of a known browser, and a user who makes more and more
+// browsers known gets no more attempts.
 //
 // Clients are identified only if PeerIsVisitor is true. Otherwise, and if a client sends a proxy's header while
 // [Config].TrustedProxies is not set, the client is unidentified. All unidentified clients together have a bucket for
@@ -47,7 +51,13 @@ type Limiter struct {
 	rates map[Attempt]Rates
 
 	mu    sync.Mutex
-	pools map[Attempt]*bucketPool
+	pools map[poolKey]*bucketPool
+}
+
+// poolKey names a pool: an attempt, of which the buckets of a name alone can be apart.
+type poolKey struct {
+	attempt Attempt
+	names   bool
 }
 
 // NewLimiter returns a Limiter that has counted nothing. now is its clock, for tests; nil: that of the system.
@@ -57,7 +67,7 @@ func newLimiter(now func() time.Time, changed map[Attempt]Rates) *Limiter {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the default of a clock that can be set
 	}
-	return &Limiter{now: now, seed: maphash.MakeSeed(), rates: changed, pools: map[Attempt]*bucketPool{}}
+	return &Limiter{now: now, seed: maphash.MakeSeed(), rates: changed, pools: map[poolKey]*bucketPool{}}
 }
 
 // counted is a bucket of an attempt, and its name.
@@ -109,27 +119,30 @@ func (l *Limiter) buckets(p LimitParams) (all [maxBuckets]counted, n int) {
 		all[n] = b
 		n++
 	}
-	if p.Browser != "" && rates.Browser.Every > 0 {
+	known, group := p.Browser != "" && rates.Browser.Every > 0, ""
+	switch {
+	case known:
+		group = "known-"
 		add(rates.Browser, "browser", p.Browser, p.Identifier)
-		return all, n
+		if named {
+			add(rates.Identifier, "known", "", p.Identifier)
+		}
+	case named && !p.PeerIsVisitor:
+		add(rates.Identifier, "unidentified", "", p.Identifier)
+	case named:
+		add(rates.Identifier, "identifier", "", p.Identifier)
 	}
 	if !p.PeerIsVisitor {
-		if named {
-			add(rates.Identifier, "unidentified", "", p.Identifier)
-		}
-		add(rates.Network.times(unidentifiedClients), "unidentified-all", "", "")
+		add(rates.Network.times(unidentifiedClients), group+"unidentified-all", "", "")
 		return all, n
-	}
-	if named {
-		add(rates.Identifier, "identifier", "", p.Identifier)
 	}
 	if !p.Peer.IsValid() { // limits.clear forgives what stands against a name alone
 		return all, n
 	}
 	for i, network := range (client{p.Peer, true}).widths() {
 		peer := network.String()
-		add(rates.Network.wide(i, 0), "peer", peer, "")
-		if named {
+		add(rates.Network.wide(i, 0), group+"peer", peer, "")
+		if named && !known {
 			add(rates.Visitor.wide(i, rates.Identifier.Burst), "both", peer, p.Identifier)
 		}
 	}
@@ -192,16 +205,16 @@ func (l *Limiter) Limit(_ context.Context, p LimitParams) (wait time.Duration, e
 	all, n := l.buckets(p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, pool := l.now(), l.pool(p.Attempt)
+	now := l.now()
 	for i := range all[:n] {
 		b := &all[i]
-		wait = max(wait, b.patience(b.debtOf(pool.level(b.key).full, now)))
+		wait = max(wait, b.patience(b.debtOf(l.pool(p.Attempt, b).level(b.key).full, now)))
 	}
 	if wait > 0 {
 		return wait, nil
 	}
 	for i := range all[:n] {
-		pool.change(&all[i], now, all[i].Every)
+		l.pool(p.Attempt, &all[i]).change(&all[i], now, all[i].Every)
 	}
 	return 0, nil
 }
@@ -216,9 +229,9 @@ func (l *Limiter) giveBack(p LimitParams, whole bool) {
 	all, n := l.buckets(p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, pool := l.now(), l.pool(p.Attempt)
+	now := l.now()
 	for i := range all[:n] {
-		pool.change(&all[i], now, -all[i].share(whole))
+		l.pool(p.Attempt, &all[i]).change(&all[i], now, -all[i].share(whole))
 	}
 }
 
@@ -230,12 +243,14 @@ func (b *counted) share(whole bool) time.Duration {
 	return b.Every
 }
 
-// pool returns the buckets of an attempt. l.mu is locked.
-func (l *Limiter) pool(a Attempt) *bucketPool {
-	p := l.pools[a]
+// pool returns the pool of a bucket. l.mu is locked. The count of wrong attempts in a row at a name has its own, in
+// which an attacker's buckets for their networks take no room.
+func (l *Limiter) pool(a Attempt, b *counted) *bucketPool {
+	key := poolKey{a, a == AttemptInARow && b.peer == ""}
+	p := l.pools[key]
 	if p == nil {
-		p = newBucketPool(a)
-		l.pools[a] = p
+		p = newBucketPool(key)
+		l.pools[key] = p
 	}
 	return p
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // bucketPool holds the buckets of one attempt, so that a flood of one attempt cannot evict the buckets of another. Its
-// size is bounded. A bucket that makes attempts wait is never evicted for a new one, nor is one of in-a-row: a name
-// that finds no place shares one of a few buckets with others.
+// size is bounded. A bucket that makes attempts wait is never evicted for a new one, nor is that of a name in in-a-row:
+// a bucket that finds no place shares one of a few with others.
 type bucketPool struct {
 	levels map[uint64]level
 	most   int
@@ -26,7 +26,7 @@ type level struct {
 	every int64 // how long one attempt takes
 }
 
-// Sizes of a pool: 400 kB for an attempt, twice as much for in-a-row.
+// Sizes of a pool: 400 kB for an attempt, twice as much for the names of in-a-row. One IPv6 /48 cannot fill that.
 const (
 	maxLevels   = 1 << 14
 	maxInARow   = 1 << 15
@@ -34,9 +34,9 @@ const (
 	evictEvery  = 10 * time.Second
 )
 
-func newBucketPool(a Attempt) *bucketPool {
+func newBucketPool(key poolKey) *bucketPool {
 	p := &bucketPool{levels: map[uint64]level{}, most: maxLevels}
-	if a == AttemptInARow {
+	if key.names {
 		p.most, p.keeps = maxInARow, true
 	}
 	return p

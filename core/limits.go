@@ -32,8 +32,8 @@ type Limits struct {
 	// application makes has no default.
 	Rates map[Attempt]Rates
 	// KnownBrowsers sets a cookie, "__Host-latchkey.known", in a browser in which a user signs in, by any method. The
-	// browser has its own count for this user from then on: attackers who use up what a name may do do not lock out the
-	// owner. The cookie is encrypted, lasts 180 days and remembers eight users. Auto is on if Shared or Rates is set or a
+	// browser's attempts for this user count apart from then on: attackers who use up what a name may do do not lock out
+	// the owner. The cookie is encrypted, lasts 180 days and remembers eight users. Auto is on if Shared or Rates is set or a
 	// plugin such as providers/password asks for it, and off otherwise, as in Auth.js.
 	KnownBrowsers Toggle
 }
@@ -56,7 +56,8 @@ type Rates struct {
 	// Network is for one client in all. The /56 and /48 of an IPv6 client are allowed twice and three times as much, and
 	// all unidentified clients together ten times.
 	Network Rate
-	// Browser is for one name in a browser that has signed this person in before, instead of all others.
+	// Browser is for one name in a known browser, instead of Visitor. All known browsers of the name together are allowed
+	// as much as Identifier, in a bucket that others do not use.
 	Browser Rate
 }
 

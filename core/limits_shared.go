@@ -52,10 +52,10 @@ func (s *sharedLimiter) Limit(ctx context.Context, p LimitParams) (time.Duration
 func (s *sharedLimiter) learn(a Attempt, all []counted, records []*store.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, pool := s.now(), s.pool(a)
+	now := s.now()
 	for i := range all {
 		if r := records[i]; r != nil && all[i].patience(all[i].debtOf(fullAt(r), now)) > 0 {
-			pool.set(&all[i], fullAt(r), now)
+			s.pool(a, &all[i]).set(&all[i], fullAt(r), now)
 		}
 	}
 }

@@ -669,15 +669,19 @@ func TestKnownByAnyMethod(t *testing.T) {
 		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
 			return c.SignIn(ctx, core.SignIn{User: mallory})
 		}}
-	proves := core.Action{Method: "POST", Name: "toy", Verb: "proves",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			c.KnowBrowser(ctx, ada)
-			return c.Answer(ctx, 200, nil), nil
-		}}
+	proves := func(verb string, user *core.User) core.Action {
+		return core.Action{Method: "POST", Name: "toy", Verb: verb,
+			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+				c.KnowBrowser(ctx, user)
+				return c.Answer(ctx, 200, nil), nil
+			}}
+	}
 	rows := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	var link string
 	a := newApp(t, core.Config{
-		Store: rows, Limits: core.Limits{KnownBrowsers: core.On}, Parts: []core.Part{answers(signsIn, unverified, proves)},
+		Store: rows, Limits: core.Limits{KnownBrowsers: core.On}, Parts: []core.Part{answers(
+			signsIn, unverified, proves("proves", ada), proves("proves-unverified", mallory),
+		)},
 		Providers: []core.Provider{anybody(), &core.EmailProvider{
 			ConfirmLink: core.Off,
 			Send:        func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil },
@@ -707,10 +711,12 @@ func TestKnownByAnyMethod(t *testing.T) {
 			t.Errorf("%s: the browser is known for others", name)
 		}
 	}
-	b := visit(t, a)
-	b.submit("/auth/toy/unverified", nil)
-	if askedWith(t, b, "8") == "" || askedWith(t, b, "ada@example.com") != "" {
-		t.Error("the browser is known for an address that its user has not verified")
+	for _, verb := range []string{"unverified", "proves-unverified"} {
+		b := visit(t, a)
+		b.submit("/auth/toy/"+verb, nil)
+		if askedWith(t, b, "8") == "" || askedWith(t, b, "ada@example.com") != "" {
+			t.Errorf("%s: the browser is known for an address that its user has not verified", verb)
+		}
 	}
 }
 

@@ -92,9 +92,10 @@ func (c *Call) keep(cookie Cookie) {
 }
 
 // KnowBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers). Call it after the user has
-// authenticated without being signed in. [Call.SignIn] does the same.
+// authenticated without being signed in. [Call.SignIn] does the same. The browser is known for the user's ID, and for
+// their address if it is verified.
 func (c *Call) KnowBrowser(ctx context.Context, user *User) {
-	for _, cookie := range c.parts.limits.known.remember(ctx, c.in, user.Email, user.ID) {
+	for _, cookie := range c.parts.limits.known.remember(ctx, c.in, verifiedNames(user)...) {
 		c.keep(cookie)
 	}
 }
