@@ -84,6 +84,44 @@ func TestUserByMailbox(t *testing.T) {
 	}
 }
 
+// spelledStore is a mailboxStore in which the addresses of some users are verified.
+type spelledStore struct {
+	*mailboxStore
+	verified string
+}
+
+func (s spelledStore) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+	user, err := s.mailboxStore.UserByEmail(ctx, email)
+	if err == nil && strings.Contains(s.verified, user.ID) {
+		user.EmailVerified = start
+	}
+	return user, err
+}
+
+// TestVerifiedSpelling: an unverified user with the canonical address does not hide a verified user with another
+// spelling from a client that sends that spelling.
+func TestVerifiedSpelling(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, verified, sent, want string }{
+		{"the spelling is verified", "2", "Ada@x.example", "2"},
+		{"blanks around it", "2", " Ada@x.example", "2"},
+		{"both are verified", "12", "Ada@x.example", "1"},
+		{"the canonical one is verified", "1", "Ada@x.example", "1"},
+		{"none is verified", "", "Ada@x.example", "1"},
+		{"another spelling is sent", "2", "ADA@x.example", "1"},
+		{"the canonical one is sent", "2", "ada@x.example", "1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := &mailboxStore{users: map[string]string{"ada@x.example": "1", "Ada@x.example": "2"}}
+			user, err := core.UserByMailbox(t.Context(), spelledStore{b, c.verified}, c.sent)
+			if err != nil || user.ID != c.want {
+				t.Errorf("found %+v, %v", user, err)
+			}
+		})
+	}
+}
+
 // TestSameMailbox compares addresses.
 func TestSameMailbox(t *testing.T) {
 	t.Parallel()
@@ -110,8 +148,7 @@ func TestCapitalsInStoredAddresses(t *testing.T) {
 	for name, c := range map[string]struct {
 		in func(w *town, b *browser) *core.Response
 		// who is the user that is signed in. It is empty if the account linking rules refuse the sign-in.
-		who   string
-		calls string // the lookups by address
+		who string
 	}{
 		"link, as stored": {in: func(w *town, b *browser) *core.Response { return w.byMail(b, stored) }, who: "old"},
 		"provider, as stored": {in: func(w *town, b *browser) *core.Response {
@@ -142,6 +179,20 @@ func TestCapitalsInStoredAddresses(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestVerifiedSpellingGetsTheLink: somebody has created a user with the canonical spelling of a verified address. The
+// owner of the address, who types it as it is stored, gets a link to their own user.
+func TestVerifiedSpellingGetsTheLink(t *testing.T) {
+	t.Parallel()
+	const stored = "First.Last@Company.example"
+	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase)
+	w.users["old"] = core.User{ID: "old", Name: "Somebody", Email: stored, EmailVerified: start}
+	w.users["new"] = core.User{ID: "new", Name: "Mallory", Email: strings.ToLower(stored)}
+	b := w.browser()
+	if r := w.byMail(b, stored); w.who(b) != "old" || len(w.users) != 2 {
+		t.Errorf("%q is signed in, %v", w.who(b), r.Err)
 	}
 }
 

@@ -24,8 +24,8 @@ func userByEmail(ctx context.Context, s Store, email string) (*User, error) {
 // UserByMailbox returns the user of an email address that a client sent. It looks for the canonical form of the address
 // ([NormalizeEmail]), then for the address exactly as sent, without surrounding blanks. Tables that other libraries
 // filled have such addresses. An address that differs from the canonical form costs two lookups whether or not the
-// first one finds a user, so that the time does not reveal which addresses exist; any other address costs one.
-// [ErrNotFound]: there is no such user, or the text is no plain address.
+// first one finds a user, so that the time does not reveal which addresses exist; any other address costs one. If both
+// find a user, the first one wins, unless only the second one's address is verified. [ErrNotFound]: there is no such user, or the text is no plain address.
 func UserByMailbox(ctx context.Context, users Store, address string) (*User, error) {
 	canonical, err := mailaddr.Normalize(address)
 	if err != nil {
@@ -33,20 +33,51 @@ func UserByMailbox(ctx context.Context, users Store, address string) (*User, err
 	}
 	user, err := userByEmail(ctx, users, canonical)
 	spelled, failed := userBySpelling(ctx, users, canonical, address)
-	if errors.Is(err, ErrNotFound) {
+	switch {
+	case errors.Is(err, ErrNotFound):
 		return spelled, failed
+	case err == nil:
+		return verifiedSpelling(user, spelled, failed, address)
 	}
-	return user, err
+	return nil, err
 }
 
-// userByMailbox is UserByMailbox for an address with a known canonical form. It makes the second lookup only if the
-// first one finds nothing.
-func userByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
+// firstByMailbox finds the user with the canonical form of an address or, if there is none, with the spelling given.
+func firstByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
 	user, err := userByEmail(ctx, users, canonical)
 	if errors.Is(err, ErrNotFound) {
 		return userBySpelling(ctx, users, canonical, given)
 	}
 	return user, err
+}
+
+// userByMailbox is UserByMailbox for an address with a known canonical form. It makes the second lookup only if the
+// first one finds nothing or a user with an unverified address.
+func userByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
+	user, err := userByEmail(ctx, users, canonical)
+	if errors.Is(err, ErrNotFound) {
+		return userBySpelling(ctx, users, canonical, given)
+	}
+	if err != nil || !user.EmailVerified.IsZero() {
+		return user, err
+	}
+	spelled, failed := userBySpelling(ctx, users, canonical, given)
+	return verifiedSpelling(user, spelled, failed, given)
+}
+
+// verifiedSpelling chooses between the user with the canonical address and the one with another spelling, or the error
+// of looking that one up. The latter wins if only its address is verified and was sent exactly as it is stored: anyone
+// can create the former with an address that is not theirs.
+func verifiedSpelling(user, spelled *User, failed error, given string) (*User, error) {
+	switch {
+	case !user.EmailVerified.IsZero() || errors.Is(failed, ErrNotFound):
+		return user, nil
+	case failed != nil:
+		return nil, failed
+	case !spelled.EmailVerified.IsZero() && spelled.Email == strings.Trim(given, " \t"):
+		return spelled, nil
+	}
+	return user, nil
 }
 
 // userBySpelling finds the user whose stored address equals given, or equals canonical with its domain in ASCII. It
