@@ -2,7 +2,12 @@ package core
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
+
+	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Auth answers the auth routes of one configuration and reads its sessions; one of [PerRequest] finds the configuration
@@ -52,4 +57,191 @@ func configured(a *Auth, method string) error {
 	}
 	return errorf(ErrInvalidConfig, "%s: an Auth of PerRequest has no configuration of its own: "+
 		"call the method of an Auth that its function returns", method)
+}
+
+// New checks the configuration, fills defaults and the environment and returns the Auth. Its error is a *[ConfigError]
+// that names every fault at once. It sends nothing over the network.
+func New(config Config) (*Auth, error) {
+	c := config
+	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
+	defaults(&c)
+	faults.logger = c.Logger
+	warnings := readEnvironment(&c, faults)
+	warnings = append(warnings, checkStrategy(config.Session.Strategy, &c, faults)...)
+	checkConfig(&c, faults)
+
+	a := &Auth{
+		log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience, store: newStores(c.Store),
+	}
+	if c.Store != nil && c.StoreTimeout > 0 {
+		a.store = a.store.limited(timeLimit(c.StoreTimeout))
+	}
+	observed := watch{c.Observe, a.log}
+	a.store = a.store.watchedBy(observed)
+	if a.store.records != nil {
+		a.store.records = &endingRecords{RecordStore: a.store.records}
+	}
+	a.site = newSite(&c, a.log, faults)
+	a.mail = newMailQueue(&c, a)
+	a.parts.attach(a, &c, faults)
+	a.providers = newProviders(&c, faults)
+	watchProviders(a.providers, observed)
+	data := newDataKeeper(&c, a.log, faults)
+	checkNeeds(&c, a.providers, &a.parts, a.store, faults)
+	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
+	seals := newSeals(a.site.secrets, faults)
+	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
+	if a.misconfigured(faults) {
+		return nil, faults
+	}
+	can := linkablesOf(a.providers)
+	can.prove = can.prove || a.parts.proves
+	assemble(a, &c, can, seals, faults)
+	if a.misconfigured(faults) {
+		return nil, faults
+	}
+	if a.sessions.data = data; data != nil {
+		data.toldBy(a.sessions.ended)
+	}
+	warnOfRealm(a)
+	a.parts.limits.warnOfMissingProxies(a)
+	warnings = append(warnings, linkingWarnings(&c, can, a.store)...)
+	announce(a, append(warnings, revocationWarnings(&c, &a.parts)...))
+	return a, nil
+}
+
+// misconfigured reports whether there are faults, and announces them.
+func (a *Auth) misconfigured(faults *ConfigError) bool {
+	if len(faults.Problems) == 0 {
+		return false
+	}
+	faults.basePath = a.site.basePath
+	a.site.audit.note(context.Background(), nil, AuditEvent{
+		Name: AuditConfig, Outcome: OutcomeFailed, Reason: ReasonFault,
+	})
+	return true
+}
+
+// assemble puts the parts of a sound configuration together.
+func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigError) {
+	seal := sealer{now: c.Now, rand: c.Rand}
+	var views []ui.Provider
+	a.byID = make(map[string]*provider, len(a.providers))
+	for _, p := range a.providers {
+		a.byID[p.id] = p
+		views = append(views, p.view)
+	}
+	a.pages = newPages(c, views)
+	a.pages.style, a.pages.script = pageStyle.address(a.site.publicBase), pageScript.address(a.site.publicBase)
+	a.refreshes = newRefreshes(a.store.accounts, c.Now)
+	cleaning := newCleaning(c, a.store, a.log)
+	a.store.cleanedBy(cleaning)
+	facts := a.parts.facts || c.Session.Revocation.On == On
+	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions.jwt.keepsUser = a.parts.proves
+	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
+	a.site.returns = a.sessions.away != nil
+	a.linker = &linker{
+		parts: &a.parts, gated: len(a.parts.gates) > 0, freshLinks: a.parts.freshLinks,
+		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
+	}
+	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
+	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
+	entry := &signIns{
+		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
+		store: a.store, parts: &a.parts,
+	}
+	asked := newLimits(c, a, a.parts.knows)
+	a.parts.assemble(a, entry, asked)
+	m := flowMaker{
+		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
+		parts: &a.parts,
+		checks: &checks{
+			sealer: seal, keys: seals.flowKeys, state: seals.state, exchanges: a.sessions.exchanges,
+		},
+		challenge: seals.challenge,
+		limits:    asked, cleaning: cleaning,
+		newUserID: newUserID(c.Store != nil, c.Rand),
+	}
+	for _, p := range a.providers {
+		p.flow = m.flow(p)
+	}
+	a.tokens = newTokenReaders(a.site, &a.sessions.jwt)
+	a.router = newRouter(a, entry, ends, faults)
+}
+
+// flowMaker makes the flows of providers from the parts that they stand on.
+type flowMaker struct {
+	config    *Config
+	site      *site
+	store     stores
+	sessions  *sessions
+	pages     *pages
+	checks    *checks
+	challenge *jwe.Keyring
+	gate      gatekeeper
+	limits    *limits
+	cleaning  *cleaning
+	logouts   *logouts
+	parts     *parts
+	newUserID func(provider, accountID string) (string, error)
+}
+
+func (m *flowMaker) flow(p *provider) flow {
+	switch {
+	case p.oauth != nil && p.oauth.RequestToken.URL != "":
+		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
+	case p.oauth != nil:
+		return &oauthFlow{
+			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID,
+			targets: m.config.RedirectProxyTargets, ends: m.logouts, parts: m.parts,
+		}
+	case p.email != nil:
+		return &emailFlow{
+			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
+			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
+			pages: m.pages, now: m.config.Now, cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
+			used: &once.Memory[string, struct{}]{Now: m.config.Now},
+		}
+	case p.webauthn != nil:
+		return &passkeyFlow{
+			webAuthn: p.webauthn, challenge: m.challenge, checks: m.checks, limits: m.limits, sessions: m.sessions,
+			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
+		}
+	}
+	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}
+}
+
+// announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor
+// finds it.
+func announce(a *Auth, warnings []warning) {
+	ctx := context.Background()
+	a.site.audit.note(ctx, nil, AuditEvent{Name: AuditConfig, Outcome: OutcomeOK})
+	for _, w := range warnings {
+		a.log.warn(ctx, w)
+	}
+	if len(a.providers) == 0 {
+		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
+	}
+	for _, p := range a.providers {
+		if p.oauth != nil && p.oauth.AllowInsecureHTTP == On {
+			a.log.warn(ctx, warnInsecureHTTP, slog.String("provider", p.id))
+		}
+	}
+	if !a.site.origins.TrustHost {
+		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other "+
+			"loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))
+	}
+	if !a.log.debugging {
+		return
+	}
+	a.log.warn(ctx, warnDebugEnabled)
+	base := "{origin}" + a.site.publicBase
+	if a.site.pinned {
+		base = a.site.origins.Pinned.String() + a.site.publicBase
+	}
+	for _, p := range a.providers {
+		a.log.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)),
+			slog.String("callback", base+"/callback/"+p.id))
+	}
 }

@@ -2,12 +2,19 @@ package core
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -274,4 +281,94 @@ type CookieOptions struct {
 	Partitioned bool
 	// Priority is "low", "medium" or "high"; empty: no such attribute.
 	Priority string
+}
+
+// defaults decides what the configuration leaves open.
+func defaults(c *Config) {
+	if c.Now == nil {
+		c.Now = time.Now //nolint:forbidigo // the one place where the real clock comes in
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Getenv == nil {
+		c.Getenv = os.Getenv
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.StoreTimeout == 0 {
+		c.StoreTimeout = 5 * time.Second
+	}
+	if c.Session.MaxAge == 0 {
+		c.Session.MaxAge = 30 * 24 * time.Hour
+	}
+	switch c.Session.UpdateAge {
+	case 0:
+		c.Session.UpdateAge = 24 * time.Hour
+	case Always:
+		c.Session.UpdateAge = 0
+	}
+	if c.JWT.MaxAge == 0 {
+		c.JWT.MaxAge = c.Session.MaxAge
+	}
+	if c.Session.Strategy == "" {
+		c.Session.Strategy = StrategyJWT
+		if _, ok := c.Store.(store.SessionStore); ok {
+			c.Session.Strategy = StrategyDatabase
+		}
+	}
+	if c.Theme.ColorScheme == "" {
+		c.Theme.ColorScheme = "auto"
+	}
+}
+
+// ConfigError lists everything that is wrong with a configuration. errors.Is finds the type of each problem.
+type ConfigError struct {
+	// Problems has one entry per fault, each naming the field and the fix.
+	Problems []*Error
+
+	basePath string
+	pages    PagesConfig
+	theme    Theme
+	views    ui.Views
+	logger   *slog.Logger
+}
+
+// Error lists the problems, one a line.
+func (e *ConfigError) Error() string {
+	var b strings.Builder
+	b.WriteString("core: the configuration has " + strconv.Itoa(len(e.Problems)) + " problem")
+	if len(e.Problems) != 1 {
+		b.WriteByte('s')
+	}
+	for _, p := range e.Problems {
+		fmt.Fprintf(&b, "\n\t%s: %v", p.Type, p.Cause)
+	}
+	return b.String()
+}
+
+// Unwrap returns the problems.
+func (e *ConfigError) Unwrap() []error {
+	all := make([]error, len(e.Problems))
+	for i, p := range e.Problems {
+		all[i] = p
+	}
+	return all
+}
+
+// add appends a problem that is not in the list yet.
+func (e *ConfigError) add(t ErrorType, format string, args ...any) {
+	problem := errorf(t, format, args...)
+	same := func(p *Error) bool { return p.Error() == problem.Error() }
+	if !slices.ContainsFunc(e.Problems, same) {
+		e.Problems = append(e.Problems, problem)
+	}
+}
+
+// names reports whether a problem of this type begins with a text, the name of a plugin.
+func (e *ConfigError) names(t ErrorType, text string) bool {
+	return slices.ContainsFunc(e.Problems, func(p *Error) bool {
+		return p.Type == t && strings.HasPrefix(p.Cause.Error(), text)
+	})
 }

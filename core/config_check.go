@@ -1,10 +1,13 @@
 package core
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // minSecret is the least number of bytes of a secret.
@@ -108,4 +111,180 @@ func readAppSchemes(c *Config, faults *ConfigError) (schemes []string) {
 		schemes = append(schemes, strings.ToLower(scheme))
 	}
 	return schemes
+}
+
+// checkNeeds checks what the providers and the strategy ask of the store.
+func checkNeeds(c *Config, providers []*provider, ps *parts, kept stores, faults *ConfigError) {
+	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
+		faults.add(ErrMissingStore, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
+	}
+	conditional := ""
+	for _, p := range providers {
+		p.checkNeeds(c, faults)
+		if p.webauthn == nil || p.webauthn.ConditionalUI == Off {
+			continue
+		}
+		if conditional != "" {
+			faults.add(ErrDuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
+				"switch it off for the other", conditional, p.id)
+		}
+		conditional = p.id
+	}
+	has := func(kind ProviderType) bool {
+		return slices.ContainsFunc(providers, func(p *provider) bool { return p.kind == kind })
+	}
+	switch {
+	case !has(TypeEmail):
+	case c.Store == nil:
+		faults.add(ErrMissingStore, "an e-mail provider needs a Store for its tokens: set Store")
+	case kept.tokens == nil:
+		faults.add(ErrMissingStoreMethods, "an e-mail provider needs a Store that is a "+
+			"store.VerificationTokenStore too (package core/store): %T is not", c.Store)
+	}
+	switch {
+	case !has(TypeWebAuthn):
+	case c.Store == nil:
+		faults.add(ErrMissingStore, "a passkey provider needs a Store: set Store")
+	case kept.passkeys == nil:
+		faults.add(ErrMissingStoreMethods, "a passkey provider needs a Store that is a "+
+			"store.AuthenticatorStore too (package core/store): %T is not", c.Store)
+	}
+	checkUpkeep(c, kept, faults)
+	checkRevocation(c, ps, kept, faults)
+	checkLimits(c, kept, faults)
+	switch {
+	case c.Session.Strategy != StrategyDatabase:
+	case c.Store == nil:
+		faults.add(ErrMissingStore, "Session.Strategy database needs a Store: set Store, or use StrategyJWT")
+	case kept.sessions == nil:
+		faults.add(ErrMissingStoreMethods, "Session.Strategy database needs a Store that is a "+
+			"store.SessionStore too (package core/store): %T is not", c.Store)
+	}
+}
+
+// checkRevocation decides whether Session.Revocation is on if it is Auto, and checks what it needs of the store.
+func checkRevocation(c *Config, ps *parts, kept stores, faults *ConfigError) {
+	on := &c.Session.Revocation.On
+	switch {
+	case *on == Off:
+	case c.Session.Strategy == StrategyDatabase:
+		if *on == On {
+			faults.add(ErrInvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, "+
+				"whose sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
+		}
+	case *on == On && c.Store == nil:
+		faults.add(ErrMissingStore, "Session.Revocation needs a Store for what has ended: set Store")
+	case *on == On && kept.records == nil:
+		faults.add(ErrMissingStoreMethods, "Session.Revocation needs a Store that is a store.RecordStore too "+
+			"(package core/store): %T is not", c.Store)
+	case *on == Auto && ps.ends != "" && kept.records == nil:
+		kind := ErrMissingStoreMethods
+		if c.Store == nil {
+			if kind = ErrMissingStore; faults.names(kind, ps.ends) {
+				return // the plugin does not work without a store
+			}
+		}
+		faults.add(kind, "%s ends sessions, and Session.Strategy keeps them in cookies, which end before they expire only "+
+			"if the Store is a store.RecordStore (package core/store): set such a Store, or set Session.Revocation.On to "+
+			"core.Off if sessions may continue after a password reset", ps.ends)
+	case *on == Auto && ps.ends != "":
+		*on = On
+	}
+}
+
+// revocationWarnings warns of a plugin that promises to end sessions in a configuration that cannot end them.
+func revocationWarnings(c *Config, ps *parts) []warning {
+	if ps.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == Off {
+		return []warning{warnSessionsNotRevoked}
+	}
+	return nil
+}
+
+// checkNeeds checks what a provider asks of the application's functions.
+func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
+	if p.credentials != nil && p.credentials.Admit == nil {
+		faults.add(ErrMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
+	}
+	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil && c.InsecureNoLimits {
+		faults.add(ErrInvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, "+
+			"and InsecureNoLimits leaves guessing unlimited: set Callbacks.Limit, or leave InsecureNoLimits off", p.id)
+	}
+}
+
+// linkingWarnings lists what the store lacks for the rules of linking, which then take the way that is safe without it.
+func linkingWarnings(c *Config, can linkables, store stores) (warnings []warning) {
+	if store.Store == nil || !can.prove {
+		return nil
+	}
+	if store.accounts == nil && can.open {
+		warnings = append(warnings, warnAccountsNotListed)
+	}
+	if store.lister == nil && c.Session.Strategy == StrategyDatabase {
+		warnings = append(warnings, warnSessionsNotEnded)
+	}
+	return warnings
+}
+
+// linkables is what the configured providers can do to the linking of accounts.
+type linkables struct {
+	// prove: a sign-in can be the first proof of an address. open: an account, that of a passkey included, can open a
+	// user.
+	prove, open bool
+}
+
+func linkablesOf(providers []*provider) (can linkables) {
+	for _, p := range providers {
+		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
+		can.open = can.open || p.oauth != nil || p.webauthn != nil
+	}
+	return can
+}
+
+// checkRedirectProxy refuses a proxy for an application whose origin a request could make up: it would receive codes
+// for others.
+func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *ConfigError) {
+	proxied := c.RedirectProxyURL != ""
+	for _, p := range providers {
+		proxied = proxied || p.oauth != nil && p.oauth.proxyURL != ""
+	}
+	if proxied && !pinned && len(c.TrustedHosts) == 0 {
+		faults.add(ErrInvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or "+
+			"TrustedHosts, as a made-up host would receive the answers for others")
+	}
+	if !proxied && len(c.RedirectProxyTargets) > 0 {
+		faults.add(ErrInvalidConfig,
+			"RedirectProxyTargets needs RedirectProxyURL: set it to the URL of the proxy's own auth "+
+				"routes, for example \"https://auth.example/auth\", in the proxy and in the deployments that use it")
+	}
+	if c.RedirectProxyURL != "" {
+		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {
+			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy,
+				named("RedirectProxyURL", c.RedirectProxyURL, ""), reason(err))
+			return
+		}
+	}
+	for i, target := range c.RedirectProxyTargets {
+		if _, _, err := weburl.ParseOrigin(strings.Replace(target, "*.", "", 1)); err != nil {
+			faults.add(ErrInvalidConfig, "RedirectProxyTargets[%d]: %v: write an origin, https://app.example", i, err)
+		}
+	}
+}
+
+// checkUpkeep checks what the clean-up and the bound of sessions ask of the store.
+func checkUpkeep(c *Config, kept stores, faults *ConfigError) {
+	if _, cleans := c.Store.(store.Cleaner); c.CleanUp == On && !cleans {
+		faults.add(ErrMissingStoreMethods, "CleanUp is On and needs a Store that is a store.Cleaner too "+
+			"(package core/store): %T is not", c.Store)
+	}
+	switch {
+	case c.Session.MaxPerUser == 0:
+	case c.Session.MaxPerUser < 0:
+		faults.add(ErrInvalidConfig, "Session.MaxPerUser is %d: more than zero, or zero for any number", c.Session.MaxPerUser)
+	case c.Session.Strategy != StrategyDatabase:
+		faults.add(ErrInvalidConfig, "Session.MaxPerUser counts sessions in the Store, and Session.Strategy keeps them in "+
+			"cookies: set it to StrategyDatabase, or MaxPerUser to zero")
+	case c.Store != nil && kept.lister == nil:
+		faults.add(ErrMissingStoreMethods, "Session.MaxPerUser needs a Store that is a store.SessionLister too "+
+			"(package core/store): %T is not", c.Store)
+	}
 }

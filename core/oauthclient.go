@@ -1,13 +1,22 @@
 package core
 
 import (
+	"cmp"
 	"context"
+	"crypto"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
 // oauthClient is this application as a client of one OAuth provider: the declaration, completed, and what runs the
@@ -72,4 +81,238 @@ func (t *TokenSet) further(name string) json.RawMessage {
 		return raw
 	}
 	return nil
+}
+
+// outward are the ways to providers that have no HTTPClient of their own.
+type outward struct {
+	client    *upstream.Client
+	documents *oidc.Discovery
+}
+
+func newOutward(c *Config, client *upstream.Client, acceptIssuer func(configured, found string) bool) outward {
+	accept := acceptIssuer
+	if acceptIssuer != nil {
+		accept = func(configured, found string) bool {
+			ok, err := guarded("AcceptIssuer", func() (bool, error) { return acceptIssuer(configured, found), nil })
+			return ok && err == nil
+		}
+	}
+	return outward{client, oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger, AcceptIssuer: accept})}
+}
+
+// newOAuthClient completes a declaration from the environment and with defaults, checks it and makes the client.
+func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *ConfigError) *oauthClient {
+	o := &oauthClient{OAuthProvider: *declared}
+	if o.Fault != nil {
+		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, o.Fault)
+		return o
+	}
+	o.readEnvironment(c, faults)
+	o.expand()
+	o.clientKey(c, faults)
+	maxAge := o.sentMaxAge(faults)
+	o.setDefaults(c)
+	o.check(faults)
+	shared = o.outward(c, shared)
+	config := o.clientConfig(c)
+	config.HTTP, config.Documents, config.MaxAge = shared.client, shared.documents, maxAge
+	o.client = watchedClient{Client: oauth.New(config), calls: calls{id: o.ID}}
+	if o.RequestToken.URL != "" {
+		o.client1 = watchedClient1{Client1: oauth.New1(config), calls: calls{id: o.ID}}
+	}
+	return o
+}
+
+// outward returns the connection of this provider: the shared one, unless a field of the provider changes its rules.
+func (o *oauthClient) outward(c *Config, shared outward) outward {
+	client, hosts := shared.client, o.insecureHosts()
+	if o.HTTPClient != nil || len(hosts) > 0 {
+		client = upstream.New(upstream.Options{
+			HTTP: cmp.Or(o.HTTPClient, c.HTTPClient), InsecureHosts: hosts, OnDate: clockCheck(c),
+		})
+	}
+	if client == shared.client && o.AcceptIssuer == nil {
+		return shared
+	}
+	return newOutward(c, client, o.AcceptIssuer)
+}
+
+// insecureHosts returns the names of the hosts in the configuration if plain http to them is allowed.
+func (o *oauthClient) insecureHosts() (hosts []string) {
+	if o.AllowInsecureHTTP != On {
+		return nil
+	}
+	for _, address := range []string{o.Issuer, o.BaseURL, o.Authorization.URL, o.Token.URL, o.Userinfo.URL} {
+		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
+}
+
+// readEnvironment fills client id, secret and the address of the issuer or the service.
+func (o *oauthClient) readEnvironment(c *Config, faults *ConfigError) {
+	o.ClientID = or(o.ClientID, c.Getenv(EnvName(o.ID, "ID")))
+	if o.ClientSecret == "" {
+		o.ClientSecret = Secret(c.Getenv(EnvName(o.ID, "SECRET")))
+	}
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	issuer := or(c.Getenv(EnvName(o.ID, "ISSUER")), o.DefaultIssuer)
+	if !o.usesBase() {
+		o.Issuer = or(o.Issuer, issuer)
+		return
+	}
+	o.BaseURL = strings.TrimRight(or(o.BaseURL, issuer), "/")
+	if o.BaseURL == "" {
+		const format = "provider %q has no BaseURL: set it, or %s in the environment, to the address of the service"
+		faults.add(ErrInvalidEndpoints, format, o.ID, EnvName(o.ID, "ISSUER"))
+	}
+}
+
+// setDefaults decides what the declaration leaves open.
+func (o *oauthClient) setDefaults(c *Config) {
+	if o.Checks == nil {
+		o.Checks = []Check{CheckPKCE, CheckState}
+	}
+	if o.ClientAuth == "" {
+		o.ClientAuth = ClientSecretBasic
+	}
+	o.formPost = o.sentParam("response_mode") == "form_post"
+	if !o.formPost {
+		o.proxyURL = strings.TrimRight(or(o.RedirectProxyURL, c.RedirectProxyURL), "/")
+	}
+	if o.proxyURL != "" && !o.checks(CheckState) {
+		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state carries the origin to return to
+	}
+	if o.RequestToken.URL != "" {
+		o.Checks, o.proxyURL, o.ClientAuth = nil, "", ClientSecretBasic
+		if o.Account == nil {
+			o.Account = oauth1Account
+		}
+	}
+}
+
+// sentParam is the value of a parameter that every authorization request carries.
+func (o *oauthClient) sentParam(name string) string {
+	value := o.Authorization.Params.Get(name)
+	if u, err := url.Parse(o.Authorization.URL); err == nil {
+		value = or(value, u.Query().Get(name))
+	}
+	return value
+}
+
+// clientConfig is the completed declaration for the client. Functions of the application are guarded.
+func (o *oauthClient) clientConfig(c *Config) oauth.Config {
+	config := oauth.Config{
+		ID: o.ID, OpenID: o.Type == TypeOIDC, Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: string(o.ClientSecret),
+		ClientAuth: string(o.ClientAuth), ClientKey: o.ClientKey, ClientKeyID: o.ClientKeyID,
+		Authorization: oauth.Endpoint(o.Authorization), Token: oauth.Endpoint(o.Token),
+		Userinfo: oauth.Endpoint(o.Userinfo), RequestToken: oauth.Endpoint(o.RequestToken),
+		NoUserinfo: o.FetchUserinfo != nil, Scope: o.requestedScope(),
+		IDTokenAlgs: o.IDTokenAlgs, AccessTokenAlgs: o.AccessTokenAlgs,
+		UserinfoAlg: o.UserinfoAlg, Tenants: o.Tenants, Variable: func(field string) string { return EnvName(o.ID, field) },
+		Now: c.Now, Rand: c.Rand, NewID: func() (string, error) { return random.UUID(c.Rand) },
+	}
+	if newSecret := o.MakeClientSecret; newSecret != nil {
+		config.MakeClientSecret = func() (string, error) {
+			secret, err := guarded("MakeClientSecret", func() (Secret, error) { return newSecret(o.ClientID, c.Now()) })
+			return string(secret), err
+		}
+	}
+	if revoked := o.RefreshTokenRevoked; revoked != nil {
+		config.RefreshTokenRevoked = func(body map[string]any) bool {
+			ok, err := guarded("RefreshTokenRevoked", func() (bool, error) { return revoked(body), nil })
+			return ok && err == nil
+		}
+	}
+	if conform := o.ConformToken; conform != nil {
+		config.ConformToken = func(body []byte) ([]byte, error) {
+			return guarded("ConformToken", func() ([]byte, error) { return conform(body) })
+		}
+	}
+	return config
+}
+
+// requestedScope is the scope of authorization requests, unless the authorization endpoint has one.
+func (o *oauthClient) requestedScope() string {
+	switch o.Scope {
+	case "":
+		return "openid profile email"
+	case NoScope:
+		return ""
+	}
+	return o.Scope
+}
+
+// sentMaxAge is the max_age of authorization requests (OpenID Connect Core section 3.1.2.1), zero when there is none.
+// ID tokens are held to it.
+func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
+	text := o.sentParam("max_age")
+	if text == "" || o.Type != TypeOIDC {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		faults.add(ErrInvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
+	}
+	// max_age=0 demands a fresh sign-in, but a zero Expect.MaxAge means that none was sent.
+	return max(time.Duration(n)*time.Second, 1)
+}
+
+// usesBase reports whether an address of the provider begins with its BaseURL.
+func (o *oauthClient) usesBase() bool {
+	addresses := []string{o.Issuer, o.Authorization.URL, o.Token.URL, o.Userinfo.URL}
+	return slices.ContainsFunc(addresses, func(u string) bool { return strings.HasPrefix(u, "{base}") })
+}
+
+// expand puts client id, secret and base into the addresses that name them.
+func (o *oauthClient) expand() {
+	id, secret := o.ClientID, string(o.ClientSecret)
+	plain := strings.NewReplacer("{client_id}", id, "{client_secret}", secret, "{base}", o.BaseURL)
+	inURL := strings.NewReplacer(
+		"{client_id}", url.QueryEscape(id), "{client_secret}", url.QueryEscape(secret), "{base}", o.BaseURL)
+	o.Issuer = inURL.Replace(o.Issuer)
+	for _, e := range []*Endpoint{&o.Authorization, &o.Token, &o.Userinfo} {
+		e.URL = inURL.Replace(e.URL)
+		if e.Params == nil {
+			continue
+		}
+		params := make(url.Values, len(e.Params)) // the caller keeps theirs
+		for name, values := range e.Params {
+			for _, v := range values {
+				params.Add(name, plain.Replace(v))
+			}
+		}
+		e.Params = params
+	}
+}
+
+// oauth1Account keeps the access token of OAuth 1.0a with its secret.
+func oauth1Account(t *TokenSet) *Account {
+	return &Account{Extra: Members{
+		"oauth_token": t.Extra["oauth_token"], "oauth_token_secret": t.Extra["oauth_token_secret"],
+	}}
+}
+
+// clientKey completes the key of private_key_jwt from the environment: AUTH_<ID>_PRIVATE_KEY has it,
+// AUTH_<ID>_PRIVATE_KEY_FILE names its file.
+func (o *oauthClient) clientKey(c *Config, faults *ConfigError) {
+	if o.ClientAuth != PrivateKeyJWT || o.ClientKey != nil {
+		return
+	}
+	var key crypto.Signer
+	var keyID string
+	var err error
+	if text := c.Getenv(EnvName(o.ID, "PRIVATE_KEY")); text != "" {
+		key, keyID, err = ParseClientKey(Secret(text))
+	} else if path := c.Getenv(EnvName(o.ID, "PRIVATE_KEY_FILE")); path != "" {
+		key, keyID, err = loadClientKey(path)
+	}
+	if err != nil {
+		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, err)
+		return
+	}
+	if key != nil {
+		o.ClientKey, o.ClientKeyID = key, or(o.ClientKeyID, keyID)
+	}
 }
