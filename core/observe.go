@@ -129,3 +129,12 @@ func callOutcome(ctx context.Context, err error) CallOutcome {
 	}
 	return CallFailed
 }
+
+// HashLoad is how busy the computing of password hashes is, in one process. The provider of module providers/password
+// has a method Load that returns it; observe/prometheus and observe/otel ask each provider that has one.
+type HashLoad struct {
+	// Slots is how many hashes may be computed at once, Busy how many are, and Waiting how many requests wait for a slot.
+	Slots, Busy, Waiting int
+	// Refused is how many requests were turned away since the start, as too many waited or one waited too long.
+	Refused uint64
+}

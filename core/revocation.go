@@ -2,11 +2,105 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
+
+// revocations are the sessions of the jwt strategy that were ended before their time, as far as this process knows.
+// What one process ends it writes to a log in the store (revocation_log.go), which the others read: a request that
+// finds that half of Revocation.Every is over starts a poll beside itself, and one that comes when all of it is over
+// waits for the poll. So a process without visitors does nothing, and there is nothing to close.
+type revocations struct {
+	records store.RecordStore
+	// outdates is told whose data other processes call old; nil: nobody asks.
+	outdates func(user string)
+	every    time.Duration
+	strict   bool
+	lasts    time.Duration // how long a token can live
+	now      func() time.Time
+	log      *reporter
+
+	mu    sync.RWMutex
+	ended map[[16]byte]int64 // sessions by ID, until when
+	users map[string]userEnd
+
+	learned atomic.Int64 // when the log was last read to its end, in nanoseconds since 1970; zero: never
+	polling sync.Mutex
+	poll    *poll // the last one; nil: none yet
+
+	// What follows is of the poll that is under way.
+	read              position
+	unread            []unread
+	swept, complained time.Time
+
+	writing batches
+}
+
+// userEnd is that all sessions of a user have ended that began under an earlier epoch than this, but for one.
+type userEnd struct {
+	epoch  int64
+	except [16]byte
+	until  int64 // Unix seconds
+}
+
+// poll is one reading of the log.
+type poll struct {
+	done  chan struct{}
+	begun time.Time
+	// after is true where the poll before it failed: then nobody waits.
+	after bool
+	err   error // when it is over
+}
+
+// learn notes what has ended.
+func (r *revocations) learn(entries ...revoked) {
+	now := r.now().Unix()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range entries {
+		switch {
+		case e.until < now:
+		case e.outdated:
+			if r.outdates != nil {
+				r.outdates(e.user)
+			}
+		case e.user == "":
+			r.ended[e.id] = max(r.ended[e.id], e.until)
+		case r.users[e.user].epoch < e.epoch:
+			r.users[e.user] = userEnd{e.epoch, e.except, e.until}
+		}
+	}
+}
+
+// position is how far the log was read.
+type position struct {
+	page    int64
+	entries int
+}
+
+// unread are pages of the log that were not read yet: from next back to what was read before.
+type unread struct {
+	next int64
+	from position
+}
+
+// batches gathers what several requests add while the log is being written.
+type batches struct {
+	turn chan struct{} // whoever writes
+	mu   sync.Mutex
+	open *batch
+}
+
+type batch struct {
+	entries []revoked
+	written bool
+	err     error
+}
 
 const (
 	// revocationEvery is Revocation.Every where it is zero.
@@ -167,6 +261,110 @@ func (r *revocations) sweep(now time.Time) {
 	for user, end := range r.users {
 		if end.until < now.Unix() {
 			delete(r.users, user)
+		}
+	}
+}
+
+// RevocationAge is how long ago this process has last learned which sessions were ended elsewhere; sessions that other
+// processes have ended since are still good here. ok is false where Session.Revocation is off, for an Auth of
+// [PerRequest], and before anybody has come: nothing is read without visitors, and the age grows while there are none.
+func (a *Auth) RevocationAge() (age time.Duration, ok bool) {
+	if a.sessions == nil || a.sessions.ended == nil || a.sessions.ended.learned.Load() == 0 {
+		return 0, false
+	}
+	return a.sessions.ended.age(), true
+}
+
+// recordEpoch is the kind of the records that count how often all sessions of a user were ended; the key is the user.
+const recordEpoch = "epoch"
+
+type epochNote struct {
+	N int64 `json:"n"`
+}
+
+// endSession ends one session.
+func (r *revocations) endSession(ctx context.Context, id [16]byte) error {
+	return r.add(ctx, revoked{id: id, until: r.now().Add(r.lasts).Unix()})
+}
+
+// endUser ends all sessions of a user, but for one where except is not zero. Sessions that begin from now on have the
+// new epoch.
+func (r *revocations) endUser(ctx context.Context, userID string, except [16]byte) error {
+	epoch, err := r.raise(ctx, userID)
+	if err != nil {
+		return err
+	}
+	return r.add(ctx, revoked{
+		user: logName(userID), epoch: epoch, except: except, until: r.now().Add(r.lasts).Unix(),
+	})
+}
+
+// epochOf is the epoch under which a session of a user begins.
+func (r *revocations) epochOf(ctx context.Context, userID string) (int64, error) {
+	_, note, err := r.epochNote(ctx, userID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return 0, err
+	}
+	return max(note.N, r.known(userID)), nil
+}
+
+// known is the last epoch of a user that this process has heard of.
+func (r *revocations) known(userID string) int64 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.users[logName(userID)].epoch
+}
+
+func (r *revocations) epochNote(ctx context.Context, userID string) (*store.Record, epochNote, error) {
+	var note epochNote
+	record, err := guarded("Store.Record", func() (*store.Record, error) {
+		return present(r.records.Record(ctx, recordEpoch, epochKey(userID)))
+	})
+	if err == nil {
+		err = json.Unmarshal(record.Value, &note)
+	}
+	return record, note, err
+}
+
+func epochKey(userID string) string {
+	if store.IsRecordName(recordEpoch, userID) {
+		return userID
+	}
+	return publicID(userID)
+}
+
+// raise begins a new epoch of a user. Epochs are counted, not dated: a session that begins in the same second is told
+// apart. The count starts at the time, so that it goes on when a record was lost.
+func (r *revocations) raise(ctx context.Context, userID string) (int64, error) {
+	owner := userID
+	for {
+		record, note, err := r.epochNote(ctx, userID)
+		absent := errors.Is(err, ErrNotFound)
+		if err != nil && !absent {
+			return 0, err
+		}
+		note.N = max(note.N+1, r.known(userID)+1, r.now().Unix())
+		value, err := json.Marshal(note)
+		if err != nil {
+			return 0, err
+		}
+		if absent {
+			record = &store.Record{Kind: recordEpoch, Key: epochKey(userID), UserID: owner, Value: value}
+			err = guard("Store.CreateRecord", func() error { return r.records.CreateRecord(ctx, record) })
+			if errors.Is(err, ErrNotFound) && owner != "" { // a user whom the application alone knows
+				owner, err = "", ErrConflict
+			}
+		} else {
+			record.Value = value
+			err = guard("Store.UpdateRecord", func() error { return r.records.UpdateRecord(ctx, record) })
+		}
+		switch {
+		case err == nil:
+			return note.N, nil
+		case !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound):
+			return 0, err
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
 		}
 	}
 }

@@ -157,3 +157,73 @@ func (s *storedSessions) atRest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
+
+// A token of the database strategy has the facts of its session in its text, as the table of Auth.js has no column for
+// them: "<random>.k<seconds in base 36>.<methods>". The seconds are those of the authentication. If the session began
+// at another time, that follows after a hyphen; "0" means that no authentication is known. A client that changes the
+// facts presents a token that no store knows.
+
+// appendFacts adds the facts of a session that begins at start to the text of its token.
+func appendFacts(token string, start time.Time, by authentication) string {
+	var b strings.Builder
+	at := max(by.time.Unix(), 0)
+	b.WriteString(token + ".k" + strconv.FormatInt(at, 36))
+	if at != start.Unix() {
+		b.WriteString("-" + strconv.FormatInt(start.Unix(), 36))
+	}
+	b.WriteByte('.')
+	for i, m := range wellFormed(by.methods) {
+		if i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteString(string(m))
+	}
+	return b.String()
+}
+
+// factsIn reads the facts of a token. The zero time: it has none, or no authentication is known.
+func factsIn(token string) (at time.Time, methods []Method) {
+	authenticated, _, list, ok := readFacts(token)
+	if !ok {
+		return time.Time{}, nil
+	}
+	for text := range strings.SplitSeq(list, "-") {
+		if text != "" {
+			methods = append(methods, Method(text))
+		}
+	}
+	if authenticated > 0 {
+		at = time.Unix(authenticated, 0)
+	}
+	return at, methods
+}
+
+// startIn returns when the session of a token began; zero: its facts do not say.
+func startIn(token string) time.Time {
+	_, start, _, ok := readFacts(token)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(start, 0)
+}
+
+func readFacts(token string) (authenticated, start int64, methods string, ok bool) {
+	rest, methods := cutLast(token)
+	_, times := cutLast(rest)
+	times, marked := strings.CutPrefix(times, "k")
+	first, second, both := strings.Cut(times, "-")
+	authenticated, err := strconv.ParseInt(first, 36, 64)
+	start = authenticated
+	if err == nil && both {
+		start, err = strconv.ParseInt(second, 36, 64)
+	}
+	return authenticated, start, methods, marked && err == nil && authenticated >= 0 && start >= 0
+}
+
+func cutLast(s string) (before, after string) {
+	i := strings.LastIndexByte(s, '.')
+	if i < 0 {
+		return "", s
+	}
+	return s[:i], s[i+1:]
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -95,5 +96,155 @@ func TestReadingTheSessionKeepsSharedCachesOff(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestPageCachesAreKeptOut looks at what the hook adds to the answer of a page.
+func TestPageCachesAreKeptOut(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+	})
+	b := visit(t, a)
+	signIn(t, b)
+	for _, row := range []struct {
+		name            string
+		header          http.Header
+		token, session  bool
+		strange         bool // a browser without cookies
+		caching, vary   string
+		csrf, renewed   int
+		acceptsAnything bool
+	}{
+		{name: "a page without anything", strange: true, acceptsAnything: true},
+		{name: "a page without anything, for a browser", strange: true, caching: "private", vary: "Cookie", csrf: 1},
+		{name: "data for a browser", strange: true, header: http.Header{"Content-Type": {"application/json"}}},
+		{name: "a redirect", strange: true, header: http.Header{"Location": {"/x"}}},
+		{name: "a page in capitals", strange: true, header: http.Header{"Content-Type": {"TEXT/HTML; charset=utf-8"}},
+			caching: "private", vary: "Cookie", csrf: 1},
+		{name: "a page for everybody", strange: true, header: http.Header{"Cache-Control": {"public, max-age=60"}},
+			caching: "public, max-age=60"},
+		{name: "a page for shared caches", strange: true, header: http.Header{"Cache-Control": {"max-age=0, S-MaxAge=60"}},
+			caching: "max-age=0, S-MaxAge=60"},
+		{name: "a page that lasts", strange: true,
+			header: http.Header{"Cache-Control": {"max-age=60"}}, caching: "max-age=60"},
+		{name: "a page that lasts for one browser", strange: true,
+			header:  http.Header{"Cache-Control": {"private, max-age=60"}},
+			caching: "private, max-age=60", vary: "Cookie", csrf: 1},
+		{name: "a form on a page that lasts", token: true,
+			header:  http.Header{"Cache-Control": {"max-age=60, must-revalidate"}},
+			caching: "max-age=60, must-revalidate|private", vary: "Cookie"},
+		{name: "a renewed session on a page that lasts", session: true, header: http.Header{"Cache-Control": {"max-age=60"}},
+			caching: "max-age=60|private", vary: "Cookie", renewed: 1},
+		{name: "a form", token: true, caching: "private", vary: "Cookie"},
+		{name: "a form and a handler's own rules", token: true,
+			header:  http.Header{"Cache-Control": {"no-store"}, "Vary": {"Accept, Cookie"}},
+			caching: "no-store", vary: "Accept, Cookie"},
+		{name: "a form and Vary of another kind", token: true, header: http.Header{"Vary": {"Accept"}},
+			caching: "private", vary: "Accept|Cookie"},
+		{name: "a form and Vary of a field that is called nearly so", token: true,
+			header:  http.Header{"Vary": {"X-Cookie-Notice, Set-Cookie"}},
+			caching: "private", vary: "X-Cookie-Notice, Set-Cookie|Cookie"},
+		{name: "a form and Vary in small letters", token: true, header: http.Header{"Vary": {"accept,cookie"}},
+			caching: "private", vary: "accept,cookie"},
+		{name: "a form and Vary of everything", token: true, header: http.Header{"Vary": {"*"}},
+			caching: "private", vary: "*"},
+		{name: "a renewed session", session: true, caching: "private", vary: "Cookie", renewed: 1},
+		{name: "a renewed session on a page for everybody", session: true,
+			header: http.Header{"Cache-Control": {"public"}}, caching: "public", vary: "Cookie"},
+		{name: "a page that may be streamed, for a browser with a session", caching: "private", vary: "Cookie"},
+		{name: "data that depends on no session", header: http.Header{"Content-Type": {"application/json"}}},
+		{name: "data that depends on the session", session: true, header: http.Header{"Content-Type": {"application/json"}},
+			caching: "private", vary: "Cookie", renewed: 1},
+		{name: "rules that say nothing about shared caches", session: true,
+			header:  http.Header{"Cache-Control": {"must-revalidate"}},
+			caching: "must-revalidate|private", vary: "Cookie", renewed: 1},
+		{name: "an age of zero", session: true, header: http.Header{"Cache-Control": {"max-age=0"}},
+			caching: "max-age=0|private", vary: "Cookie", renewed: 1},
+		{name: "private for one field alone", session: true,
+			header:  http.Header{"Cache-Control": {`max-age=60, private="Set-Cookie"`}},
+			caching: `max-age=60, private="Set-Cookie"|private`, vary: "Cookie", renewed: 1},
+		{name: "an Expires header", session: true, header: http.Header{"Expires": {"Thu, 01 Jan 2099 00:00:00 GMT"}},
+			caching: "private", vary: "Cookie", renewed: 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			r := b.pageRequest()
+			if row.strange {
+				r.Header.Del("Cookie")
+			}
+			if row.acceptsAnything {
+				r.Header.Set("Accept", "*/*")
+			}
+			v := a.Visit(t.Context(), r)
+			if row.token {
+				if _, err := ui.CSRFToken(v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if row.session {
+				if s, err := v.Session(); s == nil || err != nil {
+					t.Fatal(s, err)
+				}
+			}
+			h := row.header.Clone()
+			if h == nil {
+				h = http.Header{}
+			}
+			v.Commit(h)
+			if got := strings.Join(h["Cache-Control"], "|"); got != row.caching {
+				t.Errorf("Cache-Control %q, want %q", got, row.caching)
+			}
+			if got := strings.Join(h["Vary"], "|"); got != row.vary {
+				t.Errorf("Vary %q, want %q", got, row.vary)
+			}
+			csrf, renewed := 0, 0
+			for _, line := range h["Set-Cookie"] {
+				switch {
+				case strings.HasPrefix(line, csrfCookie+"="):
+					csrf++
+				case strings.HasPrefix(line, sessionCookie+"="):
+					renewed++
+				}
+			}
+			if csrf != row.csrf || renewed != row.renewed || len(h["Set-Cookie"]) != csrf+renewed {
+				t.Errorf("sets %q", h["Set-Cookie"])
+			}
+			before := len(h)
+			v.Commit(h)
+			if len(h) != before {
+				t.Error("a second Commit adds something")
+			}
+		})
+	}
+}
+
+// TestNothingIsSetBehindTheHook reads session and token when the answer's header is out, from many goroutines.
+func TestNothingIsSetBehindTheHook(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+	})
+	b := visit(t, a)
+	signIn(t, b)
+	r := b.pageRequest()
+	r.Header.Set("Accept", "*/*")
+	r.Header.Set("Cookie", strings.ReplaceAll(r.Header.Get("Cookie"), csrfCookie, "another"))
+	v := a.Visit(t.Context(), r)
+	h := answerOf(v)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if s, err := core.SessionFrom(v); err != nil || s == nil || s.UserID != "1" {
+				t.Errorf("session %v, %v", s, err)
+			}
+			if token, err := ui.CSRFToken(v); token != "" || err == nil || !strings.Contains(err.Error(), "header is out") {
+				t.Errorf("a token that no cookie goes with: %q, %v", token, err)
+			}
+		})
+	}
+	all.Wait()
+	v.Commit(h)
+	if len(h["Set-Cookie"]) != 0 {
+		t.Errorf("set %q", h["Set-Cookie"])
 	}
 }

@@ -48,7 +48,7 @@ var allowed = map[string]string{
 	"core/internal/jwe/again.go: p.met.Swap(hash) == hash":          "of a token that has been opened",
 	"core/internal/jwe/seal.go: token[:] == string(header)":         "the header of a token is public",
 	"core/internal/oauth/tokenform.go: f.endpoint == t.at.token":    "addresses of a provider",
-	"core/sid.go: slices.Contains(tokens, token)":                   "a token that we have just made",
+	"core/session_provider.go: slices.Contains(tokens, token)":      "a token that we have just made",
 	"providers/password/resetlink.go: fingerprint(old) != link.Was": "both come from the store, for a good link",
 	"providers/password/verifier_lucia.go: bytes.Equal(normal, password)": "two forms of the password that the client " +
 		"sent",
