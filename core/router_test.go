@@ -3,10 +3,12 @@ package core_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -171,5 +173,214 @@ func TestWarnHeaderLimit(t *testing.T) {
 	core.PerRequest("/auth", nil).WarnHeaderLimit(4096, "ReadBufferSize")
 	if !strings.Contains(log.String(), "ReadBufferSize") {
 		t.Error("nobody is told where the Auth is chosen per request")
+	}
+}
+
+// TestNoCORS asks from another origin, with and without a pre-flight.
+func TestNoCORS(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+	b := visit(t, a)
+	signIn(t, b)
+	for _, path := range []string{"session", "csrf", "providers", "signin", "signout"} {
+		for _, method := range []string{"GET", "OPTIONS", "HEAD"} {
+			for _, origin := range []string{"https://evil.example", "null", "https://app.test"} {
+				b.header = http.Header{
+					"Origin": {origin}, "Access-Control-Request-Method": {"POST"}, "Access-Control-Request-Headers": {"content-type"},
+				}
+				r := b.send(method, "/auth/"+path, "", "")
+				for name := range r.Header.All() {
+					if strings.HasPrefix(name, "Access-Control-") {
+						t.Errorf("%s %s from %s: %s", method, path, origin, name)
+					}
+				}
+				if method != "GET" && r.Status != 400 || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+					t.Errorf("%s %s: %d, %q", method, path, r.Status, r.Header.Get("X-Content-Type-Options"))
+				}
+				if path != "signin" && path != "signout" && !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+					t.Errorf("%s %s is of type %q", method, path, r.Header.Get("Content-Type"))
+				}
+			}
+		}
+	}
+	r := b.request("POST", "/auth/session", "application/x-www-form-urlencoded", url.Values{"csrfToken": {"x"}}.Encode())
+	r.Header.Set("Origin", "https://evil.example")
+	for name := range a.Handle(t.Context(), r).Header.All() {
+		if strings.HasPrefix(name, "Access-Control-") {
+			t.Errorf("POST session: %s", name)
+		}
+	}
+}
+
+// TestAnswersAreKeptByNobody looks at all answers that carry a cookie or a token.
+func TestAnswersAreKeptByNobody(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
+	b := visit(t, a)
+	b.header.Set("Origin", "https://evil.example")
+	b.header.Set("Accept", "text/html")
+	for what, r := range map[string]*core.Response{
+		"csrf": b.get("/auth/csrf"), "session": b.get("/auth/session"), "providers": b.get("/auth/providers"),
+		"sign-in page": b.get("/auth/signin"), "sign-out page": b.get("/auth/signout"),
+		"error page": b.get("/auth/error?error=AccessDenied"), "verify-request": b.get("/auth/verify-request"),
+		"unknown": b.get("/auth/nope"),
+		"sign-in": b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}}),
+		"start":   b.submit("/auth/signin/op", nil), "sign-out": b.submit("/auth/signout", nil),
+	} {
+		if cache := r.Header.Get("Cache-Control"); !strings.Contains(cache, "private") ||
+			!strings.Contains(cache, "no-store") || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: Cache-Control %q, X-Content-Type-Options %q", what, cache, r.Header.Get("X-Content-Type-Options"))
+		}
+		for name := range r.Header.All() {
+			if strings.HasPrefix(name, "Access-Control-") {
+				t.Errorf("%s sends %s", what, name)
+			}
+		}
+	}
+}
+
+// TestNothingPrivateIsShown signs in with tokens of the provider in the token, and reads what the browser may read.
+func TestNothingPrivateIsShown(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-5f1d"
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
+		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			return p.Token, p.Token.Extra.Set("access_token", canary)
+		},
+	}})
+	b := visit(t, a)
+	signIn(t, b)
+	for _, path := range []string{"session", "providers", "csrf", "signin", "signout", "error"} {
+		if r := b.get("/auth/" + path); strings.Contains(string(r.Body), canary) ||
+			strings.Contains(string(r.Body), testSecret) {
+			t.Errorf("GET %s shows it: %s", path, r.Body)
+		}
+	}
+	if strings.Contains(a.log.String(), canary) {
+		t.Error("the log shows it")
+	}
+}
+
+// TestBadInput sends what no browser sends. Each row has a named outcome, one log line without the canary, and no
+// panic.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-9f8e7d"
+	huge := strings.Repeat("x", 2<<20)
+	for _, row := range []struct {
+		name, method, target, contentType, body, cookie string
+		status                                          int
+		location                                        string
+	}{
+		{name: "unknown action", method: "GET", target: "/auth/nope", status: 400},
+		{name: "outside the base path", method: "GET", target: "/authsession", status: 400},
+		{name: "base path with a slash", method: "GET", target: "/auth/", status: 400},
+		{name: "path that climbs", method: "GET", target: "/auth/../admin", status: 400},
+		{name: "encoded slash", method: "GET", target: "/auth/callback%2fcredentials", status: 400},
+		{name: "PUT", method: "PUT", target: "/auth/session", status: 400},
+		{name: "HEAD", method: "HEAD", target: "/auth/signout", status: 400},
+		{name: "unknown provider", method: "GET", target: "/auth/callback/" + canary, status: 302,
+			location: "https://app.test/auth/error?error=Configuration"},
+		{name: "malformed callback URL", method: "GET",
+			target: "/auth/signin?callbackUrl=%2Fx%0A" + canary, status: 500},
+		{name: "callback URL of another scheme", method: "GET",
+			target: "/auth/signin?callbackUrl=ftp%3A%2F%2F" + canary, status: 200},
+		{name: "foreign callback URL", method: "GET",
+			target: "/auth/signin?callbackUrl=https%3A%2F%2Fevil.example", status: 200},
+		{name: "malformed callback cookie", method: "GET", target: "/auth/signin",
+			cookie: "__Secure-authjs.callback-url=blob:" + canary, status: 200},
+		{name: "garbage as a session", method: "GET", target: "/auth/session",
+			cookie: "__Secure-authjs.session-token=" + canary, status: 200},
+		{name: "chunks with a gap", method: "GET", target: "/auth/session",
+			cookie: "__Secure-authjs.session-token.7=" + canary, status: 200},
+		{name: "broken cookies", method: "GET", target: "/auth/session", cookie: ";;=; \x01=%zz; a", status: 200},
+		{name: "too many query fields", method: "GET", target: "/auth/session?" + strings.Repeat("a&", 500), status: 400},
+		{name: "no CSRF token", method: "POST", target: "/auth/signout", contentType: "application/x-www-form-urlencoded",
+			body: "x=" + canary, status: 302, location: "https://app.test/auth/signin?error=MissingCSRF"},
+		{name: "wrong CSRF token", method: "POST", target: "/auth/signin", contentType: "application/x-www-form-urlencoded",
+			body: "csrfToken=" + canary, status: 302, location: "https://app.test/auth/signin?error=MissingCSRF"},
+		{name: "session update without a token", method: "POST", target: "/auth/session", contentType: "application/json",
+			body: `{"data":{}}`, status: 400},
+		{name: "broken JSON", method: "POST", target: "/auth/session", contentType: "application/json",
+			body: `{"` + canary, status: 400},
+		{name: "JSON with a name twice", method: "POST", target: "/auth/signout", contentType: "application/json",
+			body: `{"csrfToken":"a","csrfToken":"b"}`, status: 400},
+		{name: "broken form", method: "POST", target: "/auth/signout", contentType: "application/x-www-form-urlencoded",
+			body: "a=%zz" + canary, status: 400},
+		{name: "huge body", method: "POST", target: "/auth/signout",
+			contentType: "application/x-www-form-urlencoded", body: huge, status: 413},
+		{name: "markup as an error", method: "GET", target: "/auth/error?error=%3Cscript%3E" + canary, status: 200},
+		{name: "credentials by GET", method: "GET",
+			target: "/auth/callback/credentials?email=ada@example.com&password=" + canary,
+			status: 302, location: "https://app.test/auth/error?error=Configuration"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+			b := visit(t, a)
+			if row.cookie != "" {
+				b.header.Set("Cookie", row.cookie)
+			}
+			r := b.send(row.method, row.target, row.contentType, row.body)
+			if r.Status != row.status || row.location != "" && r.Redirect != row.location {
+				t.Errorf("answered %d to %q, want %d to %q", r.Status, r.Redirect, row.status, row.location)
+			}
+			if strings.Contains(a.log.String(), canary) || strings.Contains(string(r.Body), canary) {
+				t.Errorf("what was sent came back\nlog: %s\nbody: %.300s", a.log, r.Body)
+			}
+		})
+	}
+}
+
+// TestStoreOutage: no visitor is signed out because a store fails, and none gets in.
+func TestStoreOutage(t *testing.T) {
+	t.Parallel()
+	const cookie = "__Secure-authjs.session-token"
+	for name, fail := range map[string]func() error{
+		"error":   func() error { return errors.New("connection refused") },
+		"panic":   func() error { panic("nil pointer") },
+		"nothing": func() error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := visit(t, newApp(t, core.Config{Store: brokenStore{fail}}))
+			b.cookies[cookie] = "s1"
+			r := b.get("/auth/session")
+			if r.Status != http.StatusInternalServerError || string(r.Body) == "null" || b.cookies[cookie] == "" {
+				t.Errorf("answered %d: %s; cookie %q", r.Status, r.Body, b.cookies[cookie])
+			}
+			v := b.auth.Visit(t.Context(), b.request("GET", "/account", "", ""))
+			if _, refusal := v.Require(); refusal == nil || refusal.Status != http.StatusInternalServerError {
+				t.Errorf("the guard let through, or answered %+v", refusal)
+			}
+			if _, err := core.SessionFrom(v); err == nil {
+				t.Error("the hook takes an outage for an answer")
+			}
+		})
+	}
+}
+
+// TestRefusedRequestsNameTheirProvider: the log says for which provider a request was that is refused before an action
+// begins.
+func TestRefusedRequestsNameTheirProvider(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		target, host string
+		named        bool
+	}{
+		"of another host":      {"/auth/callback/op", "evil.example", true},
+		"with a broken query":  {"/auth/callback/op?" + strings.Repeat("a&", 500), "app.test", true},
+		"of no such provider":  {"/auth/callback/nope", "evil.example", false},
+		"with a callbackUrl":   {"/auth/callback/op?callbackUrl=ftp%3A%2F%2Fx", "app.test", true},
+		"without any provider": {"/auth/callback", "evil.example", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApp(t, core.Config{
+				TrustedHosts: []string{"app.test"}, Providers: []core.Provider{(&service{}).provider("op")},
+			})
+			b := visit(t, a)
+			b.origin = "https://" + row.host
+			if r := b.get(row.target); r.Err == nil || strings.Contains(a.log.String(), "provider=op") != row.named {
+				t.Errorf("answered %d, and the log says %s", r.Status, a.log)
+			}
+		})
 	}
 }

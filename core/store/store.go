@@ -164,3 +164,44 @@ type SelfCleaner interface {
 	// CleansItself reports whether that is so.
 	CleansItself() bool
 }
+
+// Session is the record behind a session of the database strategy. What applications call a session, the signed-in user
+// and what the session callback added, is core's Session.
+type Session struct {
+	// Token is the random value in the cookie: a client that presents it is signed in.
+	Token Secret
+	// UserID is the user the session belongs to.
+	UserID string
+	// Expires is when the session ends.
+	Expires time.Time
+}
+
+// VerificationToken is the record behind a sign-in link that was sent by e-mail.
+type VerificationToken struct {
+	// Identifier is the e-mail address.
+	Identifier string
+	// Token is the hash of the token in the link.
+	Token string
+	// Expires is when the link stops working.
+	Expires time.Time
+}
+
+// Authenticator is a passkey.
+type Authenticator struct {
+	// CredentialID is the credential id in standard base64.
+	CredentialID string
+	// UserID is the owner.
+	UserID string
+	// ProviderAccountID is the account the credential belongs to.
+	ProviderAccountID string
+	// CredentialPublicKey is the COSE key in standard base64.
+	CredentialPublicKey string
+	// Counter is the signature counter last seen.
+	Counter uint32
+	// CredentialDeviceType is "singleDevice" or "multiDevice".
+	CredentialDeviceType string
+	// CredentialBackedUp reports whether the credential was backed up when last seen.
+	CredentialBackedUp bool
+	// Transports are the transports joined by commas; empty when unknown.
+	Transports string
+}

@@ -1,3 +1,20 @@
+// Package oauth is the client of one OAuth 2.0 or OpenID Connect provider, and of services that still speak OAuth 1.0a.
+// It knows neither requests of visitors nor cookies, sessions and users: plain values come in, plain values and errors
+// go out.
+//
+// A sign-in takes these steps, each of which needs what an earlier one returned:
+//
+//	[Client.StartEndpoints] → [Client.Authorize]      the visitor goes to the provider
+//	[Client.Endpoints] → [ReadAnswer] → [Client.Accept] → [Client.Redeem]
+//	                   → [Client.VerifyIDToken] → [Client.Userinfo]
+//
+// Between ReadAnswer and Accept the caller compares the state of the answer with the one sent, which only the visitor's
+// browser remembers. [Client.Refresh] with [Client.VerifyRefreshed] and [Client.ReadLogoutToken] with
+// [Client.VerifyLogoutToken] stand apart. OAuth 1.0a has a client and steps of its own: [Client1.RequestToken] →
+// [Client1.AuthorizeRequestToken], and at the answer [ReadVerifier] → [Client1.AccessToken] → [Client1.Userinfo].
+//
+// Errors name the provider and hold no code, token or secret. These say whose fault it is: [*AnswerError], [*Refusal],
+// [ErrNoCode], [ErrNotAllowed], [ErrURLTooLong] and [ErrInvalidGrant].
 package oauth
 
 import (
@@ -131,4 +148,25 @@ func (e Endpoint) request(ctx context.Context, method string) (*http.Request, er
 		}
 	}
 	return http.NewRequestWithContext(ctx, method, target, nil)
+}
+
+// Redeem exchanges the code for tokens (RFC 6749 section 4.1.3); verifier is "" when no challenge was sent. The code
+// goes out once, in the configured style of client authentication: a second attempt in another style would show the
+// secret twice.
+func (c *Client) Redeem(ctx context.Context, at Endpoints, code Code, verifier, redirectURI string) (*Tokens, error) {
+	if code.value == "" {
+		return nil, c.config.errorf(": %w", ErrNoCode)
+	}
+	g := grant{redirectURI: redirectURI, verified: verifier != ""}
+	return c.tokenEndpoint(at).ask(ctx, g, code.value, verifier)
+}
+
+// Refresh exchanges a refresh token for tokens (RFC 6749 section 6). The error of a provider that no longer accepts it
+// is [ErrInvalidGrant].
+func (c *Client) Refresh(ctx context.Context, at Endpoints, refreshToken string) (*Tokens, error) {
+	return c.tokenEndpoint(at).ask(ctx, grant{refresh: true}, refreshToken, "")
+}
+
+func (c *Client) tokenEndpoint(at Endpoints) tokenEndpoint {
+	return tokenEndpoint{&c.config, at, &c.form}
 }

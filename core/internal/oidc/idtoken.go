@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
@@ -144,4 +145,69 @@ func (e *Expect) verifyHMAC(token *compact) error {
 		return errors.New("the signature does not fit the client secret")
 	}
 	return nil
+}
+
+// VerifyAccessToken checks an access token that is a JSON Web Token: signed by the issuer with one of e.Algs, from the
+// issuer, about the subject, not expired (RFC 9068 section 4). Its audience is the API that it is for, which is not us.
+// A token that is none is opaque to us, and fine.
+func (d *Discovery) VerifyAccessToken(ctx context.Context, raw string, subject any, e Expect) error {
+	if strings.Count(raw, ".") != 2 {
+		return nil
+	}
+	token, err := readTyped(raw, "at+jwt", "JWT")
+	if err != nil {
+		return err
+	}
+	if err := d.verifyCompact(ctx, &token, e, e.Algs); err != nil {
+		return err
+	}
+	claims, err := exactjson.DecodeObjectTolerant(token.payload, Trusted)
+	if err != nil {
+		return fmt.Errorf("claims: %w", err)
+	}
+	exp, ok := seconds(claims["exp"])
+	if err := e.checkIssuer(claims); err != nil {
+		return err
+	}
+	switch {
+	case claims["sub"] != subject:
+		return errors.New("sub is not that of the ID token")
+	case !ok || exp <= d.now().Unix()-leeway:
+		return errors.New("it has expired, or exp is no number")
+	}
+	return nil
+}
+
+// VerifyUserinfo checks a signed userinfo answer (OpenID Connect Core section 5.3.2) and returns its claims. The
+// algorithms are Algs, or all asymmetric ones: what an issuer advertises for ID tokens says nothing about userinfo.
+// Issuer and audience must be right where they are told; expiry too. That the subject is that of the ID token is for
+// the caller to check.
+func (d *Discovery) VerifyUserinfo(ctx context.Context, raw string, e Expect) (map[string]any, error) {
+	if strings.Count(raw, ".") == 4 {
+		return nil, errors.New("it is encrypted: have the provider send it signed, or as JSON")
+	}
+	algs := e.Algs
+	if algs == nil {
+		algs = asymmetric
+	}
+	claims, _, err := d.verify(ctx, raw, e, algs)
+	if err != nil {
+		return nil, err
+	}
+	if claims["iss"] != nil {
+		if err := e.checkIssuer(claims); err != nil {
+			return nil, err
+		}
+	}
+	if claims["aud"] != nil {
+		if err := e.checkAudience(claims); err != nil {
+			return nil, err
+		}
+	}
+	if v := claims["exp"]; v != nil {
+		if exp, ok := seconds(v); !ok || exp <= d.now().Unix()-leeway {
+			return nil, errors.New("it has expired, or exp is no number")
+		}
+	}
+	return claims, nil
 }

@@ -1,6 +1,88 @@
+// Package exactjson reads JSON (RFC 8259) that an attacker may have written, with one meaning per text.
+//
+// Parsers that disagree about a document are how one layer checks one user and the next signs in another. So whatever
+// parsers are known to disagree about is an error here, at every depth: a name that comes twice in an object (compared
+// after unescaping), bytes that are not UTF-8, a lone surrogate, text behind the value, a byte order mark. Names are
+// matched as written, never by folding case as encoding/json does with struct fields. Numbers stay text until a caller
+// asks for a type, so that none is rounded on the way through.
+//
+// Nesting ends at [MaxDepth], members of one object at [MaxMembers]; the size of the text is the caller's to bound.
+// Everything is a function of its arguments and safe for concurrent use. Errors tell a reason and an offset and never
+// quote the text, which may be secret.
 package exactjson
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Error says why a text was refused. It carries nothing of the text itself.
+type Error struct {
+	// Reason is a fixed phrase.
+	Reason string
+	// Offset counts the bytes before the place where reading ended.
+	Offset int
+}
+
+// Error returns reason and offset.
+func (e *Error) Error() string {
+	return "exactjson: " + e.Reason + " at byte " + strconv.Itoa(e.Offset)
+}
+
+const (
+	reasonEnd       = "unexpected end"
+	reasonCharacter = "unexpected character"
+	reasonTrailing  = "text after the value"
+	reasonNoObject  = "no object"
+	reasonControl   = "control character in a string"
+	reasonEscape    = "unknown escape"
+	reasonUTF8      = "invalid UTF-8"
+	reasonSurrogate = "lone surrogate"
+	reasonNumber    = "malformed number"
+	reasonDuplicate = "name used twice"
+	reasonDepth     = "nested too deeply"
+	reasonMembers   = "too many members"
+)
+
+// fewNames is how many names are compared one by one before a map takes over: most objects have no more, and 16
+// comparisons cost less than one map.
+const fewNames = 16
+
+// nameSet remembers the names of one object. The zero value is empty and needs no allocation for the first fewNames.
+type nameSet struct {
+	few  [fewNames]string
+	many map[string]struct{}
+	n    int
+}
+
+// add returns the reason why the object may not have name, "" when it may.
+func (s *nameSet) add(name string) (reason string) {
+	if s.n == MaxMembers {
+		return reasonMembers
+	}
+	if s.n < fewNames {
+		for _, other := range s.few[:s.n] {
+			if other == name {
+				return reasonDuplicate
+			}
+		}
+		s.few[s.n] = name
+		s.n++
+		return ""
+	}
+	if s.many == nil {
+		s.many = make(map[string]struct{}, 4*fewNames)
+		for _, other := range s.few {
+			s.many[other] = struct{}{}
+		}
+	}
+	if _, ok := s.many[name]; ok {
+		return reasonDuplicate
+	}
+	s.many[name] = struct{}{}
+	s.n++
+	return ""
+}
 
 // MaxDepth is how deep arrays and objects may nest, the outermost included.
 const MaxDepth = 64
