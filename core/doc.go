@@ -60,7 +60,7 @@
 package core
 
 // For readers of the source: a request walks through these stations, each a file: it is read once (call.go) and guarded
-// (router.go, csrf.go, callbackurl.go), then the action answers (action_*.go). A sign-in callback goes on: the flow
-// says who the visitor is (flow_*.go), the signIn callback allows it (allow.go), the account is linked to a user
+// (router.go, csrf.go, callbackurl.go), then the action answers (actions.go). A sign-in callback (action_callback.go)
+// goes on: the flow says who the visitor is (flow_*.go), the signIn callback allows it, the account is linked to a user
 // (link.go) and a session is issued (session.go), the only place that makes one. Errors of all stations become
 // answers in one function (failure.go).

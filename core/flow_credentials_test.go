@@ -2,11 +2,14 @@ package core_test
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // TestCredentialsAloneWithAStore configures a store, credentials and no strategy: sessions live in the store, where
@@ -50,5 +53,158 @@ func TestCredentialsAloneWithAStore(t *testing.T) {
 				t.Errorf("the log says %s", a.log)
 			}
 		})
+	}
+}
+
+// TestAdmittedIsAskedOnceMore has what somebody signed in with change between Authorize and their session: by the time
+// core asks, the session or the sign-in that a gate holds is stored, so that what ends all sessions finds it.
+func TestAdmittedIsAskedOnceMore(t *testing.T) {
+	t.Parallel()
+	changed := core.NewError(core.ErrCredentialsSignin, nil)
+	for _, strategy := range strategies {
+		for _, row := range []struct {
+			name   string
+			gated  bool
+			still  error
+			panics bool
+		}{
+			{name: "it stands"},
+			{name: "it has changed", still: changed},
+			{name: "it cannot be found out", panics: true},
+			{name: "behind a gate it stands", gated: true},
+			{name: "behind a gate it has changed", gated: true, still: changed},
+		} {
+			t.Run(string(strategy)+" "+row.name, func(t *testing.T) {
+				t.Parallel()
+				var w *town
+				var k *keptRecords
+				asked, events := 0, 0
+				still := func(context.Context) error {
+					asked++
+					switch stored := len(w.sessions) == 1; {
+					case row.gated && k.count() == 0:
+						t.Error("asked before the sign-in is held")
+					case !row.gated && stored != (strategy == core.StrategyDatabase):
+						t.Errorf("%d sessions are stored", len(w.sessions))
+					case row.panics:
+						panic("no answer")
+					}
+					return row.still
+				}
+				w = newTown(t, power{}, strategy, func(c *core.Config) {
+					c.Store, k = c.Store.(struct{ least }).least.(*people).records()
+					admit(c, still)
+					if row.gated {
+						c.Parts = append(c.Parts, &toyFactor{name: "toyfactor"})
+					}
+					c.Events.SignIn = func(context.Context, core.SignInEvent) error { events++; return nil }
+				})
+				w.users["u1"] = core.User{ID: "u1", Email: "u1@x.example", EmailVerified: start}
+				b := w.browser()
+				b.get("/auth/signin")
+				r := b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}})
+				good := row.still == nil && !row.panics
+				if asked != 1 || (r.Err == nil) != good {
+					t.Fatalf("asked %d times, the answer is %d %s: %v", asked, r.Status, r.Redirect, r.Err)
+				}
+				in := good && !row.gated
+				if (w.who(b) == "u1") != in || (b.cookies[sessionCookie] != "") != in || (events == 1) != in {
+					t.Errorf("signed in is %q, with cookies %v and %d events", w.who(b), b.cookies, events)
+				}
+				if !in && len(w.sessions) != 0 {
+					t.Errorf("%d sessions are left", len(w.sessions))
+				}
+				if row.gated && (r.Redirect == "https://app.test/auth/toyfactor") != good {
+					t.Errorf("sent to %s", r.Redirect)
+				}
+			})
+		}
+	}
+}
+
+// TestRefusedAfterTheVisitorLeft: the session of somebody whom Admit refuses is removed, also where they have hung up.
+func TestRefusedAfterTheVisitorLeft(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
+		admit(c, func(context.Context) error {
+			leave()
+			return core.NewError(core.ErrCredentialsSignin, nil)
+		})
+	})
+	w.users["u1"] = core.User{ID: "u1", Email: "u1@x.example", EmailVerified: start}
+	b := w.browser()
+	form := url.Values{"csrfToken": {b.csrf()}, "id": {"u1"}}.Encode()
+	r := b.auth.Handle(ctx, b.request("POST", "/auth/callback/credentials", "application/x-www-form-urlencoded", form))
+	if r.Err == nil || len(w.sessions) != 0 {
+		t.Errorf("%d sessions are left, and the answer is %d: %v", len(w.sessions), r.Status, r.Err)
+	}
+}
+
+// admit has the credentials of a configuration admit in place of Authorize.
+func admit(c *core.Config, still func(context.Context) error) {
+	for _, p := range c.Providers {
+		if p, ok := p.(*core.CredentialsProvider); ok {
+			authorize := p.Authorize
+			p.Authorize = nil
+			p.Admit = func(ctx context.Context, fields map[string]string, r *core.Request) (
+				*core.User, func(context.Context) error, error,
+			) {
+				user, err := authorize(ctx, fields, r)
+				return user, still, err
+			}
+		}
+	}
+}
+
+// TestAuthorizeThatIsBusy has Authorize ask for patience: no refusal, and nothing that counts as one.
+func TestAuthorizeThatIsBusy(t *testing.T) {
+	t.Parallel()
+	busy := &core.Problem{Status: http.StatusServiceUnavailable, Code: "busy", RetryAfter: 2500 * time.Millisecond}
+	a := newApp(t, core.Config{Providers: []core.Provider{&core.CredentialsProvider{
+		Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, busy },
+	}}})
+	for accept, contentType := range map[string]string{
+		"text/html": "text/html", "application/json": "application/problem+json",
+	} {
+		b := visit(t, a)
+		b.header.Set("Accept", accept)
+		r := b.submit("/auth/callback/credentials", url.Values{"name": {"ada"}})
+		if r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "3" || r.Redirect != "" ||
+			!strings.HasPrefix(r.Header.Get("Content-Type"), contentType) {
+			t.Errorf("%s: answered %d, %v", accept, r.Status, r.Header)
+		}
+	}
+}
+
+// TestProblemThatEnds has an action say when to come back.
+func TestProblemThatEnds(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
+		Handle: func(context.Context, *core.Call) (*core.Response, error) {
+			return nil, &core.Problem{Status: http.StatusServiceUnavailable, Code: "busy", RetryAfter: time.Second}
+		}})}})
+	for _, accept := range []string{"text/html", "application/json"} {
+		b := visit(t, a)
+		b.header.Set("Accept", accept)
+		r := b.get("/auth/toy")
+		if r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "1" {
+			t.Errorf("%s: answered %d, %v", accept, r.Status, r.Header)
+		}
+	}
+}
+
+// TestLinksOfACredentialsForm shows them on the sign-in page, behind the base path.
+func TestLinksOfACredentialsForm(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{&core.CredentialsProvider{
+		Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+		Links:     []ui.Link{{Label: "Forgot <it>?", Action: "toy/forgot"}},
+	}}})
+	b := visit(t, a)
+	b.header.Set("Accept", "text/html")
+	page := string(b.get("/auth/signin").Body)
+	if !strings.Contains(page, `href="/auth/toy/forgot"`) || !strings.Contains(page, "Forgot &lt;it&gt;?") {
+		t.Errorf("the page has no link: %s", page)
 	}
 }

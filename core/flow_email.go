@@ -2,12 +2,18 @@ package core
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
@@ -283,4 +289,158 @@ func (f *emailFlow) asksFirst(c *call) bool {
 		return false
 	}
 	return c.session.cookie().Any() || f.asked.find(c, token, address) < 0
+}
+
+// A visitor who opens a sign-in link is signed in as its recipient. A stranger can therefore have a visitor work under
+// the stranger's own account by making them open a link to it (login CSRF). The browser that asked for a link is
+// remembered in a cookie, as a keyed hash of token and address; in other browsers, and where a session is there, a page
+// with a button comes first (docs/protocol.md §9.3).
+
+// maxAskedLinks is how many links a browser is remembered to have asked for.
+const maxAskedLinks = 4
+
+// askedLinks are the links that a browser asked for, as its cookie remembers them.
+type askedLinks struct {
+	secrets  []string
+	provider string
+	maxAge   time.Duration // of a link, and so of the cookie
+}
+
+// mark is what the cookie holds of a link: 16 bytes of an HMAC, from which even a short token cannot be guessed.
+func (l *askedLinks) mark(secret, token, address string) string {
+	mac := hmac.New(sha256.New, []byte("link asked for here\x00"+secret))
+	mac.Write([]byte(l.provider + "\x00" + address + "\x00" + token))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// markSize is the length of a mark.
+const markSize = 22
+
+// in lists the marks of the cookie, the newest first.
+func (l *askedLinks) in(c *call) []string {
+	value, _ := c.jar.Get(c.cookies.askedLinks.name())
+	marks := strings.SplitN(value, ".", maxAskedLinks+1)
+	return slices.DeleteFunc(marks, func(mark string) bool { return len(mark) != markSize })
+}
+
+// remember makes the cookie that remembers a link besides those asked for before. It lives as long as the link works.
+func (l *askedLinks) remember(c *call, token, address string) Cookie {
+	marks := append([]string{l.mark(l.secrets[0], token, address)}, l.in(c)...)
+	return l.cookie(c, marks[:min(len(marks), maxAskedLinks)])
+}
+
+// forget takes a link that was used out of the cookie.
+func (l *askedLinks) forget(c *call, token, address string) []Cookie {
+	marks := l.in(c)
+	at := l.find(c, token, address)
+	switch {
+	case at < 0:
+		return nil
+	case len(marks) == 1:
+		spec := &c.cookies.askedLinks
+		return []Cookie{spec.clear(spec.name())}
+	}
+	return []Cookie{l.cookie(c, slices.Delete(marks, at, at+1))}
+}
+
+func (l *askedLinks) cookie(c *call, marks []string) Cookie {
+	cookie := c.cookies.askedLinks.set(strings.Join(marks, "."))
+	cookie.HasMaxAge, cookie.MaxAge = true, int(l.maxAge.Seconds())
+	return cookie
+}
+
+// find finds the mark of a link among those that this browser asked for, -1 when it did not. It takes the same time for
+// each.
+func (l *askedLinks) find(c *call, token, address string) int {
+	found := -1
+	for _, secret := range l.secrets {
+		want := l.mark(secret, token, address)
+		for i, mark := range l.in(c) {
+			if random.Same(mark, want) {
+				found = i
+			}
+		}
+	}
+	return found
+}
+
+// sentLinks remembers for a few minutes the addresses that a sign-in link was sent to. A request for another link
+// within that time gets the same response and sends no email: the link that was sent works, so an attacker can neither
+// flood a mailbox nor, by using up the limit of an address, keep its owner from a link. It is nil, and every request
+// sends an email as in Auth.js, if known browsers are off or the store keeps no records.
+type sentLinks struct {
+	records  store.RecordStore
+	secret   string
+	provider string
+	life     time.Duration // of an entry
+	now      func() time.Time
+}
+
+const (
+	sentLinkKind = "link-sent"
+	// sentLinkLife is the life of an entry, and at most half of the life of a link.
+	sentLinkLife = 5 * time.Minute
+)
+
+func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
+	if m.limits.known == nil || m.store.records == nil {
+		return nil
+	}
+	return &sentLinks{
+		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now,
+		life: min(sentLinkLife, p.MaxAge/2),
+	}
+}
+
+// key returns the record key of a sent link. It includes the origin, because the link points to the origin of its
+// request: a link that an attacker requests through another host must not suppress the one that the owner requests.
+func (l *sentLinks) key(origin, address string) string {
+	return digest(l.secret, sentLinkKind, l.provider+"\x00"+origin+"\x00"+address)
+}
+
+// recent reports whether a link to this origin was sent to an address and has not been used. If the store fails it
+// returns false.
+func (l *sentLinks) recent(ctx context.Context, origin, address string) bool {
+	if l == nil {
+		return false
+	}
+	r, err := l.read(ctx, origin, address)
+	return err == nil && r.Expires.After(l.now())
+}
+
+func (l *sentLinks) read(ctx context.Context, origin, address string) (*store.Record, error) {
+	return guarded("Store.Record", func() (*store.Record, error) {
+		return present(l.records.Record(ctx, sentLinkKind, l.key(origin, address)))
+	})
+}
+
+// note remembers a link that was sent. If that fails the next request sends another one.
+func (l *sentLinks) note(ctx context.Context, c *call, address string) {
+	if l == nil {
+		return
+	}
+	r := &store.Record{
+		Kind: sentLinkKind, Key: l.key(c.origin, address), Value: []byte("1"), Expires: l.now().Add(l.life),
+	}
+	err := guard("Store.CreateRecord", func() error { return l.records.CreateRecord(ctx, r) })
+	if errors.Is(err, ErrConflict) { // an entry that has expired
+		var old *store.Record
+		if old, err = l.read(ctx, c.origin, address); err == nil {
+			r.Version = old.Version
+			err = guard("Store.UpdateRecord", func() error { return l.records.UpdateRecord(ctx, r) })
+		}
+	}
+	if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+		c.log.failure(ctx, errorf(ErrStore, "remember a link that was sent: %w", err), c.attrs()...)
+	}
+}
+
+// forget removes the entry of a link that has been used.
+func (l *sentLinks) forget(ctx context.Context, origin, address string) {
+	if l == nil {
+		return
+	}
+	_, _ = guarded("Store.DeleteRecord", func() (*store.Record, error) {
+		return l.records.DeleteRecord(ctx, sentLinkKind, l.key(origin, address))
+	})
 }

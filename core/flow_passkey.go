@@ -2,11 +2,14 @@ package core
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -80,4 +83,272 @@ func (f *passkeyFlow) relyingParty(c *call) RelyingParty {
 		ID: or(f.RelyingParty.ID, domain), Name: or(f.RelyingParty.Name, c.at.Host),
 		Origin: or(f.RelyingParty.Origin, c.origin),
 	}
+}
+
+// newChallenge makes a challenge and the cookies that remember it, with the user to register or the user whose passkeys
+// may answer.
+func (f *passkeyFlow) newChallenge(
+	ctx context.Context, c *call, register *User, typed, owner string,
+) (string, []Cookie, error) {
+	challenge, err := randomText(f.rand)
+	if err != nil {
+		return "", nil, err
+	}
+	claims := &Token{}
+	_ = claims.Extra.Set("challenge", challenge)
+	if register != nil {
+		_ = claims.Extra.Set("registerData", register)
+	}
+	if typed != "" {
+		_ = claims.Extra.Set("typed", typed)
+	}
+	if owner != "" {
+		_ = claims.Extra.Set("owner", owner)
+	}
+	sealed, err := f.checks.seal(f.challenge, claims, checkTTL)
+	if err != nil {
+		return "", nil, err
+	}
+	cookies, err := f.challengeCookies(ctx, c, sealed)
+	return challenge, cookies, err
+}
+
+// challengeCookies returns the cookie that stores a ceremony.
+func (f *passkeyFlow) challengeCookies(ctx context.Context, c *call, sealed string) ([]Cookie, error) {
+	flow := flowState{provider: c.providerID}
+	if err := f.checks.of(c).mark(ctx, &flow); err != nil {
+		return nil, err
+	}
+	spec := &c.cookies.challenge
+	value, err := f.checks.seal(spec.keys, flowClaims{sealed, &flow}, checkTTL)
+	return []Cookie{spec.setUntil(value, f.now().Add(checkTTL))}, err
+}
+
+// ceremony is what a challenge cookie remembers.
+type ceremony struct {
+	challenge string
+	register  *User  // nil: an authentication
+	typed     string // the text by which a new user's passkeys are found again
+	owner     string // the user whose passkeys were asked for; empty: any user's
+	started   flowSession
+}
+
+// pendingCeremony opens the challenge cookie of the ceremony that the visitor began.
+func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action string) (ceremony, error) {
+	var p ceremony
+	flows := f.checks.of(c)
+	spec := &c.cookies.challenge
+	stored, err := flows.openChecked(spec, "challenge", c.providerID)
+	if err != nil {
+		return p, err
+	}
+	if p.started, err = flows.compare(ctx, stored.flowState); err != nil {
+		return p, err
+	}
+	if p.started != flowSameSession && action == ceremonyRegister {
+		return p, errorf(ErrInvalidCheck, "the registration was started under another session")
+	}
+	claims, err := f.checks.open(f.challenge, stored.value)
+	if err != nil {
+		return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
+	}
+	p.challenge, p.typed, p.owner = claims.Extra.Text("challenge"), claims.Extra.Text("typed"), claims.Extra.Text("owner")
+	if raw, there := claims.Extra["registerData"]; there {
+		p.register = &User{}
+		if err := p.register.UnmarshalJSON(raw); err != nil {
+			return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
+		}
+	}
+	if p.challenge == "" || (p.register != nil) != (action == ceremonyRegister) {
+		return p, errorf(ErrInvalidCheck, "the challenge was made for another ceremony")
+	}
+	return p, nil
+}
+
+// firstAnswer reports whether a challenge is answered for the first time.
+func (f *passkeyFlow) firstAnswer(challenge string) bool {
+	return f.used.First(challenge, f.now().Add(checkTTL+clockSkew))
+}
+
+// finish implements [flow]: it takes what the authenticator answered (docs/protocol.md §12.2).
+func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
+	if c.r.Method != "POST" {
+		return out, noCallback(c)
+	}
+	action, _ := c.fields.Text("action")
+	data, _ := c.fields.Text("data")
+	unproved := !c.csrf.verified && c.csrf.sentFrom != thisSite // an Origin of this site will do under every policy
+	switch {
+	case unproved && c.csrf.sentFrom == anotherSite:
+		return out, errorf(ErrMissingCSRF, "the passkey answer comes from another site: %s", c.csrf.refusal)
+	case action != ceremonyRegister && action != ceremonyAuthenticate:
+		return out, errorf(ErrAuth, "%w", mistake(errors.New("action is neither register nor authenticate")))
+	case data == "":
+		return out, errorf(ErrAuth, "%w", mistake(errors.New("data is missing: the credential as JSON text")))
+	}
+	credentialID, err := credentialIDOf([]byte(data))
+	if err != nil {
+		return out, errorf(ErrCallbackRoute, "data: %w", mistake(err))
+	}
+	if unproved {
+		return out, errorf(ErrMissingCSRF, "a passkey answer needs the Origin header of this site, or the CSRF token: %s",
+			c.csrf.refusal)
+	}
+	if spec := &c.cookies.challenge; c.jar.Has(spec.name()) { // good for one attempt
+		out.cookies = append(out.cookies, spec.clear(spec.name()))
+	}
+	if action == ceremonyRegister {
+		out.who, err = f.register(ctx, c, credentialID, []byte(data))
+	} else {
+		out.who, err = f.authenticate(ctx, c, credentialID, []byte(data))
+	}
+	return out, err
+}
+
+// credentialIDOf reads the credential id of an answer, as stores keep it: in standard base64.
+func credentialIDOf(data []byte) (string, error) {
+	id, there := "", false
+	err := exactjson.Object(data, func(name string, value []byte) error {
+		if name == "id" {
+			id, there = exactjson.Text(value)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(id, "="))
+	if !there || err != nil || len(raw) == 0 || len(raw) > 1023 { // WebAuthn section 4, credential id
+		return "", errors.New("id is no credential id in base64url")
+	}
+	return base64.StdEncoding.EncodeToString(raw), nil
+}
+
+func (f *passkeyFlow) wanted(c *call, challenge string) WebAuthnCeremony {
+	rp := f.relyingParty(c)
+	return WebAuthnCeremony{
+		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, Origins: f.RelyingParty.Origins,
+		UserVerification: f.RequireUserVerification != Off, Algorithms: f.Algorithms,
+	}
+}
+
+// register verifies a new passkey. It is stored with the account, behind the signIn callback.
+func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
+	asked, err := f.pendingCeremony(ctx, c, ceremonyRegister)
+	if err != nil {
+		return nil, err
+	}
+	passkey, err := guarded("WebAuthnVerifier", func() (*store.Authenticator, error) {
+		return present(f.Verifier.VerifyRegistration(data, f.wanted(c, asked.challenge)))
+	})
+	switch {
+	case err != nil:
+		return nil, errorf(ErrWebAuthnVerification, "%w", err)
+	case passkey.CredentialID != credentialID:
+		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another id")
+	case !f.firstAnswer(asked.challenge):
+		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
+	}
+	made := *passkey
+	made.ProviderAccountID = credentialID
+	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
+	return &identity{
+		user: asked.register, account: account, passkey: &made, typed: asked.typed, methods: f.methods(&made),
+	}, nil
+}
+
+// authenticate verifies an answer with a stored passkey.
+func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
+	stored, err := guarded("Store.Authenticator", func() (*store.Authenticator, error) {
+		return present(f.passkeys.Authenticator(ctx, credentialID))
+	})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, errorf(ErrAuth, "%w", mistake(because(ReasonPasskeyUnknown,
+			"no passkey with that credential id is stored")))
+	case err != nil:
+		return nil, errorf(ErrStore, "%w", err)
+	}
+	asked, err := f.pendingCeremony(ctx, c, ceremonyAuthenticate)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.asksForOwn(ctx, c, asked, stored); err != nil {
+		return nil, err
+	}
+	counter, err := guarded("WebAuthnVerifier", func() (uint32, error) {
+		return f.Verifier.VerifyAuthentication(data, stored, f.wanted(c, asked.challenge))
+	})
+	switch {
+	case err != nil:
+		return nil, errorf(ErrWebAuthnVerification, "%w", err)
+	case (counter != 0 || stored.Counter != 0) && counter <= stored.Counter:
+		return nil, NewError(ErrWebAuthnVerification, &Refusal{
+			Reason: ReasonPasskeyCopied, UserID: stored.UserID,
+			Err: fmt.Errorf("the signature counter went from %d to %d: the passkey may have been copied",
+				stored.Counter, counter),
+		})
+	case !f.firstAnswer(asked.challenge):
+		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
+	}
+	id, err := f.owner(ctx, stored, counter)
+	if err == nil {
+		id.started = asked.started
+	}
+	return id, err
+}
+
+// asksForOwn refuses a passkey of another user than the one whose passkeys were asked for. A visitor who is signed in
+// and uses another user's passkey gets as far as linking, which refuses.
+func (f *passkeyFlow) asksForOwn(ctx context.Context, c *call, asked ceremony, stored *store.Authenticator) error {
+	if asked.owner == "" || asked.owner == stored.UserID {
+		return nil
+	}
+	user, signedIn, err := f.sessionUser(ctx, c)
+	if err != nil || !signedIn || user.ID != asked.owner {
+		return errorf(ErrWebAuthnVerification, "the passkey is not one of those that were asked for")
+	}
+	return nil
+}
+
+// owner notes the counter of a passkey that was used, and finds its user.
+func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, counter uint32) (*identity, error) {
+	err := guard("Store.UpdateAuthenticatorCounter", func() error {
+		return f.passkeys.UpdateAuthenticatorCounter(ctx, used.CredentialID, counter)
+	})
+	if err != nil {
+		return nil, errorf(ErrStore, "%w", err)
+	}
+	if f.accounts == nil { // the store keeps no more of accounts than whose they are
+		user, err := userByAccount(ctx, f.users, &Account{Provider: f.ID, ProviderAccountID: used.ProviderAccountID})
+		if err != nil {
+			return nil, errorf(ErrStore, "owner of the passkey: %w", err)
+		}
+		account := &Account{UserID: user.ID, Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: used.ProviderAccountID}
+		return &identity{user: user, account: account, methods: f.methods(used)}, nil
+	}
+	account, err := guarded("Store.Account", func() (*Account, error) {
+		return present(f.accounts.Account(ctx, f.ID, used.ProviderAccountID))
+	})
+	if err != nil {
+		return nil, errorf(ErrStore, "account of the passkey: %w", err)
+	}
+	user, err := guarded("Store.User", func() (*User, error) { return present(f.users.User(ctx, account.UserID)) })
+	if err != nil {
+		return nil, errorf(ErrStore, "owner of the passkey: %w", err)
+	}
+	return &identity{user: user, account: account, methods: f.methods(used)}, nil
+}
+
+// methods are how the visitor of a passkey has proved who they are: by a key that stays on its device or one that is
+// synced and, where the configuration asks for it, by what the device asked of them.
+func (f *passkeyFlow) methods(used *store.Authenticator) []Method {
+	methods := []Method{MethodSoftwareKey}
+	if used.CredentialDeviceType == "singleDevice" {
+		methods[0] = MethodHardwareKey
+	}
+	if f.RequireUserVerification != Off {
+		methods = append(methods, MethodUser)
+	}
+	return methods
 }
