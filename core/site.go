@@ -5,8 +5,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
@@ -122,4 +125,72 @@ func cookieFamily(audience string) string {
 	}
 	sum := sha256.Sum256([]byte(audience))
 	return "authjs." + hex.EncodeToString(sum[:4]) + "."
+}
+
+// MountPath is where adapters mount the auth routes on a group of routes: the base path behind the prefix of the group,
+// the base path itself without a prefix. On a group whose prefix the base path does not begin with, the routes would
+// lie outside the base path and no sign-in could end: MountPath panics, as routers do over routes that conflict.
+func (a *Auth) MountPath(prefix string) string {
+	a.mounted.register()
+	basePath := a.site.basePath
+	if basePath == "" {
+		panic("core: the auth routes of PerRequest are mounted, and it has no base path: hand it the one that its Auths have")
+	}
+	prefix = strings.TrimRight(prefix, "/")
+	if rest, ok := strings.CutPrefix(basePath, prefix+"/"); ok {
+		return "/" + rest
+	}
+	panic(fmt.Sprintf("core: the auth routes are mounted on a group with the prefix %q, and browsers look "+
+		"for them at %q: set Config.BasePath to %q, or mount outside of the group", prefix, basePath, prefix+basePath))
+}
+
+// enoughHeader is what a router should read of a request's header: a large session, a few sign-ins under way, and what
+// browsers send.
+const enoughHeader = 12 << 10
+
+// WarnHeaderLimit logs, once for each call, that a router reads so few bytes of a request's header that visitors may be
+// answered 431. Adapters call it when they are mounted; setting names the router's option.
+func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
+	if bytes >= enoughHeader {
+		return
+	}
+	a.log.warn(context.Background(), warnSmallHeaderLimit, slog.Int("bytes", bytes),
+		slog.String("hint", "set "+setting+" to 16384 or more"))
+}
+
+// mounted detects that an application has guards and no auth routes: a browser that a guard redirects to the built-in
+// sign-in page requests that page next.
+type mounted struct {
+	// registered: an adapter has mounted the routes with MountPath. served: one of them was requested.
+	registered, served atomic.Bool
+	sent               atomic.Int32
+}
+
+// enoughSent is the number of redirects to the sign-in page without one request for it, after which even routes that
+// were mounted count as missing. Each user may have closed the window.
+const enoughSent = 3
+
+func (m *mounted) serves() {
+	if !m.served.Load() {
+		m.served.Store(true)
+	}
+}
+
+func (m *mounted) register() {
+	if !m.registered.Load() {
+		m.registered.Store(true)
+	}
+}
+
+// misses counts a redirect to the sign-in page. It reports, once, that the routes are missing: at the first redirect if
+// no adapter has mounted them.
+func (m *mounted) misses() bool {
+	if m.served.Load() {
+		return false
+	}
+	count := m.sent.Add(1)
+	if m.registered.Load() {
+		return count == enoughSent
+	}
+	return count == 1
 }

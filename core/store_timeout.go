@@ -2,11 +2,37 @@ package core
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/deadline"
 	"github.com/latchkey-go/latchkey/core/store"
 )
+
+// timeLimit is how long a call of the store may take (Config.StoreTimeout). A transaction is one call.
+type timeLimit time.Duration
+
+// timed calls the store with a context that ends in time. A deadline of the caller's own that comes sooner stays. What
+// a deadline ended is marked as unavailable, whatever the store makes of it.
+func timed[T any](ctx context.Context, limit timeLimit, call func(context.Context) (T, error)) (T, error) {
+	bounded := deadline.After(ctx, time.Duration(limit))
+	defer bounded.End()
+	v, err := call(bounded)
+	return v, inTime(err)
+}
+
+func inTime(err error) error {
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		return store.Unavailable(err)
+	}
+	return err
+}
+
+// timedOnly is timed for calls that return an error alone.
+func timedOnly(ctx context.Context, limit timeLimit, call func(context.Context) error) error {
+	_, err := timed(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
+}
 
 // limited puts the limit around the calls of a store.
 func (v stores) limited(limit timeLimit) stores {
@@ -221,5 +247,42 @@ type timedUnkey struct {
 func (s *timedUnkey) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.AuthenticatorDeleter.DeleteAuthenticator(ctx, credentialID)
+	})
+}
+
+type timedRecords struct {
+	store.RecordStore
+	limit timeLimit
+}
+
+func (s *timedRecords) CreateRecord(ctx context.Context, r *store.Record) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.RecordStore.CreateRecord(ctx, r) })
+}
+
+func (s *timedRecords) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*store.Record, error) {
+		return present(s.RecordStore.Record(ctx, kind, key))
+	})
+}
+
+func (s *timedRecords) UpdateRecord(ctx context.Context, r *store.Record) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.RecordStore.UpdateRecord(ctx, r) })
+}
+
+func (s *timedRecords) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*store.Record, error) {
+		return present(s.RecordStore.DeleteRecord(ctx, kind, key))
+	})
+}
+
+func (s *timedRecords) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) ([]*store.Record, error) {
+		return s.RecordStore.UserRecords(ctx, userID, kind)
+	})
+}
+
+func (s *timedRecords) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (int, error) {
+		return s.RecordStore.DeleteUserRecords(ctx, userID, kind)
 	})
 }

@@ -1,0 +1,70 @@
+package core_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestForgottenMount: an application with guards and without auth routes is told so, once, and one with both never.
+func TestForgottenMount(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name             string
+		mounted, ownPage bool
+		warned           int
+	}{{"forgotten", false, false, 1}, {"served", true, false, 0}, {"a sign-in page of its own", false, true, 0}} {
+		t.Run(row.name, func(t *testing.T) {
+			config := core.Config{}
+			if row.ownPage {
+				config.Pages.SignIn = "/login"
+			}
+			a := newApp(t, config)
+			b := visit(t, a)
+			if row.mounted {
+				b.get("/auth/signin")
+			}
+			for range 10 {
+				a.Visit(t.Context(), b.pageRequest()).Require()
+			}
+			if got := strings.Count(a.log.String(), "code=not-mounted"); got != row.warned {
+				t.Errorf("warned %d times: %s", got, a.log)
+			}
+		})
+	}
+}
+
+// TestForgottenMountAtTheFirstRedirect: without Mount the first redirect warns, and after Mount the third one.
+func TestForgottenMountAtTheFirstRedirect(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name    string
+		mount   bool
+		tenants bool
+		warned  []int // after each redirect
+	}{
+		{"forgotten", false, false, []int{1, 1, 1, 1}},
+		{"mounted, and nobody requests a route", true, false, []int{0, 0, 1, 1}},
+		{"tenants, mounted", true, true, []int{0, 0, 1, 1}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{})
+			auth := a.Auth
+			if row.tenants {
+				auth = core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return a.Auth, nil })
+			}
+			if row.mount {
+				auth.MountPath("")
+			}
+			b := visit(t, a)
+			for i, want := range row.warned {
+				auth.Visit(t.Context(), b.pageRequest()).Require()
+				if got := strings.Count(a.log.String(), "code=not-mounted"); got != want {
+					t.Errorf("redirect %d: warned %d times: %s", i+1, got, a.log)
+				}
+			}
+		})
+	}
+}
