@@ -8,11 +8,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// passkeyNames is the kind of record in which the account page keeps the names of passkeys.
+// passkeyNames is the record kind in which the account page stores the names of passkeys.
 const passkeyNames = "passkey"
 
-// resetFactors is for somebody who has lost what they prove themselves with beside a password or a mailbox. Accounts of
-// passkeys go first: without them a passkey opens nothing, so that what fails half-way can be done once more.
+// resetFactors removes the passkeys and second factors of a user who lost their devices. Accounts of passkeys are
+// deleted first: without its account a passkey cannot sign in, so a failed reset can safely run again.
 func (c *command) resetFactors(ctx context.Context, s *opened, u *core.User) error {
 	kinds, err := c.factorKinds()
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *command) resetFactors(ctx context.Context, s *opened, u *core.User) err
 		return err
 	}
 	if left == 0 {
-		err := c.say("no account of a provider is left: they sign in with a password or a link, where there are any")
+		err := c.say("no provider account is left: the user can sign in with a password or an email link only")
 		if err != nil {
 			return err
 		}
@@ -57,15 +57,15 @@ func (c *command) resetFactors(ctx context.Context, s *opened, u *core.User) err
 	return c.signOut(ctx, s, u)
 }
 
-// factorKinds are the kinds of records to remove. A password has a command of its own, and what core keeps of sessions
-// is ended with them.
+// factorKinds returns the record kinds to remove. Passwords are excluded because they have their own command. Session
+// records are excluded because ending the sessions deletes them.
 func (c *command) factorKinds() ([]string, error) {
 	kinds := []string{passkeyNames}
 	for kind := range strings.SplitSeq(c.kinds, ",") {
 		switch kind = strings.TrimSpace(kind); kind {
 		case "":
 		case "password", "epoch", "revoked", "session":
-			return nil, errors.New("records of kind " + kind + " are no second factor: nothing was changed")
+			return nil, errors.New("records of kind " + kind + " are not a second factor: nothing was changed")
 		default:
 			kinds = append(kinds, kind)
 		}
@@ -73,7 +73,7 @@ func (c *command) factorKinds() ([]string, error) {
 	return kinds, nil
 }
 
-// removeRecords removes a user's records of some kinds.
+// removeRecords removes the user's records of these kinds, and returns their number.
 func (s *opened) removeRecords(ctx context.Context, userID string, kinds []string) (n int, err error) {
 	for _, kind := range kinds {
 		records, err := s.UserRecords(ctx, userID, kind)
@@ -91,7 +91,7 @@ func (s *opened) removeRecords(ctx context.Context, userID string, kinds []strin
 	return n, nil
 }
 
-// gone is the error of a removal; what is not there any more is as it should be.
+// gone ignores "not found" errors of a removal.
 func gone(err error) error {
 	if errors.Is(err, core.ErrNotFound) {
 		return nil

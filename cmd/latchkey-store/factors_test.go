@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// resetsFactors removes passkeys, and what a part keeps of a kind that is named; the rest stays.
+// resetsFactors checks that reset-factors removes passkeys and the records of a named kind, and nothing else.
 func (c *terminal) resetsFactors(id string) {
 	c.Helper()
 	for _, kind := range []string{"password", "totp,session"} {
 		if _, err := c.run("users", "reset-factors", id, "--yes", "--kind", kind); err == nil ||
-			!strings.Contains(err.Error(), "no second factor") {
+			!strings.Contains(err.Error(), "not a second factor") {
 			c.Errorf("--kind %s: %v", kind, err)
 		}
 	}
@@ -37,7 +37,7 @@ func (c *terminal) resetsFactors(id string) {
 	}
 }
 
-// TestNothingLeft: who had passkeys alone is told of.
+// TestNothingLeft: a user who had only passkeys has no sign-in method after a reset, and the output says so.
 func TestNothingLeft(t *testing.T) {
 	address := "bbolt:" + bolt(t)
 	id := people(t, address)
@@ -50,7 +50,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 	_ = s.Close()
 	c := newTerminal(t, address)
-	if out := c.must("users", "reset-factors", id, "--yes"); !strings.Contains(out, "no account of a provider is left") {
+	if out := c.must("users", "reset-factors", id, "--yes"); !strings.Contains(out, "no provider account is left") {
 		t.Errorf("it says %s", out)
 	}
 }

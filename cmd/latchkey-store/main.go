@@ -1,9 +1,9 @@
-// Command latchkey-store works on what a store keeps: it makes tables, examines them, and manages users.
+// Command latchkey-store creates, checks and cleans up the tables of a store, and manages its users.
 //
 //	export LATCHKEY_STORE=postgres://user:password@host/app
 //	go run github.com/latchkey-go/latchkey/cmd/latchkey-store@latest migrate
 //
-// It is a command of its own beside latchkey, which calls it: the drivers of the engines take minutes to compile.
+// The command latchkey runs it. It is a separate program because the database drivers take minutes to compile.
 package main
 
 import (
@@ -24,43 +24,44 @@ import (
 )
 
 //nolint:gosec // the addresses in the text are examples
-const usage = `latchkey-store works on what a store keeps.
+const usage = `latchkey-store creates, checks and cleans up the tables of a store, and manages its users.
 
   export LATCHKEY_STORE=postgres://user:password@host/app
 
   schema --engine postgres|mysql|sqlite     print the statements that make the tables
-  migrate                                   make what is missing of them
-  clean-up                                  remove what has expired
-  doctor [--json]                           say what is wrong with the store
+  migrate                                   create missing tables, columns and indexes
+  clean-up                                  delete expired records
+  doctor [--json]                           check the store
   emails                                    list users whose address is not in the form of core.NormalizeEmail
   users find ADDRESS|ID                     print a user
-  users show ADDRESS|ID                     and accounts, sessions, passkeys and kinds of records
+  users show ADDRESS|ID                     print a user with accounts, sessions, passkeys and record kinds
   users sign-out ADDRESS|ID                 end all their sessions
-  users reset-password ADDRESS|ID           mail them a link to choose another password: AUTH_SECRET and AUTH_URL are
-                                            those of the application, EMAIL_SERVER and EMAIL_FROM say how
+  users reset-password ADDRESS|ID           email them a link to set a new password. AUTH_SECRET and AUTH_URL must be
+                                            the application's; EMAIL_SERVER and EMAIL_FROM are the mail settings
   users reset-factors ADDRESS|ID [--kind KIND,…]
-                                            remove their passkeys, end all sessions; also records in which a part of
-                                            yours keeps second factors, of the kinds that users show lists
-  users delete ADDRESS|ID                   remove them with all that the store has of them
+                                            remove their passkeys and end all sessions. --kind also removes records
+                                            of your own plugin's second factors ("users show" lists the kinds)
+  users delete ADDRESS|ID                   delete the user and all their data in the store
 
 LATCHKEY_STORE is postgres://…, host=… (PostgreSQL), mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt. --store URL
-takes its place: other users of the machine see it in the list of processes.
-A word with an @ is an address, any other an ID; --id takes it as an ID in any case.
-What changes a user asks first, unless --yes is given. What changes anything prints a line for the audit.
-Long work says every five seconds how far it is.
+overrides it, but is visible to other users of the machine in the process list.
+An argument with an @ is an email address, any other is an ID. --id always reads it as an ID.
+Commands that change a user ask for confirmation, unless --yes is given. Every change prints an audit line.
+Long commands report progress every five seconds.
 `
 
-// errNo ends the command where a question was answered so.
+// errNo is returned if the user did not confirm the command.
 var errNo = errors.New("nothing was changed")
 
-// command is one call of the program.
+// command is one run of the program.
 type command struct {
 	in       io.Reader
 	out, log io.Writer
 	getenv   func(name string) string
-	// mail delivers the letter of a reset; nil: the server of EMAIL_SERVER.
+	// mail sends the email of reset-password. If it is nil, EMAIL_SERVER is used.
 	mail core.Mailer
-	// clock is the time, ticks what long work says something at, and slice how long a clean-up is at it in between.
+	// clock returns the current time, ticks starts the ticker for progress lines, and slice is the time that clean-up
+	// works between two of them.
 	clock func() time.Time
 	ticks func() (tick <-chan time.Time, stop func())
 	slice time.Duration
@@ -68,7 +69,7 @@ type command struct {
 	flags                  *flag.FlagSet
 	address, engine, kinds string
 	yes, asJSON            bool
-	// id is that of the user, or byID says that the word for the user is one.
+	// id is the user's ID if --id=ID was given. If byID is set, the positional argument is an ID.
 	id   string
 	byID bool
 }
@@ -87,7 +88,7 @@ func main() {
 	}
 }
 
-// run does what the arguments say. Flags may stand anywhere behind the name.
+// run executes the command in args. Flags may be anywhere after the command's name.
 func (c *command) run(ctx context.Context, args []string) error {
 	words, err := c.parse(args)
 	if err != nil {
@@ -113,10 +114,10 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if len(words) == 3 && words[0] == "users" && acts[words[1]] != nil {
 		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.users(ctx, s, words[1], words[2]) })
 	}
-	return fmt.Errorf("there is no such command\n\n%s", usage)
+	return fmt.Errorf("unknown command\n\n%s", usage)
 }
 
-// parse takes flags out of the arguments and returns the words between them.
+// parse removes the flags from args and returns the other words.
 func (c *command) parse(args []string) (words []string, err error) {
 	c.flags = flag.NewFlagSet("latchkey-store", flag.ContinueOnError)
 	c.flags.SetOutput(io.Discard)
@@ -145,13 +146,13 @@ func (c *command) parse(args []string) (words []string, err error) {
 	return words, nil
 }
 
-// flagError is the text of an error of package flag without what it repeats: an address with its password, perhaps.
+// flagError returns the text of an error of package flag without the argument, which may be an address with a password.
 func flagError(err error) string {
 	text := quoted.ReplaceAllString(err.Error(), "…")
 	if flagName.MatchString(text) {
 		return text
 	}
-	return "a flag cannot be read"
+	return "invalid flag"
 }
 
 var (
@@ -159,7 +160,7 @@ var (
 	flagName = regexp.MustCompile(`^(?:flag provided but not defined: -[a-z-]+|[^@/=]*)$`)
 )
 
-// with opens the store for a piece of work and closes it. The password of its address is in no error.
+// with opens the store, calls work and closes the store. Errors do not contain the password of the store's address.
 func (c *command) with(ctx context.Context, makes bool, work func(context.Context, *opened) error) (err error) {
 	s, err := open(c.address, makes)
 	if err != nil {
@@ -169,8 +170,8 @@ func (c *command) with(ctx context.Context, makes bool, work func(context.Contex
 	return work(ctx, s)
 }
 
-// say prints a line. The texts in it come out of the store, and people have typed some of them: what a terminal would
-// take for an order, or for the end of the line, is shown as a question mark.
+// say prints a line. Its texts come from the store, and users typed some of them. Control characters and line breaks
+// are replaced by question marks, so that a user's name cannot send commands to the terminal.
 func (c *command) say(format string, args ...any) error {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {

@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// everything is what the stores of these engines are.
+// everything is implemented by all stores that this program opens.
 type everything interface {
 	store.Store
 	store.SessionLister
@@ -36,7 +36,7 @@ type everything interface {
 // opened is an open store.
 type opened struct {
 	everything
-	// tables is set where there are tables to make.
+	// tables is nil if the database has no tables.
 	tables *sqlstore.Store
 	// secrets are the passwords in the store's address, both encoded and decoded.
 	secrets []string
@@ -45,14 +45,14 @@ type opened struct {
 const addresses = "write postgres://user:password@host/db, host=db dbname=app user=app password=… (PostgreSQL), " +
 	"mysql://user:password@host/db, sqlite:app.db, bbolt:app.bolt or redis://user:password@host"
 
-// errAddress does not repeat the address, which may have a password anywhere.
+// errAddress does not contain the address, in which a password may be anywhere.
 var errAddress = errors.New("the address of the store cannot be read: " + addresses)
 
-// conninfo matches the keyword form of PostgreSQL: host=db user=app password=…
+// conninfo matches PostgreSQL's keyword form: host=db user=app password=…
 var conninfo = regexp.MustCompile(`^\s*[A-Za-z_]+\s*=`)
 
-// open opens the store at an address. A file must exist, so that a misspelled name creates no new file. With makes,
-// a missing file is created.
+// open opens the store at address. A missing file is an error, so that a misspelled name creates no file. If makes is
+// set, open creates the file.
 func open(address string, makes bool) (*opened, error) {
 	if address == "" {
 		return nil, errors.New("there is no store: set LATCHKEY_STORE, or give --store URL")
@@ -88,15 +88,15 @@ func open(address string, makes bool) (*opened, error) {
 	if !strings.HasPrefix(rest, "//") || strings.ContainsFunc(scheme, notLetter) {
 		return nil, errAddress
 	}
-	return nil, fmt.Errorf("there is no engine for %s: %s", scheme, addresses)
+	return nil, fmt.Errorf("no database driver for %s: %s", scheme, addresses)
 }
 
 func notLetter(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
 
-// openFile opens a store that is a file.
+// openFile opens a store that is one file.
 func openFile(scheme, path string, makes bool) (*opened, error) {
 	if _, err := os.Stat(path); err != nil && (scheme == "bbolt" || !makes) {
-		if strings.ContainsAny(path, "@=") { // the address of another store, perhaps
+		if strings.ContainsAny(path, "@=") { // perhaps the address of another store
 			return nil, errors.New("there is no such file")
 		}
 		return nil, fmt.Errorf("there is no file %s", path)
@@ -125,7 +125,7 @@ func hidden(err error, secrets ...string) error {
 	return err
 }
 
-// hide replaces secrets in a text, the longest first: one may be a part of another.
+// hide replaces secrets in text. It starts with the longest, because one secret may contain another.
 func hide(text string, secrets []string) string {
 	byLength := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, secret := range byLength {
@@ -136,8 +136,8 @@ func hide(text string, secrets []string) string {
 	return text
 }
 
-// secretsIn returns the passwords in an address: those of a URL, of its query and of the keyword form of PostgreSQL,
-// both encoded and decoded. It also returns the value of PGPASSWORD.
+// secretsIn returns the passwords in address, both encoded and decoded: the password of a URL, of its query, and of
+// PostgreSQL's keyword form. It also returns the value of PGPASSWORD.
 func secretsIn(address string) (secrets []string) {
 	add := func(spelled string) {
 		secrets = append(secrets, spelled)
@@ -162,10 +162,11 @@ func secretsIn(address string) (secrets []string) {
 	return slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
 }
 
-// passwordMembers matches password=… and sslpassword=… in a query or in the keyword form, where a value may be quoted.
+// passwordMembers matches password=… and sslpassword=… in a query or in the keyword form, where the value may be
+// quoted.
 var passwordMembers = regexp.MustCompile(`(?i)password\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s&\\]|\\.)+))`)
 
-// dsn is the address as the driver of MySQL has it.
+// dsn converts the URL to the form of the MySQL driver.
 func dsn(u *url.URL) string {
 	password, _ := u.User.Password()
 	host := u.Hostname() + ":" + cmp.Or(u.Port(), "3306")
@@ -179,7 +180,7 @@ func dsn(u *url.URL) string {
 	return u.User.Username() + ":" + password + "@tcp(" + host + ")/" + strings.TrimPrefix(u.Path, "/") + query
 }
 
-// schemas are the statements that make the tables, by engine.
+// schemas returns the statements that create the tables, for each database.
 var schemas = map[string]func() string{
 	"postgres": postgres.Schema, "mysql": mysql.Schema, "mariadb": mysql.Schema, "sqlite": sqlite.Schema,
 }
@@ -187,13 +188,13 @@ var schemas = map[string]func() string{
 func (c *command) schema() error {
 	statements, ok := schemas[c.engine]
 	if !ok {
-		return errors.New("schema --engine postgres|mysql|sqlite: the engine has no tables, or is none")
+		return errors.New("usage: schema --engine postgres|mysql|sqlite (other databases have no tables)")
 	}
 	_, err := fmt.Fprintln(c.out, strings.TrimRight(statements(), "\n"))
 	return err
 }
 
-// migrate makes what is missing, and tells what that is before it begins: an index over many rows takes a while.
+// migrate creates missing tables, columns and indexes. It lists them first, because an index over many rows takes long.
 func (c *command) migrate(ctx context.Context, s *opened) error {
 	if s.tables == nil {
 		return c.say("there are no tables: nothing to do")

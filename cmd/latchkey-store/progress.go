@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// every is how often long work says how far it is.
+// every is the time between two progress lines.
 const every = 5 * time.Second
 
-// working does a piece of work that tells nothing itself, and says how long it has been at it.
+// working calls work, and prints the elapsed time every few seconds.
 func (c *command) working(ctx context.Context, what string, work func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	began := c.clock()
@@ -30,7 +30,7 @@ func (c *command) working(ctx context.Context, what string, work func(ctx contex
 	}
 }
 
-// cleanUp removes what has expired, and says every few seconds how much has gone and how much is left.
+// cleanUp deletes expired records. Every few seconds it prints how many it deleted and how many are left.
 func (c *command) cleanUp(ctx context.Context, s *opened) error {
 	total := 0
 	for {
@@ -44,15 +44,15 @@ func (c *command) cleanUp(ctx context.Context, s *opened) error {
 			if left.More {
 				least = "at least "
 			}
-			if err := c.say("%d rows have gone, %s%d are left", total, least, left.Rows); err != nil {
+			if err := c.say("%d rows deleted, %s%d left", total, least, left.Rows); err != nil {
 				return err
 			}
 			continue
 		}
 		if err != nil {
-			return errors.Join(err, c.say("%d rows have gone", total))
+			return errors.Join(err, c.say("%d rows deleted", total))
 		}
 		c.audit("clean-up", "")
-		return c.say("%d rows have gone: no other has expired", total)
+		return c.say("%d rows deleted, no expired rows left", total)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestWorking: work that tells nothing says how long it has taken, and how it ended.
+// TestWorking: working prints the elapsed time, and returns the error of the work.
 func TestWorking(t *testing.T) {
 	tick, release := make(chan time.Time), make(chan struct{})
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -36,7 +36,7 @@ func TestWorking(t *testing.T) {
 	}
 }
 
-// slow is a store that removes ten rows in the time it has, of 25.
+// slow is a store with 25 expired rows that deletes ten in each call.
 type slow struct {
 	everything
 	left int
@@ -61,10 +61,10 @@ func TestCleanUp(t *testing.T) {
 		fail error
 		want string
 	}{
-		{"in parts", nil, "10 rows have gone, at least 15 are left\n20 rows have gone, 5 are left\n" +
-			"25 rows have gone: no other has expired\n"},
-		{"an engine that fails", errors.New("down"), "10 rows have gone, at least 15 are left\n" +
-			"20 rows have gone, 5 are left\n25 rows have gone\n"},
+		{"in parts", nil, "10 rows deleted, at least 15 left\n20 rows deleted, 5 left\n" +
+			"25 rows deleted, no expired rows left\n"},
+		{"an engine that fails", errors.New("down"), "10 rows deleted, at least 15 left\n" +
+			"20 rows deleted, 5 left\n25 rows deleted\n"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var out, log strings.Builder

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
-// terminal is somebody who calls the program.
+// terminal runs the program and records its output.
 type terminal struct {
 	*testing.T
 	env      map[string]string
@@ -50,7 +50,7 @@ func (c *terminal) run(args ...string) (string, error) {
 	return c.out.String(), err
 }
 
-// must runs what has to work.
+// must runs a command that must succeed.
 func (c *terminal) must(args ...string) string {
 	c.Helper()
 	out, err := c.run(args...)
@@ -67,7 +67,7 @@ func newTerminal(t *testing.T, address string) *terminal {
 	}}
 }
 
-// people puts a user with an account, a session and a record into a store.
+// people creates a user with an account, a session and a record in the store.
 func people(t *testing.T, address string) (id string) {
 	t.Helper()
 	s, err := open(address, false)
@@ -119,7 +119,7 @@ func people(t *testing.T, address string) (id string) {
 	return u.ID
 }
 
-// TestStores goes through a store's life on each engine: tables, examination, and what can be done to a user.
+// TestStores tests all commands on each database: tables, doctor, clean-up, and the user commands.
 func TestStores(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -150,7 +150,7 @@ func TestStores(t *testing.T) {
 				t.Errorf("doctor says %s", out)
 			}
 			id := people(t, address)
-			if out := c.must("clean-up"); out != "1 rows have gone: no other has expired\n" {
+			if out := c.must("clean-up"); out != "1 rows deleted, no expired rows left\n" {
 				t.Errorf("clean-up says %s", out)
 			}
 			c.manages(id)
@@ -158,10 +158,10 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// manages does all that can be done to a user; in the end they are gone.
+// manages runs all user commands on a user. The last one deletes the user.
 func (c *terminal) manages(id string) {
 	c.Helper()
-	if out := c.must("users", "find", "ADA@example.org"); !strings.HasPrefix(out, id+"  ada@example.org (proved ") {
+	if out := c.must("users", "find", "ADA@example.org"); !strings.HasPrefix(out, id+"  ada@example.org (verified ") {
 		c.Errorf("find says %s", out)
 	}
 	out := c.must("users", "show", id)
@@ -206,7 +206,7 @@ func (c *terminal) manages(id string) {
 	}
 }
 
-// bolt is a file of bbolt, which an application has made.
+// bolt returns a bbolt file like one that an application created.
 func bolt(t testing.TB) string {
 	t.Helper()
 	path := t.TempDir() + "/app.bolt"
@@ -216,7 +216,7 @@ func bolt(t testing.TB) string {
 	return path
 }
 
-// mariaDB is a database of the shared server, by its address.
+// mariaDB returns the address of a database on the shared server.
 func mariaDB(t testing.TB) string {
 	t.Helper()
 	config, err := driver.ParseDSN(engines.MariaDB(t))
@@ -244,12 +244,12 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestAddresses: what cannot be opened says why, and repeats no password.
+// TestAddresses: an address that cannot be opened gives a clear error without the password.
 func TestAddresses(t *testing.T) {
 	there := t.TempDir()
 	for address, want := range map[string]string{
 		"":                               "LATCHKEY_STORE",
-		"oracle://ada:canary1@host/app":  "no engine for oracle",
+		"oracle://ada:canary1@host/app":  "no database driver for oracle",
 		"oracle2://ada:canary1@host/app": "cannot be read",
 		"canary1":                        "cannot be read", "canary1:canary2@tcp(host)/app": "cannot be read",
 		"host=127.0.0.1 port=1 user=app password=canary1":              "refused",
@@ -320,7 +320,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestHidden: an engine may say what it was asked with.
+// TestHidden: secrets are removed from an error of the database that repeats its connection string.
 func TestHidden(t *testing.T) {
 	says := errors.New("cannot connect to redis://ada:canary1@host")
 	if got := hidden(says, "canary1"); got == nil || strings.Contains(got.Error(), "canary") {
@@ -336,7 +336,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestTypedByOthers: names and addresses are texts of people who may have thought of the terminal.
+// TestTypedByOthers: names and addresses of users may contain control characters of a terminal.
 func TestTypedByOthers(t *testing.T) {
 	address := "bbolt:" + bolt(t)
 	s, err := open(address, false)
@@ -371,7 +371,7 @@ func TestTypedByOthers(t *testing.T) {
 	}
 }
 
-// TestNoPasswordInOutput calls the program with an address of a store where another word belongs.
+// TestNoPasswordInOutput passes a store's address where another argument belongs. No output contains the password.
 func TestNoPasswordInOutput(t *testing.T) {
 	const address = "postgres://ada:canary1@127.0.0.1:1/app"
 	file := "sqlite:" + t.TempDir() + "/app.db"
@@ -390,7 +390,7 @@ func TestNoPasswordInOutput(t *testing.T) {
 	}
 }
 
-// keyword is the keyword form of a PostgreSQL address.
+// keyword returns the keyword form of a PostgreSQL address.
 func keyword(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -411,7 +411,7 @@ func keyword(t *testing.T, address string) string {
 	return strings.Join(parts, " ")
 }
 
-// TestKeywordForm opens PostgreSQL by the other form of its addresses.
+// TestKeywordForm opens PostgreSQL by an address in keyword form.
 func TestKeywordForm(t *testing.T) {
 	c := newTerminal(t, keyword(t, engines.Postgres(t)))
 	c.must("migrate")
@@ -426,7 +426,7 @@ func TestTheUserThatWasTyped(t *testing.T) {
 		name      string
 		addresses []string // of the users 0, 1, …
 		args      []string
-		want      string // the user, or what the error says
+		want      string // the user's number, or part of the error
 	}{
 		{"as typed", []string{"Ada@Example.com"}, []string{"Ada@Example.com"}, "0"},
 		{"in canonical form", []string{"ada@example.com"}, []string{"ADA@Example.com"}, "0"},
@@ -484,7 +484,7 @@ func TestTheUserThatWasTyped(t *testing.T) {
 	}
 }
 
-// TestEmails lists what is not in canonical form.
+// TestEmails lists the addresses that are not in canonical form.
 func TestEmails(t *testing.T) {
 	c := newTerminal(t, "sqlite:"+t.TempDir()+"/app.db")
 	c.must("migrate")
@@ -511,7 +511,7 @@ func TestEmails(t *testing.T) {
 	want := []string{
 		"a  Ada@Example.com  should be ada@example.com, which user b has too",
 		"c  Bob@example.com  should be bob@example.com",
-		"e  no address  is no plain address: no sign-in finds it",
+		"e  no address  is not a plain address: no sign-in matches it",
 	}
 	if !slices.Equal(lines, want) || err == nil || !strings.HasSuffix(err.Error(), ": 3") {
 		t.Errorf("emails says\n%s\n%v", out, err)

@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/smtp"
 )
 
-// act does something to a user. question is asked first; empty: it changes nothing.
+// act is a command on one user. If question is not empty, the command changes the user and asks for confirmation.
 type act struct {
 	question string
 	do       func(c *command, ctx context.Context, s *opened, u *core.User) error
@@ -30,15 +30,15 @@ var acts = map[string]*act{
 	"find":           {"", (*command).find},
 	"show":           {"", (*command).show},
 	"sign-out":       {"end all sessions of %s", (*command).signOut},
-	"reset-password": {"mail %s a link to choose another password", (*command).resetPassword},
+	"reset-password": {"email %s a link to set a new password", (*command).resetPassword},
 	"reset-factors":  {"remove all passkeys and second factors of %s, and end all sessions", (*command).resetFactors},
-	"delete":         {"remove %s with all accounts, sessions, passkeys and records", (*command).remove},
+	"delete":         {"delete %s with all accounts, sessions, passkeys and records", (*command).remove},
 }
 
 func (c *command) users(ctx context.Context, s *opened, name, who string) error {
 	u, err := c.lookUp(ctx, s, who)
 	if errors.Is(err, core.ErrNotFound) {
-		if strings.Contains(who, "://") || conninfo.MatchString(who) { // the address of a store, perhaps
+		if strings.Contains(who, "://") || conninfo.MatchString(who) { // perhaps the address of a store
 			return errors.New("there is no such user")
 		}
 		return fmt.Errorf("there is no user %s", shown(who))
@@ -82,11 +82,11 @@ func (c *command) lookUp(ctx context.Context, s store.Store, who string) (*core.
 	case failed != nil:
 		return nil, failed
 	}
-	return nil, fmt.Errorf("two users have this mailbox: %s is user %s, and %s is user %s: say which one with --id",
+	return nil, fmt.Errorf("two users have this mailbox: %s is user %s, and %s is user %s: choose one with --id",
 		shown(typed.Email), shown(typed.ID), shown(canonical.Email), shown(canonical.ID))
 }
 
-// errNoList is the answer of stores that cannot list users.
+// errNoList is the error for stores that cannot list users.
 var errNoList = errors.New("this store cannot list its users: PostgreSQL, MySQL and SQLite can")
 
 // emails lists the users with an address that is not in canonical form, and marks those who share a mailbox with
@@ -98,7 +98,7 @@ func (c *command) emails(ctx context.Context, s *opened) error {
 	}
 	type user struct{ id, email, canonical string }
 	var odd []user
-	owners := map[string][]string{} // of the mailboxes of odd
+	owners := map[string][]string{} // by the canonical addresses of odd
 	err := lister.EachEmail(ctx, func(id, email string) error {
 		if canonical, _ := core.NormalizeEmail(email); canonical != email {
 			odd, owners[canonical] = append(odd, user{id, email, canonical}), nil
@@ -122,7 +122,7 @@ func (c *command) emails(ctx context.Context, s *opened) error {
 		others := slices.DeleteFunc(slices.Clone(owners[u.canonical]), func(id string) bool { return id == u.id })
 		switch {
 		case u.canonical == "":
-			err = c.say("%s  %s  is no plain address: no sign-in finds it", u.id, u.email)
+			err = c.say("%s  %s  is not a plain address: no sign-in matches it", u.id, u.email)
 		case len(others) > 0:
 			err = c.say("%s  %s  should be %s, which user %s has too", u.id, u.email, u.canonical, strings.Join(others, ", "))
 		default:
@@ -138,7 +138,7 @@ func (c *command) emails(ctx context.Context, s *opened) error {
 	return fmt.Errorf("addresses that are not in canonical form: %d", len(odd))
 }
 
-// ask wants the word yes, unless the flag gave it.
+// ask returns errNo unless the user types "yes" or --yes is given.
 func (c *command) ask(what string) error {
 	if c.yes {
 		return nil
@@ -156,21 +156,21 @@ func (c *command) ask(what string) error {
 	return nil
 }
 
-// audit writes who has changed what, as one line of JSON.
+// audit writes a line of JSON with the change, the user and the operator.
 func (c *command) audit(action, userID string) {
 	slog.New(slog.NewJSONHandler(c.log, nil)).Info("audit", //nolint:sloglint // the program ends with its last line
 		slog.String("action", "latchkey "+action), slog.String("user", userID), slog.String("by", c.getenv("USER")))
 }
 
 func (c *command) find(_ context.Context, _ *opened, u *core.User) error {
-	proved := "not proved"
+	verified := "not verified"
 	if !u.EmailVerified.IsZero() {
-		proved = "proved " + u.EmailVerified.UTC().Format(time.DateOnly)
+		verified = "verified " + u.EmailVerified.UTC().Format(time.DateOnly)
 	}
-	return c.say("%s  %s (%s)  %s", u.ID, u.Email, proved, u.Name)
+	return c.say("%s  %s (%s)  %s", u.ID, u.Email, verified, u.Name)
 }
 
-// show prints what the store has of a user: neither tokens nor values of records.
+// show prints the store's data of a user, without tokens and without the values of records.
 func (c *command) show(ctx context.Context, s *opened, u *core.User) error {
 	accounts, err := s.Accounts(ctx, u.ID)
 	sessions, sessionsErr := s.Sessions(ctx, u.ID)
@@ -209,8 +209,8 @@ func (c *command) show(ctx context.Context, s *opened, u *core.User) error {
 	return nil
 }
 
-// config is one that reaches the store as the application does. A secret counts where something is sealed with it,
-// which ending sessions does not do.
+// config returns a configuration with this store. The secret matters only if something is encrypted with it. Ending
+// sessions encrypts nothing.
 func (c *command) config(s *opened) core.Config {
 	secrets := []core.Secret(nil)
 	if c.getenv("AUTH_SECRET") == "" {
@@ -224,7 +224,7 @@ func (c *command) config(s *opened) core.Config {
 	}
 }
 
-// signOut ends sessions under both strategies: which one the application uses the store does not say.
+// signOut ends sessions under both strategies, because the store does not show which one the application uses.
 func (c *command) signOut(ctx context.Context, s *opened, u *core.User) error {
 	ended := 0
 	for _, session := range []core.SessionConfig{
@@ -242,14 +242,14 @@ func (c *command) signOut(ctx context.Context, s *opened, u *core.User) error {
 		}
 		ended += n
 	}
-	return c.say("ended: %d. Sessions in cookies end within seconds where Session.Revocation is on, else when they expire",
+	return c.say("ended: %d. Session tokens (JWT) end within seconds if Session.Revocation is on, otherwise when they expire",
 		ended)
 }
 
-// resetPassword mails the link that the page "Forgot your password?" mails.
+// resetPassword sends the same link as the page "Forgot your password?".
 func (c *command) resetPassword(ctx context.Context, s *opened, u *core.User) error {
 	if c.getenv("AUTH_SECRET") == "" || c.getenv("AUTH_URL") == "" {
-		return errors.New("set AUTH_SECRET and AUTH_URL to those of the application: the link is made with them")
+		return errors.New("set AUTH_SECRET and AUTH_URL to the application's values: the link depends on them")
 	}
 	mailer := c.mail
 	if mailer == nil {
@@ -263,17 +263,17 @@ func (c *command) resetPassword(ctx context.Context, s *opened, u *core.User) er
 	if err := way.SendReset(ctx, u.ID); err != nil {
 		return err
 	}
-	return c.say("a link is on its way to %s", u.Email)
+	return c.say("sent a link to %s", u.Email)
 }
 
 func (c *command) remove(ctx context.Context, s *opened, u *core.User) error {
 	if err := s.DeleteUser(ctx, u.ID); err != nil {
 		return err
 	}
-	return c.say("removed. What tables of the application have of %s is still there", u.ID)
+	return c.say("deleted. The application's own tables may still have data of %s", u.ID)
 }
 
-// doctor examines the store alone.
+// doctor checks only the store.
 func (c *command) doctor(ctx context.Context, s *opened) error {
 	config := c.config(s)
 	config.URL = "http://localhost:3000"

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// starters has the files that all starters share, one of each router, which becomes main.go, and the test of it. The go
-// command leaves a folder alone whose name begins so: a program that only the tests compile brings no router into this
+// starters contains the files that all starters share, one file for each router (it becomes main.go), and their tests.
+// The go command ignores a folder whose name begins with an underscore, so the routers are not dependencies of this
 // module.
 //
 //go:embed _starters/*.go
@@ -33,7 +33,7 @@ go.work
 go.work.sum
 `
 
-// variablesFile is the .env of a starter, with a new secret.
+// variablesFile returns the .env of a starter, with a new secret.
 func variablesFile() string {
 	return `# Variables for development. The program reads this file unless AUTH_URL or AUTH_TRUST_HOST says that the
 # site is public. Do not commit it, and do not use this secret in production: latchkey secret prints another one.
@@ -49,12 +49,12 @@ ADMIN_EMAIL=ada@example.com
 // files are the Go files of a starter.
 var files = []string{"auth.go", "page.go", "main.go", "main_test.go"}
 
-// source is the text of a file of the starter for a router.
+// source returns the text of a file of a router's starter.
 func source(router, file string) ([]byte, error) {
 	switch {
 	case file == "main.go":
 		file = router + ".go"
-	case file == "main_test.go" && router == "fiber": // its application is no http.Handler
+	case file == "main_test.go" && router == "fiber": // a fiber.App is not an http.Handler
 		file = "fiber_test.go"
 	case file == "main_test.go":
 		file = "site_test.go"
@@ -64,8 +64,8 @@ func source(router, file string) ([]byte, error) {
 
 var routers = []string{"stdlib", "gin", "echo", "fiber"}
 
-// begin writes the starter for a router into a folder that has no file of it yet. The starter requires the modules of a
-// version; if that is empty, it uses those of the clone in which the command runs.
+// begin writes the starter for a router into a folder, and overwrites no file. The starter requires the modules of this
+// version. If version is empty, it uses the modules of the clone in which the command runs.
 func begin(out io.Writer, router, folder, version string) error {
 	if !slices.Contains(routers, router) {
 		return fmt.Errorf("no starter for %q: choose one of %s", router, strings.Join(routers, ", "))
@@ -112,7 +112,7 @@ func printVersion(out io.Writer, version string) error {
 	return err
 }
 
-// write writes the files. It never overwrites one.
+// write writes the files. It never overwrites a file.
 func write(folder, router, version string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -144,11 +144,11 @@ func write(folder, router, version string) error {
 	return os.WriteFile(filepath.Join(folder, "go.mod"), []byte(gomod), 0o644)
 }
 
-// next returns the next steps in a folder that uses the modules of a clone or, if that is empty, published ones.
+// next returns the next steps. If clone is empty, the folder uses published modules, otherwise the clone's.
 func next(router, folder, clone string) string {
 	tags, modules, note := "", "  go mod tidy\n", ""
 	if router == "gin" {
-		tags = " -tags nomsgpack" // a quarter of the compiling is gin's coder of MessagePack
+		tags = " -tags nomsgpack" // skips gin's MessagePack support, a quarter of the compile time
 	}
 	if clone != "" {
 		modules, note = "", "\ngo.work has it use the modules of "+clone+".\n"
@@ -164,7 +164,7 @@ go test%[2]s tests the pages. The first build takes about a minute.
 %[4]s`, folder, tags, modules, note)
 }
 
-// module is the module path for a folder: its name, without what no path may have.
+// module returns the module path for a folder: its name without characters that are invalid in a path.
 func module(folder string) string {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -182,7 +182,7 @@ func module(folder string) string {
 	return name
 }
 
-// built returns the published version of this program, which go.mod of a starter requires too.
+// built returns the published version of this program. A starter's go.mod requires the same version.
 func built() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -191,8 +191,8 @@ func built() string {
 	return published(info.Main)
 }
 
-// published returns the version of a downloaded module. It is empty for a build in a
-// clone: the go command gives that one a version too, of the commit, and no checksum.
+// published returns the version of a downloaded module, and "" for a build in a clone. The go command gives that build
+// a version too, from the commit, but no checksum.
 func published(module debug.Module) string {
 	if module.Sum == "" || !strings.HasPrefix(module.Version, "v") {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// clone is the folder of the clone of Latchkey in which the command is run, as the first folder upwards whose go.work
-// lists this command; empty where there is none.
+// clone returns the folder of the Latchkey clone in which the command runs: the nearest parent folder whose go.work
+// lists this command. It is empty if there is no such folder.
 func clone() (string, error) {
 	folder, err := os.Getwd()
 	for err == nil {
@@ -35,7 +35,7 @@ func clone() (string, error) {
 
 func workspace(folder string) (*modfile.WorkFile, error) {
 	file := filepath.Join(folder, "go.work")
-	raw, err := os.ReadFile(file) //nolint:gosec // a folder above the one in which the developer types
+	raw, err := os.ReadFile(file) //nolint:gosec // a parent of the developer's working directory
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func uses(work *modfile.WorkFile) (all []string) {
 	return all
 }
 
-// followClone has the starter in a folder compile against the modules of a clone, instead of published ones.
+// followClone writes a go.work, so that the starter compiles against the modules of the clone.
 func followClone(folder, clone string) error {
 	work, err := workspace(clone)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// errWrong ends the command with status 1; what is wrong stands in the report.
+// errWrong ends the command with status 1. The report describes the problems.
 var errWrong = errors.New("something is wrong: see the lines above")
 
-// examine is the command doctor: what can be known without the application's code.
+// examine is the command doctor. It checks what is visible without the application's code.
 func examine(ctx context.Context, out io.Writer, args []string, environ []string) error {
 	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -48,11 +48,11 @@ func unknown(args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%q means nothing here", args[0])
+	return fmt.Errorf("unexpected argument %q", args[0])
 }
 
-// environment examines the variables AUTH_*: a configuration that has nothing else, with a provider of the catalogue
-// for each AUTH_<ID>_ID.
+// environment checks the variables AUTH_*, with a configuration that contains only a provider of the catalogue for each
+// AUTH_<ID>_ID.
 func environment(ctx context.Context, environ []string, o doctor.Options) *doctor.Report {
 	getenv := variables(environ)
 	config := core.Config{Getenv: getenv}
@@ -62,31 +62,31 @@ func environment(ctx context.Context, environ []string, o doctor.Options) *docto
 			config.Providers = append(config.Providers, p)
 		}
 	}
-	if len(config.Providers) == 0 { // there may be others, which no variable tells of
+	if len(config.Providers) == 0 { // the application may have providers without variables
 		config.Providers = []core.Provider{&core.CredentialsProvider{
 			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 		}}
 	}
 	report := doctor.Run(ctx, config, o)
 	report.Lines = slices.DeleteFunc(report.Lines, func(l doctor.Line) bool {
-		return l.Check == "config" || l.Check == "store" // they are of the application's code
+		return l.Check == "config" || l.Check == "store" // both depend on the application's code
 	})
 	for _, name := range strays(getenv, environ) {
 		report.Lines = append(report.Lines, doctor.Line{
-			Check: "environment", State: doctor.Unknown, What: name + " is set, and the catalogue has no provider for it",
-			Fix: "look for a misspelling; latchkey provider list prints the ids. A provider with an ID of your own reads it",
+			Check: "environment", State: doctor.Unknown, What: name + " is set, but the catalogue has no provider with this ID",
+			Fix: "check the spelling: latchkey provider list prints all IDs. Ignore this line if your own provider reads the variable",
 		})
 	}
 	return report
 }
 
-// ours are variables of Latchkey that are no provider's.
+// ours are Latchkey's variables that belong to no provider.
 var ours = []string{
 	"AUTH_SECRET", "AUTH_SECRET_1", "AUTH_SECRET_2", "AUTH_SECRET_3", "AUTH_URL", "AUTH_TRUST_HOST",
 	"AUTH_REDIRECT_PROXY_URL", "AUTH_DEBUG",
 }
 
-// strays are variables that look like those of a provider and are none's, in order.
+// strays returns, sorted, the variables that look like a provider's but match no provider.
 func strays(getenv func(string) string, environ []string) (names []string) {
 	known := map[string]bool{}
 	for _, e := range providers.All() {

@@ -15,7 +15,7 @@ func TestDoctor(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		env  map[string]string
-		want string // of a line; empty: there is nothing wrong
+		want string // part of a line; empty if nothing is wrong
 	}{
 		{"sound", map[string]string{"AUTH_SECRET": sound, "AUTH_URL": "https://app.example.org"}, ""},
 		{"nothing set", nil, "wrong    secrets"},
@@ -54,7 +54,7 @@ func TestDoctorTellsStrays(t *testing.T) {
 	}
 }
 
-// TestDoctorVisits a running application, and prints JSON.
+// TestDoctorVisits checks a running application, and the JSON output.
 func TestDoctorVisits(t *testing.T) {
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(nothing.Close)

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// beside is the program that has the drivers of engines, which take long to compile: this one does without them.
+// beside is the program with the database drivers. They take long to compile, so this program has none.
 const beside = "latchkey-store"
 
-// forwarded reports whether a command is one of the program beside this one.
+// forwarded reports whether latchkey-store runs this command.
 func forwarded(args []string) bool {
 	if len(args) == 0 {
 		return false
@@ -25,7 +25,7 @@ func forwarded(args []string) bool {
 		})
 }
 
-// program is how the program beside is started: as it is installed, else by the go command at the version of this one.
+// program returns the command line of latchkey-store: the installed program, or "go run" with this program's version.
 func program(version string, find func(string) (string, error)) ([]string, error) {
 	if path, err := find(beside); err == nil {
 		return []string{path}, nil
@@ -36,7 +36,7 @@ func program(version string, find func(string) (string, error)) ([]string, error
 	return nil, fmt.Errorf("%[1]s is not installed: run \"go install ./cmd/%[1]s\" in a clone of Latchkey", beside)
 }
 
-// forward lets the program beside do what the arguments say, at this terminal.
+// forward runs latchkey-store with these arguments on the same terminal.
 func forward(ctx context.Context, args []string) error {
 	words, err := program(built(), exec.LookPath)
 	if err != nil {
@@ -44,19 +44,19 @@ func forward(ctx context.Context, args []string) error {
 	}
 	args, address := withoutAddress(args)
 	words = append(words, args...)
-	command := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // what the caller of this program typed
+	command := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the caller typed these arguments
 	if address != "" {
 		command.Env = append(os.Environ(), "LATCHKEY_STORE="+address)
 	}
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := command.Run(); err != nil {
-		return errors.New(beside + " has failed")
+		return errors.New(beside + " failed")
 	}
 	return nil
 }
 
-// withoutAddress takes the flag --store out of arguments and returns its value, which the other program receives in its
-// environment: the list of processes shows arguments, and the address may have a password.
+// withoutAddress removes the flag --store from args and returns its value, which is passed in the environment. Other
+// users of the machine can see arguments in the process list, and the address may contain a password.
 func withoutAddress(args []string) (rest []string, address string) {
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")

@@ -33,7 +33,7 @@ func TestProgram(t *testing.T) {
 	for _, row := range []struct {
 		name, version string
 		find          func(string) (string, error)
-		want          string // empty: an error
+		want          string // empty if an error is expected
 	}{
 		{"installed", "", has("latchkey-store", "go"), "/bin/latchkey-store"},
 		{"of the same version", "v0.1.0", has("go"),
@@ -53,7 +53,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestWithoutAddress: the address of a store reaches the other program by its environment.
+// TestWithoutAddress: the store's address is passed to latchkey-store in the environment.
 func TestWithoutAddress(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"migrate --store sqlite:app.db":                     {"migrate", "sqlite:app.db"},

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// said runs the command.
+// said runs the command and returns its output.
 func said(t *testing.T, env map[string]string, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder
@@ -95,7 +95,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestNewKeepsWhatIsThere: no file of anybody is written over.
+// TestNewKeepsWhatIsThere: the command new overwrites no file.
 func TestNewKeepsWhatIsThere(t *testing.T) {
 	folder := t.TempDir()
 	theirs := filepath.Join(folder, "main.go")
@@ -124,8 +124,8 @@ func TestNewKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestNewOutsideAClone: without a published version and a clone there are no modules, so that no folder is made.
-// Another project's go.work is no clone.
+// TestNewOutsideAClone: without a published version and without a clone there are no modules, so new creates no folder.
+// The go.work of another project does not count as a clone.
 func TestNewOutsideAClone(t *testing.T) {
 	project := t.TempDir()
 	if err := os.WriteFile(filepath.Join(project, "go.work"), []byte("go 1.26.0\n\nuse ./app\n"), 0o600); err != nil {
@@ -141,7 +141,7 @@ func TestNewOutsideAClone(t *testing.T) {
 	}
 }
 
-// TestNewOfAVersion: a starter of an installed program requires the modules of the program's version.
+// TestNewOfAVersion: the starter of an installed program requires the modules of the program's version.
 func TestNewOfAVersion(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out strings.Builder
@@ -158,7 +158,7 @@ func TestNewOfAVersion(t *testing.T) {
 	}
 }
 
-// TestPublished: a build in a clone has the version of a commit that is not published.
+// TestPublished: the version of a build in a clone is a commit and not published.
 func TestPublished(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -190,7 +190,7 @@ func TestModuleName(t *testing.T) {
 	}
 }
 
-// TestPagesShowTheStarters: who types the pages of the documentation has the programs that are tried here.
+// TestPagesShowTheStarters: the documentation pages contain exactly the programs that are tested here.
 func TestPagesShowTheStarters(t *testing.T) {
 	for _, router := range routers {
 		page, err := os.ReadFile("../../docs/start-" + router + ".md")

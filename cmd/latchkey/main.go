@@ -1,9 +1,9 @@
-// Command latchkey helps to begin with Latchkey and to set it up.
+// Command latchkey creates a site with Latchkey, and helps to set up and check it.
 //
 //	go run ./cmd/latchkey new gin ../hello
 //
-// It reads no configuration file, sends nothing but what doctor asks providers and the application, and prints no
-// secret but a new one that was asked for.
+// It reads no configuration file, and prints no secret except a new one on request. Only the command doctor sends
+// requests, to providers and to the application.
 package main
 
 import (
@@ -15,22 +15,22 @@ import (
 	"strings"
 )
 
-const usage = `latchkey helps to begin with Latchkey.
+const usage = `latchkey creates a site with Latchkey, and helps to set up and check it.
 
   latchkey new stdlib|gin|echo|fiber FOLDER   write a site with passwords, GitHub, a members' page and a role
   latchkey new                                list the routers
   latchkey version                            print the version of this program
   latchkey secret                             print a new AUTH_SECRET
   latchkey doctor [--url URL] [--probe] [--json]
-                                              say what is wrong with the environment, and with a running application
-  latchkey schema --engine ENGINE             print the statements that make the tables of a store
-  latchkey migrate                            make what is missing of them, in the store of LATCHKEY_STORE
-  latchkey clean-up                           remove what has expired
+                                              check the environment, and a running application
+  latchkey schema --engine ENGINE             print the statements that create a store's tables
+  latchkey migrate                            create missing tables and columns in LATCHKEY_STORE
+  latchkey clean-up                           delete expired records
   latchkey emails                             list addresses that are not in the form of core.NormalizeEmail
   latchkey users find|show|sign-out|reset-password|reset-factors|delete ADDRESS|ID
-                                              look a user up, and act
-  latchkey provider list                      print the ids of the providers there are
-  latchkey provider add ID                    print what to register and to set for a provider
+                                              show or change a user
+  latchkey provider list                      print the IDs of all providers
+  latchkey provider add ID                    print the steps to add a provider
 `
 
 func main() {
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// run does what the arguments say, in an environment of pairs such as os.Environ has.
+// run executes the command in args. environ has the form of os.Environ.
 func run(ctx context.Context, args []string, out io.Writer, environ []string) error {
 	getenv := variables(environ)
 	switch {
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, out io.Writer, environ []string) er
 	return fmt.Errorf("unknown command\n\n%s", usage)
 }
 
-// variables reads an environment; of a name that is there twice the last counts, as for os.Getenv of a program.
+// variables returns a lookup function for environ. If a name occurs twice, the last value counts, as in os.Getenv.
 func variables(environ []string) func(name string) string {
 	values := map[string]string{}
 	for _, pair := range environ {

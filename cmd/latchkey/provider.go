@@ -23,8 +23,8 @@ func list(out io.Writer) error {
 	return nil
 }
 
-// add prints what a developer does to sign people in with a provider. address is AUTH_URL: the public address of the
-// application, which may end in the path of the auth routes.
+// add prints the steps to add a provider. address is AUTH_URL, the application's public URL, which may include the base
+// path of the auth routes.
 func add(out io.Writer, id, address string) error {
 	provider, ok := providers.ByID(id)
 	if !ok {
@@ -32,16 +32,16 @@ func add(out io.Writer, id, address string) error {
 	}
 	u, err := url.Parse(cmp.Or(address, "http://localhost:3000"))
 	if err != nil || u.Host == "" {
-		return errors.New("AUTH_URL cannot be read: it is such as https://app.example")
+		return errors.New("invalid AUTH_URL: it must look like https://app.example")
 	}
 	routes := u.Scheme + "://" + u.Host + cmp.Or(strings.TrimRight(u.Path, "/"), "/auth")
 	_, err = fmt.Fprintf(out, `%s
 
-1. Register an application at the provider, with this callback URL (for each address that it has):
+1. Register an application at the provider, with this callback URL (one for each origin of your site):
 
      %s/callback/%s
 
-2. Set what the registration says:
+2. Set these variables to the values that the provider gives you:
 
      %s=…
 
@@ -49,13 +49,13 @@ func add(out io.Writer, id, address string) error {
 
      %s()
 
-go doc github.com/latchkey-go/latchkey/%[5]s says where to register, and what is peculiar.
+go doc github.com/latchkey-go/latchkey/%[5]s explains where to register, and what is special about the provider.
 `, cmp.Or(provider.Name, id), routes, id,
 		strings.Join(providers.Variables(provider), "=…\n     "), constructor(id))
 	return err
 }
 
-// constructor is the name of the function that makes a provider, such as providers.GitHub.
+// constructor returns the name of the provider's constructor, such as providers.GitHub.
 func constructor(id string) string {
 	for _, e := range providers.All() {
 		if e.ID == id {
@@ -66,7 +66,7 @@ func constructor(id string) string {
 	return "providers.ByID"
 }
 
-// similar names the providers whose ids begin alike.
+// similar returns the providers whose IDs have the same beginning.
 func similar(id string) string {
 	var near []string
 	for _, e := range providers.All() {

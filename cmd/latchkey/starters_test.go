@@ -27,8 +27,8 @@ const (
 	phrase = "correct horse battery staple"
 )
 
-// TestStarters types the commands of each start page, and then does what the page says: sign-up, the email, a page for
-// members, and one for administrators. It also builds the starter, and runs its commands and its test.
+// TestStarters runs the commands of each start page and follows its steps: sign-up, the email, the members' page and
+// the administrators' page. It also builds the starter, and runs its commands and its test.
 func TestStarters(t *testing.T) {
 	for _, router := range routers {
 		t.Run(router, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestStarters(t *testing.T) {
 	}
 }
 
-// typeCommands types the commands of a start page until a site runs, and returns its address. The clone of the page is
-// this one, and its folder ../hello is folder.
+// typeCommands runs the commands of a start page until the site responds, and returns its address. It uses this clone
+// instead of a new one, and folder instead of ../hello.
 func typeCommands(t *testing.T, page, folder string) (site string) {
 	t.Helper()
 	raw, err := os.ReadFile(page)
@@ -85,11 +85,11 @@ func typeCommands(t *testing.T, page, folder string) (site string) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	return serve(t, command, slices.DeleteFunc(os.Environ(), func(pair string) bool {
-		return strings.HasPrefix(pair, "GOWORK=") // the page's reader has none
+		return strings.HasPrefix(pair, "GOWORK=") // a reader of the page has no GOWORK
 	}))
 }
 
-// commits holds what git would commit of a starter that has run against a list.
+// commits compares the files that git would commit after the starter has run with want.
 func commits(t *testing.T, folder string, want []string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(folder, "app.bolt")); err != nil {
@@ -106,7 +106,7 @@ func commits(t *testing.T, folder string, want []string) {
 	}
 }
 
-// asksDoctor has a starter examine itself: with a sound secret, and with one that can be guessed.
+// asksDoctor runs the starter's doctor with a good secret and with one that can be guessed.
 func asksDoctor(t *testing.T, program string) {
 	t.Helper()
 	for secret, want := range map[string]string{"Gq7mZt0wXUe1JkR5vYh2aP9sLd4fNbC8": "0 wrong", guessable: "1 wrong"} {
@@ -129,7 +129,7 @@ func asksDoctor(t *testing.T, program string) {
 	}
 }
 
-// runsItsTest has a starter test itself, without any variable of the application's.
+// runsItsTest runs the starter's test without the application's environment variables.
 func runsItsTest(t *testing.T, folder string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-v", "-tags", "nomsgpack", ".")
@@ -139,10 +139,10 @@ func runsItsTest(t *testing.T, folder string) {
 	}
 }
 
-// guessable is a secret that core.New takes and doctor does not.
+// guessable is a secret that core.New accepts and doctor reports.
 var guessable = strings.Repeat("starter ", 6) + "."
 
-// build compiles a starter, against the modules of the clone in which it was made.
+// build compiles a starter against the modules of the clone that created it.
 func build(t *testing.T, folder string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "build", "-tags", "nomsgpack", "-o", "program", ".")
@@ -153,7 +153,7 @@ func build(t *testing.T, folder string) string {
 	return filepath.Join(folder, "program")
 }
 
-// serve runs a command that serves a site on $PORT until the test ends, and returns the address.
+// serve runs a command that serves a site on $PORT until the test ends, and returns the site's address.
 func serve(t *testing.T, command *exec.Cmd, environ []string) (site string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -170,7 +170,7 @@ func serve(t *testing.T, command *exec.Cmd, environ []string) (site string) {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = command.Wait() // it is killed
+		_ = command.Wait() // it returns an error, because the process was killed
 		close(ended)
 	}()
 	t.Cleanup(func() {
@@ -194,12 +194,12 @@ func serve(t *testing.T, command *exec.Cmd, environ []string) (site string) {
 	}
 }
 
-// visitor is a browser without scripts.
+// visitor is a browser without JavaScript.
 type visitor struct {
 	*testing.T
 	client *http.Client
 	site   string
-	// at is the path of the last page, status its status.
+	// at is the path of the last page, and status its status code.
 	at     string
 	status int
 }
@@ -247,7 +247,7 @@ var (
 	links  = regexp.MustCompile(`href="(http[^"]*/auth/password/[^"]*)"`)
 )
 
-// submit sends the form of a page whose action ends as it says, with what it holds and what is filled in.
+// submit sends the form on page whose action ends in action. filled replaces or adds values.
 func (v *visitor) submit(page, action string, filled map[string]string) string {
 	v.Helper()
 	for _, form := range forms.FindAllStringSubmatch(page, -1) {
@@ -264,12 +264,12 @@ func (v *visitor) submit(page, action string, filled map[string]string) string {
 	return ""
 }
 
-// signUp signs up as a person does: the form, the letter, the button behind its link.
+// signUp signs up as a user does: the form, the email, and the button on the page behind its link.
 func (v *visitor) signUp(address string) {
 	v.Helper()
 	v.submit(v.get("/auth/password/sign-up"), "/sign-up", map[string]string{"email": address, "password": phrase})
 	var link []string
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // letters go out beside the request
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // emails are sent in the background
 		mails := v.get("/mailbox")
 		if at := strings.Index(mails, address); at >= 0 {
 			if link = links.FindStringSubmatch(mails[at:]); link != nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// newConfig configures how people sign in: with a password, and with GitHub once its two variables are set. core.New
-// reads AUTH_SECRET, and in production AUTH_URL.
+// newConfig returns the configuration: sign-in with a password, and with GitHub if AUTH_GITHUB_ID and
+// AUTH_GITHUB_SECRET are set. core.New also reads AUTH_SECRET and, in production, AUTH_URL.
 func newConfig(store core.Store, mail core.Mailer) core.Config {
 	methods := []core.Provider{password.New(password.Options{Mail: mail})}
-	if os.Getenv("AUTH_GITHUB_ID") != "" { // and AUTH_GITHUB_SECRET
+	if os.Getenv("AUTH_GITHUB_ID") != "" {
 		methods = append(methods, providers.GitHub())
 	}
 	return core.Config{
 		Store:     store,
 		Providers: methods,
-		Parts:     []core.Part{account.New(account.Options{Mail: mail})}, // /auth/account
+		Parts:     []core.Part{account.New(account.Options{Mail: mail})}, // serves /auth/account
 		Callbacks: core.Callbacks{Session: withRole},
 	}
 }
 
-// withRole gives a session its role whenever it is read. The user with the verified address in ADMIN_EMAIL is an
-// administrator. An application with more roles keeps them in the user's Extra, or in its own table.
+// withRole is called each time a session is loaded, and adds the user's role to it. The user whose verified email is
+// ADMIN_EMAIL is an administrator. To support more roles, store them in the user's Extra or in your own table.
 func withRole(_ context.Context, p core.SessionParams) (*core.Session, error) {
 	if u := p.User; !u.EmailVerified.IsZero() && u.Email == os.Getenv("ADMIN_EMAIL") {
 		p.Session.Extra = core.Members{"role": json.RawMessage(`"admin"`)}
@@ -35,7 +35,7 @@ func withRole(_ context.Context, p core.SessionParams) (*core.Session, error) {
 	return p.Session, nil
 }
 
-// adminsOnly is a guard: it is called for signed-in users.
+// adminsOnly is a guard. It is called for signed-in users only, and returns an error to deny access.
 func adminsOnly(_ context.Context, s *core.Session) error {
 	if s.Extra.Text("role") != "admin" {
 		return core.ErrForbidden

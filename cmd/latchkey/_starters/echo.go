@@ -20,16 +20,17 @@ import (
 )
 
 func main() {
-	if err := dotenv.Load(".env"); err != nil { // in development: AUTH_SECRET and ADMIN_EMAIL
+	if err := dotenv.Load(".env"); err != nil { // in development, .env sets AUTH_SECRET and ADMIN_EMAIL
 		log.Fatal(err)
 	}
 	store, err := bboltstore.Open("app.bolt")
 	if err != nil {
 		log.Fatal(err)
 	}
-	box := mailbox.NewWith(providers.WriteLetter) // shows emails instead of sending them; later smtp.Nodemailer().Mailer()
+	// The mailbox shows emails instead of sending them. To send them, use smtp.Nodemailer().Mailer().
+	box := mailbox.NewWith(providers.WriteLetter)
 	config := newConfig(store, box.Mailer())
-	doctor.Main(config) // go run . doctor checks the configuration, go run . routes lists the routes
+	doctor.Main(config) // "go run . doctor" checks the configuration, "go run . routes" lists the routes
 	if len(os.Args) > 1 {
 		log.Fatalf("unknown command %q: use doctor, routes, or none", os.Args[1])
 	}
@@ -45,7 +46,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// newSite serves the pages of the application, and the sign-in page, callbacks and the rest under /auth.
+// newSite returns the router: the application's pages, and Latchkey's sign-in page and other routes under /auth.
 func newSite(auth *core.Auth, mails http.Handler) *echo.Echo {
 	a := authecho.New(auth)
 	e := echo.New()

@@ -46,7 +46,7 @@ func TestSite(t *testing.T) {
 		want      int
 	}{
 		{"signed out", "/", http.StatusOK},
-		{"signed out", "/members", http.StatusUnauthorized}, // a browser is sent to the sign-in page
+		{"signed out", "/members", http.StatusUnauthorized}, // a browser is redirected to the sign-in page
 		{"bob@example.com", "/members", http.StatusOK},
 		{"bob@example.com", "/admin", http.StatusForbidden},
 		{"ada@example.com", "/admin", http.StatusOK},
