@@ -62,7 +62,7 @@ test: ## install what is missing and run all tests against the real things
 # --- before a commit
 
 .PHONY: check
-check: build vet fmt-check link-check generate-check providers-check tidy-check arrows staticcheck alone test-tools test-work ## all that must pass before a commit
+check: build vet fmt-check link-check generate-check providers-check tidy-check arrows size staticcheck alone test-tools test-work ## all that must pass before a commit
 
 # Without -o a module with a single program would leave it in its folder.
 .PHONY: build
@@ -90,6 +90,10 @@ staticcheck: $(BIN)/staticcheck ## staticcheck over the workspace
 .PHONY: arrows
 arrows: $(BIN)/arrows ## imports point in one direction only (tools/arrows)
 	$(BIN)/arrows
+
+.PHONY: size
+size: $(BIN)/size $(BIN)/vale ## names, lines and unclear sentences stay below their limits (tools/size/limits.txt)
+	$(BIN)/size -vale $(BIN)/vale
 
 # How the programs of tests are compiled: without what a debugger wants, and what others wrote without inlining, which
 # together take a third less of the processors. The race detector watches everything but what reckons on memory that it
@@ -316,11 +320,16 @@ $(TOOLS:%=$(BIN)/%) &: tools/go.mod tools/go.sum
 # Takes a minute and a half the first time.
 $(BIN)/golangci-lint: tools/lint/go.mod tools/lint/go.sum
 	@mkdir -p $(BIN)
-	cd tools/lint && GOWORK=off go build -o $(BIN)/ tool
+	cd tools/lint && GOWORK=off go build -o $(BIN)/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
 
-$(BIN)/link $(BIN)/arrows $(BIN)/report $(BIN)/release $(BIN)/mutants: $(BIN)/%: tools/go.mod \
-		$(wildcard tools/link/*.go tools/arrows/*.go tools/report/*.go tools/release/*.go \
+$(BIN)/vale: tools/lint/go.mod tools/lint/go.sum
+	@mkdir -p $(BIN)
+	cd tools/lint && GOWORK=off go build -o $(BIN)/ github.com/errata-ai/vale/v3/cmd/vale
+	@touch $@
+
+$(BIN)/link $(BIN)/arrows $(BIN)/report $(BIN)/release $(BIN)/mutants $(BIN)/size: $(BIN)/%: tools/go.mod \
+		$(wildcard tools/link/*.go tools/arrows/*.go tools/report/*.go tools/release/*.go tools/size/*.go \
 		tools/mutants/*.go tools/mutants/guards/*.txt)
 	@mkdir -p $(BIN)
 	cd tools && GOWORK=off go build -o $(BIN)/ ./$*
