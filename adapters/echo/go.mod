@@ -7,13 +7,13 @@ require (
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/ui v0.0.0
 )
 
 require (
 	github.com/a-h/templ v0.3.977 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/labstack/gommon v0.5.0 // indirect
-	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.22 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect

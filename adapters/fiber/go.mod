@@ -7,6 +7,7 @@ require (
 	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/ui v0.0.0
 	github.com/valyala/fasthttp v1.78.0
 )
 
@@ -15,7 +16,6 @@ require (
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
-	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/mattn/go-colorable v0.1.13 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect

@@ -7,6 +7,7 @@ require (
 	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/ui v0.0.0
 	github.com/valyala/fasthttp v1.78.0
 )
 
@@ -17,7 +18,6 @@ require (
 	github.com/gofiber/utils/v2 v2.4.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
-	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/molecule-man/go-brrr v1.3.1 // indirect
