@@ -9,30 +9,31 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Options are the choices of [New]. The zero value shows the account page, without a change of address and without a
-// way to delete the account.
+// Options configures [New]. The zero value shows the account page without the forms that change the email address and
+// delete the account.
 type Options struct {
-	// Fresh is how old the proof of who the visitor is may be for a change: linking, unlinking, passkeys, address,
-	// deletion. An older one leads to the sign-in page and back to the page, which offers what was asked for once more, to
-	// the same user alone. Zero: 15 minutes.
+	// Fresh is the maximum time since the last sign-in for sensitive changes: linking or unlinking an account, passkeys,
+	// the email address and account deletion. If the sign-in is older, the user signs in again and returns to the account
+	// page, which offers the change again to the same user only. The default is 15 minutes.
 	Fresh time.Duration
-	// Mail delivers letters: to a new address and to the old one, after a deletion, to people who are invited. nil: no
-	// change of address, and no invitations.
+	// Mail sends emails to the new and the old address after a change, to deleted users and to people who are invited. If
+	// Mail is nil, users cannot change their address and [Account.Invite] returns an error.
 	Mail core.Mailer
-	// Delete is asked before a user is deleted: it removes what the application keeps of them. Its error stops the
-	// deletion; a *[core.Problem] tells the visitor why, any other is answered as a failure and logged. It is called
-	// again when a later step failed, for a user whose things are gone already. nil: people cannot delete themselves.
+	// Delete is called before a user is deleted, to delete the application's own data about the user. An error stops the
+	// deletion: a *[core.Problem] is shown to the user, any other error is logged and answered with a generic failure. If
+	// a later step fails, Delete is called again for the same user, after their data is already deleted. If Delete is
+	// nil, users cannot delete their account.
 	Delete func(ctx context.Context, u *core.User) error
 }
 
-// Account is the part that lets people look after their account. [New] makes one; it is attached to one Auth. Its
-// methods work once core.New has returned, and are safe for concurrent use.
+// Account is the plugin that serves the account page. [New] creates one, and it belongs to one Auth. Its methods work
+// after core.New has returned and are safe for concurrent use.
 type Account struct {
 	options Options
 	stories *stories // nil before Attach
 }
 
-// New returns an Account for Config.Parts.
+// New returns an Account for [core.Config.Parts].
 func New(o Options) *Account {
 	if o.Fresh == 0 {
 		o.Fresh = freshFor
@@ -42,19 +43,19 @@ func New(o Options) *Account {
 
 const (
 	freshFor = 15 * time.Minute
-	// endWithin is how old the proof may be for ending sessions (OWASP ASVS 5.0, 7.5.2).
+	// endWithin is the maximum time since the last sign-in for ending sessions (OWASP ASVS 5.0, 7.5.2).
 	endWithin = time.Hour
-	// workFor bounds what is done while an account is locked; a lock that was left behind is good for lockFor.
+	// workFor limits the work under an account lock. A lock expires after lockFor, in case its holder died.
 	workFor, lockFor = 5 * time.Second, 30 * time.Second
 	changeFor        = 24 * time.Hour
 	undoFor          = 7 * 24 * time.Hour
 	inviteFor        = 7 * 24 * time.Hour
 )
 
-// The kinds of records.
+// The kinds of store records.
 const (
-	kindPassword = "password" // of the part that keeps passwords
-	kindReset    = "reset"    // of that part too
+	kindPassword = "password" // of the password plugin
+	kindReset    = "reset"    // of the password plugin
 	kindPasskey  = "passkey"
 	kindChange   = "email-change"
 	kindUndo     = "email-undo"
@@ -62,17 +63,16 @@ const (
 	kindInvite   = "invite"
 )
 
-// ErrLastMethod is the answer of [Account.Unlink] and [Account.RemovePasskey] where the user could not sign in any
-// more.
-var ErrLastMethod = errors.New("account: this is the user's last way to sign in")
+// ErrLastMethod is returned by [Account.Unlink] and [Account.RemovePasskey] if the user could not sign in afterwards.
+var ErrLastMethod = errors.New("account: this is the user's last sign-in method")
 
-// Mailer is Options.Mail, which package doctor asks whether it could deliver; nil: there is none.
+// Mailer returns Options.Mail, which may be nil. Package doctor uses it to check the mail configuration.
 func (a *Account) Mailer() core.Mailer { return a.options.Mail }
 
 // Attach implements [core.Part].
 func (a *Account) Attach(h *core.Host) error {
 	if a.stories != nil {
-		return errors.New("it is attached to an Auth already: make one with account.New for each Auth")
+		return errors.New("already attached to an Auth: call account.New for each Auth")
 	}
 	a.stories = storiesOf(h, &a.options)
 	h.FreshLinks(a.options.Fresh)

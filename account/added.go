@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// added is a sign-in method that was added after a change of the address. method is nil for a password.
+// added is a sign-in method that was added after an email change. method is nil for a password.
 type added struct{ method *core.SignInMethod }
 
 func (a added) name(l ui.Locale) string {
@@ -26,7 +26,7 @@ func (a added) name(l ui.Locale) string {
 	return a.method.Name
 }
 
-// snapshot notes the sign-in methods that a user has.
+// snapshot stores the user's current sign-in methods in v.
 func (r *restores) snapshot(ctx context.Context, userID string, v *undo) error {
 	methods, err := r.host.SignInMethods(ctx, userID)
 	if err != nil {
@@ -40,7 +40,8 @@ func (r *restores) snapshot(ctx context.Context, userID string, v *undo) error {
 	return err
 }
 
-// password returns the record of a user's password and when it was set; nil for none.
+// password returns the user's password record and the time the password was set. The record is nil if there is no
+// password.
 func (r *restores) password(ctx context.Context, userID string) (*store.Record, time.Time, error) {
 	records, err := r.links.records.UserRecords(ctx, userID, kindPassword)
 	if err != nil || len(records) == 0 {
@@ -50,19 +51,19 @@ func (r *restores) password(ctx context.Context, userID string) (*store.Record, 
 		Set time.Time `json:"set"`
 	}
 	if err := json.Unmarshal(records[0].Value, &p); err != nil {
-		return nil, time.Time{}, fmt.Errorf("account: the record of a password: %w", err)
+		return nil, time.Time{}, fmt.Errorf("account: decode the password record: %w", err)
 	}
 	return records[0], p.Set, nil
 }
 
-// removeAdded removes the sign-in methods that a user did not have when the address was changed.
+// removeAdded removes the sign-in methods that the user did not have at the time of the email change.
 func (r *restores) removeAdded(ctx context.Context, c *core.Call, userID string, v *undo) (all []added, err error) {
 	since := v.Made.Truncate(time.Second)
 	methods, err := r.host.RemoveSignInMethods(ctx, userID, func(m core.SignInMethod) bool {
 		if v.Had != nil {
 			return !slices.Contains(v.Had, m.ID)
 		}
-		return !m.Added.Before(since) // a zero time is before it
+		return !m.Added.Before(since) // a zero time is before since
 	})
 	for i := range methods {
 		all = append(all, added{&methods[i]})

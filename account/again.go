@@ -9,15 +9,15 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// unfinished is what a visitor asked for whose proof of who they are was too old for it. The browser keeps it, sealed,
-// over the fresh sign-in, and the page offers it again: nothing is done before its button is pressed.
+// unfinished is a change that was requested when the last sign-in was too old. An encrypted cookie stores it during
+// re-authentication. The page then offers it again, and nothing happens until the user presses the button.
 type unfinished struct {
 	User   string      `json:"user"`
 	Action string      `json:"action"`
 	Fields [][2]string `json:"fields"`
 }
 
-// field is what the visitor had sent in a field, empty for nothing.
+// field returns the value of a submitted field, or "".
 func (u *unfinished) field(name string) string {
 	for _, f := range u.Fields {
 		if f[0] == name {
@@ -29,26 +29,26 @@ func (u *unfinished) field(name string) string {
 
 const (
 	unfinishedCookie = "account-again"
-	// unfinishedFor leaves time for a sign-in by mail.
+	// unfinishedFor is long enough to sign in by email.
 	unfinishedFor = 15 * time.Minute
-	// longestField is longer than an address, a name or an ID: what is longer is not kept, and asked for again.
+	// longestField is longer than any email address, name or ID. Longer values are not stored; the user types them again.
 	longestField = 320
 )
 
-// keptFields are those that are kept of each action; of others nothing is.
+// keptFields lists, for each action, the fields that are stored during re-authentication. No other field is stored.
 var keptFields = map[string][]string{
 	"unlink": {"account"}, "passkey": {"id", "name", "remove"}, "end": {"session"}, "email": {"email"},
 	"delete": {"phrase"}, "link": {"provider"},
 }
 
-// proofs have visitors prove who they are before a change, and offer them the change again afterwards.
+// proofs requires a recent sign-in for changes, and offers the change again after re-authentication.
 type proofs struct {
 	host  *core.Host
 	fresh time.Duration // Options.Fresh
 }
 
-// proved has an action done for a visitor who has proved within a time who they are. Others are sent to the sign-in
-// page, or answered 401, by the error of the guard.
+// proved calls handle if the user signed in within the given duration. Otherwise the error of the guard sends browsers
+// to the sign-in page and programs get a 401.
 func (p *proofs) proved(action string, within time.Duration, handle handler) handler {
 	fresh := core.Fresh(within)
 	return func(ctx context.Context, c *core.Call) (*core.Response, error) {
@@ -67,7 +67,7 @@ func (p *proofs) proved(action string, within time.Duration, handle handler) han
 	}
 }
 
-// keep has the browser keep what the visitor asked for. What it cannot keep they type again.
+// keep stores the requested change in a cookie. Values that do not fit are left out, and the user types them again.
 func (p *proofs) keep(ctx context.Context, c *core.Call, session *core.Session, action string) {
 	u := unfinished{User: session.UserID, Action: action}
 	for _, name := range keptFields[action] {
@@ -76,19 +76,19 @@ func (p *proofs) keep(ctx context.Context, c *core.Call, session *core.Session, 
 		}
 	}
 	if err := c.Keep(unfinishedCookie, u, unfinishedFor); err != nil {
-		p.host.Logger.WarnContext(ctx, "account: what a visitor typed is not kept over the sign-in", "error", err)
+		p.host.Logger.WarnContext(ctx, "account: could not save the form during re-authentication", "error", err)
 	}
 }
 
-// resume is what the visitor had asked for before they proved again who they are, nil for nothing. problem is set where
-// it was somebody else who asked: that is not done, and forgotten.
+// resume returns the change that the user requested before re-authentication, or nil. If another user requested it,
+// resume discards it and returns a problem code.
 func (p *proofs) resume(ctx context.Context, c *core.Call, session *core.Session) (u *unfinished, problem string) {
 	u = new(unfinished)
 	switch {
 	case !c.Kept(unfinishedCookie, u):
 		return nil, ""
 	case u.User == session.UserID && p.stale(ctx, session):
-		return nil, "" // on their way to the sign-in page
+		return nil, "" // the browser is about to open the sign-in page
 	}
 	c.Drop(unfinishedCookie)
 	if u.User != session.UserID {
@@ -97,13 +97,14 @@ func (p *proofs) resume(ctx context.Context, c *core.Call, session *core.Session
 	return u, ""
 }
 
-// stale reports whether a change needs a sign-in first.
+// stale reports whether a change requires re-authentication.
 func (p *proofs) stale(ctx context.Context, session *core.Session) bool {
 	return core.Fresh(p.fresh)(ctx, session) != nil
 }
 
-// postLink answers POST account/link, which stands in the place of signin/<provider> on the page of a visitor whose
-// proof is too old to link anything: provider is the ID. Whoever has proved who they are in the meantime is offered it.
+// postLink handles POST account/link, which the page uses instead of signin/<provider> if the last sign-in is too old
+// to link an account. The field provider is the provider's ID. It is saved in a cookie, so that the page offers the
+// link after re-authentication.
 func (p *proofs) postLink(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// The codes of problems.
+// The codes of problem responses.
 const (
 	codeReauth      = "reauth_required"
 	codeLast        = "last_method"
@@ -29,11 +29,11 @@ const (
 
 type handler = func(ctx context.Context, c *core.Call) (*core.Response, error)
 
-// gone answers a request of a user whom the store no longer has: a session in a cookie can outlive its user. The
-// browser is signed out and sent to the sign-in page; a program gets 401.
+// gone responds to a request of a user that the store no longer has, because an encrypted session cookie can outlive
+// its user. Browsers are signed out and redirected to the sign-in page. Programs get a 401.
 func gone(ctx context.Context, c *core.Call) (*core.Response, error) {
 	problem := &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
-	if c.Request.Method != http.MethodPost { // GET changes no session; the page of the sign-in replaces it
+	if c.Request.Method != http.MethodPost { // GET does not change the session; the next sign-in replaces it
 		if c.WantsJSON {
 			return nil, problem
 		}
@@ -48,7 +48,7 @@ func gone(ctx context.Context, c *core.Call) (*core.Response, error) {
 	return c.Redirect(c.URL("signin")), nil
 }
 
-// here is the visitor: a session that the guards have let through.
+// here returns the current session, which the guards have accepted.
 func here(ctx context.Context, c *core.Call) (*core.Session, error) {
 	session, err := c.Session(ctx)
 	if err == nil && session == nil {
@@ -57,16 +57,16 @@ func here(ctx context.Context, c *core.Call) (*core.Session, error) {
 	return session, err
 }
 
-// said is what the next page says about the request before it.
+// said is the result message that the next page shows about this request.
 type said struct {
 	Done    string `json:"done,omitempty"`
 	Problem string `json:"problem,omitempty"`
 }
 
-// saidCookie keeps it on the way there, so that no link can put words into the page.
+// saidCookie stores the message until the next page. A query parameter would let any link put words into the page.
 const saidCookie = "account-said"
 
-// done answers a change that was made: data to those who asked for data, else the account page with a sentence.
+// done responds to a successful change: with data as JSON, or with a redirect to the account page and a message.
 func done(ctx context.Context, c *core.Call, what string, data any) (*core.Response, error) {
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, data), nil
@@ -74,7 +74,7 @@ func done(ctx context.Context, c *core.Call, what string, data any) (*core.Respo
 	return tell(c, said{Done: what})
 }
 
-// refuse answers a change that was not made: the account page with a sentence, or a problem document.
+// refuse responds to a rejected change: with a problem document, or with a redirect to the account page and a message.
 func refuse(c *core.Call, status int, code string) (*core.Response, error) {
 	if c.WantsJSON {
 		return nil, &core.Problem{Status: status, Code: code, Text: problemText(code)}
@@ -89,7 +89,7 @@ func tell(c *core.Call, s said) (*core.Response, error) {
 	return c.Redirect(c.URL("account")), nil
 }
 
-// changed answers a change of the ways to sign in.
+// changed maps the result of a change to the sign-in methods to a response.
 func changed(ctx context.Context, c *core.Call, what string, err error) (*core.Response, error) {
 	switch {
 	case errors.Is(err, ErrLastMethod):

@@ -6,14 +6,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// told tells the audit of a change of somebody's account that was made.
+// told records a successful change in the audit log.
 func told(ctx context.Context, c *core.Call, name core.AuditName, session *core.Session) {
 	c.Audit(ctx, core.AuditEvent{
 		Name: name, Outcome: core.OutcomeOK, UserID: session.UserID, SessionID: session.ID, Methods: session.Methods,
 	})
 }
 
-// denied tells the audit of one that was refused.
+// denied records a rejected change in the audit log.
 func denied(ctx context.Context, c *core.Call, name core.AuditName, why core.Reason, userID string) {
 	c.Audit(ctx, core.AuditEvent{Name: name, Outcome: core.OutcomeRefused, Reason: why, UserID: userID})
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// deletePhrase is what a visitor types to delete their account.
+// deletePhrase is the phrase that users type to delete their account.
 const deletePhrase = "delete my account"
 
-// deletions are how people delete their accounts.
+// deletions handles account deletion.
 type deletions struct {
 	host    *core.Host
 	letters *letters
 	clear   func(ctx context.Context, u *core.User) error // Options.Delete
 }
 
-// post answers POST account/delete: phrase is [deletePhrase]. The application is asked first, then all sessions
-// end, then the user goes with everything that the store has of them.
+// post handles POST account/delete, whose field phrase must be [deletePhrase]. It calls Options.Delete first, then ends
+// all sessions, then deletes the user with all data in the store.
 func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
@@ -37,18 +37,18 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 	if err := d.clear(ctx, user.Clone()); err != nil {
 		return nil, err
 	}
-	// Before the user goes: under jwt it is the user's record that ends their sessions.
+	// End the sessions before deleting the user: with StrategyJWT the user record is needed to revoke them.
 	_, err = c.EndSessions(ctx, core.EndOptions{})
 	ended := err == nil
 	if err != nil && !notListed(err) && !errors.Is(err, core.ErrNotFound) {
-		return nil, fmt.Errorf("account: end the sessions of a user who goes: %w", err)
+		return nil, fmt.Errorf("account: end the sessions of a deleted user: %w", err)
 	}
 	if err := d.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: delete the user: %w", err)
 	}
-	if ended { // under jwt a session may have begun before the user was deleted
+	if ended { // with StrategyJWT a session may have started before the user was deleted
 		if _, err := d.host.Auth.EndSessions(ctx, user.ID, core.EndOptions{}); err != nil {
-			d.host.Logger.ErrorContext(ctx, "account: a session may have outlived a deleted user", "user_id", user.ID,
+			d.host.Logger.ErrorContext(ctx, "account: a deleted user's session may still be valid", "user_id", user.ID,
 				"error", err)
 		}
 	}
@@ -60,7 +60,7 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 	if ended {
 		return d.answer(ctx, c)
 	}
-	if err := c.SignOut(ctx); err != nil { // the user is gone; the cookies go too
+	if err := c.SignOut(ctx); err != nil { // the user is deleted; delete the cookies too
 		d.host.Logger.InfoContext(ctx, "account: sign-out after a deletion", "error", err)
 	}
 	return d.answer(ctx, c)

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// emails are how people change their address: what they ask for, the letter to the new address, and what follows upon
-// it. How the owner of the old one takes the change back is the story of undos.
+// emails handles email changes: the request, the email to the new address, and the confirmation. The undo link is
+// handled by undos.
 type emails struct {
 	host    *core.Host
 	links   *links
@@ -19,21 +19,21 @@ type emails struct {
 	undos   *undos
 }
 
-// change is the value of a record of kind "email-change": somebody wants another address, and has to prove it in the
-// session that asked. So a stranger who presses the link, signed in as nobody or as themselves, proves nothing, and a
-// mailbox that was named by mistake cannot take part in the account.
+// change is the value of a record of kind "email-change", a pending email change. Only the session that requested the
+// change can confirm it. An attacker who opens the link without a session, or in a session of another user, verifies
+// nothing. The owner of a mailbox that was entered by mistake cannot get into the account.
 type change struct {
-	Session string `json:"session"` // the ID of the session that asked
-	Old     string `json:"old"`     // the address that must not have changed meanwhile
+	Session string `json:"session"` // the ID of the session that requested the change
+	Old     string `json:"old"`     // the address at the time of the request; it must not have changed since
 	New     string `json:"new"`
 }
 
-// mostChanges is how many links to new addresses one user has under way: so many letters a day to anybody's mailbox,
-// wherever the requests come from.
+// mostChanges is the maximum number of pending email changes for one user. It limits the emails per day that one
+// account can send to arbitrary mailboxes, from any number of IP addresses.
 const mostChanges = 10
 
-// post answers POST account/email: email is the new address. The answer is the same whether the address belongs to
-// somebody or not: the letter tells the difference to its owner.
+// post handles POST account/email, whose field email is the new address. The response is the same whether or not the
+// address belongs to another user. Only the email to its owner differs.
 func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
@@ -56,7 +56,7 @@ func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error)
 	switch many, err := e.links.waiting(ctx, user.ID, kindChange); {
 	case err != nil:
 		return nil, err
-	case many >= mostChanges: // letters to strangers, for whom one user more is no new address
+	case many >= mostChanges: // emails to other people's mailboxes, limited for each user
 		return nil, &core.Problem{Status: http.StatusTooManyRequests, Code: codeMany, RetryAfter: changeFor}
 	}
 	token, err := e.host.NewToken()
@@ -78,8 +78,8 @@ func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error)
 	return tell(c, said{Done: "email-asked"})
 }
 
-// letter is the letter to a new address: the link that proves it, or where it is somebody's already, the word
-// that it was tried. Both cost the same calls of the store.
+// letter returns the email to the new address. It contains the confirmation link, or, if the address belongs to another
+// user, a notice about the attempt. Both cases make the same calls to the store, so that their timing does not differ.
 func (e *emails) letter(
 	ctx context.Context, c *core.Call, token string, user *core.User, to change,
 ) (l core.Letter, err error) {
@@ -89,7 +89,7 @@ func (e *emails) letter(
 	}
 	owner, err := core.UserByMailbox(ctx, e.host.Store, c.Field("email"))
 	switch {
-	case err == nil && owner.ID == user.ID: // the user verifies the address that they have
+	case err == nil && owner.ID == user.ID: // the user verifies the current address
 	case err == nil:
 		return core.Letter{To: to.New, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
 	case !errors.Is(err, core.ErrNotFound):
@@ -101,8 +101,8 @@ func (e *emails) letter(
 	}, nil
 }
 
-// getConfirm answers GET account/confirm: it asks whether to take the new address. Nothing happens before its button
-// is pressed, for programs that look into mails open their links.
+// getConfirm handles GET account/confirm: it asks for confirmation of the new address. Only the POST changes something,
+// because mail scanners open links.
 func (e *emails) getConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
@@ -126,7 +126,7 @@ func (e *emails) getConfirm(ctx context.Context, c *core.Call) (*core.Response, 
 	})), nil
 }
 
-// asked finds the change that a link is about. [core.ErrNotFound]: there is none that this session may finish.
+// asked returns the pending change of a token. It returns [core.ErrNotFound] if this session may not confirm one.
 func (e *emails) asked(ctx context.Context, session *core.Session, token string) (*change, *store.Record, error) {
 	var v change
 	r, err := e.links.recall(ctx, kindChange, token, &v)
@@ -136,7 +136,7 @@ func (e *emails) asked(ctx context.Context, session *core.Session, token string)
 	return &v, r, err
 }
 
-// postConfirm answers POST account/confirm: the address is the user's from now on, and the old one learns of it.
+// postConfirm handles POST account/confirm: it changes the address and notifies the old one.
 func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
@@ -144,7 +144,7 @@ func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response,
 	}
 	asked, kept, err := e.asked(ctx, session, c.Field("token"))
 	if err == nil {
-		_, err = e.links.records.DeleteRecord(ctx, kindChange, kept.Key) // of several who press the button, one goes on
+		_, err = e.links.records.DeleteRecord(ctx, kindChange, kept.Key) // of concurrent requests, one continues
 	}
 	if err == nil {
 		err = e.move(ctx, c, session.UserID, asked)
@@ -157,7 +157,7 @@ func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response,
 		return nil, fmt.Errorf("account: change the address: %w", err)
 	}
 	told(ctx, c, core.AuditEmailChanged, session)
-	if err := c.Reissue(ctx); err != nil { // the session shows the new address under jwt too
+	if err := c.Reissue(ctx); err != nil { // with StrategyJWT the session contains the address
 		e.host.Logger.WarnContext(ctx, "account: the session still shows the old address", "error", err)
 	}
 	what := "email-changed"
@@ -167,8 +167,8 @@ func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response,
 	return done(ctx, c, what, map[string]string{"email": asked.New})
 }
 
-// move gives a user another address. [core.ErrConflict]: it has become somebody else's, which the store decides at the
-// moment of writing. The way back is kept before anything changes.
+// move changes the user's address. It returns [core.ErrConflict] if the address belongs to another user by now; the
+// store decides this when it writes. The undo link is stored before anything changes.
 func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *change) error {
 	user, err := e.host.Store.User(ctx, userID)
 	if err != nil {
@@ -196,7 +196,7 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 	if letter.To == "" {
 		return nil
 	}
-	e.letters.notify(ctx, c, userID, letter) // if it cannot be sent the change stays
+	e.letters.notify(ctx, c, userID, letter) // if sending fails, the change stays
 	return nil
 }
 

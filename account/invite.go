@@ -11,32 +11,32 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Invitation is the right of the owner of an address to sign up. It is used up by the first sign-in that
-// Callbacks.SignIn allows of the user who has the address and has proved it, or whose provider vouches for it,
-// whichever way they come in; the inviter never sets a password.
+// Invitation allows the owner of an email address to sign up. The first sign-in that Callbacks.SignIn allows for a user
+// with this address uses it, with any sign-in method, if the user has verified the address or the provider vouches for
+// it. The inviter never sets a password.
 type Invitation struct {
-	// Email is the address that is invited.
+	// Email is the invited address.
 	Email string
-	// Data is what the application wants to know when the user signs up, such as the team that they join: 4 KiB of JSON
-	// at most. It reaches no browser. nil: nothing.
+	// Data is what the application needs at sign-up, such as the team to join: at most 4 KiB of JSON. It is never sent to
+	// a browser. It may be nil.
 	Data json.RawMessage
-	// For is how long the invitation is good; zero: seven days.
+	// For is the lifetime of the invitation. The default is seven days.
 	For time.Duration
-	// URL is where the letter leads: a page of this site on which the invited can sign up. Empty: the sign-in page, for
-	// which Config.URL has to be set.
+	// URL is the link in the email: a page of this site where the invited person can sign up. The default is the sign-in
+	// page, which requires Config.URL.
 	URL string
-	// Host is the host of the site, for the letter. Empty: that of URL.
+	// Host is the site's host, as shown in the email. The default is the host of URL.
 	Host string
 }
 
-// invitation is the value of a record of kind "invite", whose key is a digest of the address.
+// invitation is the value of a record of kind "invite". The record's key is a digest of the address.
 type invitation struct {
 	Email string          `json:"email"`
 	Data  json.RawMessage `json:"data,omitempty"`
 	Made  time.Time       `json:"made"`
 }
 
-// invitations are sent to addresses, and used up by their owners.
+// invitations sends, finds and deletes invitations.
 type invitations struct {
 	host    *core.Host
 	records store.RecordStore
@@ -45,8 +45,8 @@ type invitations struct {
 
 const maxInviteData = 4 << 10
 
-// Invite invites somebody by a letter. A second invitation of an address takes the place of the first. It needs
-// Options.Mail. That the address has an account already is no error: the letter leads to the sign-in page all the same.
+// Invite emails an invitation. It replaces an earlier invitation of the same address. It requires Options.Mail. If the
+// address already has an account, Invite still sends the email, and its link opens the sign-in page.
 func (a *Account) Invite(ctx context.Context, i Invitation) error {
 	return a.stories.invitations.invite(ctx, i)
 }
@@ -56,7 +56,7 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 		return errors.New("account: Invite needs Options.Mail: set a Mailer")
 	}
 	if len(i.Data) > maxInviteData || len(i.Data) > 0 && !json.Valid(i.Data) {
-		return fmt.Errorf("account: Invitation.Data has to be JSON of %d bytes at most", maxInviteData)
+		return fmt.Errorf("account: Invitation.Data must be JSON of at most %d bytes", maxInviteData)
 	}
 	address, err := core.NormalizeEmail(i.Email)
 	if err != nil {
@@ -64,7 +64,7 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 	}
 	if i.URL == "" {
 		if i.URL, err = v.host.URL("signin"); err != nil {
-			return fmt.Errorf("account: Invitation.URL is empty, and its default is not known: %w", err)
+			return fmt.Errorf("account: Invitation.URL is empty and Config.URL is not set: %w", err)
 		}
 	}
 	if i.Host == "" {
@@ -79,30 +79,30 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 		return fmt.Errorf("account: Invitation.Data: %w", err)
 	}
 	if err := v.put(ctx, address, value, now.Add(i.For)); err != nil {
-		return fmt.Errorf("account: keep the invitation: %w", err)
+		return fmt.Errorf("account: store the invitation: %w", err)
 	}
 	return v.letters.send(ctx, nil, core.Letter{
 		To: address, Kind: core.LetterInvite, URL: core.Secret(i.URL), Expires: now.Add(i.For), Host: i.Host,
 	})
 }
 
-// put writes the record of an invitation, over one that is there.
+// put writes the record of an invitation and replaces an earlier one.
 func (v *invitations) put(ctx context.Context, address string, value []byte, ends time.Time) error {
 	if err := v.take(ctx, address); err != nil {
 		return err
 	}
 	r := &store.Record{Kind: kindInvite, Key: v.host.Digest(kindInvite, address), Value: value, Expires: ends}
 	err := v.records.CreateRecord(ctx, r)
-	if errors.Is(err, core.ErrConflict) { // another invitation of the same moment
+	if errors.Is(err, core.ErrConflict) { // a concurrent invitation of the same address
 		return nil
 	}
 	return err
 }
 
-// Invitation returns the open invitation of an address: for Callbacks.SignIn, which lets a new user in or not, and
-// gives them what Data says. Whether the address is proved is for the caller to ask: by Account.EmailProved of a
-// provider, by the link of a mail, or by EmailVerified of a user of the store, as those who sign up with a password
-// are when they come in. [core.ErrNotFound]: nobody has invited it, or too long ago, or it is used up.
+// Invitation returns the open invitation of an email address. Callbacks.SignIn can use it to decide about a new user
+// and to apply Data. The caller must check that the address is verified: by Account.EmailProved of a provider, by a
+// sign-in link, or by EmailVerified of a stored user, which is set for users who sign up with a password. It returns
+// [core.ErrNotFound] if there is no invitation, or if it has expired or was used.
 func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {
 	return a.stories.invitations.find(ctx, email)
 }
@@ -130,12 +130,12 @@ func (v *invitations) find(ctx context.Context, email string) (*Invitation, erro
 	return nil, core.ErrNotFound
 }
 
-// use removes the invitation of who signs in, where the address is theirs: a stranger who says it is, in a
-// profile that nobody vouches for, does not use it up. One whose first sign-in failed after their user was made still
-// has it at the next.
+// use deletes the invitation of the user who signs in, if the address is verified. An attacker who only claims the
+// address, in a profile that its provider does not vouch for, does not use the invitation up. If the first sign-in
+// fails after the user was created, the next one still finds the invitation.
 func (v *invitations) use(ctx context.Context, u *core.User) error {
 	switch _, err := v.find(ctx, u.Email); {
-	case errors.Is(err, core.ErrNotFound): // nearly always
+	case errors.Is(err, core.ErrNotFound): // the usual case
 		return nil
 	case err != nil:
 		return err
@@ -146,7 +146,7 @@ func (v *invitations) use(ctx context.Context, u *core.User) error {
 	return v.take(ctx, u.Email)
 }
 
-// take removes the invitation of an address, where there is one.
+// take deletes the invitation of an address, if there is one.
 func (v *invitations) take(ctx context.Context, email string) error {
 	address, err := core.NormalizeEmail(email)
 	if err != nil {

@@ -21,10 +21,10 @@ func (l *letters) notify(ctx context.Context, c *core.Call, userID string, lette
 	c.Notify(ctx, core.BackgroundEmail{Letter: letter, Mailer: l.mail, UserID: userID})
 }
 
-// sendWithin bounds how long a letter may take.
+// sendWithin is the timeout for sending an email.
 const sendWithin = 20 * time.Second
 
-// send delivers a letter. c is nil for a letter that a program sends. The error tells the visitor to try again.
+// send sends an email. c is nil if no request is involved. The error asks the user to try again.
 func (l *letters) send(ctx context.Context, c *core.Call, letter core.Letter) error {
 	letter.Theme, letter.Locale = l.host.Theme, l.host.Locale
 	if c != nil {

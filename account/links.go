@@ -11,16 +11,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// maxToken is longer than any token of ours: what is longer is looked for nowhere.
+// maxToken is longer than any token. Longer values are rejected without a lookup.
 const maxToken = 64
 
-// links are the records that the tokens of letters lead to.
+// links stores the records that the tokens in emailed links refer to.
 type links struct {
-	host    *core.Host // for the digests, the clock and the log
+	host    *core.Host // for digests, the clock and logging
 	records store.RecordStore
 }
 
-// remember keeps what a link is about.
+// remember stores the record of a link.
 func (l *links) remember(ctx context.Context, kind, token, userID string, ends time.Time, v any) error {
 	value, err := json.Marshal(v)
 	if err != nil {
@@ -30,13 +30,13 @@ func (l *links) remember(ctx context.Context, kind, token, userID string, ends t
 		Kind: kind, Key: l.host.Digest("account "+kind, token), UserID: userID, Value: value, Expires: ends,
 	})
 	if err != nil {
-		return fmt.Errorf("account: keep a link of kind %s: %w", kind, err)
+		return fmt.Errorf("account: store a link of kind %s: %w", kind, err)
 	}
 	return nil
 }
 
-// withdraw removes a link whose letter did not go out, so that it is not counted among those that are under way. What
-// stays behind an error is logged and expires: nobody knows its token.
+// withdraw deletes a link whose email could not be sent, so that it does not count as pending. If the deletion fails,
+// the record is harmless until it expires, because its token was not delivered.
 func (l *links) withdraw(ctx context.Context, kind, token string) {
 	_, err := l.records.DeleteRecord(context.WithoutCancel(ctx), kind, l.host.Digest("account "+kind, token))
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
@@ -45,7 +45,8 @@ func (l *links) withdraw(ctx context.Context, kind, token string) {
 	}
 }
 
-// recall reads what a link is about into v, a pointer. [core.ErrNotFound]: there is no such link, or it has expired.
+// recall decodes the record of a token into v, a pointer. It returns [core.ErrNotFound] if the link does not exist or
+// has expired.
 func (l *links) recall(ctx context.Context, kind, token string, v any) (*store.Record, error) {
 	if token == "" || len(token) > maxToken {
 		return nil, core.ErrNotFound
@@ -56,7 +57,7 @@ func (l *links) recall(ctx context.Context, kind, token string, v any) (*store.R
 		case errors.Is(err, core.ErrNotFound):
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("account: look a link of kind %s up: %w", kind, err)
+			return nil, fmt.Errorf("account: look up a link of kind %s: %w", kind, err)
 		case !r.Expires.After(l.host.Now()) || json.Unmarshal(r.Value, v) != nil:
 			return nil, core.ErrNotFound
 		}
@@ -65,7 +66,7 @@ func (l *links) recall(ctx context.Context, kind, token string, v any) (*store.R
 	return nil, core.ErrNotFound
 }
 
-// waiting is how many links of a kind a user has that work still.
+// waiting returns the number of the user's unexpired links of a kind.
 func (l *links) waiting(ctx context.Context, userID, kind string) (n int, err error) {
 	records, err := l.records.UserRecords(ctx, userID, kind)
 	if err != nil {
@@ -79,12 +80,12 @@ func (l *links) waiting(ctx context.Context, userID, kind string) (n int, err er
 	return n, nil
 }
 
-// forget removes the links that an address has been sent, which is no longer the user's or is again: those that
-// change it, and those that choose a new password. What stays behind an error is logged and expires.
+// forget deletes the email-change and password-reset links that were sent to the user's previous address. If a deletion
+// fails, the error is logged and the link stays valid until it expires.
 func (l *links) forget(ctx context.Context, userID string) {
 	for _, kind := range []string{kindChange, kindReset} {
 		if _, err := l.records.DeleteUserRecords(ctx, userID, kind); err != nil {
-			l.host.Logger.ErrorContext(ctx, "account: links to an old address stay until they expire",
+			l.host.Logger.ErrorContext(ctx, "account: links to an old address stay valid until they expire",
 				"kind", kind, "user_id", userID, "error", err)
 		}
 	}

@@ -11,19 +11,19 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// errBusy is the answer where another request holds the lock of an account for longer than is waited.
-var errBusy = errors.New("account: another change of this account is under way")
+// errBusy is returned if another request holds the account lock for too long.
+var errBusy = errors.New("account: another change of this account is in progress")
 
-// locks keep requests apart that change how somebody signs in.
+// locks serializes changes to a user's sign-in methods.
 type locks struct {
 	records store.RecordStore
 	now     func() time.Time
 	log     *slog.Logger
 }
 
-// holding does work while no other request changes how a user signs in, in this process or another: of two requests
-// that each leave the other's way behind, the second one sees what the first one did. The lock is a record, whose
-// expiry serves where its holder died. Work ends well before that.
+// holding runs work under the user's lock, across processes. Without it, two concurrent requests that each remove a
+// different sign-in method could remove the last one. The lock is a record that expires in case its holder died. The
+// timeout of work is well before that.
 func (l *locks) holding(ctx context.Context, userID string, work func(ctx context.Context) error) error {
 	if err := l.take(ctx, userID); err != nil {
 		return err
@@ -33,12 +33,12 @@ func (l *locks) holding(ctx context.Context, userID string, work func(ctx contex
 	err := work(bounded)
 	if _, lost := l.records.DeleteRecord(context.WithoutCancel(ctx), kindLock, userID); lost != nil && err == nil &&
 		!errors.Is(lost, core.ErrNotFound) {
-		l.log.WarnContext(ctx, "account: the lock of an account stays until it expires", "error", lost)
+		l.log.WarnContext(ctx, "account: an account stays locked until the lock expires", "error", lost)
 	}
 	return err
 }
 
-// take takes the lock, waiting for another holder for two seconds.
+// take acquires the lock. It waits about two seconds for another holder.
 func (l *locks) take(ctx context.Context, userID string) error {
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
 		taken, err := l.try(ctx, userID)
@@ -60,7 +60,7 @@ func (l *locks) take(ctx context.Context, userID string) error {
 	}
 }
 
-// try takes the lock where nobody holds it, and over where its holder is gone.
+// try acquires the lock if it is free or expired.
 func (l *locks) try(ctx context.Context, userID string) (taken bool, err error) {
 	now := l.now()
 	fresh := &store.Record{
@@ -73,14 +73,14 @@ func (l *locks) try(ctx context.Context, userID string) (taken bool, err error) 
 	left, err := l.records.Record(ctx, kindLock, userID)
 	switch {
 	case errors.Is(err, core.ErrNotFound):
-		return false, nil // it was let go just now
+		return false, nil // it was released just now
 	case err != nil:
 		return false, err
 	case left.Expires.After(now):
 		return false, nil
 	}
 	left.Expires = fresh.Expires
-	err = l.records.UpdateRecord(ctx, left) // of several who take it over, one wins
+	err = l.records.UpdateRecord(ctx, left) // of concurrent requests, one succeeds
 	if errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
 		return false, nil
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// passwordProvider is the ID of the provider whose passwords live in records of kind "password".
+// passwordProvider is the ID of the provider that stores passwords as records of kind "password".
 const passwordProvider = "password"
 
-// belongings are what the store keeps of a user that can open their account.
+// belongings is everything in the store that a user could sign in with.
 type belongings struct {
 	user        *core.User
 	accounts    []*core.Account
@@ -20,18 +20,18 @@ type belongings struct {
 	hasPassword bool
 }
 
-// way is one way to sign in.
+// way is one sign-in method.
 type way struct {
 	provider core.ProviderInfo
-	// account is the linked account, nil for a password and for mail.
+	// account is the linked account. It is nil for a password and for email links.
 	account *core.Account
-	// passkey is the credential, nil for all else.
+	// passkey is the credential. It is nil for all other methods.
 	passkey *store.Authenticator
 }
 
-// waysOf are the ways in which a user can sign in under a configuration, in the order of its providers. What the
-// configuration has no provider for opens nothing and is no way: an account of a provider that was taken out, a passkey
-// without its account, an address that nobody has proved.
+// waysOf returns the user's sign-in methods under the current configuration, in the order of the providers. It leaves
+// out accounts of removed providers, passkeys without an account, and unverified addresses, because these cannot
+// sign the user in.
 func waysOf(providers []core.ProviderInfo, b belongings) (ways []way) {
 	for _, p := range providers {
 		ways = append(ways, b.waysBy(p)...)
@@ -39,7 +39,7 @@ func waysOf(providers []core.ProviderInfo, b belongings) (ways []way) {
 	return ways
 }
 
-// waysBy lists how the user can sign in with one provider.
+// waysBy returns the user's sign-in methods of one provider.
 func (b *belongings) waysBy(p core.ProviderInfo) (ways []way) {
 	switch p.Type {
 	case core.TypeCredentials:
@@ -74,8 +74,8 @@ func (b *belongings) accountsOf(provider string) (all []*core.Account) {
 	return all
 }
 
-// passkeyOf is the credential of an account of a passkey provider, nil for an account that only finds its user by what
-// they type.
+// passkeyOf returns the credential of a passkey account. It is nil for an account that only identifies the user by an
+// email address they type.
 func (b *belongings) passkeyOf(a *core.Account) *store.Authenticator {
 	i := slices.IndexFunc(b.passkeys, func(k *store.Authenticator) bool {
 		return k.ProviderAccountID == a.ProviderAccountID
@@ -86,8 +86,8 @@ func (b *belongings) passkeyOf(a *core.Account) *store.Authenticator {
 	return b.passkeys[i]
 }
 
-// isLast reports whether nothing is left to sign in with once an account is gone. An account that opens nothing is
-// never the last.
+// isLast reports whether the account is the only sign-in method. An account that cannot sign the user in is never the
+// last.
 func isLast(ways []way, gone *core.Account) bool {
 	is := func(w way) bool {
 		return w.account != nil && w.account.Provider == gone.Provider &&
@@ -96,8 +96,8 @@ func isLast(ways []way, gone *core.Account) bool {
 	return slices.ContainsFunc(ways, is) && !slices.ContainsFunc(ways, func(w way) bool { return !is(w) })
 }
 
-// readsMail reports whether a user is known to read the mailbox of their address: they have proved it, or a provider
-// has vouched for it.
+// readsMail reports whether the user owns the mailbox of their address: they verified it, or a linked provider vouches
+// for it.
 func readsMail(ctx context.Context, linked store.AccountStore, user *core.User) (bool, error) {
 	if user.Email == "" || !user.EmailVerified.IsZero() {
 		return user.Email != "", nil

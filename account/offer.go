@@ -6,18 +6,19 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// offer is what the page offers once more after a fresh sign-in: a row with a form of one button.
+// offer is the change that the page offers again after re-authentication: a row with a form and its button.
 type offer struct {
 	name, about   string
 	action        string
 	fields        [][2]string
 	label, button string
 	danger        bool
-	// passkey is true for the form that adds one, which has a script of its own.
+	// passkey is true for the form that adds a passkey, which has its own script.
 	passkey bool
 }
 
-// offered is the row for what a visitor had asked for; nil: it is about something that is there no longer.
+// offered returns the row for a change that was requested before re-authentication. It is nil if the object of the
+// change no longer exists.
 func (v *view) offered(u *unfinished) *offer {
 	o := &offer{action: "account/" + u.Action, fields: u.Fields}
 	there := false
@@ -84,7 +85,7 @@ func (v *view) offerEnd(o *offer, id string) bool {
 	return true
 }
 
-// offerLink offers to add an account or a passkey, which is a sign-in.
+// offerLink fills the row that links an account or adds a passkey, which is a sign-in.
 func (v *view) offerLink(o *offer, provider string) bool {
 	if provider == v.passkeys && provider != "" {
 		o.name, o.passkey = v.locale.Say(textPasskey), true

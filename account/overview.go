@@ -14,22 +14,22 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Overview is what somebody's account consists of, as they may see it. Its JSON form is what GET account answers, so no
-// token, no hash and no ID of the store is in it.
+// Overview describes a user's account for that user. Its JSON form is the response to GET account, so it contains no
+// tokens, hashes of passwords or IDs of the store.
 type Overview struct {
-	// User is the person.
+	// User is the user's profile.
 	User Person `json:"user"`
-	// Methods are the IDs of the providers that the user can sign in with now, each once, in the order of the sign-in
-	// page: "password", "email", "github". Never nil.
+	// Methods are the IDs of the providers that the user can sign in with, each once, in the order of the sign-in page:
+	// "password", "email", "github". It is never nil.
 	Methods []string `json:"methods"`
-	// Accounts are the linked accounts of OAuth and OpenID Connect providers. Never nil.
+	// Accounts are the linked accounts at OAuth and OpenID Connect providers. It is never nil.
 	Accounts []Linked `json:"accounts"`
-	// Passkeys are the passkeys. Never nil.
+	// Passkeys are the user's passkeys. It is never nil.
 	Passkeys []Passkey `json:"passkeys"`
-	// Sessions are the live sessions, the current one first, then those that were used last. nil: they cannot be listed
-	// under this configuration, which are those of Session.Strategy jwt without Session.Revocation.
+	// Sessions are the active sessions: the current one first, then by last use. It is nil if sessions cannot be listed,
+	// which is the case with StrategyJWT if Session.Revocation is off.
 	Sessions []Session `json:"sessions"`
-	// Second are the second factors. Always empty so far.
+	// Second are the second factors. It is always empty in this version.
 	Second []string `json:"second"`
 }
 
@@ -38,56 +38,57 @@ type Person struct {
 	Name  string `json:"name"`
 	Email string `json:"email"`
 	Image string `json:"image"`
-	// EmailVerified reports whether the user has proved the address.
+	// EmailVerified reports whether the user has verified the address.
 	EmailVerified bool `json:"emailVerified"`
 }
 
 // Linked is an account at a provider.
 type Linked struct {
-	// ID names it in requests: a hash.
+	// ID identifies the account in requests. It is a hash.
 	ID string `json:"id"`
-	// Provider is the ID of the provider, Name what people call it: the ID where it is no longer configured.
+	// Provider is the provider's ID. Name is its display name, or the ID if the provider is no longer configured.
 	Provider string `json:"provider"`
 	Name     string `json:"name"`
-	// Removable is false for the last way to sign in.
+	// Removable is false for the last sign-in method.
 	Removable bool `json:"removable"`
 }
 
-// Passkey is a passkey.
+// Passkey is a passkey of the user.
 type Passkey struct {
-	// ID names it in requests: a hash.
+	// ID identifies the passkey in requests. It is a hash.
 	ID string `json:"id"`
-	// Name is what its user calls it; empty: it has no name.
+	// Name is the name that the user gave it, or "".
 	Name string `json:"name"`
-	// Made is when it was first seen here, Used when it last signed in, to the second; zero: not known.
+	// Made is the time it was first seen, Used the time of its last sign-in, both to the second. They are zero if unknown.
 	Made time.Time `json:"made,omitzero"`
 	Used time.Time `json:"used,omitzero"`
-	// Synced reports whether it was backed up, by a password manager for example.
+	// Synced reports whether the passkey is backed up, for example by a password manager.
 	Synced bool `json:"synced"`
-	// Removable is false for the last way to sign in.
+	// Removable is false for the last sign-in method.
 	Removable bool `json:"removable"`
 }
 
-// Session is a place where the user is signed in.
+// Session is an active session of the user.
 type Session struct {
-	// ID names it in requests: a hash.
+	// ID identifies the session in requests. It is a hash.
 	ID string `json:"id"`
-	// Current is true for the session that asks.
+	// Current is true for the session of the current request.
 	Current bool `json:"current"`
-	// Made is when it began, Seen when it was last used, within an hour; zero: not known.
+	// Made is the time of the sign-in, Seen the time of the last use, to the hour. They are zero if unknown.
 	Made time.Time `json:"made,omitzero"`
 	Seen time.Time `json:"seen,omitzero"`
-	// Agent is the User-Agent of the browser: the visitor's word. Network is where it was, as limits count.
+	// Agent is the User-Agent header, which the client can forge. Network is the IP address or network that rate limits
+	// count.
 	Agent   string `json:"agent"`
 	Network string `json:"network"`
-	// Methods are how the user signed in (RFC 8176), Provider is the ID of the provider.
+	// Methods are the authentication methods (RFC 8176). Provider is the provider's ID.
 	Methods  []core.Method `json:"methods"`
 	Provider string        `json:"provider"`
-	// Expires is when it ends unless it is used before.
+	// Expires is the time the session expires if it is not used before.
 	Expires time.Time `json:"expires"`
 }
 
-// publicID is what names something of the store in requests: a hash, cut to 128 bits.
+// publicID returns the ID of a stored object for use in requests: a hash of 128 bits.
 func publicID(parts ...string) string {
 	sum := sha256.New()
 	for _, part := range parts {
@@ -100,8 +101,9 @@ func accountID(a *core.Account) string { return publicID("account", a.Provider, 
 
 func passkeyID(credentialID string) string { return publicID("passkey", credentialID) }
 
-// Overview returns what the account of a user consists of. Under a context of a request, behind the request hook, it
-// knows the current session. [core.ErrNotFound]: there is no such user. It reads the store four to six times.
+// Overview returns the account of a user. If ctx is the context of a request that passed the request hook, the result
+// marks the current session. It returns [core.ErrNotFound] if there is no such user. It makes four to six calls to the
+// store.
 func (a *Account) Overview(ctx context.Context, userID string) (*Overview, error) {
 	v, err := a.stories.pages.looks.look(ctx, userID, "")
 	if err != nil {
@@ -110,21 +112,21 @@ func (a *Account) Overview(ctx context.Context, userID string) (*Overview, error
 	return &v.Overview, nil
 }
 
-// overviews are made of what the store has of a user.
+// overviews reads overviews from the store.
 type overviews struct {
 	host    *core.Host
 	records store.RecordStore
 	notes   *passkeyNotes
 }
 
-// looked is an overview together with what it was made of.
+// looked is an overview and the data it was built from.
 type looked struct {
 	Overview
 	has  belongings
 	ways []way
 }
 
-// look reads everything about a user. current is the ID of the session that asks, empty where the context tells.
+// look reads everything about a user. current is the current session's ID, or "" if the context contains the session.
 func (o *overviews) look(ctx context.Context, userID, current string) (*looked, error) {
 	has, records, err := o.belongings(ctx, userID)
 	if err != nil {
@@ -149,7 +151,7 @@ func (o *overviews) look(ctx context.Context, userID, current string) (*looked, 
 	return v, err
 }
 
-// belongings reads what can open the account of a user, and the records that it has.
+// belongings reads the user's sign-in methods and records.
 func (o *overviews) belongings(ctx context.Context, userID string) (b belongings, records []*store.Record, err error) {
 	if b.user, err = o.host.Store.User(ctx, userID); err != nil {
 		return b, nil, fmt.Errorf("account: read the user: %w", err)
@@ -171,8 +173,8 @@ func (o *overviews) belongings(ctx context.Context, userID string) (b belongings
 	return b, records, nil
 }
 
-// passwordOpens reports whether a password signs its user in. One that was set before anybody had proved the address
-// may be a stranger's, and has ended with the proof.
+// passwordOpens reports whether a password is valid for sign-in. A password that was set before the address was
+// verified may be an attacker's. It becomes invalid when the address is verified.
 func passwordOpens(u *core.User, r *store.Record) bool {
 	var p struct {
 		Hash     string `json:"hash"`
@@ -201,8 +203,8 @@ func (v *looked) addAccounts(providers []core.ProviderInfo) {
 	}
 }
 
-// addPasskeys lists the passkeys. One that is listed for the first time is noted: a visitor who adds one comes to the
-// page at once.
+// addPasskeys lists the passkeys. It stores the time a passkey is first listed, which is right after it was added,
+// because adding one redirects to the page.
 func (o *overviews) addPasskeys(ctx context.Context, v *looked, records []*store.Record) {
 	notes := map[string]passkeyNote{}
 	for _, r := range records {
@@ -228,7 +230,7 @@ func (o *overviews) addPasskeys(ctx context.Context, v *looked, records []*store
 	})
 }
 
-// lastPasskey reports whether a passkey is the last way to sign in.
+// lastPasskey reports whether a passkey is the only sign-in method.
 func (v *looked) lastPasskey(k *store.Authenticator) bool {
 	for _, w := range v.ways {
 		if w.passkey == k {

@@ -14,16 +14,16 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// pages show accounts: the account page, and its sections on pages of the application.
+// pages renders the account page, and its sections on pages of the application.
 type pages struct {
 	host   *core.Host
 	looks  *overviews
 	proofs *proofs
-	// mails: letters can be sent. deletes: accounts can be deleted.
+	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
 }
 
-// get answers GET account: the page, or the overview as JSON.
+// get handles GET account with the page, or with the overview as JSON.
 func (p *pages) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
@@ -55,21 +55,21 @@ func (p *pages) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 	return c.Render(ctx, http.StatusOK, page, accountPage(page, v, s)), nil
 }
 
-// Methods are the visitor's ways to sign in, for a page of the application's own: linked accounts, passkeys, password.
-// Like the other sections it fails to render without the request hook and without a session, has no style of its own,
-// and reads what it shows from the store. Its forms lead to the account page.
+// Methods is the section with the user's sign-in methods (linked accounts, passkeys, password), for the application's
+// own pages. Like the other sections, it has no styles and reads its data from the store. It fails to render without
+// the request hook or without a session. After a change, its forms redirect to the account page.
 func (a *Account) Methods() templ.Component { return a.section("Methods", methodsSection) }
 
-// Sessions are the devices that the visitor is signed in on, and what signs them out.
+// Sessions is the section that lists the user's active sessions and ends them.
 func (a *Account) Sessions() templ.Component { return a.section("Sessions", sessionsSection) }
 
-// Email is the visitor's address, and a form that changes it where Options.Mail is set.
+// Email is the section with the user's email address. It contains a form to change it if Options.Mail is set.
 func (a *Account) Email() templ.Component { return a.section("Email", emailSection) }
 
-// Danger is the form that deletes the visitor's account; nothing where Options.Delete is nil.
+// Danger is the section with the form that deletes the account. It renders nothing if Options.Delete is nil.
 func (a *Account) Danger() templ.Component { return a.section("Danger", dangerSection) }
 
-// section draws a section on a page of the application.
+// section returns a component that renders a section on a page of the application.
 func (a *Account) section(name string, draw func(*view) templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		v, err := a.stories.pages.elsewhere(ctx, name)
@@ -80,18 +80,18 @@ func (a *Account) section(name string, draw func(*view) templ.Component) templ.C
 	})
 }
 
-// elsewhere is the view of a section on a page of the application.
+// elsewhere returns the view for a section on a page of the application.
 func (p *pages) elsewhere(ctx context.Context, name string) (*view, error) {
 	state, ok := ui.StateFrom(ctx)
 	if !ok {
-		return nil, fmt.Errorf("account: %s needs the request hook of the router's adapter in front of the handler", name)
+		return nil, fmt.Errorf("account: %s requires the adapter's request hook before the handler", name)
 	}
 	session, err := core.SessionFrom(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("account: %s: %w", name, err)
 	}
 	if session == nil {
-		return nil, fmt.Errorf("account: %s needs a visitor who is signed in: guard the handler with RequireSession", name)
+		return nil, fmt.Errorf("account: %s requires a signed-in user: protect it with RequireSession", name)
 	}
 	token, err := ui.CSRFToken(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *pages) elsewhere(ctx context.Context, name string) (*view, error) {
 	}
 	l, err := p.looks.look(ctx, session.UserID, session.ID)
 	if errors.Is(err, core.ErrNotFound) {
-		return nil, fmt.Errorf("account: %s: the store has no such user: %w", name, err)
+		return nil, fmt.Errorf("account: %s: user not found in the store: %w", name, err)
 	}
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (p *pages) elsewhere(ctx context.Context, name string) (*view, error) {
 	return v, nil
 }
 
-// view is the view of what was looked up.
+// view returns the view of an overview.
 func (p *pages) view(l *looked, base, csrf string, locale ui.Locale) *view {
 	v := &view{
 		Overview: l.Overview, base: base, csrf: csrf, locale: locale, back: base + "/account", now: p.host.Now(),

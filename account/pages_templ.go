@@ -9,7 +9,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// accountPage is the account page: the four sections.
+// accountPage is the account page with its four sections.
 func accountPage(page ui.Page, v *view, s said) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -197,7 +197,7 @@ func accountPage(page ui.Page, v *view, s said) templ.Component {
 	})
 }
 
-// askPage asks before something happens: programs that open the links of mails press no button.
+// askPage asks for confirmation with a button, because mail scanners open links.
 func askPage(v askView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// passkeys are how people look after theirs. They make new ones by signing in with them.
+// passkeys renames and removes passkeys. A new passkey is created by a sign-in with it.
 type passkeys struct {
 	host  *core.Host
 	looks *overviews
@@ -23,11 +23,11 @@ type passkeys struct {
 	notes *passkeyNotes
 }
 
-// maxName is how many characters the name of a passkey has at most.
+// maxName is the maximum length of a passkey name, in characters.
 const maxName = 64
 
-// NamePasskey gives a passkey of a user a name, of 64 characters at most; empty takes it away. id is that of
-// [Passkey]. [core.ErrNotFound]: the user has no such passkey.
+// NamePasskey renames a user's passkey. The name has at most 64 printable characters; "" removes it. id is the ID of a
+// [Passkey]. NamePasskey returns [core.ErrNotFound] if the user has no such passkey.
 func (a *Account) NamePasskey(ctx context.Context, userID, id, name string) error {
 	return a.stories.passkeys.name(ctx, userID, id, name)
 }
@@ -44,10 +44,11 @@ func (p *passkeys) name(ctx context.Context, userID, id, name string) error {
 	return p.notes.write(ctx, userID, id, func(n *passkeyNote) { n.Name = name })
 }
 
-var errName = errors.New("account: the name of a passkey is 64 characters at most, all of them printable")
+var errName = errors.New("account: a passkey name must have at most 64 printable characters")
 
-// RemovePasskey removes a passkey of a user. id is that of [Passkey]. [ErrLastMethod]: they could not sign in any more;
-// [core.ErrNotFound]: the user has no such passkey. The authenticator keeps its half, which opens nothing any more.
+// RemovePasskey removes a user's passkey. id is the ID of a [Passkey]. It returns [ErrLastMethod] if the user could not
+// sign in afterwards, and [core.ErrNotFound] if the user has no such passkey. The authenticator still has its private
+// key, which is no longer accepted.
 func (a *Account) RemovePasskey(ctx context.Context, userID, id string) error {
 	return a.stories.passkeys.remove(ctx, userID, id)
 }
@@ -66,8 +67,8 @@ func (p *passkeys) remove(ctx context.Context, userID, id string) error {
 	})
 }
 
-// removeFrom removes the account of a passkey first, without which it opens nothing, then the passkey. What a
-// failure leaves behind is listed, and goes the next time.
+// removeFrom removes the passkey's account first, because the passkey cannot sign in without it, then the passkey. If a
+// step fails, the page still lists the passkey and the next attempt removes it.
 func (p *passkeys) removeFrom(ctx context.Context, has belongings, key *store.Authenticator) error {
 	for _, account := range has.accounts {
 		if account.Type != core.TypeWebAuthn || account.ProviderAccountID != key.ProviderAccountID {
@@ -89,7 +90,7 @@ func (p *passkeys) removeFrom(ctx context.Context, has belongings, key *store.Au
 	return nil
 }
 
-// find finds a passkey of a user by its ID.
+// find returns a user's passkey by its public ID.
 func (p *passkeys) find(ctx context.Context, userID, id string) (*store.Authenticator, error) {
 	keys := p.host.Authenticators
 	if keys == nil {
@@ -107,7 +108,7 @@ func (p *passkeys) find(ctx context.Context, userID, id string) (*store.Authenti
 	return nil, core.ErrNotFound
 }
 
-// post answers POST account/passkey: id and name, or id and remove.
+// post handles POST account/passkey with the fields id and name, or id and remove.
 func (p *passkeys) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
@@ -130,7 +131,7 @@ func (p *passkeys) post(ctx context.Context, c *core.Call) (*core.Response, erro
 	return changed(ctx, c, "passkey-named", err)
 }
 
-// used notes when a passkey signed in.
+// used stores the time of a sign-in with a passkey.
 func (p *passkeys) used(ctx context.Context, signIn *core.PendingSignIn) {
 	if signIn.Account == nil || signIn.Account.Type != core.TypeWebAuthn {
 		return

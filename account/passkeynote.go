@@ -12,27 +12,27 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// passkeyNote is the value of a record of kind "passkey", whose key is the passkey's ID of the overview.
+// passkeyNote is the value of a record of kind "passkey". The record's key is the passkey's public ID.
 type passkeyNote struct {
 	Name string    `json:"name"`
 	Made time.Time `json:"made,omitzero"`
 	Used time.Time `json:"used,omitzero"`
 }
 
-// seen notes when a passkey was first seen.
+// seen sets the time a passkey was first seen, once.
 func (n *passkeyNote) seen(at time.Time) {
 	if n.Made.IsZero() {
 		n.Made = at
 	}
 }
 
-// passkeyNotes are what is known of passkeys beside what proves them: names, and times.
+// passkeyNotes stores the names and times of passkeys. Credentials are stored elsewhere.
 type passkeyNotes struct {
 	records store.RecordStore
 	log     *slog.Logger
 }
 
-// write changes what is noted of a passkey. Of two changes at once both count.
+// write updates the note of a passkey. It retries after write conflicts, so that no concurrent update is lost.
 func (p *passkeyNotes) write(ctx context.Context, userID, id string, change func(*passkeyNote)) error {
 	for range 3 {
 		err := p.try(ctx, userID, id, change)
@@ -53,11 +53,11 @@ func (p *passkeyNotes) try(ctx context.Context, userID, id string, change func(*
 	if absent {
 		kept = &store.Record{Kind: kindPasskey, Key: id, UserID: userID}
 	} else if err := json.Unmarshal(kept.Value, &n); err != nil {
-		n = passkeyNote{} // nothing that this version wrote
+		n = passkeyNote{} // not written by this version
 	}
 	change(&n)
 	if kept.Value, err = json.Marshal(n); err != nil {
-		return fmt.Errorf("account: note of a passkey: %w", err)
+		return fmt.Errorf("account: encode the note of a passkey: %w", err)
 	}
 	if absent {
 		return p.records.CreateRecord(ctx, kept)
@@ -65,9 +65,9 @@ func (p *passkeyNotes) try(ctx context.Context, userID, id string, change func(*
 	return p.records.UpdateRecord(ctx, kept)
 }
 
-// note is write for what nobody is kept waiting for: a failure is logged.
+// note calls write and only logs a failure.
 func (p *passkeyNotes) note(ctx context.Context, userID, id string, change func(*passkeyNote)) {
 	if err := p.write(ctx, userID, id, change); err != nil {
-		p.log.WarnContext(ctx, "account: what is noted of a passkey could not be written", "error", err)
+		p.log.WarnContext(ctx, "account: could not write the note of a passkey", "error", err)
 	}
 }

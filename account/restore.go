@@ -12,18 +12,20 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// restoreTries is how often an address is written again that a request under way, or a squatter, takes in between.
+// restoreTries is the number of attempts to restore an address that a concurrent request or another user takes
+// meanwhile.
 const restoreTries = 3
 
-// restores give users the address back that they had.
+// restores restores a user's previous email address.
 type restores struct {
 	host  *core.Host
 	links *links
 }
 
-// takeBack restores an address, forgets the links that went to others since, ends all sessions, and removes the sign-in
-// methods that were added since the change. link is the record of the link, which stays. A change that another request
-// was writing meanwhile is found afterwards, when no session is left that could begin another.
+// takeBack restores the address, deletes the links that were sent to other addresses since, ends all sessions, and
+// removes the sign-in methods that were added since the change. link is the undo link's record, which it does not
+// delete. A concurrent request of the attacker may still change the address. takeBack checks for that at the end, when
+// no session is left that could start another change.
 func (r *restores) takeBack(
 	ctx context.Context, c *core.Call, link *store.Record, v *undo,
 ) (removed []added, err error) {
@@ -51,7 +53,7 @@ func (r *restores) takeBack(
 	return nil, errBusy
 }
 
-// restore gives a user the address that they had.
+// restore writes the previous address to the user.
 func (r *restores) restore(ctx context.Context, c *core.Call, userID string, v *undo) error {
 	user, err := r.host.Store.User(ctx, userID)
 	if err != nil || user.Email == v.Address {
@@ -75,12 +77,13 @@ func (r *restores) restore(ctx context.Context, c *core.Call, userID string, v *
 	return errBusy
 }
 
-// vacate takes an address from a user who never proved it: whoever moved it away could else register it anew, by a
-// profile that nobody vouches for, and its owner would never have it back. [core.ErrConflict]: its user has proved it.
+// vacate removes the address from a user who never verified it. Otherwise an attacker who moved the address away could
+// register it again, with a profile that its provider does not vouch for, and its owner could never get it back. It
+// returns [core.ErrConflict] if that user has verified the address.
 func (r *restores) vacate(ctx context.Context, c *core.Call, address string) error {
 	squatter, err := r.host.Store.UserByEmail(ctx, address)
 	switch {
-	case errors.Is(err, core.ErrNotFound): // they have gone by themselves
+	case errors.Is(err, core.ErrNotFound): // that user gave it up meanwhile
 		return nil
 	case err != nil:
 		return err
@@ -91,7 +94,7 @@ func (r *restores) vacate(ctx context.Context, c *core.Call, address string) err
 	left := squatter.Clone()
 	left.Email, left.Null = "", left.Null|store.NullEmail
 	if left, err = r.host.Store.UpdateUser(ctx, left); err != nil {
-		return fmt.Errorf("account: take the address from a user who never proved it: %w", err)
+		return fmt.Errorf("account: remove the address from a user who never verified it: %w", err)
 	}
 	c.UpdatedUser(ctx, squatter, left)
 	c.Audit(ctx, core.AuditEvent{
@@ -100,7 +103,7 @@ func (r *restores) vacate(ctx context.Context, c *core.Call, address string) err
 	return nil
 }
 
-// endAll ends all sessions of a user, where this configuration can.
+// endAll ends all sessions of the user, if the configuration allows it.
 func (r *restores) endAll(ctx context.Context, userID string) error {
 	_, err := r.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
 	switch {
@@ -113,8 +116,8 @@ func (r *restores) endAll(ctx context.Context, userID string) error {
 	return nil
 }
 
-// forgetUndos removes the ways back from changes that were made after since, but the one that is taken: the mailboxes
-// that would take them may be a stranger's.
+// forgetUndos deletes the other undo links that were created since the given time, because they may be in the
+// attacker's mailboxes.
 func (r *restores) forgetUndos(ctx context.Context, taken *store.Record, since time.Time) {
 	userID := taken.UserID
 	records, err := r.links.records.UserRecords(ctx, userID, kindUndo)
@@ -132,7 +135,7 @@ func (r *restores) forgetUndos(ctx context.Context, taken *store.Record, since t
 		}
 	}
 	if err != nil {
-		r.host.Logger.ErrorContext(ctx, "account: links that undo a later change stay until they expire",
+		r.host.Logger.ErrorContext(ctx, "account: links that undo a later change stay valid until they expire",
 			"user_id", userID, "error", err)
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// sessionsOf lists the sessions of a user, the current one first. nil: this configuration does not list them.
+// sessionsOf lists the user's sessions, the current one first. It returns nil if the configuration cannot list
+// sessions.
 func sessionsOf(ctx context.Context, auth *core.Auth, userID, current string) ([]Session, error) {
 	infos, err := auth.Sessions(ctx, userID)
 	switch {
@@ -45,16 +46,16 @@ func sessionsOf(ctx context.Context, auth *core.Auth, userID, current string) ([
 	return all, nil
 }
 
-// notListed reports whether an error of core says that this configuration cannot list sessions, or end them.
+// notListed reports whether an error means that the configuration cannot list or end sessions.
 func notListed(err error) bool {
 	var e *core.Error
 	return errors.As(err, &e) && (e.Type == core.ErrInvalidConfig || e.Type == core.ErrMissingStoreMethods)
 }
 
-// endings are how people sign out elsewhere, or everywhere.
+// endings ends sessions.
 type endings struct{}
 
-// post answers POST account/end: session is an ID of the overview, "others" or "all".
+// post handles POST account/end. The field session is a public session ID, "others" or "all".
 func (e *endings) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
@@ -68,7 +69,7 @@ func (e *endings) post(ctx context.Context, c *core.Call) (*core.Response, error
 	case "all":
 		options = core.EndOptions{}
 	case "others":
-		if session.ID == "" { // a session without facts: it would end with the others
+		if session.ID == "" { // a session without an ID would end with the others
 			return refuse(c, http.StatusConflict, codeNotListed)
 		}
 		options = core.EndOptions{Except: session.ID}

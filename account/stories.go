@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// stories are what people do with their accounts, each made of what it needs and nothing else.
+// stories are the handlers of the plugin, one for each user action.
 type stories struct {
 	pages       *pages
 	proofs      *proofs
@@ -24,7 +24,7 @@ type stories struct {
 
 	host  *core.Host
 	fresh time.Duration // Options.Fresh
-	// mails: letters can be sent. deletes: accounts can be deleted.
+	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
 }
 
@@ -51,10 +51,10 @@ func storiesOf(h *core.Host, o *Options) *stories {
 	}
 }
 
-// signedIn lets everybody through who is signed in.
+// signedIn is a guard that accepts every signed-in user.
 var signedIn = []core.Guard{func(context.Context, *core.Session) error { return nil }}
 
-// actions are those of the account page.
+// actions returns the actions of the plugin.
 func (s *stories) actions() []core.Action {
 	all := []core.Action{
 		{Method: http.MethodGet, Require: signedIn, Handle: s.pages.get},
@@ -84,7 +84,7 @@ func (s *stories) actions() []core.Action {
 	return all
 }
 
-// existing answers for users whom the store no longer has.
+// existing wraps a handler with the response to users that the store no longer has.
 func existing(handle handler) handler {
 	return func(ctx context.Context, c *core.Call) (*core.Response, error) {
 		response, err := handle(ctx, c)
@@ -95,19 +95,19 @@ func existing(handle handler) handler {
 	}
 }
 
-// change is an action for visitors who have proved within a time who they are.
+// change returns an action that requires a sign-in within the given duration.
 func (s *stories) change(verb string, within time.Duration, handle handler) core.Action {
 	return core.Action{
 		Method: http.MethodPost, Verb: verb, Require: signedIn, Handle: s.proofs.proved(verb, within, handle),
 	}
 }
 
-// gate never holds a sign-in. It notes when a passkey was used, and takes the invitation of who signs in, whom
-// Callbacks.SignIn has given what it holds by now. What it cannot write is logged: nobody is kept out for it.
+// gate never stops a sign-in. It stores the time a passkey was used, and deletes the user's invitation, which
+// Callbacks.SignIn has applied by now. Failures are only logged, so that they do not prevent the sign-in.
 func (s *stories) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
 	s.passkeys.used(ctx, p)
 	if err := s.invitations.use(ctx, p.User); err != nil {
-		s.host.Logger.WarnContext(ctx, "account: an invitation that was used could not be removed", "error", err)
+		s.host.Logger.WarnContext(ctx, "account: could not delete a used invitation", "error", err)
 	}
 	return "", nil
 }

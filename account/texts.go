@@ -2,7 +2,7 @@ package account
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// What the page and its sections say.
+// The texts of the page and its sections.
 var (
 	textHeading    = ui.Text{Key: "account.heading", English: "Your account"}
 	textSignedInAs = ui.Text{Key: "account.who", English: "Signed in as %s"}
@@ -55,7 +55,7 @@ var (
 	}
 	textOthers      = ui.Text{Key: "account.sessions.others", English: "Sign out everywhere else"}
 	textSignOut     = ui.Text{Key: "account.sessions.end", English: "Sign out"}
-	textThen        = ui.Text{Key: "account.then", English: ", %s"} // between what is known of a session
+	textThen        = ui.Text{Key: "account.then", English: ", %s"} // between facts about a session
 	textHere        = ui.Text{Key: "account.sessions.here", English: "here"}
 	textEmail       = ui.Text{Key: "account.email.heading", English: "E-mail address"}
 	textNoEmail     = ui.Text{Key: "account.email.none", English: "None"}

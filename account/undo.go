@@ -11,29 +11,28 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// undo is the value of a record of kind "email-undo": the address that a user had, and whose mailbox may take the
-// change back.
+// undo is the value of a record of kind "email-undo": the user's previous address, whose owner may undo the change.
 type undo struct {
 	Address string    `json:"address"`
 	Proved  time.Time `json:"proved,omitzero"`
 	Made    time.Time `json:"made"`
-	// Had are the IDs of the sign-in methods at the time of the change, and Password is when the password was set, zero
-	// for none. Undoing the change removes all others. Had is nil in links from before these fields were added: those
-	// remove what was added after Made.
+	// Had are the IDs of the sign-in methods at the time of the change. Password is the time the password was set, or zero
+	// if there was none. Undoing the change removes all other methods. Had is nil in links that are older than these
+	// fields; those links remove the methods that were added after Made.
 	Had      []string  `json:"had"`
 	Password time.Time `json:"password,omitzero"`
 }
 
-// undos are how the owner of an old address takes a change of it back.
+// undos handles the links that undo email changes.
 type undos struct {
 	host     *core.Host
 	links    *links
 	restores *restores
 }
 
-// letter keeps the way back from a change of address, and is the letter to the old address with the link to it.
-// An address that nobody has proved may be a stranger's, mistyped once: it gets the news and no link, which would make
-// the account the stranger's. Its zero value: there was no address.
+// letter stores the undo link of an email change and returns the email to the old address. An unverified address may be
+// a typo and belong to an attacker. It gets the notice without a link, because the link would let its owner take over
+// the account. If the user had no address, the email is the zero value.
 func (u *undos) letter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
 	now := u.host.Now()
 	if proved, err := readsMail(ctx, u.host.Accounts, user); err != nil || !proved {
@@ -55,7 +54,7 @@ func (u *undos) letter(ctx context.Context, c *core.Call, user *core.User) (l co
 	}, err
 }
 
-// get answers GET account/undo: it asks whether to take the change back. Nobody needs to be signed in.
+// get handles GET account/undo: it asks for confirmation. It does not require a session.
 func (u *undos) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var v undo
 	_, err := u.links.recall(ctx, kindUndo, c.Field("token"), &v)

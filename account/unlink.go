@@ -9,15 +9,16 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// unlinks remove accounts of providers from users.
+// unlinks removes linked accounts.
 type unlinks struct {
 	host  *core.Host
 	looks *overviews
 	locks *locks
 }
 
-// Unlink removes an account of a provider from a user. [ErrLastMethod]: they could not sign in any more;
-// [core.ErrNotFound]: the user has no such account, or it is that of a passkey, which RemovePasskey removes.
+// Unlink removes a linked account of a user. It returns [ErrLastMethod] if the user could not sign in afterwards. It
+// returns [core.ErrNotFound] if the user has no such account, or if the account belongs to a passkey; use RemovePasskey
+// for that.
 func (a *Account) Unlink(ctx context.Context, userID, provider, accountID string) error {
 	return a.stories.unlinks.unlink(ctx, userID, provider, accountID)
 }
@@ -37,7 +38,7 @@ func (u *unlinks) unlink(ctx context.Context, userID, provider, accountID string
 	})
 }
 
-// unlink removes an account that is not the last way in, under the lock.
+// unlink removes an account unless it is the last sign-in method. The caller holds the user's lock.
 func unlink(ctx context.Context, h *core.Host, has belongings, account *core.Account) error {
 	if isLast(waysOf(h.Providers(), has), account) {
 		return ErrLastMethod
@@ -48,7 +49,7 @@ func unlink(ctx context.Context, h *core.Host, has belongings, account *core.Acc
 	return nil
 }
 
-// post answers POST account/unlink: account is an ID of the overview.
+// post handles POST account/unlink. The field account is an ID of the overview.
 func (u *unlinks) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {

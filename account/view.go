@@ -8,24 +8,26 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// view is what the sections show, on our page and on those of the application.
+// view is the data of the sections, on the account page and on pages of the application.
 type view struct {
 	Overview
-	// base is the public address of the auth routes, csrf the token of the forms, back where forms of other actions lead.
+	// base is the base URL of the auth routes, csrf the CSRF token, back the page that forms of other actions return to.
 	base, csrf, back string
-	// locale is the language of the words.
-	locale ui.Locale
-	now    time.Time
-	// add are the providers that can be linked, passkeys is the one for passkeys, empty for none.
+	locale           ui.Locale
+	now              time.Time
+	// add are the providers that can be linked. passkeys is the ID of the passkey provider, or "".
 	add      []core.ProviderInfo
 	passkeys string
-	// password: there is a provider for passwords, and mails: letters can be sent. deletes: the account can be deleted.
+	// password reports whether a password provider is configured, mails whether emails can be sent, deletes whether users
+	// can delete their account.
 	password, mails, deletes bool
-	// mailLinks: there is a provider of sign-in links. stale: a change needs a sign-in first.
+	// mailLinks reports whether a provider of sign-in links is configured, stale whether a change requires
+	// re-authentication.
 	mailLinks, stale bool
-	// again is what the visitor asked for before they signed in again; nil: nothing.
+	// again is the change that was requested before re-authentication, or nil.
 	again *offer
-	// page is for the script of the passkey form; nil outside of our page, which then leads there.
+	// page is for the script of the passkey form. It is nil on pages of the application, where a link to the account page
+	// replaces the form.
 	page *ui.Page
 }
 
@@ -33,18 +35,18 @@ func (v *view) url(action string) string { return v.base + "/" + action }
 
 func (v *view) has(method string) bool { return slices.Contains(v.Methods, method) }
 
-// mailed reports whether a link by mail opens the account.
+// mailed reports whether the user can sign in with an emailed link.
 func (v *view) mailed() bool { return v.mailLinks && v.User.EmailVerified }
 
-// listed reports whether there is a way to sign in to list.
+// listed reports whether there is a sign-in method to list.
 func (v *view) listed() bool { return len(v.Accounts)+len(v.Passkeys) > 0 || v.password || v.mailed() }
 
-// others reports whether there is a session besides the current one.
+// others reports whether there is a session other than the current one.
 func (v *view) others() bool {
 	return slices.ContainsFunc(v.Sessions, func(s Session) bool { return !s.Current })
 }
 
-// askView is a page that asks before something happens.
+// askView is the data of a page that asks for confirmation.
 type askView struct {
 	Page                   ui.Page
 	CSRFToken              string
@@ -52,7 +54,7 @@ type askView struct {
 	Action, Token, Button  string
 }
 
-// who is what the page calls its visitor.
+// who returns the user's name, or the email address.
 func (v *view) who() string {
 	if v.User.Name != "" {
 		return v.User.Name

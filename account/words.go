@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// doneText is what the page says about a change that was made, the zero value for what it does not know.
+// doneText returns the message for a successful change, or the zero value for an unknown code.
 func doneText(what string) ui.Text {
 	switch what {
 	case "unlinked":
@@ -32,7 +32,7 @@ func doneText(what string) ui.Text {
 	return ui.Text{}
 }
 
-// problemText is what the page says about a change that was not made.
+// problemText returns the message for a rejected change.
 func problemText(code string) ui.Text {
 	switch code {
 	case "":
@@ -63,7 +63,7 @@ func problemText(code string) ui.Text {
 	return textProblemOther
 }
 
-// ago says how long ago something was, and the day when that is longer.
+// ago returns a relative time such as "5 minutes ago", or the date after two weeks.
 func (v *view) ago(at time.Time) string {
 	many := func(t ui.Text, n float64) string { return v.locale.Say(t.With(strconv.Itoa(int(n)))) }
 	switch d := v.now.Sub(at); {
@@ -83,8 +83,8 @@ func (v *view) ago(at time.Time) string {
 	return v.locale.Say(textOnDay.With(v.locale.Date(at)))
 }
 
-// browsers and systems are looked for in a User-Agent in this order: most browsers also name those that they want to
-// be taken for.
+// browsers and systems map substrings of User-Agent headers to names. The order matters, because most browsers also
+// name browsers that they imitate.
 var (
 	browsers = [][2]string{
 		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"},
@@ -96,7 +96,8 @@ var (
 	}
 )
 
-// device is what the page calls the browser of a session: "Firefox on Windows", or what it says of itself.
+// device returns a short name of a session's browser, such as "Firefox on Windows", or the start of its User-Agent
+// header.
 func (v *view) device(agent string) string {
 	find := func(names [][2]string) string {
 		for _, n := range names {
@@ -120,7 +121,7 @@ func (v *view) device(agent string) string {
 	return agent
 }
 
-// aboutSession says when and from where a session was used.
+// aboutSession describes the last use and the network of a session.
 func (v *view) aboutSession(s Session) string {
 	var parts []string
 	switch {
@@ -141,7 +142,7 @@ func (v *view) aboutSession(s Session) string {
 	return capital(v.list(parts))
 }
 
-// list joins what is said of one thing, with the comma of the language.
+// list joins facts with the comma of the language.
 func (v *view) list(parts []string) string {
 	var b strings.Builder
 	for i, part := range parts {
@@ -153,7 +154,7 @@ func (v *view) list(parts []string) string {
 	return b.String()
 }
 
-// aboutPasskey says when a passkey was made and used.
+// aboutPasskey describes when a passkey was added and last used.
 func (v *view) aboutPasskey(p Passkey) string {
 	var parts []string
 	if !p.Made.IsZero() {
@@ -168,7 +169,7 @@ func (v *view) aboutPasskey(p Passkey) string {
 	return capital(v.list(parts))
 }
 
-// title is what the page calls a passkey.
+// title returns the passkey's name, or the word "Passkey".
 func (v *view) title(p Passkey) string {
 	if p.Name == "" {
 		return v.locale.Say(textPasskey)
@@ -184,12 +185,12 @@ func capital(s string) string {
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// hostOf is the host of an address: "app.example".
+// hostOf returns the host of a URL, such as "app.example".
 func hostOf(address string) string {
 	_, rest, _ := strings.Cut(address, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return host
 }
 
-// linkable reports whether a provider can be added from the page: those of OAuth.
+// linkable reports whether the page can link accounts of this provider, which is so for OAuth and OpenID Connect.
 func linkable(p core.ProviderInfo) bool { return p.Type == core.TypeOAuth || p.Type == core.TypeOIDC }
