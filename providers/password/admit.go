@@ -11,19 +11,19 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// newcomers are made of sign-ups whose address was proved.
+// newcomers creates users from sign-ups with a verified address.
 type newcomers struct {
 	room      *waitingRoom
 	passwords *passwords
 	users     core.Store
-	// transactor and deleter are the store as it has transactions and deletes users; nil where it does not.
+	// transactor and deleter are nil if the store does not support them.
 	transactor store.Transactor
 	deleter    store.UserDeleter
 	now        func() time.Time
 	log        *slog.Logger
 }
 
-// of returns the user that a sign-up is going to be, with an ID for stores that make none. Nothing is written yet.
+// of returns the user of a sign-up, with an ID for stores that do not create IDs. It writes nothing.
 func (n *newcomers) of(w *waiting) *core.User {
 	return &core.User{ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: n.now()}
 }
@@ -57,15 +57,15 @@ func (n *newcomers) admit(ctx context.Context, w *waiting, user *core.User) (*co
 	return n.createInTurn(ctx, w, user)
 }
 
-// createAtOnce uses the sign-up up and writes user and password in one transaction: a process that ends in between has
-// done nothing, and the link works again.
+// createAtOnce uses up the sign-up and writes the user and the password in one transaction. If the process stops
+// meanwhile, nothing is written and the link still works.
 func (n *newcomers) createAtOnce(
 	ctx context.Context, tx store.Transactor, w *waiting, fresh *core.User,
 ) (user *core.User, err error) {
 	err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {
 		records, ok := inside.(store.RecordStore)
 		if !ok {
-			return errors.New("password: the store has no records inside a transaction")
+			return errors.New("password: the store's transactions do not support records")
 		}
 		if err := n.room.in(records).use(ctx, w); err != nil {
 			return err
@@ -78,9 +78,10 @@ func (n *newcomers) createAtOnce(
 	return user, err
 }
 
-// createInTurn writes the user and then the password. When either fails, be it by a panic of the store, no user is left
-// and the link works again, but where the address is somebody's by now. A user whose making was not answered is found
-// by the ID that was asked for, where the store makes none of its own.
+// createInTurn writes the user and then the password, for stores without transactions. If one of them fails or the
+// store panics, it deletes the user and restores the link, unless the address belongs to another user by now. If the
+// store does not respond to the creation of the user, the user is found by the requested ID, unless the store creates
+// its own IDs.
 func (n *newcomers) createInTurn(ctx context.Context, w *waiting, fresh *core.User) (user *core.User, err error) {
 	over, id := false, fresh.ID
 	defer func() {
@@ -102,7 +103,6 @@ func (n *newcomers) createInTurn(ctx context.Context, w *waiting, fresh *core.Us
 	return user, nil
 }
 
-// create writes the user of a sign-up.
 func create(ctx context.Context, users core.Store, fresh *core.User) (*core.User, error) {
 	user, err := users.CreateUser(ctx, fresh.Clone())
 	if err != nil {
@@ -111,11 +111,12 @@ func create(ctx context.Context, users core.Store, fresh *core.User) (*core.User
 	return user, nil
 }
 
-// give writes the password of a new user. Its error is never core.ErrConflict, which is that of an address.
+// give writes the password of a new user. It never returns core.ErrConflict, which would mean that the address is
+// taken.
 func give(ctx context.Context, w *waiting, user *core.User, to *passwords) error {
 	err := to.set(ctx, user.ID, w.Hash, false, nil)
 	if errors.Is(err, core.ErrConflict) {
-		return errors.New("password: set the password: a user who was just made has one")
+		return errors.New("password: set the password: a new user already has a password")
 	}
 	if err != nil {
 		return fmt.Errorf("password: set the password: %w", err)
@@ -123,14 +124,14 @@ func give(ctx context.Context, w *waiting, user *core.User, to *passwords) error
 	return nil
 }
 
-// unmake deletes a user who has no password: nobody could sign in as them, nor sign up with the address again.
-// The store may have made none.
+// unmake deletes a user without a password. Such a user could not sign in, and their address could not be used for
+// another sign-up. The user may not exist.
 func (n *newcomers) unmake(ctx context.Context, id string) {
 	if n.deleter == nil {
 		return
 	}
 	err := n.deleter.DeleteUser(context.WithoutCancel(ctx), id)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
-		n.log.ErrorContext(ctx, "password: a user without a password is left", "user", id, "error", err)
+		n.log.ErrorContext(ctx, "password: could not delete a user without a password", "user", id, "error", err)
 	}
 }

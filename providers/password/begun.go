@@ -6,20 +6,20 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// begun is the cookie of the browser that signs up: digests of the tokens, the newest first. In it the link finishes
-// with one click; in any other it asks for the password, as a stranger may have signed somebody else up in the hope
-// that they press the link.
+// begun is the cookie of the browser that signed up. It contains the digests of the tokens, newest first. In this
+// browser the link needs one click. In any other it asks for the password, because an attacker may have signed up with
+// the victim's address and hopes that the victim opens the link.
 type begun struct {
 	Digests []string `json:"d"`
 }
 
 const (
 	signUpCookie = "password-signup"
-	// mostBegun is how many sign-ups a browser remembers: two tabs, a mistyped address.
+	// mostBegun is the number of sign-ups that a browser remembers, for example two tabs and a mistyped address.
 	mostBegun = 5
 )
 
-// begin has the browser remember the sign-up of a key. One without cookies is asked for the password.
+// begin adds a sign-up to the browser's cookie. Browsers without cookies have to type the password.
 func begin(c *core.Call, key string) error {
 	var known begun
 	c.Kept(signUpCookie, &known)
@@ -28,7 +28,7 @@ func begin(c *core.Call, key string) error {
 	return c.Keep(signUpCookie, known, signUpFor)
 }
 
-// began reports whether the visitor's browser is the one that signed up, with a token of these keys.
+// began reports whether this browser started one of the sign-ups with these keys.
 func began(c *core.Call, keys []string) bool {
 	var known begun
 	if len(keys) == 0 || !c.Kept(signUpCookie, &known) {
@@ -37,7 +37,7 @@ func began(c *core.Call, keys []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(known.Digests, key) })
 }
 
-// finish has the browser forget a sign-up that is finished.
+// finish removes a sign-up from the browser's cookie.
 func finish(c *core.Call, key string) error {
 	var known begun
 	if !c.Kept(signUpCookie, &known) {

@@ -3,7 +3,7 @@ package password
 import (
 	"bufio"
 	"context"
-	"crypto/sha1" //nolint:gosec // the service's index, no protection
+	"crypto/sha1" //nolint:gosec // the service's lookup key, not for protection
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,27 +16,30 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// HIBP asks Have I Been Pwned whether a password is in a known breach, for Options.Breached. The service sees the first
-// five characters of its SHA-1, which hundreds of passwords share, and no address of anybody's. It has two seconds.
+// HIBP reports whether a password is in a known breach, according to Have I Been Pwned. Use it as Options.Breached. The
+// service receives the first five characters of the password's SHA-1, which hundreds of passwords share, and no email
+// address. The timeout is two seconds.
 func HIBP(ctx context.Context, password core.Secret) (bool, error) {
 	return Range{}.Breached(ctx, password)
 }
 
-// Range is a service with the range interface of Have I Been Pwned, at that of the project or a copy of one's own. The
-// zero value is the project's. It is safe for concurrent use.
+// Range is a client of a service with the range API of Have I Been Pwned. The zero value uses the public service. It is
+// safe for concurrent use.
 type Range struct {
-	// URL is what the five characters are appended to; empty: "https://api.pwnedpasswords.com/range/".
+	// URL is the prefix of the request URL; the five characters are appended. The default is
+	// "https://api.pwnedpasswords.com/range/".
 	URL string
-	// Client sends the request, and follows no redirect; nil: one without a proxy of its own.
+	// Client sends the requests. Redirects are not followed. If Client is nil, a client that ignores proxy settings is
+	// used.
 	Client *http.Client
-	// Timeout bounds the request, answer included; zero: 2 seconds.
+	// Timeout limits the request including its response. The default is 2 seconds.
 	Timeout time.Duration
 }
 
-// maxRange bounds the answer: about 1,000 lines of 40 bytes, and as much padding again.
+// maxRange limits the response. A response has about 1,000 lines of 40 bytes, and the same amount of padding.
 const maxRange = 1 << 20
 
-// Breached reports whether the service knows the password. Its error does not repeat the address that was asked.
+// Breached reports whether the service knows the password. Its errors do not contain the request URL.
 func (r Range) Breached(ctx context.Context, password core.Secret) (bool, error) {
 	sum := sha1.Sum([]byte(password)) //nolint:gosec // as above
 	digest := strings.ToUpper(hex.EncodeToString(sum[:]))
@@ -52,14 +55,14 @@ func (r Range) Breached(ctx context.Context, password core.Secret) (bool, error)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+digest[:5], nil)
 	if err != nil {
-		return false, errors.New("password: the Range's URL cannot be read")
+		return false, errors.New("password: malformed Range.URL")
 	}
-	request.Header.Set("Add-Padding", "true") // answers of one length tell an eavesdropper nothing
+	request.Header.Set("Add-Padding", "true") // hides the response's size from an eavesdropper
 	request.Header.Set("User-Agent", "latchkey")
 	answer, err := r.client().Do(request)
 	if err != nil {
 		var about *url.Error
-		if errors.As(err, &about) { // its text repeats the address
+		if errors.As(err, &about) { // its text contains the URL
 			err = about.Err
 		}
 		return false, fmt.Errorf("password: breached passwords: %w", err)
@@ -80,13 +83,13 @@ func (r Range) client() *http.Client {
 	return &client
 }
 
-// find looks for the rest of a digest among lines of "<rest>:<count>". A count of zero is padding.
+// find searches the rest of a digest in lines of "<rest>:<count>". Lines with a count of zero are padding.
 func find(body io.Reader, rest string) (bool, error) {
 	lines := bufio.NewScanner(body)
 	read := 0
 	for lines.Scan() {
 		if read += len(lines.Bytes()) + 1; read > maxRange {
-			return false, errors.New("password: breached passwords: the answer is too long")
+			return false, errors.New("password: breached passwords: the response is too long")
 		}
 		suffix, count, ok := strings.Cut(strings.TrimSpace(lines.Text()), ":")
 		if ok && strings.EqualFold(suffix, rest) {

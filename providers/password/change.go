@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// changes are how somebody who is signed in changes their password.
+// changes handles password changes of signed-in users.
 type changes struct {
 	provider  string
 	pages     *pages
@@ -31,7 +31,6 @@ func changeForm(c *core.Call, address string) form {
 	}, filled{email: address}}
 }
 
-// show answers GET password/change.
 func (s *changes) show(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := c.Session(ctx)
 	if err != nil || session == nil || session.User == nil {
@@ -40,19 +39,19 @@ func (s *changes) show(ctx context.Context, c *core.Call) (*core.Response, error
 	return s.pages.show(ctx, c, http.StatusOK, changeForm(c, session.User.Email))
 }
 
-// change answers POST password/change (current, newPassword) of a signed-in visitor. Their other sessions end, and this
-// one goes on under another token.
+// change handles POST password/change (current, newPassword). It ends the user's other sessions. The current session
+// continues with a new token.
 func (s *changes) change(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := c.Session(ctx)
-	if err != nil || session == nil || session.User == nil { // guarded: nobody comes here without one
-		return nil, errors.Join(errors.New("password: change: nobody is signed in"), err)
+	if err != nil || session == nil || session.User == nil { // the guards require a session
+		return nil, errors.Join(errors.New("password: change: no user is signed in"), err)
 	}
 	user, err := userByID(ctx, s.users, session.User.ID)
 	if err != nil {
 		return nil, err
 	}
 	if user == nil {
-		return nil, errors.New("password: change: the store has no user of this session")
+		return nil, errors.New("password: change: the session's user is not in the store")
 	}
 	old, err := s.current(ctx, c, user)
 	if err != nil {
@@ -62,7 +61,8 @@ func (s *changes) change(ctx context.Context, c *core.Call) (*core.Response, err
 	if err != nil {
 		return s.pages.again(ctx, c, changeForm(c, user.Email), err)
 	}
-	// Before, so that a store that fails here leaves all as it is; and once more afterwards, for what began in between.
+	// End the other sessions before the change, so that a failure of the store changes nothing, and again after it, for
+	// sessions that started in between.
 	if err := s.endings.others(ctx, c); err != nil {
 		return nil, err
 	}
@@ -78,11 +78,11 @@ func (s *changes) change(ctx context.Context, c *core.Call) (*core.Response, err
 	return next(ctx, c, http.StatusOK, "done", ID+"/done")
 }
 
-// guesses are what typing a password is counted as.
+// guesses are the attempts that a typed password counts as.
 var guesses = []core.Attempt{core.AttemptCredentials, core.AttemptInARow}
 
-// current asks for the password that the visitor has. Somebody without one is answered as a wrong password is: they set
-// their first by a letter.
+// current checks the current password. For a user without a password the response is the same as for a wrong one. Such
+// users set their first password with a link by email.
 func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*stored, error) {
 	current := c.Field("current")
 	wrong := problem(http.StatusUnauthorized, codeWrong, textWrong)
@@ -111,7 +111,7 @@ func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*
 	return old, nil
 }
 
-// after ends what the old password may have begun.
+// after ends the sessions, links and devices of the old password.
 func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) error {
 	c.Audit(ctx, core.AuditEvent{
 		Name: core.AuditPasswordChanged, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
@@ -121,13 +121,14 @@ func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) erro
 	s.endings.links(ctx, user.ID)
 	err := s.endings.others(ctx, c)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
-		s.log.ErrorContext(ctx, "password: sessions may have outlived a change", "user", user.ID, "error", err)
+		s.log.ErrorContext(ctx, "password: sessions from before a password change may still be valid",
+			"user", user.ID, "error", err)
 	}
 	if !errors.Is(err, core.ErrNotFound) {
 		err = c.Reissue(ctx, core.MethodPassword)
 	}
-	if errors.Is(err, core.ErrNotFound) { // the session has ended: the password is changed, and the user signs in again
-		s.log.InfoContext(ctx, "password: the session of a change has ended", "user", user.ID, "error", err)
+	if errors.Is(err, core.ErrNotFound) { // the session expired: the password is changed, and the user signs in again
+		s.log.InfoContext(ctx, "password: the session ended during the password change", "user", user.ID, "error", err)
 		return nil
 	}
 	return err

@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// commonWords has the first five bytes of the SHA-256 of common passwords in lower case, sorted: 239 kB that need no
-// decoding, and one wrong alarm in twenty million. They are the passwords of four characters and more of zxcvbn's list
-// (github.com/dropbox/zxcvbn, data/passwords.txt), which counts what was found most often among ten million, and of the
-// older one in github.com/ccojocar/zxcvbn-go, under their licences: see LICENSE-zxcvbn.
+// commonWords contains the first five bytes of the SHA-256 of common passwords in lower case, sorted. It has 239 kB,
+// needs no decoding, and reports one uncommon password in twenty million as common. The passwords are those of at least
+// four characters in the list of zxcvbn (github.com/dropbox/zxcvbn, data/passwords.txt), which are the most frequent of
+// ten million, and in the older list of github.com/ccojocar/zxcvbn-go. LICENSE-zxcvbn has their licenses.
 //
 //go:embed common.bin
 var commonWords string
 
 const commonEntry = 5
 
-// listed reports whether a word in lower case is in the list.
 func listed(word string) bool {
 	sum := sha256.Sum256([]byte(word))
 	want := string(sum[:commonEntry])
@@ -29,12 +28,12 @@ func listed(word string) bool {
 
 func entry(i int) string { return commonWords[i*commonEntry : (i+1)*commonEntry] }
 
-// Common reports whether a password is among those that are tried first: one of a built-in list of 47,705, in any case;
-// one that is repeated, "passwordpassword"; one with a row of digits or letters beside it, "password123456789"; or
-// nothing but such rows, "abcdefghijklmnop", "111111111111111". It asks nobody.
+// Common reports whether a password is one that attackers try first, without any request. These are, in any case: the
+// 47,705 passwords of a built-in list; repeated texts ("passwordpassword"); a common password next to a sequence
+// ("password123456789"); and sequences ("abcdefghijklmnop", "111111111111111").
 func Common(password string) bool {
 	word := password
-	if utf8.ValidString(password) { // else ToLower would make all bytes that are no letters one and the same
+	if utf8.ValidString(password) { // otherwise ToLower would replace all invalid bytes with the same character
 		word = strings.ToLower(password)
 	}
 	if listed(word) || row(word) {
@@ -43,7 +42,7 @@ func Common(password string) bool {
 	if unit := repeated(word); unit != "" && (utf8.RuneCountInString(unit) <= 4 || listed(unit) || row(unit)) {
 		return true
 	}
-	for i := range word { // a common word and a row, in either order
+	for i := range word { // a common word and a sequence, in either order
 		head, tail := word[:i], word[i:]
 		if len(head) >= 4 && row(tail) && listed(head) || len(tail) >= 4 && row(head) && listed(tail) {
 			return true
@@ -52,8 +51,8 @@ func Common(password string) bool {
 	return false
 }
 
-// row reports whether a text is characters in a row, as on a keyboard or in an alphabet: the same one again, or each
-// the next. "1234567890" counts, as the zero follows the nine.
+// row reports whether a text is a sequence: one repeated character, or neighbors in the alphabet, among the digits or
+// on a keyboard. "1234567890" is one, because 0 follows 9.
 func row(text string) bool {
 	if text == "" {
 		return false
@@ -61,7 +60,7 @@ func row(text string) bool {
 	return steps(text, 0) || steps(text, 1) || steps(text, -1) || keyboard(text)
 }
 
-// steps reports whether each byte of a text is the one before plus step.
+// steps reports whether each byte of a text is the previous byte plus step.
 func steps(text string, step int) bool {
 	for i := 1; i < len(text); i++ {
 		before, now := int(text[i-1]), int(text[i])
@@ -73,7 +72,7 @@ func steps(text string, step int) bool {
 	return true
 }
 
-// keyboard reports whether a text runs along the rows of a keyboard, from any key on, in either direction.
+// keyboard reports whether a text follows the rows of a keyboard, from any key and in either direction.
 func keyboard(text string) bool {
 	if len(text) < 4 {
 		return false
@@ -91,8 +90,8 @@ func reversed(text string) []byte {
 	return b
 }
 
-// repeated returns the shortest text that gives word when it is repeated, empty when there is none. It takes time in
-// proportion to the length of word: what repeats is found again within the word twice over.
+// repeated returns the shortest text that gives word when repeated, or "". It takes linear time: the period of a word
+// is the next position of the word in the doubled word.
 func repeated(word string) string {
 	if len(word) < 2 {
 		return ""

@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Command common_gen adds a list of words on standard input, one a line, to common.bin. What stands behind a word, such
-// as how often it was found, is left out, and so are words of less than four characters:
+// Command common_gen adds the words on standard input, one on each line, to common.bin. It ignores the rest of a line,
+// such as a frequency, and words of fewer than four characters:
 //
 //	go run common_gen.go <passwords.txt
 package main

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// confirmations are what follows upon the letter of a sign-up: the address is proved, the user made and signed in.
+// confirmations handles the link of a sign-up: it verifies the address, creates the user and signs them in.
 type confirmations struct {
 	provider  string
 	pages     *pages
@@ -22,7 +22,7 @@ type confirmations struct {
 	log       *slog.Logger
 }
 
-// form is the page of a link. w is its sign-up; nil: not looked up.
+// form returns the page of a link. w is its sign-up, or nil if it was not looked up.
 func (s *confirmations) form(c *core.Call, w *waiting) form {
 	token := c.Field("token")
 	f := filled{token: token, asks: !s.began(c, token)}
@@ -34,14 +34,14 @@ func (s *confirmations) form(c *core.Call, w *waiting) form {
 	}, f}
 }
 
-// began reports whether the visitor's browser is the one that signed up with a token.
+// began reports whether this browser started the sign-up of a token.
 func (s *confirmations) began(c *core.Call, token string) bool {
 	return began(c, s.room.links.keys(kindSignUp, token))
 }
 
-// show handles GET password/confirm, the link in the email. It does not consume the link, because email scanners open
-// links too. In another browser than the one that signed up it shows the address, and an error for a link that is not
-// valid any more. A JSON response says whether the password is required.
+// show handles GET password/confirm, the link in the email. It does not use up the link, because mail scanners open
+// links too. In a browser that did not start the sign-up, it shows the address, or an error if the link is no longer
+// valid. A JSON response says whether the password is required.
 func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response, error) {
 	f := s.form(c, nil)
 	if f.token == "" || len(f.token) > longestToken {
@@ -63,8 +63,8 @@ func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response,
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
 
-// confirm handles POST password/confirm (token; password in another browser than the one that signed up). The user is
-// created here, with a verified address and after Callbacks.SignIn, and signed in through the gates.
+// confirm handles POST password/confirm (token; also password in a browser that did not start the sign-up). It calls
+// Callbacks.SignIn, creates the user with a verified address, and signs them in through the sign-in gates.
 func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Response, error) {
 	token := c.Field("token")
 	w, err := s.room.find(ctx, token)
@@ -92,7 +92,7 @@ func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Respon
 	})
 }
 
-// create creates the user, once Callbacks.SignIn has allowed the sign-up.
+// create creates the user, after Callbacks.SignIn has allowed the sign-up.
 func (s *confirmations) create(ctx context.Context, c *core.Call, w *waiting, user *core.User) (*core.User, error) {
 	user, err := s.newcomers.admit(ctx, w, user)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *confirmations) create(ctx context.Context, c *core.Call, w *waiting, us
 	return user, nil
 }
 
-// linkGone returns errLink if the sign-up of a link is used up, or its address belongs to a user by now.
+// linkGone returns errLink if the link was used or the address belongs to a user by now.
 func linkGone(err error) error {
 	if errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
 		return errLink
@@ -115,7 +115,7 @@ func linkGone(err error) error {
 	return err
 }
 
-// knows asks for the password of a sign-up. Guesses are counted by the sign-up, wherever they come from.
+// knows checks the password of a sign-up. Attempts are counted for the sign-up, from any number of clients.
 func (s *confirmations) knows(ctx context.Context, c *core.Call, w *waiting) error {
 	password := c.Field("password")
 	wrong := problem(http.StatusUnauthorized, codeWrong, textWrongSignUp)

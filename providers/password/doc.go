@@ -1,10 +1,10 @@
-// Package password signs people in with an address and a password: sign-up, proof of the address, sign-in, forgotten
-// passwords, changes. It is a module of its own, as it brings golang.org/x/crypto along.
+// Package password implements sign-in with an email address and a password: sign-up, email verification, sign-in,
+// password reset and password change. It is a separate module because it depends on golang.org/x/crypto.
 //
 //	passwords := password.New(password.Options{Mail: providers.Resend().Mailer()})
 //	auth, err := core.New(core.Config{Store: store, Providers: []core.Provider{passwords}})
 //
-// The store keeps records. Pages live under /auth/password/, and answer programs with JSON: see docs/passwords.md.
-// Nothing that depends on whether an address is known is done before the answer, and nothing is written to users before
-// the address is proved.
+// The store must implement store.RecordStore. The pages are under /auth/password/ and have JSON equivalents: see
+// docs/passwords.md. To prevent user enumeration, all work that depends on whether an address is known happens after
+// the response. Users are created only after their address is verified.
 package password

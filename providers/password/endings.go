@@ -9,41 +9,41 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// endings end what a password that is no longer the user's may have begun.
+// endings ends the sessions, links and remembered devices of a password that was replaced.
 type endings struct {
 	auth    *core.Auth
 	records store.RecordStore
 	log     *slog.Logger
 }
 
-// sessions ends all sessions of a user, where something can end them.
+// sessions ends all sessions of a user, if the configuration allows it.
 func (e *endings) sessions(ctx context.Context, userID string) error {
 	_, err := e.auth.EndSessions(ctx, userID, core.EndOptions{})
 	return e.orGoOn(ctx, err)
 }
 
-// others ends the visitor's other sessions, where something can end them.
+// others ends the user's other sessions, if the configuration allows it.
 func (e *endings) others(ctx context.Context, c *core.Call) error {
 	_, err := c.EndOthers(ctx)
 	return e.orGoOn(ctx, err)
 }
 
-// orGoOn passes over the error of a configuration in which sessions cannot be ended, such as encrypted cookies without
-// revocation: that is the application's choice, which the log tells.
+// orGoOn logs and ignores the error of a configuration that cannot end sessions, such as encrypted cookies without
+// revocation. The application has chosen that.
 func (e *endings) orGoOn(ctx context.Context, err error) error {
 	if errors.Is(err, core.ErrInvalidConfig) || errors.Is(err, core.ErrMissingStoreMethods) {
-		e.log.WarnContext(ctx, "password: the sessions of a user go on, as nothing can end them", "error", err)
+		e.log.WarnContext(ctx, "password: the configuration cannot end the user's sessions", "error", err)
 		return nil
 	}
 	return err
 }
 
-// links ends the links to choose a password that were sent, and remembered devices. The log tells when it fails, and
-// nothing is undone.
+// links deletes the user's reset links and remembered devices. A failure is logged and changes nothing else.
 func (e *endings) links(ctx context.Context, userID string) {
 	for _, kind := range []string{kindReset, kindDevice} {
 		if _, err := e.records.DeleteUserRecords(ctx, userID, kind); err != nil {
-			e.log.ErrorContext(ctx, "password: records outlived a changed password", "user", userID, "kind", kind, "error", err)
+			e.log.ErrorContext(ctx, "password: could not delete records of the old password",
+				"user", userID, "kind", kind, "error", err)
 		}
 	}
 }

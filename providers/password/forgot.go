@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// forgotten is how somebody asks for a link to choose a new password. What the link does is the story of resets.
+// forgotten handles requests for a reset link. The link itself is handled by resets.
 type forgotten struct {
 	pages   *pages
 	links   *resetLinks
@@ -21,9 +21,10 @@ type forgotten struct {
 	users   core.Store
 }
 
-// sentLinks contains the addresses that a link was requested for within repeatAfter, whether they belong to a user or
-// not. If the limit of an address is used up, a request for one of them gets the same response as before and sends
-// nothing: an attacker cannot keep the owner from the link. It is in memory, and bounded: the oldest are forgotten.
+// sentLinks contains the addresses that requested a link within repeatAfter, whether or not they belong to a user. If
+// the rate limit of such an address is reached, another request gets the same response and sends nothing. Otherwise an
+// attacker could use up the limit and keep the owner from a link. sentLinks is in memory; beyond mostSent the oldest
+// are dropped.
 type sentLinks struct {
 	now func() time.Time
 
@@ -32,7 +33,6 @@ type sentLinks struct {
 	order []string
 }
 
-// mostSent is the number of addresses.
 const mostSent = 4096
 
 func (l *sentLinks) note(address string) {
@@ -57,7 +57,7 @@ func (l *sentLinks) recent(address string) bool {
 	return known && l.now().Sub(at) < repeatAfter && !l.now().Before(at)
 }
 
-// forget removes an address: its link was not sent, or has been used.
+// forget removes an address when its link was not sent or has been used.
 func (l *sentLinks) forget(address string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,14 +72,14 @@ func forgotForm(c *core.Call) form {
 	}, filled{email: c.Field("email")}}
 }
 
-// show answers GET password/forgot.
 func (s *forgotten) show(ctx context.Context, c *core.Call) (*core.Response, error) {
 	f := forgotForm(c)
 	f.email = ""
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
 
-// ask answers POST password/forgot (email). Whether somebody is known is looked up after the answer.
+// ask handles POST password/forgot (email). It looks up the user after the response, so that the response time is the
+// same for unknown addresses.
 func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, error) {
 	typed := c.Field("email")
 	address, ok := isMail(typed)
@@ -88,7 +88,7 @@ func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, erro
 	}
 	switch err := c.Allow(ctx, core.AttemptMail, address); {
 	case errors.Is(err, core.ErrTooManyRequests) && s.letters.sent.recent(address):
-		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent") // the link that was sent works
+		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent") // the link that was sent still works
 	case err != nil:
 		return nil, err
 	}

@@ -12,30 +12,30 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Params are the costs of argon2id (RFC 9106), with which passwords are stored. The zero value is 19 MiB, 2 passes
-// and 1 lane.
+// Params are the costs of argon2id (RFC 9106). The zero value means 19 MiB, 2 passes and 1 lane.
 type Params struct {
-	// Memory is in KiB, of which each hash needs that much while it is computed; zero: 19,456.
+	// Memory is the memory of one hash computation, in KiB. The default is 19,456.
 	Memory uint32
-	// Passes is how often the memory is gone over; zero: 2.
+	// Passes is the number of passes over the memory. The default is 2.
 	Passes uint32
-	// Lanes is how many threads one hash may occupy; zero: 1, which serves most people on busy processors.
+	// Lanes is the number of threads of one hash computation. The default is 1, which gives busy servers the most
+	// throughput.
 	Lanes uint8
 }
 
 const (
 	saltLength = 16
 	keyLength  = 32
-	// tooCostly is how many times our own parameters those of a stored hash may be: a row that somebody planted must not
-	// stop the process.
+	// tooCostly limits the parameters of a stored hash to this multiple of the configured ones, so that an attacker who
+	// can write a row cannot exhaust the process.
 	tooCostly = 10
-	// leastWork is what the weakest of the recommended parameters cost, in KiB times passes: ASVS 5.0 appendix C has
-	// 7,168 KiB with 5 passes as the smallest memory.
+	// leastWork is the cost of the weakest recommended parameters, in KiB times passes. ASVS 5.0 appendix C lists 7,168
+	// KiB with 5 passes as the smallest memory.
 	leastWork   = 7168 * 5
 	leastMemory = 7168
 )
 
-// withDefaults puts the default where a field is zero.
+// withDefaults replaces zero fields by their defaults.
 func (p Params) withDefaults() Params {
 	if p.Memory == 0 {
 		p.Memory = 19456
@@ -49,34 +49,34 @@ func (p Params) withDefaults() Params {
 	return p
 }
 
-// check returns what is wrong with parameters that have their defaults.
+// check returns an error if p, with its defaults set, is too weak or too costly.
 func (p Params) check() error {
 	switch {
 	case p.Memory < leastMemory || uint64(p.Memory)*uint64(p.Passes) < leastWork:
-		return fmt.Errorf("the Hash of %d KiB and %d passes is too weak: take the zero value, or at least %d KiB, and "+
+		return fmt.Errorf("the Hash of %d KiB and %d passes is too weak: use the zero value, or at least %d KiB, and "+
 			"%d KiB times passes", p.Memory, p.Passes, leastMemory, leastWork)
 	case p.Memory > 1<<20 || p.Passes > 100 || p.Lanes > 16:
-		return fmt.Errorf("the Hash of %d KiB, %d passes and %d lanes is a denial of service: take the zero value, or at "+
+		return fmt.Errorf("the Hash of %d KiB, %d passes and %d lanes is a denial of service: use the zero value, or at "+
 			"most %d KiB, 100 passes and 16 lanes", p.Memory, p.Passes, p.Lanes, 1<<20)
 	}
 	return nil
 }
 
-// encoded is an argon2 hash taken apart: one of argon2id, or of argon2i where i is set.
+// encoded is a parsed hash of argon2id, or of argon2i if i is true.
 type encoded struct {
 	params    Params
 	i         bool
 	salt, key []byte
 }
 
-// errCostly is about a hash with parameters that nobody should compute.
+// errCostly rejects a hash that is too costly to compute.
 var errCostly = errors.New("password: the parameters of the stored hash are more than ten times those of the " +
 	"configuration: it is not computed")
 
-// errMalformed is about a hash that cannot be read. It does not repeat it.
+// errMalformed rejects a hash that cannot be parsed. It does not contain the hash.
 var errMalformed = errors.New("password: the stored hash is malformed")
 
-// hash makes a hash in the PHC string format: $argon2id$v=19$m=19456,t=2,p=1$<salt>$<key>.
+// hash returns a hash in the PHC string format: $argon2id$v=19$m=19456,t=2,p=1$<salt>$<key>.
 func (p Params) hash(random io.Reader, password []byte) (string, error) {
 	salt := make([]byte, saltLength)
 	if _, err := io.ReadFull(random, salt); err != nil {
@@ -87,7 +87,7 @@ func (p Params) hash(random io.Reader, password []byte) (string, error) {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
 }
 
-// matches computes the hash of password with the parameters of e, and compares in constant time.
+// matches hashes password with the parameters of e and compares in constant time.
 func (e *encoded) matches(password []byte) bool {
 	p, compute := e.params, argon2.IDKey
 	if e.i {
@@ -97,7 +97,7 @@ func (e *encoded) matches(password []byte) bool {
 	return subtle.ConstantTimeCompare(key, e.key) == 1
 }
 
-// affordable refuses parameters that are more than ten times those of the configuration.
+// affordable returns an error if the parameters are more than ten times the configured ones.
 func (e *encoded) affordable(own Params) error {
 	p := e.params
 	if uint64(p.Memory) > tooCostly*uint64(own.Memory) || uint64(p.Lanes) > tooCostly*uint64(own.Lanes) ||
@@ -111,10 +111,10 @@ func (e *encoded) affordable(own Params) error {
 // each hash has only one encoding.
 func parse(text string) (*encoded, error) { return parseArgon2(text, "argon2id") }
 
-// parseArgon2 parses a hash of one variant of argon2 in the PHC string format.
+// parseArgon2 parses a hash of the given variant in the PHC string format.
 func parseArgon2(text, variant string) (*encoded, error) {
 	parts := strings.Split(text, "$")
-	// base64 skips line breaks.
+	// The base64 decoder skips line breaks, so they are rejected here.
 	if len(parts) != 6 || strings.ContainsAny(text, "\r\n") ||
 		parts[0] != "" || parts[1] != variant || parts[2] != "v=19" {
 		return nil, errMalformed
@@ -137,7 +137,7 @@ func parseArgon2(text, variant string) (*encoded, error) {
 	return &encoded{params: params, i: variant == "argon2i", salt: salt, key: key}, nil
 }
 
-// number reads "<name><number>".
+// number parses "<name><number>".
 func number(text, name string, bits int) (uint64, bool) {
 	digits, ok := strings.CutPrefix(text, name)
 	if !ok || digits == "" || digits[0] == '0' || digits[0] == '+' {

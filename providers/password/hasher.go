@@ -12,10 +12,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// hashed is a password as it is stored. The hasher makes it, or admits one that another system made.
+// hashed is an encoded password hash, made by the hasher or accepted by it from another system.
 type hashed string
 
-// hasher makes hashes and compares with them, no more at once than its queue lets.
+// hasher computes hashes and compares passwords, within the limits of its queue.
 type hasher struct {
 	costs   Params
 	imports []Verifier
@@ -23,11 +23,11 @@ type hasher struct {
 	queue   *queue
 	pace    *pace
 	now     func() time.Time
-	// sleep waits outside of the queue for the rest of the time that a refused comparison takes.
+	// sleep pads a rejected comparison to the common duration, outside of the queue.
 	sleep func(ctx context.Context, d time.Duration)
 }
 
-// hash makes the hash of a new password, when there is a slot for it.
+// hash returns the hash of a new password. It waits for a slot.
 func (h *hasher) hash(ctx context.Context, password string) (hash hashed, err error) {
 	busy := h.queue.do(ctx, func() { hash, err = h.make(password) })
 	return hash, errors.Join(busy, err)
@@ -38,9 +38,9 @@ func (h *hasher) make(password string) (hashed, error) {
 	return hashed(hash), err
 }
 
-// matches reports whether a password is the stored one, and returns a hash to store instead if that one was made with
-// other costs or by another system. Without a stored one it computes as much, and a refusal takes the same time
-// whatever was compared: see pace.
+// matches reports whether a password is the stored one. better is a hash to store instead, if the stored one has other
+// costs or is from another system. Without a stored password it does the same work. All rejections take the same time:
+// see pace.
 func (h *hasher) matches(ctx context.Context, password string, old *stored) (ok bool, better hashed, err error) {
 	var took time.Duration
 	busy := h.queue.do(ctx, func() { ok, better, took, err = h.compute(password, old) })
@@ -55,13 +55,13 @@ func (h *hasher) matches(ctx context.Context, password string, old *stored) (ok 
 	return ok, better, err
 }
 
-// compute compares, and makes the hash to store instead. took is how long the comparison took.
+// compute compares, and returns the hash to store instead. took is the duration of the comparison.
 func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, took time.Duration, err error) {
 	began := h.now()
 	ok, current, err := h.compare(password, old)
 	took = h.now().Sub(began)
 	varied := old != nil && !h.isUsual(old.Hash)
-	if varied && !h.pace.known() { // a hash of another system may cost less than those of the others
+	if varied && !h.pace.known() { // a hash of another system may cost less than ours
 		h.computeForNothing(password)
 		took = h.now().Sub(began)
 	}
@@ -73,13 +73,13 @@ func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, 
 	return true, better, took, err
 }
 
-// isUsual reports whether a hash costs what the hashes cost that are made now.
+// isUsual reports whether a hash has the configured costs.
 func (h *hasher) isUsual(hash hashed) bool {
 	e, err := parse(string(hash))
 	return err == nil && e.params == h.costs
 }
 
-// compare compares a password with the stored one. current: its hash need not be replaced.
+// compare compares a password with the stored one. current reports that its hash need not be replaced.
 func (h *hasher) compare(password string, old *stored) (ok, current bool, err error) {
 	if old == nil {
 		h.computeForNothing(password)
@@ -89,14 +89,14 @@ func (h *hasher) compare(password string, old *stored) (ok, current bool, err er
 		if err = e.affordable(h.costs); err == nil {
 			ok, current = e.matches([]byte(password)), e.params == h.costs
 		}
-		if verifier := h.verifier(string(old.Hash)); err == nil && !ok && verifier != nil { // it hashes another form of it
+		if verifier := h.verifier(string(old.Hash)); err == nil && !ok && verifier != nil { // it may normalize first
 			ok, err = verifier.Verify(string(old.Hash), []byte(password))
-			current = false // the next hash is of the password as typed
+			current = false // the new hash is of the password as typed
 		}
 	} else if verifier := h.verifier(string(old.Hash)); verifier != nil {
 		ok, err = verifier.Verify(string(old.Hash), []byte(password))
 	} else {
-		err = errors.New("password: unknown format of a stored hash: add its Verifier to Options.Import")
+		err = errors.New("password: unknown hash format: add a Verifier to Options.Import")
 	}
 	if err != nil {
 		h.computeForNothing(password)
@@ -105,13 +105,13 @@ func (h *hasher) compare(password string, old *stored) (ok, current bool, err er
 	return ok, current, nil
 }
 
-// computeForNothing takes the time of a comparison.
+// computeForNothing takes as long as a comparison.
 func (h *hasher) computeForNothing(password string) {
 	nobody := encoded{params: h.costs, salt: make([]byte, saltLength), key: make([]byte, keyLength)}
 	nobody.matches([]byte(password))
 }
 
-// verifier is the first that knows a hash.
+// verifier returns the first Verifier that knows the hash, or nil.
 func (h *hasher) verifier(encoded string) Verifier {
 	for _, v := range h.imports {
 		if v.Knows(encoded) {
@@ -121,10 +121,10 @@ func (h *hasher) verifier(encoded string) Verifier {
 	return nil
 }
 
-// longestHash bounds what is admitted.
+// longestHash is the maximum length of an imported hash.
 const longestHash = 4096
 
-// admit takes a hash along that another system made, or returns why not. The error does not repeat it.
+// admit checks a hash of another system before it is imported. Its errors do not contain the hash.
 func (h *hasher) admit(encoded string) (hashed, error) {
 	switch {
 	case len(encoded) > longestHash:
@@ -134,7 +134,7 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 			errors.New("password: import: the password is not hashed: hash it with bcrypt, or call SendReset for its " +
 				"owner instead")
 	case unsalted(encoded):
-		return "", errors.New("password: import: the hash is MD5 or SHA-1 without a salt, which is as good as no hash: " +
+		return "", errors.New("password: import: the hash is MD5 or SHA-1 without a salt, which is not secure: " +
 			"call SendReset for its owner instead")
 	}
 	if e, err := parse(encoded); err == nil {
@@ -146,7 +146,7 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 	return hashed(encoded), nil
 }
 
-// explained makes a full queue an answer that says when to come back.
+// explained turns errBusy into a 503 response with Retry-After.
 func explained(err error) error {
 	if !errors.Is(err, errBusy) {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// letters writes and sends this site's emails in the background.
+// letters sends the emails of this site in the background.
 type letters struct {
 	mail  core.Mailer
 	theme core.Theme
@@ -16,18 +16,18 @@ type letters struct {
 	sent  *sentLinks
 }
 
-// write returns an email for a request. Its link is added by the caller.
+// write returns an email. The caller adds the link.
 func (l *letters) write(c *core.Call, kind core.LetterKind, to string) core.Letter {
 	return core.Letter{To: to, Kind: kind, Host: c.Host(), Theme: l.theme, Locale: c.Locale, Request: c.Request}
 }
 
-// send delivers an email now.
+// send sends an email and waits for the result.
 func (l *letters) send(ctx context.Context, letter core.Letter) error {
 	return letter.Deliver(ctx, l.mail)
 }
 
-// later sends an email after the response. It returns errBusy if too many emails wait already, whether the address
-// belongs to a user or not.
+// later sends an email after the response. It returns errBusy if the queue is full, whether or not the address belongs
+// to a user.
 func (l *letters) later(ctx context.Context, c *core.Call, e core.BackgroundEmail) error {
 	e.Mailer = l.mail
 	err := c.SendLater(ctx, e)
@@ -37,7 +37,7 @@ func (l *letters) later(ctx context.Context, c *core.Call, e core.BackgroundEmai
 	return err
 }
 
-// notifyChanged tells a user that their password changed.
+// notifyChanged emails a user that their password changed.
 func (l *letters) notifyChanged(ctx context.Context, c *core.Call, user *core.User) {
 	if user.Email == "" {
 		return

@@ -11,19 +11,19 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// longestToken bounds what is hashed of a link that somebody made up.
+// longestToken is the maximum length of a token from a request. Longer ones are rejected before hashing.
 const longestToken = 128
 
-// links are the records that tokens lead to, those of letters above all. Their keys are digests of the tokens.
+// links stores the records that emailed tokens refer to. Their keys are digests of the tokens.
 type links struct {
-	host    *core.Host // for the digests, the clock and the log
+	host    *core.Host // for digests, the clock and logging
 	records store.RecordStore
 }
 
-// in are the same links in the records of a transaction.
+// in returns links that use the records of a transaction.
 func (l *links) in(records store.RecordStore) *links { return &links{l.host, records} }
 
-// keep keeps what a token stands for, for a time. userID is empty for nobody.
+// keep stores the record of a token for a limited time. userID may be empty.
 func (l *links) keep(
 	ctx context.Context, kind, token, userID string, value any, life time.Duration,
 ) (*store.Record, error) {
@@ -37,7 +37,7 @@ func (l *links) keep(
 	return record, l.records.CreateRecord(ctx, record)
 }
 
-// keys are the digests of a token by all secrets. None: nobody was given such a token.
+// keys returns the digests of a token under all secrets, or nil if the token cannot be valid.
 func (l *links) keys(kind, token string) []string {
 	if token == "" || len(token) > longestToken {
 		return nil
@@ -45,7 +45,7 @@ func (l *links) keys(kind, token string) []string {
 	return l.host.Digests(kind, token)
 }
 
-// first is the first record of these keys that has not expired; nil: there is none.
+// first returns the first unexpired record with one of these keys, or nil.
 func (l *links) first(ctx context.Context, kind string, keys []string) (*store.Record, error) {
 	for _, key := range keys {
 		record, err := l.records.Record(ctx, kind, key)
@@ -59,18 +59,18 @@ func (l *links) first(ctx context.Context, kind string, keys []string) (*store.R
 	return nil, nil
 }
 
-// use uses a record up. core.ErrNotFound: somebody else has.
+// use deletes a record. It returns core.ErrNotFound if another request has used it.
 func (l *links) use(ctx context.Context, record *store.Record) error {
 	_, err := l.records.DeleteRecord(ctx, record.Kind, record.Key)
 	return err
 }
 
-// restore puts back a record that was used up for nothing.
+// restore writes a used record back after a failure.
 func (l *links) restore(ctx context.Context, record *store.Record) {
 	again := *record
 	again.Version = 0
 	if err := l.records.CreateRecord(context.WithoutCancel(ctx), &again); err != nil {
-		l.host.Logger.WarnContext(ctx, "password: a link that was not used does not work any more", "kind", record.Kind,
+		l.host.Logger.WarnContext(ctx, "password: could not restore a link after a failure", "kind", record.Kind,
 			"error", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// management is what programs do to the passwords of one Auth.
+// management lets programs manage the passwords of one Auth.
 type management struct {
 	host      *core.Host
 	users     core.Store
@@ -20,25 +20,28 @@ type management struct {
 	links     *resetLinks
 }
 
-// managed is that of the Auth that a program means which names none.
+// managed returns the management of the provider's only Auth.
 func (p *Provider) managed() (*management, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch all := p.live(); len(all) {
 	case 0:
-		return nil, errors.New("password: the provider is in no configuration yet: call core.New with it first")
+		return nil, errors.New("password: the provider has no Auth yet: call core.New first")
 	case 1:
 		return all[0], nil
 	}
-	return nil, errors.New("password: the provider is in several configurations: make one for each of them")
+	return nil, errors.New("password: the provider belongs to several Auths: call New for each of them")
 }
 
-// Import takes the hash of a user's password along, verbatim: an argon2id hash in the PHC string format, or one that
-// a Verifier of Options.Import knows. Hashes of MD5 and SHA-1 without salt are refused whatever a Verifier says.
-// core.ErrConflict: the user has a password already, which stays, so that an import can be repeated.
-// core.ErrNotFound: there is no such user. Import proves no address. Where EmailVerified is zero the password may be
-// a stranger's: it is good until somebody proves the address, by a link for example, and then its owner chooses
-// another.
+// Import stores the hash of a user's password unchanged. The hash must be argon2id in the PHC string format, or known
+// to a Verifier of Options.Import. Unsalted MD5 and SHA-1 are rejected even if a Verifier knows them.
+//
+// Import returns core.ErrConflict if the user has a password, which stays; so an import can be repeated. It returns
+// core.ErrNotFound if there is no such user.
+//
+// Import does not verify the email address. If EmailVerified is zero, the password may be an attacker's. It becomes
+// invalid when the address is verified in another way, for example by a sign-in link, and the owner then chooses a new
+// one.
 func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	m, err := p.managed()
 	if err != nil {
@@ -61,8 +64,8 @@ func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	return nil
 }
 
-// SendReset mails a user a link to choose a new password, which is what an administrator may do: to see or to set one
-// is not. The link is of Config.URL, which has to be set. core.ErrNotFound: there is no such user, or they have no
+// SendReset emails a user a link to choose a new password. It lets an administrator help a user without learning or
+// setting the password. It requires Config.URL. It returns core.ErrNotFound if there is no such user or the user has no
 // address.
 func (p *Provider) SendReset(ctx context.Context, userID string) error {
 	m, err := p.managed()
@@ -90,15 +93,15 @@ func (p *Provider) SendReset(ctx context.Context, userID string) error {
 	return m.links.mail(ctx, user, token, l)
 }
 
-// Remove takes a user's password away, with the links to choose another; they sign in another way then, or ask for a
-// reset. Sessions go on: core.Auth.EndSessions ends them. core.ErrNotFound: the user has none.
+// Remove deletes a user's password and reset links. The user then signs in with another method or requests a reset.
+// Sessions stay valid; call core.Auth.EndSessions to end them. It returns core.ErrNotFound if the user has no password.
 func (p *Provider) Remove(ctx context.Context, userID string) error {
 	m, err := p.managed()
 	if err != nil {
 		return err
 	}
 	if _, err := m.records.DeleteRecord(ctx, kindPassword, userID); err != nil {
-		return fmt.Errorf("password: remove that of user %q: %w", userID, err)
+		return fmt.Errorf("password: remove the password of user %q: %w", userID, err)
 	}
 	if _, err := m.records.DeleteUserRecords(ctx, userID, kindReset); err != nil {
 		return fmt.Errorf("password: remove the links of user %q: %w", userID, err)

@@ -216,7 +216,7 @@ func TestPlantedHash(t *testing.T) {
 		if err := w.store.Store.UpdateRecord(t.Context(), record); err != nil {
 			t.Fatal(err)
 		}
-		if w.signIn(ada, good) != "" || !strings.Contains(w.log.String(), "a stored hash was not compared") {
+		if w.signIn(ada, good) != "" || !strings.Contains(w.log.String(), "could not compare a stored hash") {
 			t.Errorf("%s: %s", name, w.log)
 		}
 	}

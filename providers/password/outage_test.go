@@ -165,7 +165,7 @@ func TestAnswerIsLost(t *testing.T) {
 			t.Errorf("applied %v: answered %d %s; user %v", applied, r.Status, r.Body, w.user(ada))
 		}
 	}
-	if log := w.log.String(); strings.Contains(log, "is left") {
+	if log := w.log.String(); strings.Contains(log, "without a password") {
 		t.Errorf("the log: %s", log)
 	}
 	b.post("password/confirm", "token", link)
@@ -187,7 +187,7 @@ func TestNobodyIsStuck(t *testing.T) {
 		"token", link))
 	w.store.failing("")
 	w.store.keeps = false
-	if r.Status < 500 || w.user(ada) == nil || !strings.Contains(w.log.String(), "a user without a password is left") {
+	if r.Status < 500 || w.user(ada) == nil || !strings.Contains(w.log.String(), "could not delete a user without a password") {
 		t.Fatalf("answered %d %s; user %v", r.Status, r.Body, w.user(ada))
 	}
 	says(t, b.post("password/confirm", "token", link), 400, "link_invalid")

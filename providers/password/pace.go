@@ -7,45 +7,46 @@ import (
 )
 
 const (
-	// paceFor is how long a slow comparison counts.
+	// paceFor is the time that a slow comparison counts.
 	paceFor = time.Hour
-	// paceSlots divide it.
+	// paceSlots is the number of slots of paceFor.
 	paceSlots = 12
-	// longestPace bounds what a refused sign-in waits: no admitted hash takes as long on a machine that is not overloaded.
+	// longestPace is the maximum delay of a rejected sign-in. An accepted hash takes longer only on an overloaded machine.
 	longestPace = 5 * time.Second
 )
 
-// pace makes all refused comparisons take the same time, where stored hashes differ in cost: those that other systems
-// made, or this package with other parameters. Otherwise the time would reveal which addresses have an account. The
-// common minimum is the slowest comparison of the last hour; after an hour without any, that of the hour before.
+// pace makes all rejected comparisons take the same time if the stored hashes have different costs, because they are
+// from other systems or have other parameters. Otherwise the response time would reveal which addresses have an
+// account. The common duration is that of the slowest comparison in the last hour. After an hour without comparisons
+// the previous value stays.
 type pace struct {
 	mu sync.Mutex
-	// on reports that hashes of several costs exist.
+	// on reports whether hashes with several costs exist.
 	on bool
-	// slots have the slowest comparison of each twelfth of an hour, and which twelfth it is.
+	// slots contains the slowest comparison of each five minutes, and the number of that interval.
 	slots [paceSlots]struct {
 		number  int64
 		slowest time.Duration
 	}
-	latest time.Duration // the last minimum
+	latest time.Duration // the last common duration
 }
 
 func slotOf(now time.Time) int64 { return now.UnixNano() / int64(paceFor/paceSlots) }
 
-// record notes how long a comparison took. varied: its hash is not of the usual cost.
+// record stores the duration of a comparison. varied reports whether its hash has other costs than configured.
 func (p *pace) record(now time.Time, took time.Duration, varied bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.on = p.on || varied
 	number := slotOf(now)
-	slot := &p.slots[uint64(number)%paceSlots] //nolint:gosec // any spread will do
+	slot := &p.slots[uint64(number)%paceSlots] //nolint:gosec // the hash only spreads
 	if slot.number != number {
 		slot.number, slot.slowest = number, 0
 	}
 	slot.slowest = max(slot.slowest, min(took, longestPace))
 }
 
-// least is how long a refused comparison takes at least; zero if all hashes cost the same.
+// least returns the minimum duration of a rejected comparison, or zero if all hashes have the same costs.
 func (p *pace) least(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +77,7 @@ func (p *pace) known() bool {
 	return false
 }
 
-// sleep waits, or until the client has gone.
+// sleep waits for d or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// of is what is wrong with a field, shown beneath it.
+// of returns the problem of a field, which is shown below it.
 func (v filled) of(field string) string {
 	if v.field == field {
 		return v.problem
@@ -19,47 +19,47 @@ func (v filled) of(field string) string {
 	return ""
 }
 
-// formProblem is what is wrong with no field of its own.
+// formProblem returns the problem of the form as a whole.
 func (v filled) formProblem() string { return v.of("") }
 
-// first reports whether the cursor stands in the first field: there, or nowhere else, something is wrong.
+// first reports whether a field gets the focus: it is the field with the problem, or no field has one.
 func (v filled) first(field string) bool { return v.field == field || v.field == "" }
 
-// form is one of the forms, with what was typed into it, for the case that it has to be shown again.
+// form is a form with the submitted values, in case it is shown again.
 type form struct {
 	title ui.Text
 	show  func(page ui.Page, v filled) templ.Component
 	filled
 }
 
-// filled is what a form has in it when it is shown: no passwords.
+// filled contains the values of a form. It contains no passwords.
 type filled struct {
 	locale                             ui.Locale
 	csrf, email, name, token, callback string
-	link                               string // that a new password is for
-	// asks is true where the password of the sign-up is asked for.
+	link                               string // of a reset
+	// asks reports whether the form asks for the password of the sign-up.
 	asks bool
 	// ends reports whether a reset ends all sessions.
 	ends bool
-	// methods are the sign-in methods that were added lately.
+	// methods are the recently added sign-in methods.
 	methods []core.SignInMethod
-	// min is the least number of characters of a new password.
+	// min is the minimum length of a new password, in characters.
 	min int
-	// problem is what is wrong, and field the name of the field that it is about; empty: the form.
+	// problem is the error message, and field the name of its field, or "" for the form as a whole.
 	problem, field string
 }
 
-// pages show forms.
+// pages renders forms.
 type pages struct{ min int }
 
-// show answers with a form.
+// show responds with a form.
 func (p *pages) show(ctx context.Context, c *core.Call, status int, f form) (*core.Response, error) {
 	page := c.Page(c.Locale.Say(f.title))
 	f.csrf, f.min, f.locale = c.CSRFToken, p.min, page.Locale
 	return c.Render(ctx, status, page, f.show(page, f.filled)), nil
 }
 
-// again tells a visitor what to mend: a program by a problem document, a person by the form with what they typed.
+// again responds to an invalid form: with a problem document, or with the form and the submitted values.
 func (p *pages) again(ctx context.Context, c *core.Call, f form, err error) (*core.Response, error) {
 	var told *core.Problem
 	err = explained(err)
@@ -70,7 +70,7 @@ func (p *pages) again(ctx context.Context, c *core.Call, f form, err error) (*co
 	return p.show(ctx, c, told.Status, f)
 }
 
-// next tells a program what comes, and sends a person to the page that says it.
+// next responds with the next step as JSON, or redirects to its page.
 func next(ctx context.Context, c *core.Call, status int, what, action string) (*core.Response, error) {
 	if c.WantsJSON {
 		return c.Answer(ctx, status, map[string]string{"next": what}), nil
@@ -78,7 +78,7 @@ func next(ctx context.Context, c *core.Call, status int, what, action string) (*
 	return c.Redirect(c.URL(action)), nil
 }
 
-// showSent answers GET password/sent.
+// showSent handles GET password/sent.
 func showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host())), nil
@@ -101,7 +101,7 @@ func (s *resets) showDone(ctx context.Context, c *core.Call) (*core.Response, er
 	return c.Render(ctx, http.StatusOK, page, donePage(page, v)), nil
 }
 
-// doneView is the page after a password was set.
+// doneView is the data of the page after a password was set.
 type doneView struct {
 	action      string
 	label, text ui.Text

@@ -11,7 +11,7 @@ import "github.com/latchkey-go/latchkey/ui"
 import "strconv"
 import "strings"
 
-// newPassword is the field of a new password, and what it must be, read with it.
+// newPassword is the field of a new password. Its requirements are part of the description for screen readers.
 func newPassword(form, name, label string, v filled, problem string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -92,7 +92,7 @@ func currentPassword(form, name, label, problem string, focused bool) templ.Comp
 	})
 }
 
-// username tells a password manager whose password it is to keep.
+// username tells password managers which account the password belongs to.
 func username(email string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -394,8 +394,8 @@ func sentPage(page ui.Page, home, host string) templ.Component {
 	})
 }
 
-// confirmPage asks for the password in another browser than the one that signed up. It shows the address, and the
-// alternatives for a user who does not know the password on this device.
+// confirmPage asks for the password in a browser that did not start the sign-up. It shows the address, and alternatives
+// for users who do not have the password on this device.
 func confirmPage(page ui.Page, action, signUp string, v filled) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

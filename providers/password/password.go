@@ -14,68 +14,69 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// ID is the provider's, and the name of its actions.
+// ID is the ID of the provider and the name of its actions.
 const ID = "password"
 
-// SignUp says who may make an account by themselves.
+// SignUp configures who can create an account.
 type SignUp int
 
-// Who may sign up.
+// The values of SignUp.
 const (
-	// Open lets everybody sign up who proves an address.
+	// Open lets everyone sign up who verifies an address.
 	Open SignUp = iota
-	// ByInvitation lets those sign up whose address was invited. Others get the same answer, and no letter.
+	// ByInvitation requires an invitation for the address. Others get the same response, but no email.
 	ByInvitation
-	// Closed lets nobody sign up: there is no page for it. Accounts are made by the application.
+	// Closed disables sign-up. There is no sign-up page, and only the application creates accounts.
 	Closed
 )
 
-// Options change the provider. The zero value of every field but Mail is a sound default.
+// Options configures [New]. Only Mail is required.
 type Options struct {
-	// Mail delivers the letters: providers.Resend().Mailer(), for example. It is required.
+	// Mail sends emails, for example providers.Resend().Mailer(). It is required.
 	Mail core.Mailer
-	// SignUp says who may make an account; zero: everybody.
+	// SignUp configures who can create an account. The default is Open.
 	SignUp SignUp
-	// MinLength is the least number of characters of a new password; zero: 15. Less than 8 is a fault. Take 8 where a
-	// second factor is asked of everybody, and there alone (NIST SP 800-63B-4 section 3.1.1.2).
+	// MinLength is the minimum length of a new password, in characters. The default is 15. Values below 8 are a
+	// configuration error. Use 8 only if every user needs a second factor (NIST SP 800-63B-4 section 3.1.1.2).
 	MinLength int
-	// Words may not make up a password, in any case: the name of the site, of its makers. The site's host and the person's
-	// address are such words already.
+	// Words are words that a password must not mainly consist of, such as the name of the site or the company. Case does
+	// not matter. The site's host and the user's email address are always included.
 	Words []string
-	// Breached reports whether a password is known from a breach: [HIBP], or a [Range] of one's own. It is asked for new
-	// passwords alone. An error, which must not repeat the password, is logged, and the password is taken. nil: nobody is
-	// asked, and the built-in list of [Common] stands alone; that is asked in any case.
+	// Breached reports whether a new password is known from a data breach: [HIBP], the method of a [Range], or a function
+	// of the application. If it returns an error, the error is logged and the password is accepted, so the error must not
+	// contain the password. If Breached is nil, only the built-in list of [Common] is used, which is always checked.
 	Breached func(ctx context.Context, password core.Secret) (bool, error)
-	// Hash are the costs of a stored password; zero: argon2id with 19 MiB, 2 passes and 1 lane. A password whose stored
-	// costs are others is hashed anew when its owner signs in.
+	// Hash configures the costs of password hashes. The default is argon2id with 19 MiB, 2 passes and 1 lane. A password
+	// whose hash has other costs is hashed again at the next sign-in.
 	Hash Params
-	// AtOnce is the number of hashes that this process computes at the same time, for all Auths that share the
-	// provider. The default is the number of processors that Go uses, at least 2. For each of these hashes 32
-	// unidentified clients, 32 identified clients and 64 known browsers may wait for 3 seconds; other requests get 503.
-	// One network may take only a part of the places of identified clients. Known browsers are served first. The hashes
-	// take 2 × AtOnce × Hash.Memory at most, garbage included, or in a larger process half of its live memory. While a
-	// hash of Import is computed, it takes the memory that its format requires.
+	// AtOnce is the maximum number of concurrent hash computations in this process, for all Auths that share the provider.
+	// The default is GOMAXPROCS, at least 2. For each of these, up to 32 unidentified clients, 32 identified clients and
+	// 64 known browsers may wait, for up to 3 seconds. Other requests get 503. Each network may take only a part of the
+	// waiting places of identified clients. Known browsers are served first.
+	//
+	// Hash computations take at most 2 × AtOnce × Hash.Memory including garbage, or half of the live memory of the process
+	// if that is more. Hashes of Import take the memory that their format requires.
 	AtOnce int
-	// Import are the formats of hashes that other systems made: [Bcrypt] and its neighbours. At its owner's first sign-in
-	// such a hash gives way to one of ours.
+	// Import lists the hash formats of other systems, such as [Bcrypt]. At the user's first sign-in such a hash is
+	// replaced by an argon2id hash.
 	Import []Verifier
-	// ResetFor is how long a link to choose a new password works; zero: 30 minutes.
+	// ResetFor is the lifetime of a password reset link. The default is 30 minutes, the maximum a day.
 	ResetFor time.Duration
 }
 
-// least is the least MinLength, and usual its default.
+// least is the smallest MinLength, and usual the default.
 const (
 	least = 8
 	usual = 15
-	// longest is how many bytes a password may have.
+	// longest is the maximum length of a password in bytes.
 	longest = 1024
 )
 
-// signUpFor is how long the link of a sign-up works.
+// signUpFor is the lifetime of a sign-up link.
 const signUpFor = 24 * time.Hour
 
-// Provider signs in with an address and a password. It stands among Config.Providers, and is safe for concurrent use.
-// Make it with [New].
+// Provider signs users in with an email address and a password. Create it with [New] and add it to Config.Providers. It
+// is safe for concurrent use.
 type Provider struct {
 	*core.CredentialsProvider
 	options Options
@@ -83,10 +84,10 @@ type Provider struct {
 	pace    *pace
 
 	mu   sync.Mutex
-	used []weak.Pointer[management] // of the Auths that it is attached to, which it does not keep in memory
+	used []weak.Pointer[management] // one for each Auth; weak, so that an unused Auth can be collected
 }
 
-// live returns the management of each Auth that is still in use, and forgets the others. The lock is the caller's.
+// live returns the management of each Auth that is still in use and drops the others. The caller holds p.mu.
 func (p *Provider) live() (all []*management) {
 	p.used = slices.DeleteFunc(p.used, func(w weak.Pointer[management]) bool {
 		m := w.Value()
@@ -98,7 +99,7 @@ func (p *Provider) live() (all []*management) {
 	return all
 }
 
-// New returns the provider. What is wrong with the options is found by core.New, with everything else.
+// New returns the provider. core.New reports configuration errors in the options.
 func New(o Options) *Provider {
 	o.Hash = o.Hash.withDefaults()
 	if o.MinLength == 0 {
@@ -117,11 +118,10 @@ func New(o Options) *Provider {
 	}
 }
 
-// Mailer is Options.Mail, which package doctor asks whether it could deliver.
+// Mailer returns Options.Mail. Package doctor uses it to check the mail configuration.
 func (p *Provider) Mailer() core.Mailer { return p.options.Mail }
 
-// Load is how busy the computing of hashes is, for all Auths that the provider stands in. It is safe for concurrent
-// use.
+// Load returns the load of the hash queue, for all Auths that share the provider. It is safe for concurrent use.
 func (p *Provider) Load() core.HashLoad { return p.hashing.load() }
 
 // Attach implements [core.Part].
@@ -131,7 +131,7 @@ func (p *Provider) Attach(h *core.Host) error {
 	h.KnownBrowsers()
 	h.EmailsLinks()
 	h.EndsSessions()
-	h.Facts() // a change of the password ends all sessions but one, which has to have a name
+	h.Facts() // a change ends all sessions but the current one, which needs an ID for that
 	if h.Store == nil {
 		_ = h.Records() // reports that Config.Store is missing
 		return nil
@@ -153,7 +153,7 @@ func (p *Provider) Attach(h *core.Host) error {
 	return nil
 }
 
-// check reports what is wrong with the options.
+// check reports configuration errors.
 func (p *Provider) check(h *core.Host) {
 	o := &p.options
 	if o.Mail == nil {
@@ -184,7 +184,8 @@ func (p *Provider) check(h *core.Host) {
 	}
 }
 
-// Flush is [core.Auth.FlushMail] of all Auths that use the provider.
+// Flush calls [core.Auth.FlushMail] of all Auths that use the provider. Call it at shutdown, after the HTTP server's
+// Shutdown.
 func (p *Provider) Flush(ctx context.Context) error {
 	p.mu.Lock()
 	used := p.live()
@@ -196,7 +197,7 @@ func (p *Provider) Flush(ctx context.Context) error {
 	return err
 }
 
-// isMail reports whether a text is one plain address, and returns its canonical form.
+// isMail reports whether a text is a single email address, and returns its canonical form.
 func isMail(text string) (string, bool) {
 	address, err := core.NormalizeEmail(text)
 	return address, err == nil && !strings.ContainsRune(address, 0)

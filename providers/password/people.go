@@ -8,12 +8,12 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// userByEmail finds the user of an address as the browser sent it, nil if there is none.
+// userByEmail returns the user of an address as the browser sent it, or nil.
 func userByEmail(ctx context.Context, users core.Store, typed string) (*core.User, error) {
 	return found(core.UserByMailbox(ctx, users, typed))
 }
 
-// userByID finds a user, nil where there is none.
+// userByID returns a user, or nil.
 func userByID(ctx context.Context, users core.Store, id string) (*core.User, error) {
 	return found(users.User(ctx, id))
 }

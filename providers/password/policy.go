@@ -14,17 +14,17 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// policy says which new passwords are taken.
+// policy checks new passwords.
 type policy struct {
 	min      int
-	own      []string // the words of Options.Words
+	own      []string // Options.Words
 	breached func(ctx context.Context, password core.Secret) (bool, error)
 	log      *slog.Logger
 }
 
-// check looks at a new password of the person with that address: its length, the words that may not make it up, the
-// common ones, and those of breaches. It is taken as it came: nothing is trimmed, cut or normalised, and no kind of
-// character is asked for. The answer depends on nothing but the arguments.
+// check checks the length of a new password and rejects passwords that consist of known words, are common, or are known
+// from a breach. The password is used as typed: it is not trimmed, truncated or normalized, and no kinds of characters
+// are required. The result depends only on the arguments.
 func (p *policy) check(ctx context.Context, password, address, host string) error {
 	switch {
 	case utf8.RuneCountInString(password) < p.min:
@@ -41,8 +41,8 @@ func (p *policy) check(ctx context.Context, password, address, host string) erro
 		return nil
 	}
 	breached, err := p.ask(ctx, password)
-	if err != nil { // the service is down: that is no reason to turn people away
-		p.log.WarnContext(ctx, "password: whether a password is known from a breach could not be asked", "error", err)
+	if err != nil { // an unavailable service must not prevent sign-ups
+		p.log.WarnContext(ctx, "password: could not check a password for breaches", "error", err)
 		return nil
 	}
 	if breached {
@@ -51,17 +51,17 @@ func (p *policy) check(ctx context.Context, password, address, host string) erro
 	return nil
 }
 
-// ask asks Options.Breached, a panic of which is an error.
+// ask calls Options.Breached and turns a panic into an error.
 func (p *policy) ask(ctx context.Context, password string) (breached bool, err error) {
 	defer func() {
-		if v := recover(); v != nil { // its value may hold the password
+		if v := recover(); v != nil { // its value may contain the password
 			err = fmt.Errorf("password: Breached panicked with a %T", v)
 		}
 	}()
 	return p.breached(ctx, core.Secret(password))
 }
 
-// words are those that may not make up a password: the site's, the person's and the configured ones.
+// words returns the words that a password must not mainly consist of.
 func (p *policy) words(address, host string) []string {
 	host, _, _ = strings.Cut(host, ":")
 	local, domain, _ := strings.Cut(address, "@")
@@ -77,8 +77,8 @@ func (p *policy) words(address, host string) []string {
 	return words
 }
 
-// madeOf reports whether little is left of a password without the words in it and what fills the space between them:
-// less than half of what a password must have.
+// madeOf reports whether a password mainly consists of the given words: without them and separators, fewer letters
+// remain than half of the minimum length.
 func madeOf(password string, words []string, length int) bool {
 	rest := strings.ToLower(password)
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
@@ -101,13 +101,13 @@ func madeOf(password string, words []string, length int) bool {
 	return letters < length/2
 }
 
-// newPasswords are what somebody chooses: the only way from a password that was typed to one that is stored.
+// newPasswords checks and hashes new passwords. No other code makes a stored password from a typed one.
 type newPasswords struct {
 	policy *policy
 	hashes *hasher
 }
 
-// take checks the password that the person with that address chooses, and hashes it. Its error is for pages.again.
+// take checks and hashes the new password of the user with that address. Its error is for pages.again.
 func (n *newPasswords) take(ctx context.Context, c *core.Call, password, address string) (hashed, error) {
 	if err := n.policy.check(ctx, password, address, c.Host()); err != nil {
 		return "", err

@@ -7,12 +7,12 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// problem is an answer that a visitor can do something about.
+// problem returns an error response that the user can act on.
 func problem(status int, code string, text ui.Text) *core.Problem {
 	return &core.Problem{Status: status, Code: code, Detail: ui.Locale{}.Say(text), Text: text}
 }
 
-// What can be wrong with a new password, and with what else visitors send.
+// The codes of problems with a form.
 const (
 	codeShort    = "password_short"
 	codeLong     = "password_long"
@@ -33,7 +33,7 @@ var (
 	errOtherLink = problem(http.StatusConflict, codeLink, textOtherLink)
 )
 
-// fieldOf is the field that a problem is about.
+// fieldOf returns the name of the field that a problem is about.
 func fieldOf(code string) string {
 	switch code {
 	case codeShort, codeLong, codeCommon, codeBreached, codeContext:

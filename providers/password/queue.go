@@ -14,41 +14,42 @@ import (
 )
 
 const (
-	// waitingPerSlot is the number of requests that may wait for each slot, and longestWait is their longest wait.
+	// waitingPerSlot is the maximum number of waiting requests for each slot, and longestWait their maximum wait.
 	waitingPerSlot = 64
 	longestWait    = 3 * time.Second
 )
 
-// errBusy is returned to a request that would have to wait too long.
-var errBusy = errors.New("password: too many passwords are being checked at once")
+// errBusy is returned if a request would wait too long.
+var errBusy = errors.New("password: too many concurrent password checks")
 
-// priority is the order in which requests get a slot. Each has its own places to wait, so that a flood of one does not
-// take those of another.
+// priority is the order in which requests get a slot. Each priority has its own waiting places, so that a flood of one
+// does not take those of another.
 type priority int
 
 const (
-	unidentified priority = iota // clients without a known address: half of the places
-	identified                   // half of the places; one network may take only a part of them
-	// known browsers, signed-in users and owners of a link: as many places again; one network may take only a part
+	unidentified priority = iota // clients without a known address: half of the waiting places
+	identified                   // half of the waiting places; each network may take only a part of them
+	// known browsers, signed-in users and owners of a link: the same number of places again; each network may take only a
+	// part of them
 	known
 	priorities
 )
 
-// queue bounds how many hashes are computed at the same time. A hash needs its memory and a processor for tens of
-// milliseconds, so an unbounded number of them is an attack on both. A request that waits takes no other resources.
+// queue limits the number of concurrent hash computations. A hash needs its memory and a processor for tens of
+// milliseconds, so that without a limit a flood of sign-ins exhausts both. A waiting request takes no other resources.
 //
-// Known clients get three slots for each one that others get, while both wait: a user with an account can make
-// many browsers known, so these must not keep others out. Of the others, identified clients get three slots for each
-// one that unidentified clients get.
+// While both wait, known clients get three slots for each slot of the others. Known clients must not keep the others
+// out, because a user with an account can make many browsers known. Of the others, identified clients get three slots
+// for each slot of unidentified clients.
 //
-// The memory of a hash is garbage when it is done, and the garbage collector comes late: on a busy machine six times
-// the memory of a hash were taken by two slots. So the queue counts the garbage, and collects it when it is as much as
-// the slots use: the hashes take at most 2 × slots × memory of a hash, in addition to the rest of the process.
+// The memory of a hash becomes garbage that the garbage collector frees late. On a busy machine, two slots took six
+// times the memory of a hash. So the queue counts the garbage and runs the garbage collector when it reaches the memory
+// of all slots. The hashes then take at most 2 × slots × memory of a hash, in addition to the rest of the process.
 type queue struct {
 	wait   time.Duration
-	memory uint64 // of a hash, in bytes
-	// collect is runtime.GC. roomy returns what the process has alive: garbage of less than half of that is left alone, as
-	// collecting costs in proportion to what lives.
+	memory uint64 // of one hash, in bytes
+	// collect is runtime.GC. roomy returns the live memory of the process. Garbage below half of it is not collected,
+	// because the cost of a collection grows with the live memory.
 	collect func()
 	roomy   func() uint64
 
@@ -58,26 +59,26 @@ type queue struct {
 	busy    int
 	refused uint64
 	lines   [priorities][]*waiter
-	// networks counts the clients that wait, by line and network. Known clients without an address are those of the zero
+	// networks counts the waiting clients by line and network. Known clients without an address count under the zero
 	// Prefix.
 	networks map[lineShare]int
-	// turns counts the slots that identified clients got in a row while unidentified ones waited, knownTurns those that
-	// known clients got while others waited.
+	// turns counts the consecutive slots of identified clients while unidentified ones waited, knownTurns those of known
+	// clients while others waited.
 	turns, knownTurns int
 }
 
-// turnsInARow is how many slots the first of two lines gets for each one of the other.
+// turnsInARow is the number of slots that the preferred line gets for each slot of the other.
 const turnsInARow = 3
 
-// lineShare is a network in a line: in each line it has its own share of the places.
+// lineShare identifies a network in a line. Each network has a share of the waiting places in each line.
 type lineShare struct {
 	priority
 	network netip.Prefix
 }
 
-// waiter is a request that waits.
+// waiter is a waiting request.
 type waiter struct {
-	granted chan struct{} // closed with q.mu locked when it has a slot
+	granted chan struct{} // closed when the waiter gets a slot; q.mu is locked
 	shares  []lineShare
 }
 
@@ -85,14 +86,14 @@ func newQueue(slots int, memory uint64) *queue {
 	return &queue{slots: slots, wait: longestWait, memory: memory, collect: runtime.GC, roomy: alive}
 }
 
-// alive is how many bytes lived when the garbage collector looked last.
+// alive returns the live memory after the last garbage collection, in bytes.
 func alive() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// place is the place of a request in the queue.
+// place is the priority of a request and the networks it counts for.
 type place struct {
 	priority priority
 	networks []netip.Prefix // of a client whose address is known
@@ -100,7 +101,7 @@ type place struct {
 
 type placeKey struct{}
 
-// withPriority returns a context for a client that has proved that it owns the account. Its hashes get the priority
+// withPriority returns a context for a client that has shown that it owns the account. Its hashes get the priority
 // known.
 func withPriority(ctx context.Context, c *core.Call) context.Context {
 	client := core.ClientFromContext(c.WithClient(ctx, ""))
@@ -126,8 +127,8 @@ func placeFor(client core.Client) place {
 	return place{}
 }
 
-// do runs work when there is a slot. It returns errBusy when too many requests wait already or the wait takes too long,
-// and the context's error when the client has left.
+// do runs work in a slot. It returns errBusy if too many requests wait or the wait is too long, and the context's error
+// if the client disconnects.
 func (q *queue) do(ctx context.Context, work func()) error {
 	if err := q.enter(ctx); err != nil {
 		if errors.Is(err, errBusy) {
@@ -138,7 +139,7 @@ func (q *queue) do(ctx context.Context, work func()) error {
 		return err
 	}
 	defer q.leave()
-	defer q.addGarbage() // while the slot is still taken
+	defer q.addGarbage() // before the slot is free
 	work()
 	return nil
 }
@@ -150,7 +151,7 @@ func (q *queue) load() core.HashLoad {
 	return core.HashLoad{Slots: q.slots, Busy: q.busy, Waiting: q.waiting(), Refused: q.refused}
 }
 
-// waiting returns how many requests wait. q.mu is locked.
+// waiting returns the number of waiting requests. The caller holds q.mu.
 func (q *queue) waiting() (n int) {
 	for _, line := range q.lines {
 		n += len(line)
@@ -162,7 +163,7 @@ func (q *queue) waiting() (n int) {
 func (q *queue) addGarbage() {
 	q.mu.Lock()
 	q.garbage += q.memory
-	most := uint64(q.slots) * q.memory //nolint:gosec // at least one slot
+	most := uint64(q.slots) * q.memory //nolint:gosec // there is at least one slot
 	full := q.garbage >= most && q.garbage >= q.roomy()/2
 	if full {
 		q.garbage = 0
@@ -196,14 +197,14 @@ func (q *queue) enter(ctx context.Context) error {
 	if q.giveUp(at.priority, w) {
 		return err
 	}
-	if ctx.Err() != nil { // it got the slot at the same moment
+	if ctx.Err() != nil { // it got a slot at the same moment
 		q.leave()
 		return err
 	}
 	return nil
 }
 
-// join takes a slot, or a place to wait. The waiter is nil for a request that has a slot, or an error.
+// join takes a slot or a waiting place. The waiter is nil if the request has a slot, or if err is not nil.
 func (q *queue) join(p priority, networks []netip.Prefix) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -219,7 +220,7 @@ func (q *queue) join(p priority, networks []netip.Prefix) (*waiter, error) {
 		return nil, errBusy
 	}
 	w := &waiter{granted: make(chan struct{})}
-	for i, network := range networks { // a /64, then a /56 and a /48, which may have more
+	for i, network := range networks { // a /64, then its /56 and its /48, which have larger shares
 		share := lineShare{p, network}
 		if q.networks[share] >= max(1, places*(i+2)/8) {
 			return nil, errBusy
@@ -243,7 +244,7 @@ func (q *queue) join(p priority, networks []netip.Prefix) (*waiter, error) {
 	return w, nil
 }
 
-// giveUp removes a request that waits. It returns false if the request has got a slot meanwhile.
+// giveUp removes a waiting request. It returns false if the request has a slot by now.
 func (q *queue) giveUp(p priority, w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -256,7 +257,7 @@ func (q *queue) giveUp(p priority, w *waiter) bool {
 	return true
 }
 
-// forget removes a waiter from the counts of its networks. q.mu is locked.
+// forget removes a waiter from the counts of its networks. The caller holds q.mu.
 func (q *queue) forget(w *waiter) {
 	for _, share := range w.shares {
 		if q.networks[share]--; q.networks[share] <= 0 {
@@ -265,7 +266,7 @@ func (q *queue) forget(w *waiter) {
 	}
 }
 
-// leave hands a slot to the next request.
+// leave passes a slot to the next request.
 func (q *queue) leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -280,7 +281,7 @@ func (q *queue) leave() {
 	close(w.granted)
 }
 
-// next returns the priority that gets the next slot, or a negative value if no request waits. q.mu is locked.
+// next returns the priority that gets the next slot, or a negative value if no request waits. The caller holds q.mu.
 func (q *queue) next() priority {
 	others := len(q.lines[unidentified])+len(q.lines[identified]) > 0
 	if len(q.lines[known]) > 0 && (!others || q.knownTurns < turnsInARow) {

@@ -15,8 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// resets are what a link to choose a new password leads to: the form, the new password, and the end of all that the old
-// one opened.
+// resets handles a reset link: the form, the new password, and the end of the sessions and links of the old one.
 type resets struct {
 	host      *core.Host
 	provider  string
@@ -29,15 +28,16 @@ type resets struct {
 	log       *slog.Logger
 }
 
-// linkCookie is the cookie that a link leaves: the digest of its token, so that the token stays in no address bar.
+// linkCookie is the cookie that opening a link sets. It contains the digest of the token, so that the token does not
+// stay in the address bar.
 type linkCookie struct {
 	Digest string `json:"d"`
 }
 
 const resetCookie = "password-reset"
 
-// form has the digest of its link, which is worth nothing without the cookie, and the sign-in methods that were added
-// lately, so that the owner can remove those of an attacker.
+// form returns the reset form. It contains the digest of the link, which is useless without the cookie, and the
+// recently added sign-in methods, so that the owner can remove those of an attacker.
 func (s *resets) form(ctx context.Context, c *core.Call) form {
 	var link linkCookie
 	c.Kept(resetCookie, &link)
@@ -46,8 +46,8 @@ func (s *resets) form(ctx context.Context, c *core.Call) form {
 	}, filled{link: link.Digest, ends: s.host.CanEndSessions(), methods: s.recent(ctx, link.Digest)}}
 }
 
-// recent lists the sign-in methods that were added in the last month to the user of a link. The form works without the
-// list, so a failure is logged.
+// recent lists the sign-in methods that the user added in the last month. The form works without the list, so a failure
+// is only logged.
 func (s *resets) recent(ctx context.Context, digest string) (recent []core.SignInMethod) {
 	if digest == "" {
 		return nil
@@ -57,16 +57,16 @@ func (s *resets) recent(ctx context.Context, digest string) (recent []core.SignI
 		recent, err = s.host.SignInMethods(ctx, o.user.ID)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "password: the reset page does not list the sign-in methods", "error", err)
+		s.log.WarnContext(ctx, "password: could not list the sign-in methods on the reset page", "error", err)
 	}
 	return slices.DeleteFunc(recent, func(m core.SignInMethod) bool { return m.Added.IsZero() })
 }
 
-// removeField is the name of the field that asks to remove a sign-in method.
+// removeField returns the name of the checkbox that removes a sign-in method.
 func removeField(m core.SignInMethod) string { return "remove-" + m.ID }
 
-// remove removes the sign-in methods that the user selected: fields of the form, or the IDs in the member "remove" of a
-// JSON body.
+// remove removes the sign-in methods that the user selected: by fields of the form, or by the IDs in the member
+// "remove" of a JSON body.
 func (s *resets) remove(ctx context.Context, c *core.Call, userID string) ([]core.SignInMethod, error) {
 	var ids []string
 	c.Member("remove", &ids)
@@ -86,7 +86,7 @@ func (s *resets) remove(ctx context.Context, c *core.Call, userID string) ([]cor
 	return removed, err
 }
 
-// start starts a reset without an email, for a user whose mailbox the request has shown access to.
+// start starts a reset without an email, for a user whose mailbox this request was already authenticated with.
 func (s *resets) start(ctx context.Context, c *core.Call, userID string) (string, error) {
 	user, err := userByID(ctx, s.links.users, userID)
 	switch {
@@ -106,9 +106,9 @@ func (s *resets) start(ctx context.Context, c *core.Call, userID string) (string
 	return c.URL(ID + "/reset"), c.Keep(resetCookie, linkCookie{s.links.digest(token)}, s.links.life)
 }
 
-// show answers GET password/reset. With a token it puts that into a cookie and leads on to the same address without,
-// so that the token is not in the history, and in no Referer. It asks the store nothing: scanners of mails open links
-// too.
+// show handles GET password/reset. It stores the token in a cookie and redirects to the same URL without the token, so
+// that the token is not in the history or a Referer header. It does not read the store, because mail scanners open
+// links too.
 func (s *resets) show(ctx context.Context, c *core.Call) (*core.Response, error) {
 	token := c.Field("token")
 	if token == "" {
@@ -123,9 +123,10 @@ func (s *resets) show(ctx context.Context, c *core.Call) (*core.Response, error)
 	return c.Redirect(c.URL(ID + "/reset")), nil
 }
 
-// reset answers POST password/reset (newPassword, and link of the form that was shown). It signs nobody in, so it
-// passes no gate by; it ends all sessions. A link that another tab has opened since, which may be a stranger's, has
-// taken the cookie over: the form of the first tab changes nothing then. Programs, which open one link, send none.
+// reset handles POST password/reset (newPassword, and link from the form). It does not sign the user in, so that it
+// does not bypass a sign-in gate. It ends all sessions. If another tab has opened a different link since, possibly an
+// attacker's, the cookie belongs to that link; the form of the first tab then changes nothing. Programs open one link
+// and send no link field.
 func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var link linkCookie
 	if !c.Kept(resetCookie, &link) {
@@ -147,7 +148,8 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 	if err != nil {
 		return s.pages.again(ctx, c, s.form(ctx, c), err)
 	}
-	// Whoever has the link reads the mailbox. What strangers attached goes first: when that fails nothing has changed.
+	// The link verifies the address. This removes what an attacker attached to the unverified account. It comes first, so
+	// that a failure changes nothing.
 	err = c.ProveEmail(ctx, o.user.ID, o.user.Email)
 	removed := c.Unlinked()
 	if err == nil {
@@ -170,7 +172,7 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 	return s.answer(ctx, c, removed)
 }
 
-// answer reports the reset, and the sign-in methods that it removed.
+// answer returns the response that lists the removed sign-in methods.
 func (s *resets) answer(ctx context.Context, c *core.Call, removed []core.SignInMethod) (*core.Response, error) {
 	if len(removed) == 0 {
 		return next(ctx, c, http.StatusOK, "signin", ID+"/done")
@@ -186,12 +188,12 @@ func (s *resets) answer(ctx context.Context, c *core.Call, removed []core.SignIn
 		}{"signin", names}), nil
 	}
 	if err := c.Keep(removedCookie, names, time.Minute); err != nil {
-		s.log.WarnContext(ctx, "password: the page after a reset does not list what was removed", "error", err)
+		s.log.WarnContext(ctx, "password: could not list the removed sign-in methods after a reset", "error", err)
 	}
 	return c.Redirect(c.URL(ID + "/done")), nil
 }
 
-// removedCookie lists what a reset removed, for the next page.
+// removedCookie stores the names of the removed sign-in methods for the next page.
 const removedCookie = "password-removed"
 
 func methodName(l ui.Locale, m core.SignInMethod) string {
@@ -201,9 +203,9 @@ func methodName(l ui.Locale, m core.SignInMethod) string {
 	return m.Name
 }
 
-// replace uses a link up and sets the password: of any number that come with one link, one succeeds. Sessions are ended
-// before, so that a store that fails there leaves the password and the link as they are, and once more afterwards, for
-// one that began in between.
+// replace uses up the link and sets the password. Of concurrent requests with one link, one succeeds. Sessions end
+// before that, so that a failure of the store changes neither password nor link, and again after it, for sessions that
+// started in between.
 func (s *resets) replace(ctx context.Context, o *opened, hash hashed) error {
 	if err := s.endings.sessions(ctx, o.user.ID); err != nil {
 		return err
@@ -221,13 +223,14 @@ func (s *resets) replace(ctx context.Context, o *opened, hash hashed) error {
 		return err
 	}
 	if err := s.endings.sessions(ctx, o.user.ID); err != nil {
-		s.log.ErrorContext(ctx, "password: sessions may have outlived a reset", "user", o.user.ID, "error", err)
+		s.log.ErrorContext(ctx, "password: sessions from before a password reset may still be valid",
+			"user", o.user.ID, "error", err)
 	}
 	return nil
 }
 
-// stillTheirs removes the password again if the address of the link is no longer the user's. Its owner may have undone
-// a change of the address while the hash was computed. core.ErrConflict: it was removed.
+// stillTheirs deletes the password again if the link's address no longer belongs to the user, and returns
+// core.ErrConflict then. Its owner may have undone an address change while the hash was computed.
 func (s *resets) stillTheirs(ctx context.Context, o *opened) error {
 	user, err := userByID(ctx, s.links.users, o.user.ID)
 	if err != nil || user != nil && user.Email == o.user.Email {
@@ -240,8 +243,7 @@ func (s *resets) stillTheirs(ctx context.Context, o *opened) error {
 	return core.ErrConflict
 }
 
-// after ends what an old password may have left behind: links and remembered devices. None of it undoes the reset when
-// it fails.
+// after deletes the links and remembered devices of the old password. A failure does not undo the reset.
 func (s *resets) after(ctx context.Context, c *core.Call, user *core.User) {
 	c.KnowBrowser(ctx, user)
 	s.endings.links(ctx, user.ID)
@@ -252,7 +254,7 @@ func (s *resets) after(ctx context.Context, c *core.Call, user *core.User) {
 	s.letters.notifyChanged(ctx, c, user)
 }
 
-// forgive forgets the wrong passwords that were typed for somebody, at the sign-in page and for a change.
+// forgive resets the counts of wrong passwords for a user, at the sign-in page and for a change.
 func forgive(ctx context.Context, c *core.Call, user *core.User) {
 	c.Forgive(ctx, core.AttemptInARow, user.ID)
 	if address, ok := isMail(user.Email); ok {

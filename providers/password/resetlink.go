@@ -14,23 +14,23 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// asked is the record of a link to choose a new password. Its key is the digest of the token, its owner the user.
+// asked is the record of a reset link. Its key is the digest of the token, its owner the user.
 type asked struct {
-	// Made is when the link was sent.
+	// Made is the time the link was sent.
 	Made time.Time `json:"made,omitzero"`
-	// Was says which password the person had, and Email which address, when the link was made. With another it is void.
+	// Was is the fingerprint of the password and Email the address at that time. If either changes, the link is void.
 	Was   string `json:"was"`
 	Email string `json:"email"`
 }
 
-// opened is what a link is for that somebody opened: its record, the user, and the password that they have.
+// opened is a valid reset link: its record, the user and the current password.
 type opened struct {
 	record *store.Record
 	user   *core.User
 	old    *stored
 }
 
-// resetLinks are the links to choose a new password.
+// resetLinks creates, sends and opens reset links.
 type resetLinks struct {
 	*links
 	passwords *passwords
@@ -39,27 +39,27 @@ type resetLinks struct {
 	life      time.Duration
 }
 
-// newToken makes the token of a link, before anything is known about who gets it.
+// newToken returns the token of a link, before the user is looked up.
 func (l *resetLinks) newToken() (string, error) { return l.host.NewToken() }
 
-// digest names the link of a token.
+// digest returns the key of a link.
 func (l *resetLinks) digest(token string) string { return l.host.Digest(kindReset, token) }
 
-// resetEmail is an email with a link to choose a new password.
+// resetEmail is an email with a reset link.
 type resetEmail struct {
 	*resetLinks
 	token  string
 	letter core.Letter // without recipient and expiry
 	record *store.Record
-	// once sends no email if one with a link that still works was sent within repeatAfter.
+	// once sends no email if one with a valid link was sent within repeatAfter.
 	once bool
 }
 
-// repeatAfter is how soon after an email with a link another one is sent. A request before that changes nothing: the
-// link that was sent works, and an attacker cannot flood the mailbox.
+// repeatAfter is the minimum time between two emails with a link. An earlier request sends nothing, because the first
+// link still works and an attacker must not be able to flood the mailbox.
 const repeatAfter = 5 * time.Minute
 
-// pending reports whether a user has just been sent a link that still works, other than the one of key.
+// pending reports whether the user was recently sent a link that is still valid, other than the link of key.
 func (l *resetLinks) pending(ctx context.Context, userID, key string, now asked) (bool, error) {
 	records, err := l.records.UserRecords(ctx, userID, kindReset)
 	if err != nil {
@@ -95,31 +95,31 @@ func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Letter, e
 		}
 	}
 	e.record, err = e.keep(ctx, kindReset, e.token, user.ID, link, e.life)
-	if errors.Is(err, core.ErrConflict) { // an earlier attempt stored it and got no response
+	if errors.Is(err, core.ErrConflict) { // an earlier attempt stored it without a response
 		e.record, err = e.first(ctx, kindReset, []string{e.digest(e.token)})
 	}
 	if err == nil && e.record == nil {
 		err = core.ErrNotFound
 	}
 	if err != nil {
-		return core.Letter{}, fmt.Errorf("password: keep the link: %w", err)
+		return core.Letter{}, fmt.Errorf("password: store the link: %w", err)
 	}
 	letter := e.letter
 	letter.To, letter.Expires = user.Email, e.record.Expires
 	return letter, nil
 }
 
-// undo deletes the link of an email that was not sent.
+// undo deletes the link of an email that could not be sent.
 func (e *resetEmail) undo(ctx context.Context) {
 	if e.record == nil {
 		return
 	}
 	if err := e.use(ctx, e.record); err != nil && !errors.Is(err, core.ErrNotFound) {
-		e.host.Logger.WarnContext(ctx, "password: a reset link that was not sent stays until it expires", "error", err)
+		e.host.Logger.WarnContext(ctx, "password: could not delete a reset link that was not sent", "error", err)
 	}
 }
 
-// mail stores a link and sends it now. If that fails the link is deleted.
+// mail stores a link and sends it. If sending fails, the link is deleted.
 func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, letter core.Letter) error {
 	e := &resetEmail{resetLinks: l, token: token, letter: letter}
 	letter, err := e.write(ctx, user)
@@ -133,7 +133,8 @@ func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, le
 	return nil
 }
 
-// open finds what a link is for. nil: it is used, has expired, or the password or the address is another one by now.
+// open returns the reset of a link. It is nil if the link was used or has expired, or if the password or the address
+// has changed since.
 func (l *resetLinks) open(ctx context.Context, digest string) (*opened, error) {
 	record, err := l.first(ctx, kindReset, []string{digest})
 	if err != nil || record == nil {
@@ -141,7 +142,7 @@ func (l *resetLinks) open(ctx context.Context, digest string) (*opened, error) {
 	}
 	var link asked
 	if err := json.Unmarshal(record.Value, &link); err != nil {
-		return nil, fmt.Errorf("password: a link cannot be read: %w", err)
+		return nil, fmt.Errorf("password: decode a link: %w", err)
 	}
 	user, err := userByID(ctx, l.users, record.UserID)
 	if err != nil || user == nil {
@@ -154,7 +155,7 @@ func (l *resetLinks) open(ctx context.Context, digest string) (*opened, error) {
 	return &opened{record, user, old}, nil
 }
 
-// fingerprint names the password that somebody has, and tells nothing of it.
+// fingerprint identifies the current password without revealing it.
 func fingerprint(p *stored) string {
 	if p == nil {
 		return ""

@@ -11,49 +11,49 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// pending is the record of a sign-up that waits for its proof. Its key is the digest of the token in the letter. Before
-// the proof nothing is written to users: an address that was typed is nobody's yet.
+// pending is the record of an unverified sign-up. Its key is the digest of the token in the email. The user is created
+// only after the verification, because the address may belong to another person.
 type pending struct {
 	Email    string `json:"email"`
-	Typed    string `json:"typed,omitempty"` // as the browser sent it; empty: Email
+	Typed    string `json:"typed,omitempty"` // as the browser sent it, if it differs from Email
 	Name     string `json:"name,omitempty"`
 	Hash     hashed `json:"hash"`
 	Callback string `json:"callback,omitempty"`
 }
 
-// typed is the address as the browser sent it, for lookups of users.
+// typed returns the address as the browser sent it, for lookups of users.
 func (p *pending) typed() string { return cmp.Or(p.Typed, p.Email) }
 
-// waiting is a sign-up that waits, with its record.
+// waiting is a pending sign-up with its record.
 type waiting struct {
 	pending
 	record *store.Record
 }
 
-// waitingRoom is where sign-ups are until their proof.
+// waitingRoom stores pending sign-ups.
 type waitingRoom struct {
 	links *links
-	// invited: only those may sign up whose address was invited.
+	// invited reports whether sign-up requires an invitation.
 	invited bool
 }
 
-// in is the same room in the records of a transaction.
+// in returns a waitingRoom that uses the records of a transaction.
 func (r *waitingRoom) in(records store.RecordStore) *waitingRoom {
 	return &waitingRoom{r.links.in(records), r.invited}
 }
 
-// enter keeps a sign-up, and returns the token that its letter holds.
+// enter stores a sign-up and returns the token for its email.
 func (r *waitingRoom) enter(ctx context.Context, p pending) (token string, record *store.Record, err error) {
 	if token, err = r.links.host.NewToken(); err != nil {
 		return "", nil, err
 	}
 	if record, err = r.links.keep(ctx, kindSignUp, token, "", p, signUpFor); err != nil {
-		return "", nil, fmt.Errorf("password: keep the sign-up: %w", err)
+		return "", nil, fmt.Errorf("password: store the sign-up: %w", err)
 	}
 	return token, record, nil
 }
 
-// find is the sign-up of a token; nil: there is none, or it has expired.
+// find returns the sign-up of a token. It is nil if there is none or it has expired.
 func (r *waitingRoom) find(ctx context.Context, token string) (*waiting, error) {
 	record, err := r.links.first(ctx, kindSignUp, r.links.keys(kindSignUp, token))
 	if err != nil || record == nil {
@@ -61,12 +61,12 @@ func (r *waitingRoom) find(ctx context.Context, token string) (*waiting, error) 
 	}
 	out := &waiting{record: record}
 	if err := json.Unmarshal(record.Value, &out.pending); err != nil {
-		return nil, fmt.Errorf("password: a sign-up cannot be read: %w", err)
+		return nil, fmt.Errorf("password: decode a sign-up: %w", err)
 	}
 	return out, nil
 }
 
-// admits reports whether an address may sign up.
+// admits reports whether an address can sign up.
 func (r *waitingRoom) admits(ctx context.Context, address string) (bool, error) {
 	if !r.invited {
 		return true, nil
@@ -75,7 +75,7 @@ func (r *waitingRoom) admits(ctx context.Context, address string) (bool, error) 
 	return record != nil, err
 }
 
-// use uses a sign-up up. core.ErrNotFound: it is used, or not invited any more.
+// use uses up a sign-up. It returns core.ErrNotFound if it was used or is no longer invited.
 func (r *waitingRoom) use(ctx context.Context, w *waiting) error {
 	ok, err := r.admits(ctx, w.Email)
 	if err != nil {
@@ -90,9 +90,9 @@ func (r *waitingRoom) use(ctx context.Context, w *waiting) error {
 	return nil
 }
 
-// drop removes a sign-up whose token nobody will have. What stays behind an error expires.
+// drop deletes a sign-up if its email is not sent. If that fails, the record expires.
 func (r *waitingRoom) drop(ctx context.Context, record *store.Record) {
 	if err := r.links.use(ctx, record); err != nil && !errors.Is(err, core.ErrNotFound) {
-		r.links.host.Logger.WarnContext(ctx, "password: a sign-up that leads nowhere was not deleted", "error", err)
+		r.links.host.Logger.WarnContext(ctx, "password: could not delete a sign-up without an email", "error", err)
 	}
 }

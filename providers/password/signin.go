@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// signIns check who signs in.
+// signIns checks sign-ins.
 type signIns struct {
 	users     core.Store
 	passwords *passwords
@@ -18,7 +18,7 @@ type signIns struct {
 	management *management
 }
 
-// signInFields are those of the form on the sign-in page.
+// signInFields returns the fields of the form on the sign-in page.
 func signInFields() []core.Field {
 	return []core.Field{
 		{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},
@@ -26,12 +26,13 @@ func signInFields() []core.Field {
 	}
 }
 
-// mostCompared is how often a password is compared that others change meanwhile.
+// mostCompared is the maximum number of comparisons for a password that changes during the sign-in.
 const mostCompared = 3
 
-// admit checks address and password, the fields of POST callback/password. For an unknown address, and for somebody
-// without a password, it does the same work: one look-up of the user, one of the password, one hash. still looks at the
-// password again once the session is stored: a reset ends those that it finds, and this one is there by then.
+// admit checks the fields of POST callback/password. For unknown addresses and users without a password it does the
+// same work, so that timing does not reveal accounts: one lookup of the user, one of the password, one hash. still
+// checks the stored password again after the session is stored. A concurrent reset either finds and ends the session,
+// or is seen by still.
 func (s *signIns) admit(ctx context.Context, form map[string]string, _ *core.Request) (
 	user *core.User, still func(ctx context.Context) error, err error,
 ) {
@@ -61,13 +62,13 @@ func (s *signIns) admit(ctx context.Context, form map[string]string, _ *core.Req
 	return user, func(ctx context.Context) error { _, err := t.settle(ctx); return err }, nil
 }
 
-// typed is a password that somebody signs in with, and what it was compared with last.
+// typed is a password that a user typed, and the stored one it was last compared with.
 type typed struct {
 	*signIns
-	id       string // the user's; empty: nobody has the address
+	id       string // the user's ID, or "" if the address is unknown
 	password string
 	stored   *stored
-	better   hashed // a hash to store in the place of that one; empty: it is as good as ours
+	better   hashed // a hash to store instead, or "" if the stored one is current
 }
 
 // compare returns an error unless the password is the stored one.
@@ -77,8 +78,8 @@ func (t *typed) compare(ctx context.Context) (err error) {
 	switch {
 	case errors.Is(err, errBusy):
 		return explained(err)
-	case err != nil: // a hash that cannot be computed refuses as a wrong password does, and is told to the log
-		t.log.ErrorContext(ctx, "password: a stored hash was not compared", "user", t.id, "error", err)
+	case err != nil: // a hash that cannot be computed gets the same response as a wrong password; the log has the cause
+		t.log.ErrorContext(ctx, "password: could not compare a stored hash", "user", t.id, "error", err)
 		return refused(core.ReasonFault, t.id)
 	case !right:
 		return refused(core.ReasonCredentials, t.id)
@@ -86,8 +87,8 @@ func (t *typed) compare(ctx context.Context) (err error) {
 	return nil
 }
 
-// settle looks at the stored password again, and compares once more where it is another one by now: to compare takes as
-// long as somebody who fills the queue wants. Whoever signed in with one of before would be in behind a reset.
+// settle re-reads the stored password and compares again if it has changed, so that a sign-in cannot succeed with the
+// old password after a reset. An attacker can make a comparison take long by filling the queue.
 func (t *typed) settle(ctx context.Context) (*core.User, error) {
 	for n := 1; ; n++ {
 		user, err := userByID(ctx, t.users, t.id)
@@ -101,7 +102,7 @@ func (t *typed) settle(ctx context.Context) (*core.User, error) {
 		switch {
 		case t.stored.same(before):
 			return user, nil
-		case n == mostCompared: // what was typed may be right
+		case n == mostCompared: // the typed password may be right
 			return nil, explained(errBusy)
 		}
 		if err := t.compare(ctx); err != nil {
@@ -110,7 +111,7 @@ func (t *typed) settle(ctx context.Context) (*core.User, error) {
 	}
 }
 
-// improve puts a better hash in the place of an old one. Whoever changed it meanwhile has the last word.
+// improve replaces an old hash with a better one. A concurrent change of the password wins.
 func (t *typed) improve(ctx context.Context) {
 	p := t.stored.secret
 	p.Hash = t.better
@@ -119,11 +120,11 @@ func (t *typed) improve(ctx context.Context) {
 	case err == nil:
 		t.stored = &stored{p, t.stored.version + 1}
 	case !errors.Is(err, core.ErrConflict):
-		t.log.WarnContext(ctx, "password: a stored hash was not brought up to date", "user", t.id, "error", err)
+		t.log.WarnContext(ctx, "password: could not update a stored hash", "user", t.id, "error", err)
 	}
 }
 
-// refused is the one answer to a wrong address and a wrong password.
+// refused returns the error for wrong addresses and wrong passwords alike.
 func refused(reason core.Reason, userID string) error {
 	return core.NewError(core.ErrCredentialsSignin, &core.Refusal{Reason: reason, UserID: userID})
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// signUps are how people ask for an account: what a visitor types, and which letter the owner of the address gets. The
-// account is made by what follows upon the letter, see confirmations.
+// signUps handles sign-up requests and the email to the owner of the address. The account is created by confirmations.
 type signUps struct {
 	pages   *pages
 	chosen  *newPasswords
@@ -37,15 +36,14 @@ func signUpForm(c *core.Call) form {
 	}, filled{email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl")}}
 }
 
-// show answers GET password/sign-up.
 func (s *signUps) show(ctx context.Context, c *core.Call) (*core.Response, error) {
 	f := signUpForm(c)
-	f.email, f.name = "", "" // no link fills in what a visitor seems to have typed
+	f.email, f.name = "", "" // a link must not prefill the form
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
 
-// signUp answers POST password/sign-up (email, password, name, callbackUrl). Whoever has the address, the request does
-// the same and gets the same answer: what depends on it happens afterwards.
+// signUp handles POST password/sign-up (email, password, name, callbackUrl). The response is the same whether or not
+// the address belongs to a user. Everything that depends on it happens after the response.
 func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, error) {
 	f := signUpForm(c)
 	address, ok := isMail(c.Field("email"))
@@ -75,7 +73,7 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 		return nil, err
 	}
 	if err := begin(c, record.Key); err != nil {
-		s.log.WarnContext(ctx, "password: the browser that signs up is not remembered", "error", err)
+		s.log.WarnContext(ctx, "password: could not store the sign-up in the browser's cookie", "error", err)
 	}
 	verify := s.letters.write(c, core.LetterVerify, address)
 	verify.URL, verify.Expires = core.Secret(c.URL(ID+"/confirm", "token", token)), record.Expires
@@ -102,12 +100,12 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
 }
 
-// isName reports whether a text can be a person's name: short, one line, in UTF-8.
+// isName reports whether a text can be a user's name: valid UTF-8, short and without control characters.
 func isName(name string) bool {
 	return len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// answer returns the email to the owner of the address. It runs after the response. If the Letter has no To, no email
+// answer returns the email to the owner of the address. It runs after the response. If the email has no recipient, none
 // is sent.
 func (s *signUps) answer(
 	ctx context.Context, record *store.Record, typed string, verify, exists core.Letter,

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// The kinds of records.
+// The kinds of store records.
 const (
 	kindPassword   = "password"
 	kindSignUp     = "signup"
@@ -21,38 +21,39 @@ const (
 	kindDevice     = "device"
 )
 
-// secret is the record of a password. Its key is the user's ID.
+// secret is the value of a password record. Its key is the user's ID.
 type secret struct {
 	Hash hashed    `json:"hash"`
 	Set  time.Time `json:"set"`
-	// Unproved is true where the password was set before anybody had proved the user's address: it may be a stranger's,
-	// and ends when somebody proves the address in another way than with it.
+	// Unproved reports that the password was set before the user's address was verified. It may be an attacker's, and
+	// becomes invalid when the address is verified in another way than with this password.
 	Unproved bool `json:"unproved,omitempty"`
 }
 
-// stored is a password's record with its version.
+// stored is a password record with its version.
 type stored struct {
 	secret
 	version int64
 }
 
-// same reports whether nothing was stored in between: versions begin anew where a record was deleted.
+// same reports whether the record has not changed. The version alone is not enough, because it restarts if the record
+// is deleted.
 func (p *stored) same(before *stored) bool {
 	return p != nil && before != nil && p.version == before.version &&
 		subtle.ConstantTimeCompare([]byte(p.Hash), []byte(before.Hash)) == 1
 }
 
-// passwords are those of the users, in the store.
+// passwords reads and writes the users' passwords.
 type passwords struct {
 	records store.RecordStore
 	now     func() time.Time
 }
 
-// in are the same passwords in the records of a transaction.
+// in returns passwords that use the records of a transaction.
 func (p *passwords) in(records store.RecordStore) *passwords { return &passwords{records, p.now} }
 
-// of reads the password of a user; nil: they have none. For nobody, the empty ID, it asks the store all the same, so
-// that it has as much to do.
+// of returns the password of a user, or nil. For an empty ID it calls the store too, so that unknown addresses take the
+// same time.
 func (p *passwords) of(ctx context.Context, userID string) (*stored, error) {
 	key := userID
 	if key == "" {
@@ -67,12 +68,12 @@ func (p *passwords) of(ctx context.Context, userID string) (*stored, error) {
 	}
 	out := &stored{version: record.Version}
 	if err := json.Unmarshal(record.Value, &out.secret); err != nil {
-		return nil, fmt.Errorf("password: the record of user %q cannot be read: %w", userID, err)
+		return nil, fmt.Errorf("password: decode the record of user %q: %w", userID, err)
 	}
 	return out, nil
 }
 
-// opening is the password that somebody may sign in with, nil for nobody.
+// opening returns the password that user can sign in with, or nil. user may be nil.
 func (p *passwords) opening(ctx context.Context, user *core.User) (*stored, error) {
 	if user == nil {
 		return p.of(ctx, "")
@@ -84,13 +85,13 @@ func (p *passwords) opening(ctx context.Context, user *core.User) (*stored, erro
 	return old, err
 }
 
-// set writes a password that is set now in place of old, nil where the user had none. unproved: nobody has proved the
-// user's address. core.ErrConflict: the password has changed since it was read.
+// set replaces the password old, or creates one if old is nil. unproved reports that the user's address is not
+// verified. set returns core.ErrConflict if the password has changed since it was read.
 func (p *passwords) set(ctx context.Context, userID string, hash hashed, unproved bool, old *stored) error {
 	return p.write(ctx, userID, secret{Hash: hash, Set: p.now().UTC().Truncate(time.Second), Unproved: unproved}, old)
 }
 
-// write writes the record of a password in place of old, with the errors of set.
+// write replaces the record old. It returns the errors of set.
 func (p *passwords) write(ctx context.Context, userID string, s secret, old *stored) error {
 	value, err := json.Marshal(s)
 	if err != nil {
@@ -103,7 +104,7 @@ func (p *passwords) write(ctx context.Context, userID string, s secret, old *sto
 	switch now, err := p.of(ctx, userID); {
 	case err != nil:
 		return err
-	case !now.same(old): // UpdateRecord would take one that was made anew, of the same version, for the old one
+	case !now.same(old): // UpdateRecord would accept a record that was deleted and created again with the same version
 		return core.ErrConflict
 	}
 	record.Version = old.version

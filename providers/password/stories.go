@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// stories are what the provider does in one Auth, each made of what it needs and nothing else.
+// stories are the handlers of the provider in one Auth, one for each user action.
 type stories struct {
 	signIns       *signIns
 	signUps       *signUps
@@ -21,7 +21,7 @@ type stories struct {
 	closed        bool
 }
 
-// storiesOf makes them for an Auth with a store.
+// storiesOf returns the handlers for an Auth with a store.
 func (p *Provider) storiesOf(h *core.Host) *stories {
 	o, users, records := &p.options, h.Store, h.Records()
 	hashes := &hasher{o.Hash, o.Import, h.Rand, p.hashing, p.pace, h.Now, sleep}
@@ -47,7 +47,7 @@ func (p *Provider) storiesOf(h *core.Host) *stories {
 	}
 }
 
-// actions are those of the provider. Every GET shows a form and changes nothing.
+// actions returns the provider's actions. A GET only shows a form and changes nothing.
 func (s *stories) actions() []core.Action {
 	all := []core.Action{
 		{Method: http.MethodGet, Name: ID, Verb: "sent", Handle: showSent},
@@ -75,7 +75,7 @@ func (s *stories) actions() []core.Action {
 	)
 }
 
-// links lead from the form of the sign-in page.
+// links returns the links below the form of the sign-in page.
 func (s *stories) links() []ui.Link {
 	links := []ui.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
 	if s.closed {
@@ -84,8 +84,8 @@ func (s *stories) links() []ui.Link {
 	return append([]ui.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
 }
 
-// named lets every visitor through whose session has an ID, since a change ends all sessions but that one. A session
-// that began before they had IDs here, or that Auth.js began, has none: its visitor signs in once more.
+// named is a guard that requires a session with an ID, because a change ends all sessions except that one. Sessions of
+// Auth.js and of early versions have no ID; their users sign in again.
 var named = []core.Guard{func(ctx context.Context, session *core.Session) error {
 	if session.ID == "" {
 		return core.Fresh(15*time.Minute)(ctx, session)

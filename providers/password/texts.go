@@ -2,7 +2,7 @@ package password
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// What the pages and problems say.
+// The texts of pages and problems.
 var (
 	textSignUp       = ui.Text{Key: "password.sign-up.heading", English: "Create an account"}
 	textSignUpButton = ui.Text{Key: "password.sign-up.button", English: "Create account"}

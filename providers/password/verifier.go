@@ -14,17 +14,18 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// Verifier checks passwords against hashes that another system made. At the first sign-in a hash that it knows is
-// replaced by one of ours. It is safe for concurrent use.
+// Verifier checks passwords against the hashes of another system. At the user's first sign-in such a hash is replaced
+// by an argon2id hash. A Verifier must be safe for concurrent use.
 type Verifier interface {
-	// Knows reports whether a hash is of the Verifier's format. It is cheap, and looks at no password.
+	// Knows reports whether a hash has the Verifier's format. It must be cheap.
 	Knows(encoded string) bool
-	// Verify reports whether the password, exactly as the visitor typed it, is that of a hash which Knows. An error is
-	// about the hash: it cannot be read, or its costs are out of bounds, which are looked at before anything is computed.
+	// Verify reports whether the password matches a hash that Knows accepts. The password is exactly as typed. Verify
+	// returns an error if the hash is malformed, or if its costs are too high, which it must check before it computes
+	// anything.
 	Verify(encoded string, password []byte) (bool, error)
 }
 
-// Func makes a Verifier of two functions, for a format of one's own.
+// Func returns a Verifier that calls knows and verify, for other formats.
 func Func(knows func(encoded string) bool, verify func(encoded string, password []byte) (bool, error)) Verifier {
 	return verifier{knows, verify}
 }
@@ -40,11 +41,11 @@ func (v verifier) Verify(encoded string, password []byte) (bool, error) {
 	return v.verify(encoded, password)
 }
 
-// maxBcrypt bounds the cost of bcrypt hashes: each step doubles, and 15 takes about two seconds.
+// maxBcrypt is the maximum cost of bcrypt hashes. Each step doubles the time, and 15 takes about two seconds.
 const maxBcrypt = 15
 
-// Bcrypt knows $2a$, $2b$ and $2y$, of Auth0, Clerk, Supabase, Rails, Laravel and many more, and $bcrypt-sha256$ of
-// passlib. It looks at the first 72 bytes of a password, as they all do; $bcrypt-sha256$ at all of it.
+// Bcrypt verifies $2a$, $2b$ and $2y$ hashes of Auth0, Clerk, Supabase, Rails, Laravel and others, and $bcrypt-sha256$
+// hashes of passlib. As everywhere, bcrypt uses only the first 72 bytes of a password; $bcrypt-sha256$ uses all of it.
 func Bcrypt() Verifier {
 	return verifier{
 		func(encoded string) bool { return isBcrypt(encoded) || strings.HasPrefix(encoded, "$bcrypt-sha256$") },
@@ -57,7 +58,7 @@ func Bcrypt() Verifier {
 	}
 }
 
-// bcryptMatches computes bcrypt within bounds, and compares.
+// bcryptMatches compares with bcrypt, if the cost is acceptable.
 func bcryptMatches(encoded string, password []byte) (bool, error) {
 	cost, err := bcrypt.Cost([]byte(encoded))
 	switch {
@@ -73,12 +74,12 @@ func bcryptMatches(encoded string, password []byte) (bool, error) {
 	return err == nil, err
 }
 
-// passlibBcrypt matches $bcrypt-sha256$ of passlib: version 2 ("v=2,t=2b,r=12") keys SHA-256 with the salt, version 1
-// ("2a,12") does not.
+// passlibBcrypt matches $bcrypt-sha256$ hashes of passlib. Version 2 ("v=2,t=2b,r=12") keys SHA-256 with the salt,
+// version 1 ("2a,12") does not.
 var passlibBcrypt = regexp.MustCompile(
 	`^\$bcrypt-sha256\$(?:(v=2,t=)2b,r=([0-9]{1,2})|(2[ab]),([0-9]{1,2}))\$([./A-Za-z0-9]{22})\$([./A-Za-z0-9]{31})$`)
 
-// bcryptSHA256Matches compares with bcrypt of the base64 of SHA-256 of the password.
+// bcryptSHA256Matches compares with bcrypt of the base64 of the password's SHA-256.
 func bcryptSHA256Matches(encoded string, password []byte) (bool, error) {
 	m := passlibBcrypt.FindStringSubmatch(encoded)
 	if m == nil {
@@ -96,12 +97,12 @@ func bcryptSHA256Matches(encoded string, password []byte) (bool, error) {
 	return bcryptMatches("$2b$"+cost+"$"+salt+m[6], []byte(base64.StdEncoding.EncodeToString(sum.Sum(nil))))
 }
 
-// Argon2i knows $argon2i$v=19$…, of PHP, Laravel and passlib. Hashes of argon2id need no Verifier.
+// Argon2i verifies $argon2i$v=19$… hashes of PHP, Laravel and passlib. Hashes of argon2id need no Verifier.
 func Argon2i() Verifier {
 	return verifier{func(encoded string) bool { return strings.HasPrefix(encoded, "$argon2i$") }, argon2Matches}
 }
 
-// argon2Matches computes argon2id or argon2i with at most ten times the default costs, and compares.
+// argon2Matches compares with argon2id or argon2i, with at most ten times the default costs.
 func argon2Matches(encoded string, password []byte) (bool, error) {
 	variant := "argon2id"
 	if strings.HasPrefix(encoded, "$argon2i$") {
@@ -121,13 +122,13 @@ var bcryptShape = regexp.MustCompile(`^\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}$`)
 
 func isBcrypt(encoded string) bool { return bcryptShape.MatchString(encoded) }
 
-// digests are the hash functions that PBKDF2 is used with.
+// digests are the hash functions of PBKDF2.
 var digests = map[string]func() hash.Hash{
 	"sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 }
 
-// unsalted reports whether a hash is MD5 or SHA-1 without a salt: 32 or 40 hexadecimal digits, or what Django and LDAP
-// make of them. They are broken within hours, so that taking them along would keep them around.
+// unsalted reports whether a hash is unsalted MD5 or SHA-1: 32 or 40 hexadecimal digits, or the equivalents of Django
+// and LDAP. They are broken within hours, so they are not imported.
 func unsalted(encoded string) bool { return unsaltedShape.MatchString(encoded) }
 
 var unsaltedShape = regexp.MustCompile(`(?i)^(?:` +
@@ -135,7 +136,7 @@ var unsaltedShape = regexp.MustCompile(`(?i)^(?:` +
 	`|\{(?:md5|sha)\}[a-z0-9+/]{20,28}={0,2}` +
 	`|\*[0-9a-f]{40})$`)
 
-// adapted64 reads the base64 of passlib, which has dots for plus signs and no padding.
+// adapted64 decodes the base64 of passlib, which uses "." instead of "+" and no padding.
 func adapted64(text string) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(strings.ReplaceAll(text, ".", "+"))
 }

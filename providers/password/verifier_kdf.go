@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// maxIterations bounds PBKDF2: Django's next default is 1.5 million, and five million take seconds.
+	// maxIterations is the maximum of PBKDF2. Django's next default is 1.5 million; five million take seconds.
 	maxIterations = 5_000_000
-	// maxScrypt bounds the memory of scrypt in bytes, at ten times that of our own parameters.
+	// maxScrypt is the maximum memory of scrypt in bytes: ten times that of the default Params.
 	maxScrypt = tooCostly * 19456 << 10
-	// maxScryptWork bounds N·r·p, four times that of the memory alone.
+	// maxScryptWork is the maximum of N·r·p: four times the maximum for memory alone.
 	maxScryptWork = maxScrypt / 128 * 4
 	maxKey        = 128
 )
 
-// Scrypt knows "$scrypt$ln=16,r=8,p=1$<salt>$<key>", of passlib, and "scrypt:32768:8:1$<salt>$<hex>", of Werkzeug
-// (Flask).
+// Scrypt verifies "$scrypt$ln=16,r=8,p=1$<salt>$<key>" hashes of passlib, and "scrypt:32768:8:1$<salt>$<hex>" hashes of
+// Werkzeug (Flask).
 func Scrypt() Verifier {
 	return verifier{
 		func(encoded string) bool {
@@ -40,7 +40,7 @@ func Scrypt() Verifier {
 	}
 }
 
-// scryptHash is a scrypt hash (RFC 7914) taken apart.
+// scryptHash is a parsed scrypt hash (RFC 7914).
 type scryptHash struct {
 	n, r, p   uint64
 	salt, key []byte
@@ -58,7 +58,7 @@ func (s *scryptHash) matches(password []byte) (bool, error) {
 }
 
 func (s *scryptHash) check() error {
-	const most = 1 << 24 // neither product below can overflow
+	const most = 1 << 24 // no product below can overflow
 	switch {
 	case s.n < 2 || s.r < 1 || s.p < 1 || bits.OnesCount64(s.n) != 1 || len(s.key) < 16 || len(s.key) > maxKey:
 		return errMalformed
@@ -112,8 +112,8 @@ func scryptOf(n, r, p string, salt, key []byte, err error) (*scryptHash, error) 
 	return s, nil
 }
 
-// PBKDF2 knows "$pbkdf2-sha256$<rounds>$<salt>$<key>", of passlib, also with sha512 and, without a digest's name,
-// SHA-1, and "pbkdf2:sha256:600000$<salt>$<hex>", of Werkzeug (Flask).
+// PBKDF2 verifies "$pbkdf2-sha256$<rounds>$<salt>$<key>" hashes of passlib, with SHA-256, SHA-512 or (if no digest is
+// named) SHA-1, and "pbkdf2:sha256:600000$<salt>$<hex>" hashes of Werkzeug (Flask).
 func PBKDF2() Verifier {
 	return verifier{
 		func(encoded string) bool {
@@ -148,7 +148,7 @@ func PBKDF2() Verifier {
 	}
 }
 
-// pbkdf2Matches computes PBKDF2 (RFC 8018 section 5.2) and compares; err is that of reading key.
+// pbkdf2Matches compares with PBKDF2 (RFC 8018 section 5.2). err is the error of decoding key.
 func pbkdf2Matches(digest, rounds string, salt, key []byte, err error, password []byte) (bool, error) {
 	function := digests[digest]
 	n, ok := number(rounds, "", 32)
@@ -165,7 +165,7 @@ func pbkdf2Matches(digest, rounds string, salt, key []byte, err error, password 
 	return subtle.ConstantTimeCompare(got, key) == 1, nil
 }
 
-// BetterAuth knows what better-auth stores, "<salt>:<key>" in hexadecimal: scrypt with N 16,384, r 16, p 1 over the
+// BetterAuth verifies "<salt>:<key>" hashes of better-auth, in hexadecimal: scrypt with N=16,384, r=16, p=1 of the
 // password in NFKC.
 func BetterAuth() Verifier {
 	return verifier{
@@ -189,7 +189,7 @@ func isHex(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789abcdef", r) })
 }
 
-// standard64 reads base64 with or without its padding.
+// standard64 decodes base64 with or without padding.
 func standard64(text string) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 }

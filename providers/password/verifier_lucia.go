@@ -8,8 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Lucia knows what Lucia and Oslo store: "s2:<salt>:<key>" of Lucia 2, "<salt>:<key>" of Lucia 1 and of Oslo (scrypt),
-// and argon2id and bcrypt of Oslo. They hash the password in NFKC. List it before [Bcrypt], which does not.
+// Lucia verifies the hashes of Lucia and Oslo: "s2:<salt>:<key>" of Lucia 2, "<salt>:<key>" of Lucia 1 and Oslo
+// (scrypt), and argon2id and bcrypt of Oslo. They hash the password in NFKC. List it before [Bcrypt], which does not
+// normalize.
 func Lucia() Verifier {
 	return verifier{isLucia, func(encoded string, password []byte) (bool, error) {
 		normal := norm.NFKC.Bytes(password)
@@ -37,7 +38,7 @@ func isLucia(encoded string) bool {
 	return ok || isBcrypt(encoded) || strings.HasPrefix(encoded, "$argon2id$")
 }
 
-// luciaScrypt takes a hash of scrypt apart. Lucia 1 had a block size of 8 and salts that are not hexadecimal.
+// luciaScrypt parses a scrypt hash. Lucia 1 used a block size of 8 and salts that are not hexadecimal.
 func luciaScrypt(encoded string) (salt string, key []byte, blocks uint64, ok bool) {
 	rest, second := strings.CutPrefix(encoded, "s2:")
 	salt, text, found := strings.Cut(rest, ":")
@@ -49,7 +50,7 @@ func luciaScrypt(encoded string) (salt string, key []byte, blocks uint64, ok boo
 	return salt, key, blocks, found && err == nil && len(key) == 64 && isAlnum(salt)
 }
 
-// isAlnum reports whether a salt is one that Lucia makes: 16 to 32 small letters and digits.
+// isAlnum reports whether a salt is one of Lucia: 16 to 32 lower-case letters and digits.
 func isAlnum(text string) bool {
 	return len(text) >= 16 && len(text) <= 32 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }

@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// Spring knows what the DelegatingPasswordEncoder of Spring Security stores: {bcrypt}, {pbkdf2}, {scrypt}, {argon2},
-// each also with @SpringSecurity_v5_8, and {sha256}, with the parameters of its factories. {noop} is no hash, and
-// {MD4}, {MD5}, {SHA-1}, {SHA-256} and {ldap} are broken: let their owners choose a new password.
+// Spring verifies the hashes of Spring Security's DelegatingPasswordEncoder: {bcrypt}, {pbkdf2}, {scrypt}, {argon2},
+// each also with @SpringSecurity_v5_8, and {sha256}, with the parameters of their factories. It rejects {noop}, which
+// is not a hash, and {MD4}, {MD5}, {SHA-1}, {SHA-256} and {ldap}, which are broken. Their users must choose a new
+// password.
 func Spring() Verifier {
 	return verifier{
 		func(encoded string) bool { _, _, ok := springHash(encoded); return ok },
@@ -25,7 +26,7 @@ func Spring() Verifier {
 	}
 }
 
-// springEncoders are the encoders of PasswordEncoderFactories by their names.
+// springEncoders are the encoders of PasswordEncoderFactories, by name.
 var springEncoders = map[string]func(encoded string, password []byte) (bool, error){
 	"bcrypt": bcryptMatches,
 	"argon2": argon2Matches, "argon2@SpringSecurity_v5_8": argon2Matches,
@@ -43,7 +44,7 @@ func springHash(encoded string) (compare func(string, []byte) (bool, error), res
 	return compare, rest, ok && closed && known
 }
 
-// springPBKDF2 checks salt and key in one text of hexadecimal digits.
+// springPBKDF2 checks a salt and key in one text of hexadecimal digits.
 func springPBKDF2(digest, rounds string, salt int) func(string, []byte) (bool, error) {
 	return func(encoded string, password []byte) (bool, error) {
 		raw, err := hex.DecodeString(encoded)
@@ -54,8 +55,8 @@ func springPBKDF2(digest, rounds string, salt int) func(string, []byte) (bool, e
 	}
 }
 
-// springScrypt checks "$<costs>$<salt>$<key>". The costs are one hexadecimal number: the logarithm of N, then 8 bits of
-// r and 8 of p.
+// springScrypt checks "$<costs>$<salt>$<key>". The costs are one hexadecimal number: the logarithm of N, then 8 bits
+// for r and 8 bits for p.
 func springScrypt(encoded string, password []byte) (bool, error) {
 	parts := strings.Split(encoded, "$")
 	if len(parts) != 4 || parts[0] != "" {
@@ -71,7 +72,7 @@ func springScrypt(encoded string, password []byte) (bool, error) {
 	return s.matches(password)
 }
 
-// springSHA256 checks the StandardPasswordEncoder: 8 bytes of salt, and SHA-256 1,024 times.
+// springSHA256 checks the hash of StandardPasswordEncoder: 8 bytes of salt and 1,024 rounds of SHA-256.
 func springSHA256(encoded string, password []byte) (bool, error) {
 	raw, err := hex.DecodeString(encoded)
 	if err != nil || len(raw) != 8+sha256.Size {

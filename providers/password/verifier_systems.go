@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/scrypt"
 )
 
-// Django knows what Django stores: pbkdf2_sha256, pbkdf2_sha1, scrypt, bcrypt, bcrypt_sha256 and argon2, which is
-// argon2id, or argon2i before Django 3.2. Its md5 and sha1 are refused, salted or not: let their owners choose a new
+// Django verifies the hashes of Django: pbkdf2_sha256, pbkdf2_sha1, scrypt, bcrypt, bcrypt_sha256 and argon2, which is
+// argon2id, or argon2i before Django 3.2. It rejects md5 and sha1, salted or not. Their users must choose a new
 // password.
 func Django() Verifier {
 	return verifier{
@@ -61,16 +61,16 @@ func djangoScrypt(encoded string, password []byte) (bool, error) {
 	return s.matches(password)
 }
 
-// FirebaseParams are the password hash parameters of a Firebase project, from its console.
+// FirebaseParams are the password hash parameters of a Firebase project, from the Firebase console.
 type FirebaseParams struct {
 	// SignerKey and SaltSeparator are in base64, as the console shows them.
 	SignerKey, SaltSeparator string
-	// Rounds and MemCost are numbers, 8 and 14 as a rule.
+	// Rounds and MemCost are usually 8 and 14.
 	Rounds, MemCost int
 }
 
-// Firebase knows "firebase$<salt>$<hash>", both in base64 as `firebase auth:export` writes them. The parameters are the
-// project's; faulty ones make every hash malformed.
+// Firebase verifies "firebase$<salt>$<hash>" hashes, both in base64 as `firebase auth:export` writes them. p are the
+// parameters of the project. If they are invalid, every hash is malformed.
 func Firebase(p FirebaseParams) Verifier {
 	return verifier{
 		func(encoded string) bool { return strings.HasPrefix(encoded, "firebase$") },
@@ -92,7 +92,7 @@ func Firebase(p FirebaseParams) Verifier {
 	}
 }
 
-// matches derives a key with scrypt and compares what it encrypts the signer key to (AES-256 in counter mode).
+// matches derives a key with scrypt, encrypts the signer key with it (AES-256 in counter mode) and compares the result.
 func (p FirebaseParams) matches(password, salt, signer, want []byte) (bool, error) {
 	bound := scryptHash{n: 1 << p.MemCost, r: uint64(p.Rounds), p: 1, key: make([]byte, sha256.Size)} //nolint:gosec // > 0
 	if err := bound.check(); err != nil {

@@ -3,7 +3,7 @@ package password
 import (
 	"bytes"
 	"crypto/hmac"
-	"crypto/md5" //nolint:gosec // what WordPress before 6.8 and phpBB stored, thousands of times with a salt
+	"crypto/md5" //nolint:gosec // stored by WordPress before 6.8 and phpBB, with salt and thousands of rounds
 	"crypto/sha512"
 	"crypto/subtle"
 	"encoding/base64"
@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// maxPhpass is the largest exponent of rounds of phpass: 2^18 take about 50 ms, and WordPress has 2^13.
+// maxPhpass is the maximum exponent of phpass rounds. 2^18 rounds take about 50 ms; WordPress uses 2^13.
 const maxPhpass = 18
 
-// WordPress knows $wp$2y$… of WordPress 6.8 and later, bcrypt of an HMAC of the password, and $P$… and $H$… of the
-// versions before and of phpBB (phpass). Add [Bcrypt] for the $2y$… of plugins. Blanks around a password do not count,
-// as in WordPress.
+// WordPress verifies $wp$2y$… hashes of WordPress 6.8 and later, which are bcrypt of an HMAC of the password, and $P$…
+// and $H$… hashes (phpass) of earlier versions and phpBB. Add [Bcrypt] for $2y$… hashes of plugins. As in WordPress,
+// leading and trailing spaces of a password are ignored.
 func WordPress() Verifier {
 	return verifier{
 		func(encoded string) bool {
@@ -35,10 +35,10 @@ func WordPress() Verifier {
 	}
 }
 
-// phpassShape is $P$, the exponent of the rounds, eight characters of salt and the hash.
+// phpassShape matches $P$, the exponent of the rounds, eight characters of salt, and the hash.
 var phpassShape = regexp.MustCompile(`^\$[PH]\$[./0-9A-Za-z]{31}$`)
 
-// itoa64 are the digits of phpass, which begins with the low bits.
+// itoa64 are the digits of phpass, least significant bits first.
 const itoa64 = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // phpassMatches computes the portable hash of phpass: MD5 of salt and password, then of each sum and the password.
@@ -48,7 +48,7 @@ func phpassMatches(encoded string, password []byte) (bool, error) {
 	}
 	exponent := strings.IndexByte(itoa64, encoded[3])
 	switch {
-	case exponent < 7: // as phpass itself refuses
+	case exponent < 7: // phpass rejects it too
 		return false, errMalformed
 	case exponent > maxPhpass:
 		return false, errCostly
@@ -61,7 +61,7 @@ func phpassMatches(encoded string, password []byte) (bool, error) {
 	return subtle.ConstantTimeCompare([]byte(phpass64(sum[:])), []byte(encoded[12:])) == 1, nil
 }
 
-// phpass64 is the base64 of phpass.
+// phpass64 encodes in the base64 of phpass.
 func phpass64(sum []byte) string {
 	var out strings.Builder
 	for i := 0; i < len(sum); i += 3 {
