@@ -18,24 +18,24 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Adapter carries requests between echo and core. It is safe for concurrent use; make it with [New].
+// Adapter translates requests and responses between echo and core. It is safe for concurrent use. Create it with [New].
 type Adapter struct {
-	// Skipper leaves requests out of the hook, nil: none. Set it before the hook is used.
+	// Skipper, if not nil, selects the requests that Hook skips. Set it before the hook is used.
 	Skipper middleware.Skipper
 
 	auth *core.Auth
 }
 
-// New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
+// New returns an Adapter for auth, which was created with [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth: auth} }
 
-// Router is what Mount needs of an *echo.Echo or *echo.Group.
+// Router is the part of *echo.Echo and *echo.Group that Mount uses.
 type Router interface {
 	Any(path string, handler echo.HandlerFunc, middleware ...echo.MiddlewareFunc) echo.RouteInfo
 }
 
-// Mount registers the auth routes, all methods, below the base path. On a group whose prefix moves them away from there
-// it panics: mount on the *echo.Echo, with Config.BasePath set to the whole path.
+// Mount registers all methods and all paths below the base path. It panics if r is a group whose prefix moves the
+// routes out of the base path. In that case, mount on the *echo.Echo and set Config.BasePath to the whole path.
 func (a *Adapter) Mount(r Router) {
 	want := a.auth.MountPath("") + "/*"
 	if path := r.Any(want, a.Handler).Path; path != want {
@@ -44,16 +44,17 @@ func (a *Adapter) Mount(r Router) {
 	}
 }
 
-// Handler answers a request to the auth routes.
+// Handler handles a request to the auth routes.
 func (a *Adapter) Handler(c *echo.Context) error { return answer(c, a.auth.Handle) }
 
-// answer lets an entry of core answer.
+// answer calls entry and writes its response.
 func answer(c *echo.Context, entry func(context.Context, *core.Request) *core.Response) error {
 	authhttp.Write(c.Response(), authhttp.Ask(c.Request(), entry))
 	return nil
 }
 
-// Hook makes the session available to the handlers behind it: read on first use, once per request.
+// Hook is a middleware that makes the session available to the handlers after it. The session is read on first use,
+// once per request.
 func (a *Adapter) Hook() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
@@ -66,7 +67,7 @@ func (a *Adapter) Hook() echo.MiddlewareFunc {
 }
 
 func (a *Adapter) visit(c *echo.Context, next echo.HandlerFunc) error {
-	if core.VisitOf(c.Request().Context(), a.auth) != nil { // a hook of the same Auth is in front
+	if core.VisitOf(c.Request().Context(), a.auth) != nil { // another hook of the same Auth has run
 		return next(c)
 	}
 	answer, err := echo.UnwrapResponse(c.Response())
@@ -78,22 +79,24 @@ func (a *Adapter) visit(c *echo.Context, next echo.HandlerFunc) error {
 	c.SetRequest(c.Request().WithContext(visit))
 	answer.ResponseWriter = own
 	err = next(c)
-	visit.Commit(writer.Header()) // of this answer: behind a timeout the context may be another visitor's by now
+	visit.Commit(writer.Header()) // of this response: after a timeout, c may already serve another request
 	if answer.ResponseWriter == http.ResponseWriter(own) {
 		answer.ResponseWriter = writer
 	}
 	return err
 }
 
-// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
-// asked for (docs/protocol.md §7.9). It is a hook too, which Skipper does not touch, and works behind another.
-// Guards are asked after that, in their order: [core.Fresh], or the application's own.
+// RequireSession is a middleware that lets only signed-in users through. Without a session, page requests are
+// redirected to the sign-in page with 303, and other requests get 401 (docs/protocol.md §7.9).
+//
+// The guards run after that check, in order: [core.Fresh], or guards of the application. RequireSession includes
+// [Adapter.Hook] but ignores Skipper. It also works after the hook.
 func (a *Adapter) RequireSession(guards ...core.Guard) echo.MiddlewareFunc {
 	return a.RequireSessionWhere(nil, guards...)
 }
 
-// RequireSessionWhere is RequireSession for the requests that where picks, such as [core.Under]("/admin"): in front of
-// all routes at once. Others pass, and have the hook.
+// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.Under]("/admin"). Use it
+// to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c *echo.Context) error {
@@ -108,39 +111,39 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 	}
 }
 
-// Session returns the visitor's session, nil without one, behind the hook; see [core.SessionFrom].
+// Session returns the user's session, or nil if there is none. It needs the hook; see [core.SessionFrom].
 func Session(c *echo.Context) (*core.Session, error) { return core.SessionFrom(c.Request().Context()) }
 
-// Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
-// in the answer's header: call it before the header goes out; see [core.Auth.Session].
+// Session returns the user's session, or nil if there is none. It needs no hook. It may set response headers, so call
+// it before the header is written; see [core.Auth.Session].
 func (a *Adapter) Session(c *echo.Context) (*core.Session, error) {
 	return a.auth.Session(c.Request().Context(), authhttp.Request(c.Request()), c.Response().Header())
 }
 
-// SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
+// SignIn handles the POST of a sign-in form in the application's own pages: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(c *echo.Context) error { return answer(c, a.auth.SignIn) }
 
-// SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
+// SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c *echo.Context) error { return answer(c, a.auth.SignOut) }
 
-// TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
-// returns the error; see [core.Response.Failure].
+// TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
+// and returns the error; see [core.Response.Failure].
 func (a *Adapter) TrySignIn(c *echo.Context) error {
 	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), a.auth.SignIn))
 }
 
-// TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
+// TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
 func (a *Adapter) TrySignOut(c *echo.Context) error {
 	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), a.auth.SignOut))
 }
 
-// TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
-// see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
+// TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
+// error for an invalid input is a *[core.InvalidInputError].
 func (a *Adapter) TrySignInWith(c *echo.Context, in core.SignInInput) error {
 	return authhttp.WriteOrFail(c.Response(), a.auth.SignInWith(c.Request().Context(), authhttp.Request(c.Request()), in))
 }
 
-// TrySignOutWith is TrySignInWith for signing out.
+// TrySignOutWith is TrySignOut with an input from the application instead of a form.
 func (a *Adapter) TrySignOutWith(c *echo.Context, in core.SignOutInput) error {
 	return authhttp.WriteOrFail(c.Response(), a.auth.SignOutWith(c.Request().Context(), authhttp.Request(c.Request()), in))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Write writes a response of core. A header field replaces the values that handlers in front have set. Cookies and the
+// Write writes a response of core. A header field replaces the values that earlier handlers have set. Cookies and the
 // names of Vary are added to theirs.
 func Write(c *fasthttp.RequestCtx, response *core.Response) {
 	fields := header{&c.Response.Header}
@@ -19,15 +19,15 @@ func Write(c *fasthttp.RequestCtx, response *core.Response) {
 			fields.Add(name, more)
 		}
 	}
-	for _, cookie := range response.Cookies { // fasthttp keeps the lines of different cookies apart
+	for _, cookie := range response.Cookies { // fasthttp writes one line for each cookie
 		fields.Add("Set-Cookie", cookie.String())
 	}
 	c.SetStatusCode(response.Status)
 	c.Response.SetBodyRaw(response.Body)
 }
 
-// WriteOrFail writes an answer of core, or returns why the request failed and leaves the answer to the caller; see
-// [core.Response.Failure].
+// WriteOrFail writes a response of core. If the request failed, it writes nothing and returns the error, so that the
+// caller can respond; see [core.Response.Failure].
 func WriteOrFail(c *fasthttp.RequestCtx, response *core.Response) error {
 	if err := response.Failure(Header(c)); err != nil {
 		return err
@@ -36,7 +36,7 @@ func WriteOrFail(c *fasthttp.RequestCtx, response *core.Response) error {
 	return nil
 }
 
-// Header is the header of the answer to a request.
+// Header returns the header of the response to c.
 func Header(c *fasthttp.RequestCtx) core.HeaderWriter { return header{&c.Response.Header} }
 
 type header struct{ *fasthttp.ResponseHeader }
@@ -44,7 +44,7 @@ type header struct{ *fasthttp.ResponseHeader }
 // Get implements [core.HeaderWriter].
 func (h header) Get(name string) string { return string(h.Peek(name)) }
 
-// Values returns all values of a field, as those of [net/http.Header] does.
+// Values returns all values of a field, like the method of [net/http.Header].
 func (h header) Values(name string) (values []string) {
 	for _, value := range h.PeekAll(name) {
 		values = append(values, string(value))
@@ -52,10 +52,10 @@ func (h header) Values(name string) (values []string) {
 	return values
 }
 
-// Commit commits a visit to the answer of the request with this ID ([fasthttp.RequestCtx.ID]), when the next handler
-// has returned. After a timeout the router may have used its context again: now, which is what that context holds by
-// then, is nil or has the ID of another visitor's request. There is no answer to write cookies into then, and they are
-// dropped.
+// Commit commits a visit when the next handler returns. id is the [fasthttp.RequestCtx.ID] of the visit's request, and
+// now is the context that the router's context contains at that time. After a timeout the router may have reused its
+// context: now is then nil or has the ID of another user's request. In that case Commit drops the cookies, so that they
+// cannot reach the other user.
 func Commit(visit *core.Visit, now *fasthttp.RequestCtx, id uint64) {
 	if now != nil && now.ID() == id {
 		visit.Commit(Header(now))

@@ -1,12 +1,13 @@
-// Package authfasthttp carries requests between fasthttp and core, for adapters of routers that stand on fasthttp.
+// Package authfasthttp translates requests and responses between fasthttp and core. It is for adapters of routers that
+// are built on fasthttp.
 //
-//	request := authfasthttp.Request(c)                                        // what came in, without its body
-//	authfasthttp.Write(c, authfasthttp.Ask(ctx, c, request, auth.Handle))     // what core answers
+//	request := authfasthttp.Request(c)                                        // the request without its body
+//	authfasthttp.Write(c, authfasthttp.Ask(ctx, c, request, auth.Handle))     // the response of core
 //
-// It translates and decides nothing: every rule is core's. The adapters of fiber stand on it, as those of gin and echo
-// stand on authhttp.
+// The package only translates; core makes all decisions. The adapters for fiber are built on it, as those for gin and
+// echo are built on authhttp.
 //
-// fasthttp lends its strings and bytes for the length of a handler; what goes to core is copied.
+// Fasthttp reuses the memory of its strings and bytes after a handler. The package copies all that it passes to core.
 package authfasthttp
 
 import (
@@ -23,8 +24,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Request copies what fasthttp received, as it came, but for the body, which [Ask] hands over: core parses it. What the
-// router's own settings say is the adapter's to add: [core.Request.HeaderLimit] and [core.Request.ProxyUntrusted].
+// Request returns a copy of the request as fasthttp received it, without the body, which [Ask] adds. The adapter adds
+// the router's own settings: [core.Request.HeaderLimit] and [core.Request.ProxyUntrusted].
 func Request(c *fasthttp.RequestCtx) *core.Request {
 	in := &c.Request
 	r := &core.Request{
@@ -35,12 +36,12 @@ func Request(c *fasthttp.RequestCtx) *core.Request {
 		r.Scheme = "https"
 	}
 	raw := in.Header.RawHeaders()
-	composed := len(raw) == 0 // by a program, such as fiber's adaptor beneath net/http: there are no lines to read
+	composed := len(raw) == 0 // built by a program, such as fiber's adaptor for net/http: there are no raw lines
 	for key, value := range in.Header.All() {
 		switch name := http.CanonicalHeaderKey(string(key)); {
 		case name == "Host":
 			r.Hosts = append(r.Hosts, string(value))
-		case !composed && (name == "Cookie" || name == "Content-Type"): // as fasthttp understood them
+		case !composed && (name == "Cookie" || name == "Content-Type"): // fasthttp's parsed form is not used
 		default:
 			r.Header[name] = append(r.Header[name], string(value))
 		}
@@ -53,9 +54,8 @@ func Request(c *fasthttp.RequestCtx) *core.Request {
 	return r
 }
 
-// MountPrefix returns the beginning of a path that belongs to the route on which a handler is registered, such as the
-// prefix of a group or of a mounted application. It has as many segments as the route in front of a wildcard, and no
-// slash at its end.
+// MountPrefix returns the beginning of a path that belongs to the route of a handler, such as the prefix of a group or
+// of a mounted application. It has as many segments as the route before its wildcard, and no trailing slash.
 func MountPrefix(route, path string) string {
 	end := 0
 	for segment := range strings.SplitSeq(strings.Trim(route, "/"), "/") {
@@ -71,8 +71,8 @@ func MountPrefix(route, path string) string {
 	return path[:end]
 }
 
-// rawLines are the lines of a header field as they were sent. fasthttp writes cookies anew, and makes good ones out of
-// bad ones on the way; of two content types it keeps one.
+// rawLines returns the unmodified lines of a header field. Fasthttp rewrites cookies, and turns malformed ones into
+// valid ones. Of two Content-Type lines it stores only one.
 func rawLines(raw []byte, field string) (lines []string) {
 	for line := range bytes.SplitSeq(raw, []byte("\n")) {
 		if name, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(name), field) {
@@ -82,10 +82,10 @@ func rawLines(raw []byte, field string) (lines []string) {
 	return lines
 }
 
-// Ask calls a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with a request of [Request] and
-// the body that belongs to it. If the server streams bodies (StreamRequestBody), core reads at most its limit. A body
-// that core has read to its end is put back, so that later handlers find the fields. Otherwise the connection is
-// closed, because the rest of the body would be read as the next request.
+// Ask calls entry, a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with a request of [Request]
+// and its body. If the server streams bodies (StreamRequestBody), core reads at most its limit. If core has read the
+// whole body, Ask restores it, so that later handlers find the fields. Otherwise it closes the connection after the
+// response, because the rest of the body would be parsed as the next request.
 func Ask(
 	ctx context.Context, c *fasthttp.RequestCtx, r *core.Request,
 	entry func(context.Context, *core.Request) *core.Response,
@@ -106,18 +106,19 @@ func Ask(
 	return response
 }
 
-// stream is a body that the server has not read itself. It ends with the handler: fasthttp uses its memory again.
+// stream is a body that the server has not read yet. It is valid only until the handler returns, because fasthttp
+// reuses its memory.
 type stream struct {
 	from io.Reader
-	// read is the data that was read, nil if it is too much to put back. length is the body's declared length, negative
-	// if it has none.
+	// read is the recorded data, or nil if it is too long to restore. length is the declared length, or negative if it is
+	// unknown.
 	read   []byte
 	length int
 	ended  bool
-	lost   bool // read is not all of it
+	lost   bool // read is incomplete
 }
 
-// The number of bytes of a body that are put back: with a declared length, which core bounds, and without one.
+// The maximum number of bytes of a body that are restored, with a declared length (which core limits) and without one.
 const (
 	maxKept        = 1 << 20
 	maxKeptChunked = 64 << 10
@@ -142,7 +143,7 @@ func (s *stream) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// end ends the stream, and reports whether all of it had been read.
+// end ends the stream, and reports whether all of it was read and recorded.
 func (s *stream) end() (all bool) {
 	all, s.ended = s.ended && !s.lost, true
 	return all

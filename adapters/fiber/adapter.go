@@ -1,17 +1,25 @@
-// Package authfiber serves Latchkey with fiber.
+// Package authfiber serves Latchkey with fiber v2.
 //
 //	a := authfiber.New(auth)
 //	a.Mount(app)                                     // sign-in page, callbacks, session JSON under /auth
 //	app.Use(a.Hook())                                // authfiber.Session(c)
 //	app.Get("/account", a.RequireSession(), account)
 //
-// Fiber lends its strings and bytes for the length of a handler; what goes to core is copied. Set
-// fiber.Config.ReadBufferSize to 16 KiB or more: with fiber's default of 4 KiB a browser with a large session and a few
-// sign-ins under way is answered 431. Mount says so in the log, and a session that fiber would not read again is not
-// set. Set DisablePreParseMultipartForm: otherwise fiber answers 400 to malformed uploads before core sees them. Where
-// fiber checks for trusted proxies, forwarded headers of other peers are ignored. Case rules of fiber do not matter to
-// the auth routes: core reads raw values. Of a body core reads 1 MiB; fiber has read BodyLimit of it by then, 4 MiB
-// unless it is set, or nothing where StreamRequestBody is.
+// # Settings of fiber
+//
+// Set fiber.Config.ReadBufferSize to 16 KiB or more. With fiber's default of 4 KiB, a browser with a large session
+// cookie and a few pending sign-ins gets 431. Mount logs a warning about a smaller buffer, and the adapter does not set
+// a session cookie that fiber could not read again.
+//
+// Set DisablePreParseMultipartForm. Otherwise fiber responds with 400 to malformed uploads before core sees them.
+//
+// If fiber checks for trusted proxies, forwarded headers from other peers are ignored. Fiber's settings for case
+// sensitivity do not affect the auth routes, because core reads the raw values.
+//
+// Core reads at most 1 MiB of a body. Fiber has read up to BodyLimit of it before (the default is 4 MiB), or nothing if
+// StreamRequestBody is set.
+//
+// Fiber reuses the memory of its strings and bytes after a handler. The adapter copies all that it passes to core.
 package authfiber
 
 import (
@@ -26,19 +34,21 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Adapter carries requests between fiber and core. It is safe for concurrent use; make it with [New].
+// Adapter translates requests and responses between fiber and core. It is safe for concurrent use. Create it with
+// [New].
 type Adapter struct {
-	// Next leaves requests out of the hook where it returns true, nil: none. Set it before the hook is used.
+	// Next, if not nil, returns true for the requests that Hook skips. Set it before the hook is used.
 	Next func(c *fiber.Ctx) bool
 
 	auth *core.Auth
 }
 
-// New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
+// New returns an Adapter for auth, which was created with [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth: auth} }
 
-// Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with
-// it registers the rest; on any other group the routes would lie outside the base path: Mount panics.
+// Mount registers all methods and all paths below the base path. If r is a group, its prefix must be the beginning of
+// the base path: Mount registers the rest of the path on it. For any other group the routes would be outside the base
+// path, and Mount panics.
 func (a *Adapter) Mount(r fiber.Router) {
 	prefix := ""
 	switch r := r.(type) {
@@ -50,12 +60,12 @@ func (a *Adapter) Mount(r fiber.Router) {
 	r.All(a.auth.MountPath(prefix)+"/*", a.Handler)
 }
 
-// Handler answers a request to the auth routes.
+// Handler handles a request to the auth routes.
 func (a *Adapter) Handler(c *fiber.Ctx) error { return answer(c, a.auth.Handle) }
 
-// Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the
-// request's user context. Its cookies are set when the next handler has returned; what a stream or a goroutine reads
-// later sets none.
+// Hook is a middleware that makes the session available to the handlers after it. The session is read on first use,
+// once per request. The [core.Visit] is the request's user context, c.UserContext(). Its cookies are set when the next
+// handler returns. A stream or a goroutine that reads the session later sets no cookies.
 func (a *Adapter) Hook() fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if a.Next != nil && a.Next(c) {
@@ -66,7 +76,7 @@ func (a *Adapter) Hook() fiber.Handler {
 }
 
 func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
-	if core.VisitOf(c.UserContext(), a.auth) != nil { // a hook of the same Auth is in front
+	if core.VisitOf(c.UserContext(), a.auth) != nil { // another hook of the same Auth has run
 		return next(c)
 	}
 	visit := a.auth.Visit(c.UserContext(), Request(c))
@@ -77,15 +87,17 @@ func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
 	return err
 }
 
-// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
-// asked for (docs/protocol.md §7.9). It is a hook too, which Next does not touch, and works behind another.
-// Guards are asked after that, in their order: [core.Fresh], or the application's own.
+// RequireSession is a middleware that lets only signed-in users through. Without a session, page requests are
+// redirected to the sign-in page with 303, and other requests get 401 (docs/protocol.md §7.9).
+//
+// The guards run after that check, in order: [core.Fresh], or guards of the application. RequireSession includes
+// [Adapter.Hook] but ignores Next. It also works after the hook.
 func (a *Adapter) RequireSession(guards ...core.Guard) fiber.Handler {
 	return a.RequireSessionWhere(nil, guards...)
 }
 
-// RequireSessionWhere is RequireSession for the requests that where picks, such as [core.Under]("/admin"): in front of
-// all routes at once. Others pass, and have the hook.
+// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.Under]("/admin"). Use it
+// to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) fiber.Handler {
 	guarded := func(c *fiber.Ctx) error {
 		path := strings.Clone(c.Path())
@@ -99,66 +111,67 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 	return func(c *fiber.Ctx) error { return a.visit(c, guarded) }
 }
 
-// Session returns the session of the request, nil if there is none. It needs the hook; see [core.SessionFrom]. A
-// handler can return its error to fiber: the text is safe, errors.As finds a *[fiber.Error] with the status 500 or 503,
+// Session returns the user's session, or nil if there is none. It needs the hook; see [core.SessionFrom]. A handler can
+// return the error to fiber: its text is safe to show, and errors.As finds a *[fiber.Error] with the status 500 or 503,
 // and the *[core.Error] with the cause.
 func Session(c *fiber.Ctx) (*core.Session, error) {
 	session, err := core.SessionFrom(c.UserContext())
-	if errors.Is(err, core.ErrNoHook) { // which no Auth has logged
+	if errors.Is(err, core.ErrNoHook) { // no Auth has logged this error
 		//nolint:sloglint // without the hook there is no other logger
 		slog.ErrorContext(c.UserContext(), "auth: no session", slog.Any("error", err))
 	}
 	return session, public(err)
 }
 
-// Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
-// in the answer's header; see [core.Auth.Session].
+// Session returns the user's session, or nil if there is none. It needs no hook. It may set response headers; see
+// [core.Auth.Session].
 func (a *Adapter) Session(c *fiber.Ctx) (*core.Session, error) {
 	session, err := a.auth.Session(c.UserContext(), Request(c), authfasthttp.Header(c.Context()))
 	return session, public(err)
 }
 
-// SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
+// SignIn handles the POST of a sign-in form in the application's own pages: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(c *fiber.Ctx) error { return answer(c, a.auth.SignIn) }
 
-// SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
+// SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c *fiber.Ctx) error { return answer(c, a.auth.SignOut) }
 
-// TrySignIn is SignIn for handlers that respond to failures themselves: if the sign-in fails, it writes no response and
-// returns the error, which is safe to return to fiber, as that of Session; see [core.Response.Failure].
+// TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
+// and returns the error; see [core.Response.Failure]. Like the error of Session, it is safe to return to fiber.
 func (a *Adapter) TrySignIn(c *fiber.Ctx) error {
 	return public(authfasthttp.WriteOrFail(c.Context(), ask(c, a.auth.SignIn)))
 }
 
-// TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
+// TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
 func (a *Adapter) TrySignOut(c *fiber.Ctx) error {
 	return public(authfasthttp.WriteOrFail(c.Context(), ask(c, a.auth.SignOut)))
 }
 
-// TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
-// see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
+// TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
+// error for an invalid input is a *[core.InvalidInputError].
 func (a *Adapter) TrySignInWith(c *fiber.Ctx, in core.SignInInput) error {
 	return public(authfasthttp.WriteOrFail(c.Context(), a.auth.SignInWith(c.UserContext(), Request(c), in)))
 }
 
-// TrySignOutWith is TrySignInWith for signing out.
+// TrySignOutWith is TrySignOut with an input from the application instead of a form.
 func (a *Adapter) TrySignOutWith(c *fiber.Ctx, in core.SignOutInput) error {
 	return public(authfasthttp.WriteOrFail(c.Context(), a.auth.SignOutWith(c.UserContext(), Request(c), in)))
 }
 
-// answer has core answer a request with its body.
+// answer calls entry with the request and its body, and writes the response.
 func answer(c *fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) error {
 	authfasthttp.Write(c.Context(), ask(c, entry))
 	return nil
 }
 
-// ask returns what an entry of core answers to a request with its body.
+// ask calls entry with the request and its body.
 func ask(c *fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) *core.Response {
 	return authfasthttp.Ask(c.UserContext(), c.Context(), Request(c), entry)
 }
 
-// Request is what fiber received and what its settings say, but for the body: for methods of [core.Auth] that take a
-// request, such as [core.Auth.NewSession]. It is a copy, and good after the handler.
+// Request returns a copy of the request without its body, together with fiber's own settings for proxies and header
+// size. It is for methods of [core.Auth] that take a request, such as [core.Auth.NewSession]. The copy stays valid
+// after the handler.
 func Request(c *fiber.Ctx) *core.Request {
 	r := authfasthttp.Request(c.Context())
 	r.Path = strings.Clone(c.Path())

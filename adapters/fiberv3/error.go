@@ -9,15 +9,15 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// publicError is an error of core for a handler that returns it to fiber, whose error handler writes the text of an
-// error to the response. Its text is therefore that of a *fiber.Error, 500 or 503 for example. errors.As also finds the
+// publicError wraps an error of core for a handler that returns it to fiber. Fiber's error handler writes the error
+// text to the response, so the text is that of a *fiber.Error, 500 or 503 for example. errors.As also finds the
 // *core.Error or *core.InvalidInputError, and slog logs the cause.
 type publicError struct {
 	public *fiber.Error
 	cause  error
 }
 
-// public wraps an error of core; nil stays nil.
+// public wraps an error of core in a publicError. It returns nil for nil.
 func public(err error) error {
 	if err == nil {
 		return nil
@@ -34,7 +34,7 @@ func public(err error) error {
 	return e
 }
 
-// Error returns a text that a browser may see.
+// Error returns a text that is safe to send to the browser.
 func (e *publicError) Error() string { return e.public.Error() }
 
 // Unwrap returns the *fiber.Error and the cause.

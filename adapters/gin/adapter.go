@@ -18,56 +18,61 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Adapter carries requests between gin and core. It is safe for concurrent use; make it with [New].
+// Adapter translates requests and responses between gin and core. It is safe for concurrent use. Create it with [New].
 type Adapter struct{ auth *core.Auth }
 
-// New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
+// New returns an Adapter for auth, which was created with [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
-// Mount registers all methods and all paths below the base path. The application can register its own page below it
-// instead of a built-in one, before or after. On a group whose prefix the base path begins with, Mount registers the
-// rest. On any other group the routes would be outside the base path: Mount panics.
+// Mount registers all methods and all paths below the base path. The application can replace a built-in page with its
+// own: it registers the path of the page before or after Mount.
+//
+// If r is a group, its prefix must be the beginning of the base path: Mount registers the rest of the path on it. For
+// any other group the routes would be outside the base path, and Mount panics.
 func (a *Adapter) Mount(r gin.IRoutes) {
 	prefix := ""
 	if group, ok := r.(interface{ BasePath() string }); ok {
 		prefix = group.BasePath()
 	}
 	for _, path := range []string{"/", "/:action", "/:action/", "/:action/:name", "/:action/:name/*more"} {
-		r.Any(a.auth.MountPath(prefix)+path, a.Handler) // one wildcard for all would exclude pages of the application
+		r.Any(a.auth.MountPath(prefix)+path, a.Handler) // a single wildcard would conflict with pages of the application
 	}
 }
 
-// Handler answers a request to the auth routes.
+// Handler handles a request to the auth routes.
 func (a *Adapter) Handler(c *gin.Context) {
 	authhttp.Write(c.Writer, ask(c, a.auth.Handle))
 }
 
-// Hook makes the session available to the handlers behind it: read on first use, once per request.
+// Hook is a middleware that makes the session available to the handlers after it. The session is read on first use,
+// once per request.
 func (a *Adapter) Hook() gin.HandlerFunc {
 	return func(c *gin.Context) { a.visit(c, c.Next) }
 }
 
 func (a *Adapter) visit(c *gin.Context, next func()) {
-	if core.VisitOf(c.Request.Context(), a.auth) != nil { // a hook of the same Auth is in front
+	if core.VisitOf(c.Request.Context(), a.auth) != nil { // another hook of the same Auth has run
 		next()
 		return
 	}
 	visit := a.auth.Visit(c.Request.Context(), authhttp.Request(c.Request))
-	header := c.Writer.Header() // of this answer: behind a timeout the context may be another visitor's when next returns
+	header := c.Writer.Header() // of this response: after a timeout, c may already serve another request when next returns
 	c.Request, c.Writer = c.Request.WithContext(visit), &writer{c.Writer, visit}
 	next()
 	visit.Commit(header)
 }
 
-// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
-// asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
-// Guards are asked after that, in their order: [core.Fresh], or the application's own.
+// RequireSession is a middleware that lets only signed-in users through. Without a session, page requests are
+// redirected to the sign-in page with 303, and other requests get 401 (docs/protocol.md §7.9).
+//
+// The guards run after that check, in order: [core.Fresh], or guards of the application. RequireSession includes
+// [Adapter.Hook], and also works after it.
 func (a *Adapter) RequireSession(guards ...core.Guard) gin.HandlerFunc {
 	return a.RequireSessionWhere(nil, guards...)
 }
 
-// RequireSessionWhere is RequireSession for the requests that where picks, such as [core.Under]("/admin"): in front of
-// all routes at once. Others pass, and have the hook.
+// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.Under]("/admin"). Use it
+// to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.visit(c, func() {
@@ -82,48 +87,49 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 	}
 }
 
-// Session returns the visitor's session, nil without one, behind the hook; see [core.SessionFrom].
+// Session returns the user's session, or nil if there is none. It needs the hook; see [core.SessionFrom].
 func Session(c *gin.Context) (*core.Session, error) { return core.SessionFrom(c.Request.Context()) }
 
-// Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
-// in the answer's header: call it before the header goes out; see [core.Auth.Session].
+// Session returns the user's session, or nil if there is none. It needs no hook. It may set response headers, so call
+// it before the header is written; see [core.Auth.Session].
 func (a *Adapter) Session(c *gin.Context) (*core.Session, error) {
 	return a.auth.Session(c.Request.Context(), authhttp.Request(c.Request), c.Writer.Header())
 }
 
-// SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
+// SignIn handles the POST of a sign-in form in the application's own pages: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(c *gin.Context) {
 	authhttp.Write(c.Writer, ask(c, a.auth.SignIn))
 }
 
-// SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
+// SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c *gin.Context) {
 	authhttp.Write(c.Writer, ask(c, a.auth.SignOut))
 }
 
-// TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
-// returns the error; see [core.Response.Failure].
+// TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
+// and returns the error; see [core.Response.Failure].
 func (a *Adapter) TrySignIn(c *gin.Context) error {
 	return authhttp.WriteOrFail(c.Writer, ask(c, a.auth.SignIn))
 }
 
-// TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
+// TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
 func (a *Adapter) TrySignOut(c *gin.Context) error {
 	return authhttp.WriteOrFail(c.Writer, ask(c, a.auth.SignOut))
 }
 
-// TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
-// see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
+// TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
+// error for an invalid input is a *[core.InvalidInputError].
 func (a *Adapter) TrySignInWith(c *gin.Context, in core.SignInInput) error {
 	return authhttp.WriteOrFail(c.Writer, a.auth.SignInWith(c.Request.Context(), authhttp.Request(c.Request), in))
 }
 
-// TrySignOutWith is TrySignInWith for signing out.
+// TrySignOutWith is TrySignOut with an input from the application instead of a form.
 func (a *Adapter) TrySignOutWith(c *gin.Context, in core.SignOutInput) error {
 	return authhttp.WriteOrFail(c.Writer, a.auth.SignOutWith(c.Request.Context(), authhttp.Request(c.Request), in))
 }
 
-// ask calls a method of core that reads the body, which c.ShouldBindBodyWith may have kept in c.
+// ask calls entry, which reads the request body. If c.ShouldBindBodyWith has read the body before, entry gets the copy
+// that it saved in c.
 func ask(c *gin.Context, entry func(context.Context, *core.Request) *core.Response) *core.Response {
 	if kept, ok := c.Get(gin.BodyBytesKey); ok {
 		if body, ok := kept.([]byte); ok {
@@ -133,8 +139,8 @@ func ask(c *gin.Context, entry func(context.Context, *core.Request) *core.Respon
 	return authhttp.Ask(c.Request, entry)
 }
 
-// writer commits a visit before the header goes out. What the handler has not written goes out when the hook has
-// committed it.
+// writer commits a visit before the header is written. If the handler has written nothing, gin writes the header after
+// the hook has committed the visit.
 type writer struct {
 	gin.ResponseWriter
 	visit *core.Visit
@@ -163,5 +169,5 @@ func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return w.ResponseWriter.Hijack()
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap supports [http.ResponseController].
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -5,7 +5,8 @@
 //	mux.Handle("GET /", a.Hook(home))                     // authhttp.Session(r)
 //	mux.Handle("GET /account", a.RequireSession(account)) // signed-in users only
 //
-// It translates and decides nothing: every rule is core's. The adapters of gin and echo stand on it.
+// The package only translates between net/http and core, which makes all decisions. The adapters for gin and echo are
+// built on it.
 package authhttp
 
 import (
@@ -20,26 +21,27 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Adapter carries requests between net/http and core. It is safe for concurrent use; make it with [New].
+// Adapter translates requests and responses between net/http and core. It is safe for concurrent use. Create it with
+// [New].
 type Adapter struct{ auth *core.Auth }
 
-// New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
+// New returns an Adapter for auth, which was created with [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
-// ServeHTTP answers a request to the auth routes.
+// ServeHTTP handles a request to the auth routes.
 func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	Write(w, Ask(r, a.auth.Handle))
 }
 
-// Hook makes the session available to next and what is behind it: read on first use, once per request. The visit's
-// cookies are set just before the header goes out, or when next has returned.
+// Hook is a middleware that makes the session available to next. The session is read on first use, once per request.
+// Its cookies are set just before the header is written, or when next returns.
 func (a *Adapter) Hook(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if core.VisitOf(r.Context(), a.auth) != nil { // a hook of the same Auth is in front
+		if core.VisitOf(r.Context(), a.auth) != nil { // another hook of the same Auth has run
 			next.ServeHTTP(w, r)
 			return
 		}
-		both := &struct { // one allocation
+		both := &struct { // a single allocation
 			incoming incoming
 			writer   Writer
 		}{}
@@ -50,17 +52,18 @@ func (a *Adapter) Hook(next http.Handler) http.Handler {
 	})
 }
 
-// RequireSession lets only signed-in visitors through to next: others get 303 to the sign-in page, or 401 where no page
-// was asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
+// RequireSession is a middleware that lets only signed-in users through to next. Without a session, page requests are
+// redirected to the sign-in page with 303, and other requests get 401 (docs/protocol.md §7.9). It includes
+// [Adapter.Hook], and also works after it.
 func (a *Adapter) RequireSession(next http.Handler) http.Handler { return a.Require()(next) }
 
-// Require is RequireSession with guards, which are asked in their order: a.Require(core.Fresh(time.Hour))(next).
+// Require is RequireSession with guards, which run in order: a.Require(core.Fresh(time.Hour))(next).
 func (a *Adapter) Require(guards ...core.Guard) func(next http.Handler) http.Handler {
 	return a.RequireWhere(nil, guards...)
 }
 
-// RequireWhere is Require for the requests that where picks, such as [core.Under]("/admin"): in front of a whole mux.
-// Others pass, and have the hook.
+// RequireWhere is Require for the requests that where selects, for example [core.Under]("/admin"). Use it to protect
+// paths of a whole mux. Other requests pass, and their handlers can read the session.
 func (a *Adapter) RequireWhere(where func(*core.Request) bool, guards ...core.Guard) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,55 +77,55 @@ func (a *Adapter) RequireWhere(where func(*core.Request) bool, guards ...core.Gu
 	}
 }
 
-// Session returns the visitor's session, nil without one, behind the hook; see [core.SessionFrom].
+// Session returns the user's session, or nil if there is none. It needs the hook; see [core.SessionFrom].
 func Session(r *http.Request) (*core.Session, error) { return core.SessionFrom(r.Context()) }
 
-// Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
-// in w's header: call it before the header goes out; see [core.Auth.Session].
+// Session returns the user's session, or nil if there is none. It needs no hook. It may set headers of w, so call it
+// before the header is written; see [core.Auth.Session].
 func (a *Adapter) Session(w http.ResponseWriter, r *http.Request) (*core.Session, error) {
 	return a.auth.Session(r.Context(), Request(r), w.Header())
 }
 
-// SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
+// SignIn handles the POST of a sign-in form in the application's own pages: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(w http.ResponseWriter, r *http.Request) {
 	Write(w, Ask(r, a.auth.SignIn))
 }
 
-// SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
+// SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(w http.ResponseWriter, r *http.Request) {
 	Write(w, Ask(r, a.auth.SignOut))
 }
 
-// TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
-// returns the error; see [core.Response.Failure].
+// TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
+// and returns the error; see [core.Response.Failure].
 func (a *Adapter) TrySignIn(w http.ResponseWriter, r *http.Request) error {
 	return WriteOrFail(w, Ask(r, a.auth.SignIn))
 }
 
-// TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
+// TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
 func (a *Adapter) TrySignOut(w http.ResponseWriter, r *http.Request) error {
 	return WriteOrFail(w, Ask(r, a.auth.SignOut))
 }
 
-// TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
-// see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
+// TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
+// error for an invalid input is a *[core.InvalidInputError].
 func (a *Adapter) TrySignInWith(w http.ResponseWriter, r *http.Request, in core.SignInInput) error {
 	return WriteOrFail(w, a.auth.SignInWith(r.Context(), Request(r), in))
 }
 
-// TrySignOutWith is TrySignInWith for signing out.
+// TrySignOutWith is TrySignOut with an input from the application instead of a form.
 func (a *Adapter) TrySignOutWith(w http.ResponseWriter, r *http.Request, in core.SignOutInput) error {
 	return WriteOrFail(w, a.auth.SignOutWith(r.Context(), Request(r), in))
 }
 
-// Request translates a request of net/http and parses nothing: core does. If a middleware has parsed a form already
-// (with ParseForm, ParseMultipartForm or FormValue), the body that core gets is made from r.PostForm. The
-// query, which is in r.Form too, and files are left out.
+// Request translates a request of net/http. It does not parse the body. If a middleware has already parsed a form (with
+// ParseForm, ParseMultipartForm or FormValue), core gets a body that is built from r.PostForm. It does not contain
+// files, nor the query, which is in r.Form too.
 func Request(r *http.Request) *core.Request { return new(incoming).read(r) }
 
-// Ask calls a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with a request of [Request]. It
-// puts the body that core has read back into r, so that later handlers can read the fields, with r.PostFormValue for
-// example.
+// Ask calls entry, a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with the result of
+// [Request]. It restores the body that core has read, so that later handlers can read the fields, for example with
+// r.PostFormValue.
 func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Response) *core.Response {
 	in := new(incoming)
 	request := in.read(r)
@@ -138,18 +141,18 @@ func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Respo
 	return response
 }
 
-// The number of bytes of a body that are put back: with a declared length, which core bounds, and without one.
+// The maximum number of bytes of a body that are restored, with a declared length (which core limits) and without one.
 const (
 	maxKept        = 1 << 20
 	maxKeptChunked = 64 << 10
 )
 
-// recordedBody stores what is read from a body. Of one that is too long it stores nothing.
+// recordedBody records the data that is read from a body. If the body is too long, it records nothing.
 type recordedBody struct {
 	from   io.Reader
-	length int64 // as declared; negative if it is not
+	length int64 // as declared; negative if unknown
 	kept   bytes.Buffer
-	lost   bool // kept is not all of it
+	lost   bool // kept is incomplete
 }
 
 // Read implements [io.Reader].
@@ -170,7 +173,7 @@ func (b *recordedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// AskWithBody is Ask for a router that has kept the body of r elsewhere.
+// AskWithBody is Ask for a router that has stored the body of r elsewhere.
 func AskWithBody(
 	r *http.Request, body []byte, entry func(context.Context, *core.Request) *core.Response,
 ) *core.Response {
@@ -179,17 +182,17 @@ func AskWithBody(
 	return entry(r.Context(), request)
 }
 
-// restoredBody returns the bytes that were read before, then the rest of the body.
+// restoredBody returns the bytes that were already read, then the rest of the body.
 type restoredBody struct {
 	io.Reader
 	io.Closer
 }
 
-// incoming is a request with room for its host: one allocation.
+// incoming contains a request and its Hosts array, in a single allocation.
 type incoming struct {
 	request core.Request
 	host    [1]string
-	parsed  bool // the body is made from a form that was parsed before
+	parsed  bool // the body is built from a parsed form
 }
 
 func (in *incoming) read(r *http.Request) *core.Request {
@@ -197,7 +200,7 @@ func (in *incoming) read(r *http.Request) *core.Request {
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	if target == "" { // a request that was made rather than received
+	if target == "" { // a request that was constructed, not received
 		target = r.URL.RequestURI()
 	}
 	in.host[0] = r.Host
@@ -211,8 +214,8 @@ func (in *incoming) read(r *http.Request) *core.Request {
 	return &in.request
 }
 
-// readParsed takes the fields of a form that was parsed before. Without fields the body itself stays: ParseForm leaves
-// an empty PostForm behind for JSON, and for a form that is too large for it.
+// readParsed uses the fields of a form that was already parsed. If there are no fields, the body stays unchanged:
+// ParseForm leaves an empty PostForm for JSON, and for a form that exceeds its limit.
 func (in *incoming) readParsed(r *http.Request) {
 	const urlEncoded = "application/x-www-form-urlencoded"
 	lines := r.Header["Content-Type"]
@@ -233,7 +236,7 @@ func (in *incoming) readParsed(r *http.Request) {
 	in.request.Body, in.request.ContentLength = strings.NewReader(r.PostForm.Encode()), 0
 }
 
-// Write writes an answer of core and adds nothing but its length.
+// Write writes a response of core. It adds nothing except Content-Length.
 func Write(w http.ResponseWriter, response *core.Response) {
 	h := w.Header()
 	response.Fill(h)
@@ -241,11 +244,11 @@ func Write(w http.ResponseWriter, response *core.Response) {
 		h["Content-Length"] = []string{strconv.Itoa(len(response.Body))}
 	}
 	w.WriteHeader(response.Status)
-	_, _ = w.Write(response.Body) // the browser may have left
+	_, _ = w.Write(response.Body) // the client may have disconnected
 }
 
-// WriteOrFail writes an answer of core, or returns why the request failed and leaves the answer to the caller; see
-// [core.Response.Failure].
+// WriteOrFail writes a response of core. If the request failed, it writes nothing and returns the error, so that the
+// caller can respond; see [core.Response.Failure].
 func WriteOrFail(w http.ResponseWriter, response *core.Response) error {
 	if err := response.Failure(w.Header()); err != nil {
 		return err

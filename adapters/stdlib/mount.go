@@ -12,15 +12,15 @@ import (
 // Mount registers the auth routes below the base path. All patterns have a method, so they do not conflict with a
 // pattern for the rest of the site: "GET /", "GET /{path...}" or "POST /{form}".
 //
-// A pattern with a wildcard in front of a name, such as "GET /{tenant}/settings", overlaps with the patterns for
-// unknown paths below the base path. A page of the application that replaces a built-in one overlaps too if its pattern
-// has no method: "/auth/signin". Register such patterns before Mount, which then leaves out what they overlap with.
+// A pattern with a wildcard before a name, such as "GET /{tenant}/settings", overlaps with the patterns for unknown
+// paths below the base path. A page of the application that replaces a built-in one overlaps too if its pattern has no
+// method: "/auth/signin". Register such patterns before Mount, which then omits the patterns that overlap with them.
 // Pages with a method, "GET /auth/signin", can be registered before or after.
 //
-// A pattern with a host, such as "app.example/", takes precedence over all patterns without one: net/http then never
-// asks for the auth routes of this host.
+// A pattern with a host, such as "app.example/", takes precedence over all patterns without one. The auth routes are
+// then unreachable on this host.
 //
-// Mount panics if a conflict leaves no pattern at all, because the auth routes are mounted already for example.
+// Mount panics if conflicts leave no pattern at all, for example because the auth routes are already mounted.
 func (a *Adapter) Mount(mux *http.ServeMux) {
 	m := mounting{mux: mux, handler: a, base: a.auth.MountPath(""), routes: a.auth.Routes()}
 	for _, route := range m.routes {
@@ -79,16 +79,16 @@ func (m *mounting) isPage(route core.Route) bool {
 		name != "session" && name != "csrf" && name != "providers"
 }
 
-// taken reports whether the mux has a pattern for this very path.
+// taken reports whether the mux has a pattern for exactly this path.
 func (m *mounting) taken(method, path string) bool {
 	_, pattern := m.mux.Handler(&http.Request{Method: method, URL: &url.URL{Path: path}})
 	return strings.TrimPrefix(pattern, method+" ") == path
 }
 
-// try registers a pattern, and reports whether it could.
+// try registers a pattern and reports whether that succeeded.
 func (m *mounting) try(method, path string) (ok bool) {
 	defer func() {
-		if r := recover(); r != nil { // how the mux reports a conflict; it has not changed then
+		if r := recover(); r != nil { // the mux panics on a conflict and stays unchanged
 			m.conflict, ok = fmt.Sprintf("authhttp: mount the auth routes: %v", r), false
 		}
 	}()

@@ -9,22 +9,22 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Writer is a ResponseWriter that commits a visit before the header goes out: when the handler writes, flushes, or
-// hijacks the connection. It has the further powers of the writer underneath, and answers [http.ErrNotSupported] where
-// that has none.
+// Writer is a [http.ResponseWriter] that commits a visit before the header is written: when the handler writes,
+// flushes, or hijacks the connection. It supports the optional interfaces of the underlying writer, and returns
+// [http.ErrNotSupported] if the underlying writer does not support one.
 type Writer struct {
 	http.ResponseWriter
 	visit *core.Visit
 }
 
-// NewWriter returns a Writer for the hook of a router on top of net/http. What the hook must do besides is to commit
-// the visit when the next handler has returned.
+// NewWriter returns a Writer for the hook of a router that is built on net/http. The hook must also commit the visit
+// when the next handler returns.
 func NewWriter(w http.ResponseWriter, visit *core.Visit) *Writer { return &Writer{w, visit} }
 
 func (w *Writer) commit() { w.visit.Commit(w.Header()) }
 
-// WriteHeader implements [http.ResponseWriter]. Informational answers come before the header, but for the one that ends
-// HTTP.
+// WriteHeader implements [http.ResponseWriter]. Informational responses (1xx) do not commit the visit, except 101,
+// which ends HTTP.
 func (w *Writer) WriteHeader(status int) {
 	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
 		w.commit()
@@ -44,7 +44,7 @@ func (w *Writer) WriteString(s string) (int, error) {
 	return io.WriteString(w.ResponseWriter, s)
 }
 
-// ReadFrom implements [io.ReaderFrom]: files go to the network without a detour.
+// ReadFrom implements [io.ReaderFrom], so that net/http can send files with sendfile.
 func (w *Writer) ReadFrom(r io.Reader) (int64, error) {
 	w.commit()
 	return io.Copy(w.ResponseWriter, r)
@@ -53,13 +53,14 @@ func (w *Writer) ReadFrom(r io.Reader) (int64, error) {
 // Flush implements [http.Flusher].
 func (w *Writer) Flush() { _ = w.FlushError() }
 
-// FlushError is Flush for [http.ResponseController].
+// FlushError supports [http.ResponseController].
 func (w *Writer) FlushError() error {
 	w.commit()
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Hijack implements [http.Hijacker]. The visit ends: what the handler sends from then on gets no cookies of ours.
+// Hijack implements [http.Hijacker]. It commits the visit first. Responses that the handler sends on the hijacked
+// connection get no session cookies.
 func (w *Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.commit()
 	return http.NewResponseController(w.ResponseWriter).Hijack()
@@ -73,5 +74,5 @@ func (w *Writer) Push(target string, options *http.PushOptions) error {
 	return http.ErrNotSupported
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap supports [http.ResponseController].
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
