@@ -9,14 +9,14 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// bucket holds all keys. Other buckets of the file are not touched.
+// bucket contains all keys. Other buckets of the file are not changed.
 var bucket = []byte("latchkey")
 
-// engine keeps a record as a key, whose version is its text, and a name of a set as a key without a value.
+// engine stores a record as a key, and a name of a set as a key without a value. The version of a record is its text.
 type engine struct {
 	db     *bbolt.DB
 	owned  bool          // Close closes db
-	writer chan struct{} // holds one while somebody writes
+	writer chan struct{} // contains a value while a call writes
 }
 
 func newEngine(db *bbolt.DB, owned bool) *engine {
@@ -50,13 +50,13 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (a keyvalue.Answer,
 	return a, err
 }
 
-// value reads a record. A file in which nothing has been written yet has no bucket.
+// value reads a record. A new file has no bucket yet.
 func value(all *bbolt.Bucket, key string) keyvalue.Value {
 	if all == nil {
 		return keyvalue.Value{}
 	}
 	found := all.Get([]byte(key))
-	text := string(found) // a copy: the file's memory is lent for the length of the transaction
+	text := string(found) // a copy, because the file's memory is valid only during the transaction
 	return keyvalue.Value{Text: text, Found: found != nil, Version: text}
 }
 
@@ -76,8 +76,8 @@ func names(all *bbolt.Bucket, page keyvalue.Page) (list []string) {
 	return list
 }
 
-// Commit implements [keyvalue.Engine]. Writers wait in turn, each no longer than its context allows. A disk that does
-// not answer keeps one write, which may still be made when its caller has gone.
+// Commit implements [keyvalue.Engine]. Writers wait in order, each until its context ends. If the disk does not
+// respond, one write is stuck and may still be applied after its caller has returned.
 func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	}
 }
 
-// write makes a change within a transaction, which an error rolls back.
+// write applies a change within a transaction. An error rolls it back.
 func write(tx *bbolt.Tx, c keyvalue.Change) error {
 	all, err := tx.CreateBucketIfNotExists(bucket)
 	if err != nil {
@@ -135,5 +135,5 @@ func write(tx *bbolt.Tx, c keyvalue.Change) error {
 	return nil
 }
 
-// Files returns the path of the database, for tools that examine its permissions.
+// Files returns the path of the database, for tools that check its permissions.
 func (e *engine) Files() []string { return []string{e.db.Path()} }

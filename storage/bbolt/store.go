@@ -1,10 +1,10 @@
-// Package bboltstore keeps users, accounts, sessions and tokens in one file, with the embedded key-value store bbolt.
-// It is for a program that runs once: one process at a time can have the file open.
+// Package bboltstore stores users, accounts, sessions and tokens in one file, with the embedded key-value store bbolt.
+// It is for a program with a single process: only one process at a time can open the file.
 //
 //	store, err := bboltstore.Open("app.bolt")
 //
-// [New] takes a database of your own. There are no tables to make. The package is not called bbolt so that it can be
-// imported beside go.etcd.io/bbolt.
+// [New] uses your own database. There are no tables to create. The package is not named bbolt so that it can be
+// imported together with go.etcd.io/bbolt.
 package bboltstore
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Store is a store in a file: a [store.Store] with all the interfaces beside it.
+// Store is a store in a bbolt file: a [store.Store] that implements all optional interfaces too.
 type Store = keyvalue.Store
 
-// patience is how long Open waits for another process to let go of the file: one that is told to stop has answers to
-// finish.
+// patience is the time that Open waits until another process closes the file: a process that shuts down may still
+// handle requests.
 const patience = 5 * time.Second
 
-// Open returns a Store in a file, which it makes, readable by its owner alone, when there is none; its folder has to be
-// there. While another process has the file open it waits five seconds, and then fails. Close it when done.
+// Open returns a Store in a file. It creates a missing file, readable only by its owner; the folder must exist. While
+// another process has the file open, Open waits up to five seconds and then fails. Close the Store when done.
 func Open(path string) (*Store, error) {
 	return open(path, patience)
 }
@@ -42,8 +42,7 @@ func open(path string, patience time.Duration) (*Store, error) {
 	return keyvalue.New("bbolt", newEngine(db, true)), nil
 }
 
-// New returns a Store on an open database, which stays the caller's to close. It keeps everything in the bucket
-// "latchkey", and touches no other.
+// New returns a Store on an open database, which the caller closes. The Store uses only the bucket "latchkey".
 func New(db *bbolt.DB) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("bbolt: no database: give New an open one")

@@ -12,11 +12,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore is the part of a Store about accounts.
+// accountStore implements the account methods of a Store.
 type accountStore struct{ owned }
 
-// accountNames are the attributes of an account that are no further members. session_state and authorization_details
-// are: JSON.
+// accountNames are the attributes of an account that are not in Extra. session_state and authorization_details are
+// stored as JSON, like the members of Extra.
 var accountNames = []string{
 	"userId", "type", "provider", "providerAccountId",
 	"refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type",
@@ -49,7 +49,7 @@ func (s *accountStore) accountOf(of item) (*store.Account, error) {
 	return &a, nil
 }
 
-// accountItem is an account as it is stored. before is what there was, or nothing.
+// accountItem returns the item of an account. before is the stored item, or nil.
 func (s *accountStore) accountItem(a *store.Account, before item) (item, error) {
 	err := storable(string(a.Type), a.Provider, a.ProviderAccountID,
 		string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType)
@@ -82,7 +82,7 @@ func (s *accountStore) accountItem(a *store.Account, before item) (item, error) 
 	return of, s.write(of, all, accountNames, before)
 }
 
-// LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
+// LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
 func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	of, err := s.accountItem(a, nil)
@@ -95,7 +95,7 @@ func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error 
 	return failed(ctx, operation, err)
 }
 
-// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
+// UpdateAccount implements [store.AccountStore]. It changes neither the user nor the type of the account.
 func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
@@ -116,7 +116,7 @@ func (s *accountStore) updateAccount(ctx context.Context, a *store.Account) erro
 				of[name] = v
 			}
 		}
-		// As long as it is the account that was read: unlinked meanwhile, it must not come back.
+		// Only if it is still the account that was read: an account that was unlinked meanwhile must not reappear.
 		err = s.put(ctx, k, of, is(nonceName, "=", before[nonceName]))
 		if !errors.Is(err, errCondition) {
 			return err
@@ -143,7 +143,7 @@ func (s *accountStore) Account(ctx context.Context, provider, providerAccountID 
 	return a, failed(ctx, operation, err)
 }
 
-// Accounts implements [store.AccountStore], ordered by provider and account.
+// Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
 func (s *accountStore) Accounts(ctx context.Context, userID string) (all []*store.Account, err error) {
 	const operation = "list accounts"
 	items, err := s.list(ctx, userID, "ACCOUNT#", func(entry item) key { k, _ := s.ownKey(entry); return k })

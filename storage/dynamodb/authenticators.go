@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// authenticatorStore is the part of a Store about authenticators.
+// authenticatorStore implements the passkey methods of a Store.
 type authenticatorStore struct{ owned }
 
 func authenticatorOf(of item) (*store.Authenticator, error) {
@@ -42,7 +42,7 @@ func (s *authenticatorStore) Authenticator(ctx context.Context, credentialID str
 	return a, failed(ctx, operation, err)
 }
 
-// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
 func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	if err := storable(a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
@@ -63,7 +63,7 @@ func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.A
 	return failed(ctx, operation, err)
 }
 
-// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
+// Authenticators implements [store.AuthenticatorStore]. The list is ordered by credential ID.
 func (s *authenticatorStore) Authenticators(
 	ctx context.Context, userID string,
 ) (all []*store.Authenticator, err error) {

@@ -11,16 +11,18 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// cleaner is the part of a Store that deletes what has expired.
+// cleaner implements DeleteExpired.
 type cleaner struct{ owned }
 
-// CleansItself implements [store.SelfCleaner]: time to live is the engine's own, and DeleteExpired reads all.
+// CleansItself implements [store.SelfCleaner]. It returns true, because DynamoDB deletes expired items by time to live,
+// and DeleteExpired reads the whole table.
 func (s *cleaner) CleansItself() bool { return true }
 
-// DeleteExpired implements [store.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live
-// removes sessions, tokens and records for nothing, but not the entries of sessions and records, which this does too.
+// DeleteExpired implements [store.Cleaner]. It reads the whole table, with the corresponding cost. DynamoDB's time to
+// live deletes expired sessions, tokens and records free of charge. It does not delete the entries of sessions and
+// records; DeleteExpired does.
 //
-// When the context ends, what is left is counted in the next megabyte at most.
+// If ctx ends, the remaining rows are counted in at most the next megabyte.
 func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"
 	old := is("expires", "<", seconds(now))
@@ -30,7 +32,7 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 		FilterExpression:         aws.String(stale.text),
 		ExpressionAttributeNames: stale.names, ExpressionAttributeValues: stale.values,
 	})
-	var from item // where the page begins that is under way
+	var from item // the start of the current page
 	stopped := func(err error) error {
 		return store.WithLeft(ctx, failed(ctx, operation, err), func(ctx context.Context) (int, bool, error) {
 			return s.left(ctx, from, old)
@@ -53,7 +55,7 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 	return n, nil
 }
 
-// left counts what has expired by one request, from a place in the table on, and says whether the table goes on.
+// left counts expired items with one request, starting at an item. more reports whether the table continues.
 func (s *cleaner) left(ctx context.Context, from item, old condition) (rows int, more bool, err error) {
 	page, err := s.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName: &s.layout.Table, Select: types.SelectCount, Limit: aws.Int32(store.MostLeft), ExclusiveStartKey: from,
@@ -66,8 +68,7 @@ func (s *cleaner) left(ctx context.Context, from item, old condition) (rows int,
 	return int(page.Count), len(page.LastEvaluatedKey) > 0, nil
 }
 
-// clean removes an item that has expired, as long as it has not been extended meanwhile, or the entry of a session or
-// record that is gone.
+// clean deletes an expired item, unless it was extended meanwhile, or the entry of a deleted session or record.
 func (s *cleaner) clean(ctx context.Context, of item, old condition) (int, error) {
 	k := s.keyOf(of)
 	switch kind, rest := cut(k.partition); kind {

@@ -8,13 +8,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// condition is what must hold for a write. Its zero value always does.
+// condition is the condition of a write. The zero value is always true.
 type condition struct {
 	text   string
 	names  map[string]string
 	values item
-	// One of two, which needs parentheses beside AND; everywhere else an
-	// engine only reads them again and again.
+	// either is set for an OR of two conditions, which needs parentheses in an AND. Elsewhere they would only cost parsing
+	// time.
 	either bool
 }
 
@@ -50,7 +50,7 @@ func merged[V any](a, b map[string]V) map[string]V {
 	return all
 }
 
-// is compares an attribute: operator is "=" or "<".
+// is compares an attribute. operator is "=" or "<".
 func is(name, operator string, value types.AttributeValue) condition {
 	return condition{
 		text:  "#" + name + " " + operator + " :" + name,
@@ -76,7 +76,7 @@ func orNil[V any](m map[string]V) map[string]V {
 	return m
 }
 
-// errCondition says that the condition of a write did not hold.
+// errCondition means that the condition of a write was false.
 var errCondition = errors.New("the condition of a write did not hold")
 
 func conditional(err error) error {
@@ -86,7 +86,7 @@ func conditional(err error) error {
 	return err
 }
 
-// ignored is the error of a write that need not be done.
+// ignored returns nil for errCondition, for a write that is then unnecessary.
 func ignored(err error) error {
 	if errors.Is(err, errCondition) {
 		return nil

@@ -11,32 +11,34 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// A session holds a copy of its user's item, so that one read finds both. A session without a copy is in order: its
-// user is read by a second request. What must never be found is a copy that is out of date.
+// A session contains a copy of its user's item, so that one read returns both. A session without a copy is valid: a
+// second request reads its user. An outdated copy must never be returned.
 //
-// The item of a user has a revision. It is even while the user stays as it is, and odd while a call changes or deletes
-// it. Every write of a user's item is conditional on the revision that was read, and raises it.
+// The item of a user has a revision. It is even while the user is stable, and odd while a call changes or deletes the
+// user. Every write of a user's item has the condition that the revision has not changed since it was read, and
+// increases it.
 //
-//	who changes                               who copies
-//	1. raises the revision to odd             1. reads the user, whose revision is even
-//	2. removes all copies                     2. copies into sessions without a copy, or with one of a lower revision
-//	3. writes the user, the revision even     3. looks whether the revision is still that; if not, removes those copies
-//	4. copies
+//	a call that changes the user              a call that copies the user
+//	1. makes the revision odd                 1. reads the user with an even revision
+//	2. deletes all copies                     2. copies into sessions without a copy or with a lower revision
+//	3. writes the user, makes it even         3. reads the revision again; if it has changed, deletes those copies
+//	4. copies the user
 //
-// Either a copy was written before the revision was raised: then step 2 on the left removes it, for a session's entry
-// is written before the session. Or it was written after: then step 3 on the right does. A new session has no copy at
-// first; then the call that made it copies. A process that ends leaves sessions without copies, which is in order.
+// If a copy is written before the revision becomes odd, step 2 on the left deletes it, because a session's entry is
+// written before the session. If it is written later, step 3 on the right deletes it. A new session has no copy at
+// first; then the call that created it copies the user. A process that crashes leaves sessions without copies, which
+// are valid.
 
-// copies changes users and keeps the copies of them that sessions hold.
+// copies changes users and maintains the copies of users in their sessions.
 type copies struct{ owned }
 
-// most is how large a user may be, in bytes, to be copied: an item has 400 KB.
+// most is the maximum size of a user that is copied, in bytes. An item is limited to 400 KB.
 const most = 300 << 10
 
 func revisionOf(user item) int64 {
 	v, _ := user[revisionName].(*types.AttributeValueMemberN)
 	if v == nil {
-		return 0 // another program made it
+		return 0 // created by another program
 	}
 	n, _ := strconv.ParseInt(v.Value, 10, 64)
 	return n
@@ -46,7 +48,7 @@ func revision(n int64) types.AttributeValue { return num(strconv.FormatInt(n, 10
 
 func settled(n int64) bool { return n%2 == 0 }
 
-// atRevision holds as long as no call has changed the user.
+// atRevision is true while no call has changed the user.
 func (cs *copies) atRevision(n int64) condition {
 	c := is(revisionName, "=", revision(n))
 	if n == 0 {
@@ -57,27 +59,27 @@ func (cs *copies) atRevision(n int64) condition {
 
 // begun is a change after step 2.
 type begun struct {
-	user     item // as it was
+	user     item // before the change
 	revision int64
 	nonce    types.AttributeValue
 }
 
-// done reports whether a write whose condition did not hold had been done before: the client had tried it, and lost the
-// answer.
+// done reports whether a write with a false condition had already been applied: the client lost the response to its
+// first attempt and retried.
 func (cs *copies) done(ctx context.Context, id string, b begun) (bool, error) {
 	user, err := cs.get(ctx, userKey(id))
 	return err == nil && revisionOf(user) == b.revision &&
 		plain(user, changeName) == b.nonce.(*types.AttributeValueMemberS).Value, err
 }
 
-// begin is steps 1 and 2 of a change. next is the address that the user will have; nil: the one that it has.
+// begin runs steps 1 and 2 of a change. next is the new address of the user, or nil if it does not change.
 func (cs *copies) begin(ctx context.Context, id string, next *string) (b begun, err error) {
 	for {
 		if b.user, err = cs.must(ctx, userKey(id)); err != nil {
 			return b, err
 		}
 		now := revisionOf(b.user)
-		b.revision, b.nonce = now+1+now%2, nonce() // odd, also after a process that did not come to its end
+		b.revision, b.nonce = now+1+now%2, nonce() // odd, even after a process that crashed during a change
 		set, remove := item{revisionName: revision(b.revision), changeName: b.nonce}, []string{nextName}
 		if next != nil && *next != "" && *next != plain(b.user, "email") {
 			set[nextName], remove = str(*next), nil
@@ -89,7 +91,7 @@ func (cs *copies) begin(ctx context.Context, id string, next *string) (b begun, 
 				return b, err
 			}
 			if !done {
-				continue // another call began a change
+				continue // another call has started a change
 			}
 		} else if err != nil {
 			return b, err
@@ -98,12 +100,12 @@ func (cs *copies) begin(ctx context.Context, id string, next *string) (b begun, 
 	}
 }
 
-// strip removes the copies of a user, under a condition.
+// strip deletes the copies of a user, under a condition.
 func (cs *copies) strip(ctx context.Context, id string, c condition) error {
 	return cs.eachSession(ctx, id, func(k key) error { return cs.update(ctx, k, nil, []string{copyName, copiedName}, c) })
 }
 
-// eachSession does something with every session of a user that is there.
+// eachSession calls do for every existing session of a user.
 func (cs *copies) eachSession(ctx context.Context, id string, do func(k key) error) error {
 	entries, err := cs.partition(ctx, "USER#"+id, "SESSION#")
 	if err != nil {
@@ -118,7 +120,8 @@ func (cs *copies) eachSession(ctx context.Context, id string, do func(k key) err
 	return nil
 }
 
-// publish copies a user into their sessions, or into one of them. ErrNotFound: there is no such user.
+// publish copies a user into all sessions of the user, or into only one. It returns ErrNotFound if the user does not
+// exist.
 func (cs *copies) publish(ctx context.Context, id string, only *key) error {
 	for {
 		user, err := cs.must(ctx, userKey(id))
@@ -127,7 +130,7 @@ func (cs *copies) publish(ctx context.Context, id string, only *key) error {
 		}
 		now := revisionOf(user)
 		if !settled(now) || size(user) > most {
-			return nil // the call that changes the user copies
+			return nil // the call that changes the user will copy
 		}
 		user = without(user, cs.layout.PartitionKey, cs.layout.SortKey, cs.layout.IndexPartitionKey, cs.layout.IndexSortKey)
 		older := is(copiedName, "<", revision(now)).or(absent(copiedName))
@@ -149,7 +152,7 @@ func (cs *copies) publish(ctx context.Context, id string, only *key) error {
 	}
 }
 
-// check is step 3 of the call that copies. It reports whether the copies stay.
+// check is step 3 of a call that copies. It reports whether the copies are valid.
 func (cs *copies) check(ctx context.Context, id string, n int64) (right bool, err error) {
 	user, err := cs.get(ctx, userKey(id))
 	if err != nil {
@@ -161,7 +164,7 @@ func (cs *copies) check(ctx context.Context, id string, n int64) (right bool, er
 	return false, cs.strip(ctx, id, is(copiedName, "=", revision(n)))
 }
 
-// change is a change of a user. what may be asked several times.
+// change runs all steps of a change. It may call what several times.
 func (cs *copies) change(ctx context.Context, id string, next *string, what func(user item) (item, error)) error {
 	for n := 0; ; n++ {
 		if err := wait(ctx, n); err != nil {
@@ -172,7 +175,7 @@ func (cs *copies) change(ctx context.Context, id string, next *string, what func
 			return err
 		}
 		changed, refusal := what(b.user)
-		var old item // the guard of the address that the user gives up
+		var old item // the guard of the user's old address
 		before := plain(b.user, "email")
 		moves := next != nil && *next != before
 		if refusal == nil && moves && *next != "" {
@@ -188,7 +191,7 @@ func (cs *copies) change(ctx context.Context, id string, next *string, what func
 		}
 		err = cs.finish(ctx, id, b, changed)
 		if errors.Is(err, errCondition) {
-			continue // another call began a change
+			continue // another call has started a change
 		}
 		if err == nil && len(old) > 0 && plain(old, "userId") == id {
 			err = cs.discard(ctx, addressKey(before), old)
@@ -214,7 +217,7 @@ func (cs *copies) finish(ctx context.Context, id string, b begun, changed item) 
 	return err
 }
 
-// abandon ends a change that leaves the user as it was.
+// abandon ends a change that does not modify the user.
 func (cs *copies) abandon(ctx context.Context, id string, b begun) error {
 	attributes := item{revisionName: revision(b.revision + 1)}
 	err := cs.update(ctx, userKey(id), attributes, []string{nextName}, cs.atRevision(b.revision))
@@ -224,11 +227,11 @@ func (cs *copies) abandon(ctx context.Context, id string, b begun) error {
 	return cs.publish(ctx, id, nil)
 }
 
-// An e-mail address is the key of an item, its guard, which names the user. It counts only while that user has the
-// address, or is about to get it: a guard that a process left behind gives way. Every reservation has another nonce, so
-// that a call that takes over a guard takes over the one that was looked at.
+// An email address is the key of an item, its guard, which contains the user's ID. A guard is valid only while that
+// user has the address or is about to get it. A guard that a crashed process left is replaced. Every reservation has
+// another nonce, so that a call replaces only the guard that it has read.
 
-// reserve makes an address a user's. ErrConflict: it is another's.
+// reserve reserves an address for a user. It returns ErrConflict if another user has it.
 func (cs *copies) reserve(ctx context.Context, email, user string) error {
 	k := addressKey(email)
 	mine := item{"userId": str(user), nonceName: nonce(), "type": str("EMAIL")}
@@ -258,11 +261,11 @@ func (cs *copies) reserve(ctx context.Context, email, user string) error {
 	}
 }
 
-// longestWait is how long a change waits at most before it begins anew.
+// longestWait is the maximum pause before a change starts again.
 const longestWait = 500 * time.Millisecond
 
-// wait waits before the change of a user that others have interrupted n times, longer each time and at random: those
-// who meet would otherwise interrupt each other for ever.
+// wait pauses before a change of a user that others have interrupted n times. The pause increases and is random:
+// otherwise concurrent calls would interrupt each other indefinitely.
 func wait(ctx context.Context, n int) error {
 	if n == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// failed names the operation and turns errors into those of the contract.
+// failed adds the operation to an error, and converts errors to those of the contract.
 func failed(ctx context.Context, operation string, err error) error {
 	var answer smithy.APIError
 	if errors.As(err, &answer) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict) {
@@ -23,8 +23,8 @@ func failed(ctx context.Context, operation string, err error) error {
 	return store.OpError(ctx, "dynamodb", operation, err)
 }
 
-// refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found
-// with errors.As and not shown.
+// refused is an error response of DynamoDB. Its message may contain values, such as tokens, so it is not shown.
+// errors.As finds it.
 type refused struct {
 	err  error
 	code string
@@ -33,7 +33,7 @@ type refused struct {
 func (r refused) Error() string { return "the engine refused: " + r.code }
 func (r refused) Unwrap() error { return r.err }
 
-// storable refuses texts that are not UTF-8: the engine has no other.
+// storable rejects texts that are not UTF-8, which DynamoDB does not support.
 func storable(texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {

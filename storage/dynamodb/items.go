@@ -18,7 +18,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// table reads and writes items.
 type table struct {
 	client *dynamodb.Client
 	layout Layout
@@ -27,22 +26,22 @@ type table struct {
 // item is an item of the table, or a part of one.
 type item = map[string]types.AttributeValue
 
-// The attributes that only this package knows.
+// The attributes that only this package uses.
 const (
-	nonceName    = "latchkeyNonce"    // tells one write of an item from another
-	extraName    = "latchkeyExtra"    // JSON text of members that DynamoDB would not return byte for byte
-	revisionName = "latchkeyRevision" // of a user: see copies.go
-	changeName   = "latchkeyChange"   // of a user or record: the nonce of the latest change
-	nextName     = "latchkeyNext"     // of a user: the address that a change is about to give it
-	copyName     = "user"             // of a session: a copy of the user
-	copiedName   = "userRevision"     // of a session: the revision of that copy
-	untilName    = "latchkeyUntil"    // of the entry of a session or record: when it ended at first
+	nonceName    = "latchkeyNonce"    // distinguishes the writes of an item
+	extraName    = "latchkeyExtra"    // JSON of members that DynamoDB would not return byte for byte
+	revisionName = "latchkeyRevision" // in a user: see copies.go
+	changeName   = "latchkeyChange"   // in a user or record: the nonce of the latest change
+	nextName     = "latchkeyNext"     // in a user: the new address during a change
+	copyName     = "user"             // in a session: a copy of the user
+	copiedName   = "userRevision"     // in a session: the revision of that copy
+	untilName    = "latchkeyUntil"    // in the entry of a session or record: its first expiry
 )
 
 func str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
 func num(v string) types.AttributeValue { return &types.AttributeValueMemberN{Value: v} }
 
-// plain is a text of an item, "" when there is none.
+// plain returns a text attribute, or "" if it does not exist.
 func plain(of item, name string) string {
 	if v, ok := of[name].(*types.AttributeValueMemberS); ok {
 		return v.Value
@@ -50,12 +49,11 @@ func plain(of item, name string) string {
 	return ""
 }
 
-// key is the primary key of an item.
 type key struct{ partition, sort string }
 
-// The keys of items. Those of users and verification tokens are Auth.js's. A session, an account, a passkey and a
-// record stand under a key of their own, which makes them unique, and have an entry in the partition of their user, by
-// which they are listed; a record that is nobody's has none.
+// The keys of items. Those of users and verification tokens are the keys of Auth.js. A session, account, passkey or
+// record has its own key, which makes it unique, and an entry in the partition of its user, for lists. A record without
+// a user has no entry.
 func userKey(id string) key       { return key{"USER#" + id, "USER#" + id} }
 func addressKey(email string) key { return key{"EMAIL#" + email, "EMAIL"} }
 func sessionKey(token string) key { return key{"SESSION#" + token, "SESSION"} }
@@ -74,16 +72,16 @@ func accountEntry(user, provider, id string) key {
 	return key{"USER#" + user, "ACCOUNT#" + escaped(provider) + "#" + id}
 }
 func credentialEntry(user, id string) key {
-	sum := sha256.Sum256([]byte(id)) // which may be longer than a sort key
+	sum := sha256.Sum256([]byte(id)) // the ID may be longer than a sort key
 	return key{"USER#" + user, "AUTHENTICATOR#" + hex.EncodeToString(sum[:])}
 }
 
-// escaped keeps apart the id of a provider and what follows it.
+// escaped escapes the ID of a provider, so that it contains no separator.
 func escaped(provider string) string {
 	return strings.NewReplacer("%", "%25", "#", "%23").Replace(provider)
 }
 
-// possible reports whether an item can have a key at all.
+// possible reports whether DynamoDB allows this key.
 func (k key) possible() bool {
 	return len(k.partition) <= 2048 && len(k.sort) <= 1024 && utf8.ValidString(k.partition) && utf8.ValidString(k.sort)
 }
@@ -98,14 +96,14 @@ func (t *table) keyOf(of item) key {
 	return key{plain(of, t.layout.PartitionKey), plain(of, t.layout.SortKey)}
 }
 
-// keyed is an item with its key.
+// keyed returns an item with its key.
 func (t *table) keyed(k key, attributes item) item {
 	all := t.key(k)
 	maps.Copy(all, attributes)
 	return all
 }
 
-// indexed adds what Auth.js finds an item by.
+// indexed adds the attributes of Auth.js's index.
 func (t *table) indexed(of item, partition, sort string) item {
 	if len(partition) <= 2048 && len(sort) <= 1024 {
 		of[t.layout.IndexPartitionKey], of[t.layout.IndexSortKey] = str(partition), str(sort)
@@ -121,7 +119,7 @@ func (t *table) isFree() condition {
 	return condition{text: "attribute_not_exists(#key)", names: map[string]string{"#key": t.layout.PartitionKey}}
 }
 
-// get reads an item; nil: there is none.
+// get reads an item. It returns nil if there is none.
 func (t *table) get(ctx context.Context, k key) (item, error) {
 	if !k.possible() {
 		return nil, ctx.Err()
@@ -135,7 +133,7 @@ func (t *table) get(ctx context.Context, k key) (item, error) {
 	return out.Item, nil
 }
 
-// must is get for an item that is there, or ErrNotFound.
+// must is get that returns ErrNotFound if there is no item.
 func (t *table) must(ctx context.Context, k key) (item, error) {
 	found, err := t.get(ctx, k)
 	if err == nil && len(found) == 0 {
@@ -156,7 +154,7 @@ func (t *table) put(ctx context.Context, k key, attributes item, c condition) er
 	return conditional(err)
 }
 
-// update sets and removes attributes of an item that is there.
+// update sets and removes attributes of an existing item.
 func (t *table) update(ctx context.Context, k key, set item, remove []string, c condition) error {
 	if !k.possible() {
 		return errCondition
@@ -190,7 +188,7 @@ func (t *table) update(ctx context.Context, k key, set item, remove []string, c 
 	return conditional(err)
 }
 
-// mustUpdate sets attributes of an item that is there, or ErrNotFound.
+// mustUpdate sets attributes of an existing item. It returns ErrNotFound if there is none.
 func (t *table) mustUpdate(ctx context.Context, k key, set item) error {
 	err := t.update(ctx, k, set, nil, condition{})
 	if errors.Is(err, errCondition) {
@@ -202,7 +200,7 @@ func (t *table) mustUpdate(ctx context.Context, k key, set item) error {
 	return err
 }
 
-// remove deletes an item and returns it; nil: there was none.
+// remove deletes an item and returns it, or nil if there was none.
 func (t *table) remove(ctx context.Context, k key, c condition) (item, error) {
 	if !k.possible() {
 		return nil, ctx.Err()
@@ -218,7 +216,7 @@ func (t *table) remove(ctx context.Context, k key, c condition) (item, error) {
 	return out.Attributes, nil
 }
 
-// partition reads the items of a partition whose sort key has a prefix.
+// partition reads the items of a partition, by a prefix of the sort key.
 func (t *table) partition(ctx context.Context, partition, prefix string) (all []item, err error) {
 	if !(key{partition, prefix}).possible() {
 		return nil, ctx.Err()
@@ -239,13 +237,13 @@ func (t *table) partition(ctx context.Context, partition, prefix string) (all []
 	return all, nil
 }
 
-// How many items one request reads, and how long to wait before asking again for those that it did not.
+// The number of items that one request reads, and the pause before a retry for items that it did not return.
 const (
 	batch     = 100
 	firstWait = 10 * time.Millisecond
 )
 
-// getAll reads items by their keys, those that are there, in any order.
+// getAll reads items by their keys. It omits missing items, and the order is arbitrary.
 func (t *table) getAll(ctx context.Context, keys []key) (all []item, err error) {
 	for len(keys) > 0 {
 		n := min(len(keys), batch)

@@ -13,16 +13,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// How long Migrate waits for a table that it makes, and how often it looks.
+// The maximum time that Migrate waits for a new table, and the interval between checks.
 const (
 	patience = 2 * time.Minute
 	pause    = 100 * time.Millisecond
 )
 
-// Migrate makes the table when it is missing, billed by request, with the index that Auth.js's adapter wants, and waits
-// until it can be used. It may run at every start and in several processes at once; it needs the permissions for
-// dynamodb:DescribeTable and, to make the table, dynamodb:CreateTable. A table that is made in another way needs no
-// Migrate.
+// Migrate creates the table if it is missing, and waits until it is active. The table is billed per request and has the
+// index of Auth.js's adapter. Migrate may run at every start and in several processes concurrently. It needs the
+// permission dynamodb:DescribeTable and, to create the table, dynamodb:CreateTable. If you create the table yourself,
+// you do not need Migrate.
 func (s *Store) Migrate(ctx context.Context) error { return failed(ctx, "migrate", s.migrate(ctx)) }
 
 func (s *Store) migrate(ctx context.Context) error {
@@ -32,7 +32,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	if err != nil {
 		_, err = s.client.CreateTable(ctx, definition(s.layout))
-		if err != nil && !errors.As(err, new(*types.ResourceInUseException)) { // another process makes it
+		if err != nil && !errors.As(err, new(*types.ResourceInUseException)) { // another process creates it
 			return err
 		}
 	}
@@ -42,7 +42,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	return waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &s.layout.Table}, patience)
 }
 
-// definition is that of the table with its index.
+// definition returns the definition of the table with its index.
 func definition(l Layout) *dynamodb.CreateTableInput {
 	var attributes []types.AttributeDefinition
 	for _, name := range []string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey} {
@@ -66,10 +66,10 @@ func definition(l Layout) *dynamodb.CreateTableInput {
 	}
 }
 
-// AdoptAuthJS goes on with a table that Auth.js's DynamoDB adapter has filled: it reserves the users' addresses, and
-// gives sessions and accounts keys of their own. It reads the whole table. Stop Auth.js before, and run it once; when
-// it fails, or Auth.js has written since, run it again. Users who share an address, and accounts that are linked twice,
-// are an error that counts them: their first is kept, the others are left as they are.
+// AdoptAuthJS prepares a table of Auth.js's DynamoDB adapter for this store: it reserves the users' addresses, and
+// gives sessions and accounts their own keys. It reads the whole table. Stop Auth.js first, and run it once. If it
+// fails, or Auth.js has written since, run it again. If users share an address or an account is linked twice, it adopts
+// the first one, does not change the others, and returns an error with their number.
 func (s *Store) AdoptAuthJS(ctx context.Context) error {
 	return failed(ctx, "adopt the table of Auth.js", s.adopt(ctx))
 }
@@ -101,7 +101,7 @@ func (s *Store) adopt(ctx context.Context) error {
 	return nil
 }
 
-// adoptItem gives an item of Auth.js what it lacks.
+// adoptItem adds what an item of Auth.js lacks.
 func (s *Store) adoptItem(ctx context.Context, of item) error {
 	k := s.keyOf(of)
 	kind, user := cut(k.partition)
@@ -110,7 +110,7 @@ func (s *Store) adoptItem(ctx context.Context, of item) error {
 	}
 	sort, token := cut(k.sort)
 	switch {
-	case sort == "USER" && plain(of, "email") != "" && of[nonceName] == nil: // those of CreateUser have a nonce
+	case sort == "USER" && plain(of, "email") != "" && of[nonceName] == nil: // items of CreateUser have a nonce
 		return s.reserve(ctx, plain(of, "email"), user)
 	case sort == "SESSION" && plain(of, "sessionToken") == token && of["expires"] != nil:
 		until, err := fromSeconds(of, "expires")
@@ -123,7 +123,7 @@ func (s *Store) adoptItem(ctx context.Context, of item) error {
 		}
 		err = s.publish(ctx, user, &own)
 		if errors.Is(err, store.ErrNotFound) {
-			return nil // a session without a user, which is never found
+			return nil // a session without a user, which is never returned
 		}
 		return err
 	case sort == "ACCOUNT" && of[nonceName] == nil && plain(of, "provider") != "":
@@ -134,8 +134,8 @@ func (s *Store) adoptItem(ctx context.Context, of item) error {
 	return nil
 }
 
-// adoptOwned moves an item to a key of its own and leaves an entry behind. The item is there already as an entry: it is
-// found by its user at every moment.
+// adoptOwned moves an item to its own key and leaves an entry. The item can be found by its user at every moment,
+// because it already is in the place of the entry.
 func (s *Store) adoptOwned(ctx context.Context, user string, entry, own key, of, entryAttributes item) error {
 	mine := item{nonceName: nonce(), "userId": str(user)}
 	err := s.put(ctx, own, merged(without(of, s.layout.PartitionKey, s.layout.SortKey), mine), s.isFree())
@@ -147,7 +147,7 @@ func (s *Store) adoptOwned(ctx context.Context, user string, entry, own key, of,
 		if plain(there, "userId") != user {
 			return store.ErrConflict
 		}
-		mine[nonceName] = there[nonceName] // of a call that did not come to its end
+		mine[nonceName] = there[nonceName] // of a call that was interrupted
 	} else if err != nil {
 		return err
 	}

@@ -8,16 +8,17 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Sessions, accounts and passkeys belong to a user, and records may. Each is an item under a key of its own and an
-// entry in the user's partition. The entry is written before the item and removed after it: so everything that is there
-// is found by its user, and an entry alone means nothing. Both carry the nonce of the call that wrote them, so that no
-// call removes what another has put in its place.
+// Sessions, accounts and passkeys belong to a user, and records may. Each is an item with its own key and an entry in
+// the user's partition. The entry is written before the item and deleted after it: so every item can be found by its
+// user, and an entry alone has no meaning. Both contain the nonce of the call that wrote them, so that no call deletes
+// what another has written at the same key.
 
 // owned reads and writes what belongs to users.
 type owned struct{ *table }
 
-// add stores an item that belongs to a user. ErrConflict: its key is taken. ErrNotFound: there is no such user. An item
-// whose user is gone, deleted in the very moment in which it was made, gives way.
+// add stores an item that belongs to a user. It returns ErrConflict if its key is taken, and ErrNotFound if the user
+// does not exist. It replaces an existing item without a user, which is the result of a concurrent deletion of that
+// user.
 func (o *owned) add(ctx context.Context, user string, entry, k key, entryAttributes, attributes item) error {
 	if !entry.possible() || !k.possible() {
 		return errKey
@@ -39,7 +40,7 @@ func (o *owned) add(ctx context.Context, user string, entry, k key, entryAttribu
 			return err
 		}
 		if plain(there, nonceName) == plain(mine, nonceName) {
-			break // the client tried again, and had succeeded
+			break // the client retried, and the first attempt had succeeded
 		}
 		gaveWay, err := o.giveWay(ctx, k, there)
 		if err != nil {
@@ -67,12 +68,12 @@ func (o *owned) add(ctx context.Context, user string, entry, k key, entryAttribu
 	return err
 }
 
-// giveWay removes an item whose user is gone. It reports whether its key may be free now.
+// giveWay deletes an item whose user does not exist. It reports whether its key may be free now.
 func (o *owned) giveWay(ctx context.Context, k key, there item) (bool, error) {
 	switch {
 	case len(there) == 0:
 		return true, nil
-	case plain(there, "userId") == "": // a record that is nobody's
+	case plain(there, "userId") == "": // a record without a user
 		return false, nil
 	}
 	_, err := o.must(ctx, userKey(plain(there, "userId")))
@@ -82,13 +83,13 @@ func (o *owned) giveWay(ctx context.Context, k key, there item) (bool, error) {
 	return true, o.discard(ctx, k, there)
 }
 
-// discard removes an item as long as it is the one that was written with that nonce.
+// discard deletes an item if it still has the nonce of this write.
 func (o *owned) discard(ctx context.Context, k key, of item) error {
 	_, err := o.remove(ctx, k, is(nonceName, "=", str(plain(of, nonceName))))
 	return ignored(err)
 }
 
-// take removes an item and then its entry, and returns the item. Of any number of concurrent calls one gets it.
+// take deletes an item and then its entry, and returns the item. Of concurrent calls only one gets it.
 func (o *owned) take(ctx context.Context, k key, entry func(of item) key) (item, error) {
 	old, err := o.remove(ctx, k, condition{})
 	if err != nil {
@@ -100,7 +101,7 @@ func (o *owned) take(ctx context.Context, k key, entry func(of item) key) (item,
 	return old, o.discard(ctx, entry(old), old)
 }
 
-// list reads what belongs to a user, by the entries whose sort key has a prefix.
+// list reads the items that belong to a user, by entries with a prefix of the sort key.
 func (o *owned) list(ctx context.Context, user, prefix string, keyOf func(entry item) key) ([]item, error) {
 	entries, err := o.partition(ctx, "USER#"+user, prefix)
 	if err != nil {
@@ -123,7 +124,7 @@ func (o *owned) list(ctx context.Context, user, prefix string, keyOf func(entry 
 	return theirs, nil
 }
 
-// ownKey is the key of the item that an entry stands for; false: it is none.
+// ownKey returns the key of the item of an entry. ok is false if it is no entry.
 func (o *owned) ownKey(entry item) (key, bool) {
 	switch kind, rest := cut(o.keyOf(entry).sort); kind {
 	case "SESSION":
@@ -138,7 +139,7 @@ func (o *owned) ownKey(entry item) (key, bool) {
 	return key{}, false
 }
 
-// removeTheirs removes everything that belongs to a user but the user.
+// removeTheirs deletes everything that belongs to a user except the user's own item.
 func (o *owned) removeTheirs(ctx context.Context, user string) error {
 	entries, err := o.partition(ctx, "USER#"+user, "")
 	if err != nil {
@@ -159,7 +160,7 @@ func (o *owned) removeTheirs(ctx context.Context, user string) error {
 	return nil
 }
 
-// without is a copy of an item without some attributes.
+// without returns a copy of an item without some attributes.
 func without(of item, names ...string) item {
 	rest := maps.Clone(of)
 	for _, name := range names {

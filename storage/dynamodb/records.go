@@ -11,10 +11,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore is the part of a Store about records.
+// recordStore implements the record methods of a Store.
 type recordStore struct{ owned }
 
-// recordName is a record in keys: no kind holds the sign between.
+// recordName returns the name of a record in keys. No kind contains the separator.
 func recordName(kind, key string) string { return kind + "#" + key }
 
 func recordOf(of item) (*store.Record, error) {
@@ -32,7 +32,7 @@ func recordOf(of item) (*store.Record, error) {
 	return r, err
 }
 
-// recordValues are the attributes of a record that its writes change.
+// recordValues returns the attributes of a record that its writes change.
 func recordValues(r *store.Record, version int64) item {
 	of := item{"value": str(string(r.Value)), "version": num(strconv.FormatInt(version, 10))}
 	if !r.Expires.IsZero() {
@@ -67,7 +67,7 @@ func (s *recordStore) createRecord(ctx context.Context, r *store.Record, version
 	return s.add(ctx, r.UserID, recordEntry(r.UserID, name), recordKey(name), entry, of)
 }
 
-// addUnowned stores a record that is nobody's. One whose user is gone gives way.
+// addUnowned stores a record without a user. It replaces an existing record whose user does not exist.
 func (s *recordStore) addUnowned(ctx context.Context, k key, attributes item) error {
 	mine := item{nonceName: nonce()}
 	for {
@@ -80,7 +80,7 @@ func (s *recordStore) addUnowned(ctx context.Context, k key, attributes item) er
 			return err
 		}
 		if plain(there, nonceName) == plain(mine, nonceName) {
-			return nil // the client tried again, and had succeeded
+			return nil // the client retried, and the first attempt had succeeded
 		}
 		gaveWay, err := s.giveWay(ctx, k, there)
 		if err != nil {
@@ -92,7 +92,7 @@ func (s *recordStore) addUnowned(ctx context.Context, k key, attributes item) er
 	}
 }
 
-// Record implements [store.RecordStore]: one read.
+// Record implements [store.RecordStore] with one read.
 func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "read record"
 	if !store.IsRecordName(kind, key) {
@@ -106,7 +106,7 @@ func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Reco
 	return r, failed(ctx, operation, err)
 }
 
-// UpdateRecord implements [store.RecordStore]: one update, which finds the version or not.
+// UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
 func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	err := r.Check()
 	if err == nil {
@@ -134,12 +134,12 @@ func (s *recordStore) updateRecord(ctx context.Context, r *store.Record) error {
 	case err != nil:
 		return err
 	case plain(there, changeName) == plain(set, changeName):
-		return nil // the client tried again, and had succeeded
+		return nil // the client retried, and the first attempt had succeeded
 	}
 	return store.ErrConflict
 }
 
-// DeleteRecord implements [store.RecordStore]. Of any number of concurrent calls one gets the record.
+// DeleteRecord implements [store.RecordStore]. Of concurrent calls only one gets the record.
 func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "delete record"
 	if !store.IsRecordName(kind, key) {
@@ -153,7 +153,7 @@ func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*stor
 	return r, failed(ctx, operation, err)
 }
 
-// takeRecord removes a record, and its entry when it belongs to a user.
+// takeRecord deletes a record, and its entry if it belongs to a user.
 func (s *recordStore) takeRecord(ctx context.Context, name string) (item, error) {
 	old, err := s.remove(ctx, recordKey(name), condition{})
 	switch {
@@ -167,7 +167,7 @@ func (s *recordStore) takeRecord(ctx context.Context, name string) (item, error)
 	return old, s.discard(ctx, recordEntry(plain(old, "userId"), name), old)
 }
 
-// recordsOf reads the records of a user, or those of one kind.
+// recordsOf reads the records of a user, or only those of one kind.
 func (s *recordStore) recordsOf(ctx context.Context, userID, kind string) ([]item, error) {
 	if userID == "" {
 		return nil, ctx.Err()
@@ -199,7 +199,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) (all
 	return all, nil
 }
 
-// DeleteUserRecords implements [store.RecordStore]: two requests for each record.
+// DeleteUserRecords implements [store.RecordStore] with two requests for each record.
 func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
 	const operation = "delete records"
 	items, err := s.recordsOf(ctx, userID, kind)
@@ -210,7 +210,7 @@ func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string
 		_, rest := cut(s.keyOf(of).partition)
 		_, err := s.takeRecord(ctx, rest)
 		if errors.Is(err, store.ErrNotFound) {
-			continue // another call did
+			continue // another call has deleted it
 		}
 		if err != nil {
 			return n, failed(ctx, operation, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore is the part of a Store about sessions.
+// sessionStore implements the session methods of a Store.
 type sessionStore struct{ copies }
 
 func sessionOf(of item) (*store.Session, error) {
@@ -21,7 +21,8 @@ func sessionOf(of item) (*store.Session, error) {
 	}, err
 }
 
-// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+// CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist, and ErrConflict if
+// the token exists.
 func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
@@ -37,7 +38,7 @@ func (s *sessionStore) createSession(ctx context.Context, session *store.Session
 		return err
 	}
 	err = s.publish(ctx, session.UserID, &k)
-	if errors.Is(err, store.ErrNotFound) { // deleted in this moment
+	if errors.Is(err, store.ErrNotFound) { // deleted meanwhile
 		_, err = s.take(ctx, k, entryOfSession)
 		if err == nil {
 			err = store.ErrNotFound
@@ -48,8 +49,8 @@ func (s *sessionStore) createSession(ctx context.Context, session *store.Session
 
 func entryOfSession(of item) key { return sessionEntry(plain(of, "userId"), plain(of, "sessionToken")) }
 
-// SessionAndUser implements [store.SessionStore]: one read. A second one is made for a session whose user is being
-// changed in this moment, or is too large to be copied: 300 KB.
+// SessionAndUser implements [store.SessionStore] with one read. It takes a second read if the user is being changed, or
+// is too large to be copied: 300 KB.
 func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	of, err := s.must(ctx, sessionKey(token))
@@ -75,12 +76,12 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 	return session, u, nil
 }
 
-// UpdateSession implements [store.SessionStore]: one update of an item that is there.
+// UpdateSession implements [store.SessionStore] with one update.
 func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return failed(ctx, "extend session", s.mustUpdate(ctx, sessionKey(token), item{"expires": seconds(expires)}))
 }
 
-// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
+// DeleteSession implements [store.SessionStore]. Of concurrent calls only one gets the session.
 func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	old, err := s.take(ctx, sessionKey(token), entryOfSession)
@@ -95,7 +96,7 @@ func (s *sessionStore) sessionsOf(ctx context.Context, userID string) ([]item, e
 	return s.list(ctx, userID, "SESSION#", func(entry item) key { k, _ := s.ownKey(entry); return k })
 }
 
-// Sessions implements [store.SessionLister], those that end first coming first.
+// Sessions implements [store.SessionLister]. The list is ordered by expiry.
 func (s *sessionStore) Sessions(ctx context.Context, userID string) (all []*store.Session, err error) {
 	const operation = "list sessions"
 	items, err := s.sessionsOf(ctx, userID)
@@ -113,7 +114,7 @@ func (s *sessionStore) Sessions(ctx context.Context, userID string) (all []*stor
 	return all, nil
 }
 
-// DeleteSessions implements [store.SessionLister]: two requests for each session.
+// DeleteSessions implements [store.SessionLister] with two requests for each session.
 func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (n int, err error) {
 	const operation = "delete sessions"
 	items, err := s.sessionsOf(ctx, userID)
@@ -123,7 +124,7 @@ func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (n int
 	for _, of := range items {
 		_, err := s.take(ctx, s.keyOf(of), entryOfSession)
 		if errors.Is(err, store.ErrNotFound) {
-			continue // another call did
+			continue // another call has deleted it
 		}
 		if err != nil {
 			return n, failed(ctx, operation, err)

@@ -1,14 +1,14 @@
-// Package dynamodb keeps users, accounts, sessions and tokens in one table of Amazon DynamoDB, which Auth.js's adapter
-// may have made.
+// Package dynamodb stores users, accounts, sessions and tokens in one table of Amazon DynamoDB, which may be a table of
+// Auth.js's adapter.
 //
 //	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config))
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
 //
-// All reads are strongly consistent, by primary key: the table's index, which lags behind, is written for Auth.js and
-// never asked. What must be unique is the key of an item, written under a condition. copies.go says why the copy of a
-// user that a session holds is never out of date.
+// All reads are strongly consistent and use the primary key. The table's index is eventually consistent: it is written
+// for Auth.js and never read. Whatever must be unique is the key of an item that is written with a condition. copies.go
+// explains why a session's copy of its user is never outdated.
 package dynamodb
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Layout names the table and its keys. Those that are empty have the names of Auth.js's DynamoDB adapter.
+// Layout names the table and its keys. The defaults are the names of Auth.js's DynamoDB adapter.
 type Layout struct {
 	Table             string // "next-auth"
 	PartitionKey      string // "pk"
@@ -30,7 +30,7 @@ type Layout struct {
 	IndexSortKey      string // "GSI1SK"
 }
 
-// Store is a store in DynamoDB. It is safe for concurrent use; make it with [New].
+// Store is a store in DynamoDB. It is safe for concurrent use. Create it with [New].
 type Store struct {
 	*table
 	copies
@@ -55,8 +55,8 @@ var (
 	_ store.RecordStore            = (*Store)(nil)
 )
 
-// New returns a Store with a client that stays the caller's; how often a request is tried is the client's setting. It
-// asks the engine nothing. At most one layout is given.
+// New returns a Store that uses the caller's client. The client's settings decide how often a request is retried. New
+// sends nothing to DynamoDB. At most one layout is allowed.
 func New(client *dynamodb.Client, layout ...Layout) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("dynamodb: no client: give New the result of dynamodb.NewFromConfig")
@@ -86,8 +86,9 @@ func New(client *dynamodb.Client, layout ...Layout) (*Store, error) {
 	}, nil
 }
 
-// RefreshSessions brings the sessions of a user up to date after another program has changed the user's item: sessions
-// show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such user.
+// RefreshSessions updates the sessions of a user after another program has changed the user's item. Until then,
+// sessions return the user as this package last wrote it. After UpdateUser it is not needed. It returns ErrNotFound if
+// the user does not exist.
 func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
 	err := s.change(ctx, userID, nil, func(user item) (item, error) { return without(user, nextName), nil })
 	return failed(ctx, "refresh sessions", err)

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore is the part of a Store about verification tokens.
+// tokenStore implements the verification token methods of a Store.
 type tokenStore struct{ *table }
 
 // cut splits a key into its kind and the rest.
@@ -17,8 +17,8 @@ func cut(k string) (kind, rest string) {
 	return kind, rest
 }
 
-// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
-// already.
+// CreateVerificationToken implements [store.VerificationTokenStore]. It returns ErrConflict if the identifier already
+// has this token.
 func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	k := tokenKey(t.Identifier, t.Token)
@@ -33,14 +33,14 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 		if reading != nil {
 			err = reading
 		} else if plain(there, nonceName) == plain(of, nonceName) {
-			err = nil // the client tried again, and had succeeded
+			err = nil // the client retried, and the first attempt had succeeded
 		}
 	}
 	return failed(ctx, operation, err)
 }
 
-// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes and returns an item once, so one
-// caller gets it.
+// UseVerificationToken implements [store.VerificationTokenStore]. DynamoDB deletes and returns an item only once, so
+// only one caller gets it.
 func (s *tokenStore) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {

@@ -9,13 +9,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore is the part of a Store about users.
+// userStore implements the user methods of a Store.
 type userStore struct{ copies }
 
-// userNames are the attributes of a user that are no further members.
+// userNames are the attributes of a user that are not in Extra.
 var userNames = []string{"type", "name", "email", "emailVerified", "image"}
 
-// userOf reads a user.
+// userOf decodes a user.
 func (t *table) userOf(of item) (*store.User, error) {
 	id, _, err := text(of, "id")
 	if err != nil {
@@ -47,7 +47,7 @@ func (t *table) userOf(of item) (*store.User, error) {
 	return u.AsStored(), nil
 }
 
-// userItem is a user as it is stored. before is what there was, or nothing.
+// userItem returns the item of a user. before is the stored item, or nil.
 func (s *userStore) userItem(u *store.User, before item) (item, error) {
 	if err := storable(u.ID, u.Name, u.Email, u.Image); err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func (s *userStore) userItem(u *store.User, before item) (item, error) {
 	return of, s.write(of, u.Extra, userNames, before)
 }
 
-// CreateUser implements [store.Store]. It keeps the id it is given, which must not be empty. A process that ends in it
-// may leave a user behind whom no address and no account leads to.
+// CreateUser implements [store.Store]. It uses the ID of u, which must not be empty. A process that crashes during the
+// call may leave a user without an address and an account.
 func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	made, err := s.createUser(ctx, u)
@@ -102,7 +102,7 @@ func (s *userStore) createUser(ctx context.Context, u *store.User) (*store.User,
 		if err != nil {
 			return nil, err
 		}
-		if plain(there, nonceName) != plain(of, nonceName) { // or the client tried again, and had succeeded
+		if plain(there, nonceName) != plain(of, nonceName) { // else the client retried, and the first attempt had succeeded
 			return nil, store.ErrConflict
 		}
 	} else if err != nil {
@@ -133,7 +133,7 @@ func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
 	return s.readUser(ctx, "read user", id)
 }
 
-// UserByEmail implements [store.Store]: two reads.
+// UserByEmail implements [store.Store] with two reads.
 func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	const operation = "read user by e-mail"
 	guard, err := s.must(ctx, addressKey(email))
@@ -142,12 +142,12 @@ func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User,
 	}
 	u, err := s.readUser(ctx, operation, plain(guard, "userId"))
 	if err == nil && u.Email != email {
-		return nil, store.ErrNotFound // the guard of an address that a process was about to give up or to take
+		return nil, store.ErrNotFound // the guard of an address during an interrupted change
 	}
 	return u, err
 }
 
-// UserByAccount implements [store.Store]: two reads.
+// UserByAccount implements [store.Store] with two reads.
 func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	const operation = "read user by account"
 	account, err := s.must(ctx, accountKey(provider, providerAccountID))
@@ -157,8 +157,8 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 	return s.readUser(ctx, operation, plain(account, "userId"))
 }
 
-// UpdateUser implements [store.Store]. Attributes that say what the members of u say are left as they are. When a
-// process ends in it, a new address may stay reserved for the user until the next UpdateUser.
+// UpdateUser implements [store.Store]. It does not rewrite attributes that already have the value of u. If the process
+// crashes during the call, a new address may stay reserved for the user until the next UpdateUser.
 func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	_, err := s.userItem(u, nil)
@@ -186,12 +186,14 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 	return updated, failed(ctx, operation, err)
 }
 
-// DeleteUser implements [store.UserDeleter]. When it fails it may have removed a part, the user last: call it again.
+// DeleteUser implements [store.UserDeleter]. It deletes the user's own item last. If it fails, it may have deleted a
+// part: call it again.
 func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	return failed(ctx, "delete user", s.deleteUser(ctx, id))
 }
 
-// deleteUser removes the user only at the revision at which the copies were removed. Then goes what came meanwhile.
+// deleteUser deletes the user only at the revision at that time when the copies were deleted. Then it deletes what was
+// added meanwhile.
 func (s *userStore) deleteUser(ctx context.Context, id string) error {
 	for {
 		b, err := s.begin(ctx, id, nil)
@@ -205,9 +207,9 @@ func (s *userStore) deleteUser(ctx context.Context, id string) error {
 		if errors.Is(err, errCondition) {
 			there, failure := s.get(ctx, userKey(id))
 			if failure == nil && len(there) > 0 {
-				continue // another call began a change
+				continue // another call has started a change
 			}
-			err = failure // gone: the client had tried it, and lost the answer
+			err = failure // deleted: the client had already tried it and lost the response
 		}
 		if err != nil {
 			return err

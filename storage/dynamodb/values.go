@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// text reads a text; null and absence are the empty text.
+// text reads a text. If the attribute is null or missing, it is empty.
 func text(of item, name string) (value string, null bool, err error) {
 	switch v := of[name].(type) {
 	case *types.AttributeValueMemberS:
@@ -28,17 +28,17 @@ func text(of item, name string) (value string, null bool, err error) {
 	return "", false, fmt.Errorf("the attribute %s holds no text", name)
 }
 
-// orNone leaves out an empty text.
+// orNone sets an attribute unless its text is empty.
 func orNone(of item, name, value string) {
 	if value != "" {
 		of[name] = str(value)
 	}
 }
 
-// isoForm is how JavaScript writes a time.
+// isoForm is the format of JavaScript's toISOString.
 const isoForm = "2006-01-02T15:04:05.000Z"
 
-// iso is a time as Auth.js keeps it where it is no expiry, rounded down to the millisecond.
+// iso converts a time to the form that Auth.js uses except for expiries, rounded down to the millisecond.
 func iso(t time.Time) (types.AttributeValue, error) {
 	t = time.UnixMilli(t.UnixMilli()).UTC()
 	if y := t.Year(); y < 1 || y > 9999 {
@@ -59,8 +59,8 @@ func fromISO(of item, name string) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// seconds is an expiry as Auth.js and DynamoDB's time to live keep it, in seconds; fractions are rounded down to the
-// millisecond, so that nothing lasts longer than it should.
+// seconds converts an expiry to seconds, as Auth.js and DynamoDB's time to live expect. Fractions are rounded down to
+// the millisecond, so that nothing lasts longer than it should.
 func seconds(t time.Time) types.AttributeValue {
 	n := t.UnixMilli()
 	sign := ""
@@ -85,7 +85,7 @@ func fromSeconds(of item, name string) (time.Time, error) {
 	return time.UnixMilli(int64(math.Round(f * 1000))).UTC(), nil
 }
 
-// whole reads an integer; absence is 0.
+// whole reads an integer. If the attribute is missing, it is 0.
 func whole(of item, name string) (int64, error) {
 	v, ok := of[name].(*types.AttributeValueMemberN)
 	if !ok {
@@ -101,10 +101,10 @@ func whole(of item, name string) (int64, error) {
 	return int64(f), nil
 }
 
-// deepest is how far lists and maps may stand in each other: DynamoDB has 32 levels, of which a copy needs one.
+// deepest is the maximum nesting of lists and maps. DynamoDB allows 32 levels, and a copy needs one of them.
 const deepest = 24
 
-// native returns a JSON value as an attribute, if it will come back from there byte for byte.
+// native converts a JSON value to an attribute, if DynamoDB returns it byte for byte.
 func native(raw json.RawMessage) (types.AttributeValue, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -157,7 +157,7 @@ func attribute(value any, levels int) (types.AttributeValue, bool) {
 	return nil, false
 }
 
-// number takes those that DynamoDB, which tidies up what it is given, will not change.
+// number converts a number that DynamoDB does not normalize to another text.
 func number(text string) (types.AttributeValue, bool) {
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(i, 10) == text {
 		return num(text), true
@@ -169,7 +169,7 @@ func number(text string) (types.AttributeValue, bool) {
 	return num(text), true
 }
 
-// toJSON writes an attribute as the JSON that JavaScript would make of it.
+// toJSON encodes an attribute as JSON like JavaScript does.
 func toJSON(value types.AttributeValue) (json.RawMessage, error) {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberNULL:
@@ -227,16 +227,16 @@ func listToJSON[T any](list []T, one func(T) (json.RawMessage, error)) (json.Raw
 	return append(out, ']'), nil
 }
 
-// quote writes a JSON string without escapes for HTML.
+// quote encodes a JSON string without HTML escapes.
 func quote(plain string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // a string can always be encoded
+	_ = e.Encode(plain) // encoding a string never fails
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// reserved reports whether an attribute cannot be a further member.
+// reserved reports whether an attribute cannot be a member of Extra.
 func (t *table) reserved(name string, names []string) bool {
 	l := t.layout
 	return name == "" || slices.Contains(names, name) ||
@@ -246,8 +246,8 @@ func (t *table) reserved(name string, names []string) bool {
 		}, name)
 }
 
-// write adds members to an item: as attributes where they come back byte for byte, and as the text of those that would
-// not. An attribute of before that says the same stays what it is.
+// write adds members to an item. Members that DynamoDB returns byte for byte become attributes, and the others are
+// stored as JSON text. An attribute of before with an equivalent value stays unchanged.
 func (t *table) write(of item, m store.Members, names []string, before item) error {
 	rest := store.Members{}
 	for name, raw := range m {
@@ -279,7 +279,7 @@ func (t *table) write(of item, m store.Members, names []string, before item) err
 	return nil
 }
 
-// encodeExtra writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
+// encodeExtra writes members as one JSON object. Values stay byte-exact; encoding/json would escape and compact them.
 func encodeExtra(m store.Members) string {
 	out := []byte{'{'}
 	for i, name := range slices.Sorted(maps.Keys(m)) {
@@ -291,7 +291,7 @@ func encodeExtra(m store.Members) string {
 	return string(append(out, '}'))
 }
 
-// members reads what write wrote, and whatever else another program put into an item.
+// members reads the members that write has stored, and other attributes that another program has added.
 func (t *table) members(of item, names []string) (store.Members, error) {
 	m := store.Members{}
 	for name, value := range of {
@@ -317,7 +317,7 @@ func (t *table) members(of item, names []string) (store.Members, error) {
 	return m, nil
 }
 
-// size is about how many bytes an item has.
+// size returns the approximate size of an item in bytes.
 func size(of item) (n int) {
 	for name, value := range of {
 		raw, _ := toJSON(value)

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// engine keeps a record as a key, whose version is the revision that wrote it, and a name of a set as a key without a
-// value.
+// engine stores a record as a key, and a name of a set as a key without a value. The version of a record is the
+// revision of its last write.
 type engine struct {
 	client *clientv3.Client
 	owned  bool // Close closes client
@@ -38,7 +38,7 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (a keyvalue.Answer,
 		begin := e.name(page.Set, "")
 		end := clientv3.GetPrefixRangeEnd(begin)
 		if page.After != "" {
-			begin = e.name(page.Set, page.After) + "\x00" // the next key there can be
+			begin = e.name(page.Set, page.After) + "\x00" // the smallest key after it
 		}
 		limit := clientv3.WithLimit(int64(page.Limit))
 		ops = append(ops, clientv3.OpGet(begin, clientv3.WithRange(end), clientv3.WithKeysOnly(), limit))
@@ -105,18 +105,18 @@ func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	return err
 }
 
-// mostOps is how many operations a transaction may have, on a server that has not been told otherwise (--max-txn-ops).
+// mostOps is the server's default limit for operations in a transaction (--max-txn-ops).
 const mostOps = 128
 
-// grouped puts operations into transactions within the transaction when they are too many for one: what an inner one
-// may have is what the outer one has left.
+// grouped splits operations into nested transactions if there are too many for one. The checks of the outer transaction
+// count against the limit of a nested one.
 func grouped(ops []clientv3.Op, checks int) []clientv3.Op {
 	if len(ops) <= mostOps {
 		return ops
 	}
 	size := min(mostOps/2, mostOps-checks)
 	if size <= 0 {
-		return ops // the server says that it is too much
+		return ops // the server returns the error
 	}
 	var groups []clientv3.Op
 	for len(ops) > 0 {

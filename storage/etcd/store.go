@@ -1,8 +1,8 @@
-// Package etcd keeps users, accounts, sessions and tokens in etcd 3.4 or later.
+// Package etcd stores users, accounts, sessions and tokens in etcd 3.4 or later.
 //
 //	store, err := etcd.Open("http://localhost:2379")
 //
-// [New] takes a client of your own. There are no tables to make.
+// [New] uses your own client. There are no tables to create.
 package etcd
 
 import (
@@ -18,30 +18,30 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Store is a store in etcd: a [store.Store] with all the interfaces beside it.
+// Store is a store in etcd: a [store.Store] that implements all optional interfaces too.
 type Store = keyvalue.Store
 
-// Options say how keys are named. The zero value is the default.
+// Options are the options of a Store. The zero value has the defaults.
 type Options struct {
-	// Prefix begins every key; empty: "latchkey/". Stores with different prefixes share a cluster without noticing each
-	// other, as long as neither prefix begins with the other.
+	// Prefix is the prefix of every key. The default is "latchkey/". Stores can share a cluster if neither prefix begins
+	// with the other.
 	Prefix string
 }
 
 const defaultPrefix = "latchkey/"
 
-// Open returns a Store on a client of its own. endpoints are URLs, joined by commas when there are several, https for
-// TLS with the certificates of the system; the first may hold a user and a password:
-// "https://app:password@one:2379,https://two:2379". It does not connect, unless there is a password: then it asks for a
-// token. Close it when done. At most one Options is given.
+// Open returns a Store on its own client. endpoints are URLs, separated by commas, with https for TLS with the system's
+// certificates. The first may contain a user and a password: "https://app:password@one:2379,https://two:2379". Open
+// does not connect, except with a password: then it requests an authentication token. Close the Store when done. At
+// most one Options is allowed.
 func Open(endpoints string, options ...Options) (*Store, error) {
 	config := clientv3.Config{
-		Logger:      zap.NewNop(), // what matters is in the errors
+		Logger:      zap.NewNop(), // errors contain what matters
 		DialTimeout: 5 * time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 5 * time.Second,
 	}
 	for _, text := range strings.Split(endpoints, ",") {
 		u, err := url.Parse(text)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" { // the error may repeat the password
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" { // the error may contain the password
 			return nil, errors.New("etcd: open: an endpoint cannot be read: it is such as https://user:password@localhost:2379")
 		}
 		if password, ok := u.User.Password(); ok {
@@ -60,8 +60,8 @@ func Open(endpoints string, options ...Options) (*Store, error) {
 	return s, err
 }
 
-// New returns a Store on an open client, which stays the caller's to close. It asks the cluster nothing. At most one
-// Options is given.
+// New returns a Store on an open client, which the caller closes. It sends nothing to the cluster. At most one Options
+// is allowed.
 func New(client *clientv3.Client, options ...Options) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("etcd: no client: give New an open one")

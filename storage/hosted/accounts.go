@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore is the part of a Store about accounts.
+// accountStore implements the account methods of a Store.
 type accountStore struct{ *runner }
 
 func (in *runner) account(
@@ -22,7 +22,7 @@ func (in *runner) account(
 	return first(v.query(ctx, in.tables.accounts, filter, columns...))
 }
 
-// LinkAccount implements [store.Store]; ErrNotFound when there is no such user.
+// LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
 func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	fields, err := encodeAccount(a)
@@ -57,7 +57,7 @@ func (s *accountStore) Account(ctx context.Context, provider, providerAccountID 
 	})
 }
 
-// UpdateAccount implements [store.AccountStore]. The owner stays.
+// UpdateAccount implements [store.AccountStore]. It does not change the owner.
 func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	fields, err := encodeAccount(a)
@@ -87,7 +87,7 @@ func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAcco
 	return err
 }
 
-// removeJoined removes a record and what joins it to its user.
+// removeJoined deletes a record and the join records that connect it to its user.
 func (in *runner) removeJoined(ctx context.Context, v *view, joins, link, table, id string) error {
 	list, err := v.query(ctx, joins, map[string]any{link: id})
 	for _, join := range list {
@@ -97,7 +97,7 @@ func (in *runner) removeJoined(ctx context.Context, v *view, joins, link, table,
 	return err
 }
 
-// Accounts implements [store.AccountStore], ordered by provider and account.
+// Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
 func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	out, err := list(ctx, s.runner, "list accounts", decodeAccount, s.owned(s.tables.accounts, userID))
 	slices.SortFunc(out, func(a, b *store.Account) int {

@@ -8,11 +8,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// cleaner is the part of a Store that deletes what has expired.
+// cleaner implements DeleteExpired.
 type cleaner struct{ *runner }
 
-// DeleteExpired implements [store.Cleaner]. It reads at most 200 sessions, tokens or records by a request, and removes
-// 100 by another. When the context ends, what is left is counted in the first 200 of each.
+// DeleteExpired implements [store.Cleaner]. One request reads at most 200 sessions, tokens or records, and another
+// deletes 100. If ctx ends, the remaining rows are counted in the first page of 200 of each table.
 func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 	const operation = "delete expired sessions"
 	at, err := encodeTime(now)
@@ -27,7 +27,7 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (int, error)
 	return n, err
 }
 
-// left counts what has expired, as far as one page of each table shows it.
+// left counts expired rows in the first page of each table.
 func (s *cleaner) left(ctx context.Context, filter map[string]any) (rows int, more bool, err error) {
 	for _, table := range []string{s.tables.sessions, s.tables.tokens, s.tables.records} {
 		list, next, err := s.view().page(ctx, table, filter, nil)
@@ -42,7 +42,7 @@ func (s *cleaner) left(ctx context.Context, filter map[string]any) (rows int, mo
 func (s *cleaner) deleteExpired(ctx context.Context, operation string, filter map[string]any) (int, error) {
 	expired := func(table string) step {
 		return func(ctx context.Context, v *view) ([]record, error) {
-			if s.tx != nil { // which sees what it has removed itself
+			if s.tx != nil { // a transaction sees its own deletions
 				return v.query(ctx, table, filter)
 			}
 			list, _, err := v.page(ctx, table, filter, nil)
@@ -51,7 +51,8 @@ func (s *cleaner) deleteExpired(ctx context.Context, operation string, filter ma
 	}
 	find := expired(s.tables.sessions)
 	sessions, err := s.removeAll(ctx, operation, find, func(ctx context.Context, v *view, r record) error {
-		// A deletion cannot ask for a version; it may be extended meanwhile.
+		// A deletion cannot have a version condition, so an update with one precedes it: the session may be extended
+		// meanwhile.
 		v.overwrite(s.tables.sessions, r, record{"expires": r["expires"]})
 		return s.removeSession(ctx, v, r)
 	})

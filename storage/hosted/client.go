@@ -15,17 +15,17 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Config says which database it is.
+// Config identifies the database.
 type Config struct {
-	// DatabaseURL is where the database answers, such as "https://team.region.example/db/app", without a branch.
+	// DatabaseURL is the URL of the database without a branch, for example "https://team.region.example/db/app".
 	DatabaseURL string
-	// Branch is the branch of the database, such as "main".
+	// Branch is the branch of the database, for example "main".
 	Branch string
 	// APIKey is sent as a bearer token.
 	APIKey store.Secret
 }
 
-// GetConfig returns which database it is, without the key.
+// GetConfig returns the branch and the URL of the database, but not the key.
 func (s *Store) GetConfig() (branch, databaseURL string) {
 	return s.client.config.Branch, s.client.config.DatabaseURL
 }
@@ -55,11 +55,11 @@ func newClient(c Config, h *http.Client) (*client, error) {
 	return &client{http: h, base: strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch), config: c}, nil
 }
 
-// largest is how much of an answer is read: a page of records with long texts.
+// largest is the maximum number of bytes read from a response: a page of records with long texts.
 const largest = 64 << 20
 
-// rejectedError is an answer that says that a request cannot be done as things are: a constraint, or a record that is
-// gone. What it was is found out by reading: the API does not promise its texts.
+// rejectedError is a response that rejects a request because of a constraint or a missing record. The store finds the
+// cause by reading, because the API does not guarantee its error texts.
 type rejectedError struct {
 	status  int
 	message string
@@ -69,7 +69,7 @@ func (e *rejectedError) Error() string {
 	return fmt.Sprintf("the database rejected the request: %d %s", e.status, e.message)
 }
 
-// post sends a request and reads the answer into into.
+// post sends a request and decodes the response into into.
 func (c *client) post(ctx context.Context, path string, body, into any) error {
 	var sent bytes.Buffer
 	e := json.NewEncoder(&sent)
@@ -82,7 +82,7 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 	if err != nil {
 		return errors.New("the DatabaseURL and the Branch make no URL")
 	}
-	r.GetBody = nil // never sent twice: the first may have been done
+	r.GetBody = nil // never retried: the first attempt may have been applied
 	r.Header.Set("Authorization", "Bearer "+string(c.config.APIKey))
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := c.http.Do(r)
@@ -112,7 +112,7 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 	return nil
 }
 
-// message is what an answer says went wrong, unless it repeats what was sent.
+// message returns the error text of a response, unless it contains values of the request.
 func message(answer []byte, sent any) string {
 	var m struct {
 		Message string `json:"message"`
@@ -134,7 +134,7 @@ func message(answer []byte, sent any) string {
 	return text
 }
 
-// repeats reports whether a text holds the beginning of a value that is not the name of something.
+// repeats reports whether a text contains the beginning of a value that was sent. Names are not values.
 func repeats(text string, sent any) bool {
 	switch v := sent.(type) {
 	case string:

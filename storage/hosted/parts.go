@@ -10,10 +10,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// errNoTable says that a table has not been made.
+// errNoTable means that a table does not exist.
 var errNoTable = errors.New("there is no such table, or no such branch: the README names the tables")
 
-// fieldsOfRecord are those of a record of a part that its writes change.
+// fieldsOfRecord returns the fields of a plugin record that its writes change.
 func fieldsOfRecord(r *store.Record, version int64) (record, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func decodeRecord(r record) (*store.Record, error) {
 	}, err
 }
 
-// recordStore is the part of a Store about records.
+// recordStore implements the record methods of a Store.
 type recordStore struct{ *runner }
 
 // CreateRecord implements [store.RecordStore].
@@ -133,14 +133,15 @@ func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*stor
 	})
 }
 
-// removeAsRead removes a record that is still as it was read: a deletion cannot ask for a version.
+// removeAsRead deletes a record if it has not changed since it was read. A deletion cannot have a version condition, so
+// an update with one precedes it.
 func (in *runner) removeAsRead(_ context.Context, v *view, r record) error {
 	v.overwrite(in.tables.records, r, record{"version": r["version"]})
 	v.remove(in.tables.records, r.id())
 	return nil
 }
 
-// recordsOf finds the records of a user, or those of one kind.
+// recordsOf reads the records of a user, or only those of one kind.
 func (in *runner) recordsOf(userID, kind string) step {
 	return func(ctx context.Context, v *view) ([]record, error) {
 		filter := map[string]any{"user.id": userID}
@@ -163,12 +164,13 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 	return all, err
 }
 
-// DeleteUserRecords implements [store.RecordStore]. Outside a transaction they go some at a time.
+// DeleteUserRecords implements [store.RecordStore]. Outside a transaction it deletes in batches.
 func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	return s.removeAll(ctx, "delete records", s.recordsOf(userID, kind), s.removeAsRead)
 }
 
-// orNone is a step that finds nothing in a table that has not been made: a database may be older than records are.
+// orNone returns a step that finds nothing if the table does not exist: a database may be older than the table of
+// records.
 func orNone(find step) step {
 	return func(ctx context.Context, v *view) ([]record, error) {
 		list, err := find(ctx, v)

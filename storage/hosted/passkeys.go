@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// passkeyStore is the part of a Store about authenticators.
+// passkeyStore implements the passkey methods of a Store.
 type passkeyStore struct{ *runner }
 
 func (s *passkeyStore) passkey(ctx context.Context, v *view, credentialID string) (record, error) {
@@ -25,7 +25,7 @@ func (s *passkeyStore) Authenticator(ctx context.Context, credentialID string) (
 	})
 }
 
-// CreateAuthenticator implements [store.AuthenticatorStore]; ErrNotFound when there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
 func (s *passkeyStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	fields := record{

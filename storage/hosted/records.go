@@ -15,13 +15,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordID is the ID of a record that is found by texts: a second record of the same texts would have the same ID,
-// which is taken.
+// recordID derives the ID of a record from its key texts. A second record with the same texts would have the same ID,
+// which is rejected as taken.
 func recordID(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {
 		h.Write([]byte(text))
-		h.Write([]byte{0}) // in no text that is stored
+		h.Write([]byte{0}) // occurs in no stored text
 	}
 	return "rec_" + hex.EncodeToString(h.Sum(nil)[:20])
 }
@@ -38,7 +38,7 @@ func impossible(texts ...string) bool {
 	})
 }
 
-// storable refuses fields with texts that cannot be stored.
+// storable rejects fields with texts that cannot be stored.
 func storable(fields record) error {
 	for _, value := range fields {
 		if text, ok := value.(string); ok && impossible(text) {
@@ -48,7 +48,7 @@ func storable(fields record) error {
 	return nil
 }
 
-// orNull keeps an empty text as null.
+// orNull converts an empty text to null.
 func orNull(text string) any {
 	if text == "" {
 		return nil
@@ -56,7 +56,7 @@ func orNull(text string) any {
 	return text
 }
 
-// nullable keeps the empty text and null apart.
+// nullable converts an empty text to null if null is set.
 func nullable(text string, null bool) any {
 	if text == "" && null {
 		return nil
@@ -64,7 +64,8 @@ func nullable(text string, null bool) any {
 	return text
 }
 
-// timeForm is that of JavaScript's toISOString. Fractions are cut off, so that nothing lasts longer than it should.
+// timeForm is the format of JavaScript's toISOString. Times are rounded down, so that nothing lasts longer than it
+// should.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
 func encodeTime(t time.Time) (string, error) {
@@ -86,7 +87,7 @@ func (r record) time(name string) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// encodeMembers writes members as one JSON object, each value byte for byte.
+// encodeMembers writes members as one JSON object. Values stay byte-exact.
 func encodeMembers(m store.Members) (any, error) {
 	if len(m) == 0 {
 		return nil, nil
@@ -115,8 +116,8 @@ func (r record) members() (m store.Members, err error) {
 	return m, nil
 }
 
-// encodeJSON is the text that keeps a JSON value where Auth.js keeps a text: a string without its quotes, as long as it
-// can be told from other JSON and comes back byte for byte; anything else as it is.
+// encodeJSON converts a JSON value to a column in which Auth.js stores a text. A string is stored without quotes if it
+// is not itself valid JSON and can be decoded byte for byte. Any other value is stored as JSON.
 func encodeJSON(raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -142,12 +143,12 @@ func decodeJSON(text string) json.RawMessage {
 	return quote(text)
 }
 
-// quote writes a JSON string without escapes for HTML.
+// quote encodes a JSON string without HTML escapes.
 func quote(plain string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // a string can always be encoded
+	_ = e.Encode(plain) // encoding a string never fails
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
@@ -238,7 +239,7 @@ func (r record) number(name string) (int64, error) {
 		if whole, err := n.Int64(); err == nil {
 			return whole, nil
 		}
-		if f, err := n.Float64(); err == nil && f == float64(int64(f)) { // a column of fractions may say 1.893456e9
+		if f, err := n.Float64(); err == nil && f == float64(int64(f)) { // a float column may return 1.893456e9
 			return int64(f), nil
 		}
 	}

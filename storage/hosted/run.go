@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// runner runs operations, each by itself or within a transaction.
+// runner runs operations, alone or within a transaction.
 type runner struct {
 	client *client
 	tables tables
@@ -16,15 +16,15 @@ type runner struct {
 
 type tables struct{ users, accounts, sessions, usersAccounts, usersSessions, tokens, passkeys, records string }
 
-// attempts is how often an operation is tried that the database rejected: because another call came before, as a rule,
-// which the next look shows.
+// attempts is the maximum number of attempts at an operation that the database rejects. The usual reason is a
+// concurrent call, which the next attempt sees.
 const attempts = 20
 
-// step is one operation: it reads, and then says what to write. It may run several times, and must not depend on
+// step is one operation: it reads, and then adds writes to the view. It may run several times, and must not depend on
 // anything that its caller may change meanwhile.
 type step func(ctx context.Context, v *view) ([]record, error)
 
-// run runs an operation and writes what it wants written.
+// run runs an operation and commits its writes.
 func (in *runner) run(ctx context.Context, operation string, do step) ([]record, error) {
 	if in.tx != nil {
 		out, err := in.tx.run(ctx, in, do)
@@ -47,12 +47,12 @@ func (in *runner) run(ctx context.Context, operation string, do step) ([]record,
 			return nil, in.failed(ctx, operation, err)
 		}
 		if n > 1 {
-			_ = giveWay(ctx, n-1) // the next look at the context ends it
+			_ = giveWay(ctx, n-1) // the next check of the context ends it
 		}
 	}
 }
 
-// failed names the operation and turns errors into those of the contract.
+// failed adds the operation to an error, and converts errors to those of the contract.
 func (in *runner) failed(ctx context.Context, operation string, err error) error {
 	return store.OpError(ctx, "hosted", operation, err)
 }
@@ -87,7 +87,7 @@ func list[T any](
 	return all, nil
 }
 
-// first is the one record that a query has found.
+// first returns the first record of a query's result, or ErrNotFound.
 func first(list []record, err error) (record, error) {
 	if err == nil && len(list) == 0 {
 		err = store.ErrNotFound

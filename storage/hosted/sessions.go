@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore is the part of a Store about sessions.
+// sessionStore implements the session methods of a Store.
 type sessionStore struct{ *runner }
 
 func (s *sessionStore) session(ctx context.Context, v *view, token string, columns ...string) (record, error) {
@@ -18,7 +18,7 @@ func (s *sessionStore) session(ctx context.Context, v *view, token string, colum
 	return first(v.query(ctx, s.tables.sessions, map[string]any{"sessionToken": token}, columns...))
 }
 
-// CreateSession implements [store.SessionStore]; ErrNotFound when there is no such user.
+// CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist.
 func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	token, user := string(session.Token), session.UserID
@@ -47,7 +47,7 @@ func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session
 	return err
 }
 
-// SessionAndUser implements [store.SessionStore]. It is one request.
+// SessionAndUser implements [store.SessionStore] with one request.
 func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
@@ -69,8 +69,8 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 	return session, user, s.failed(ctx, operation, err)
 }
 
-// UpdateSession implements [store.SessionStore]. It is one request for a session that this package has made, and a look
-// more for one that another program has.
+// UpdateSession implements [store.SessionStore]. It is one request for a session that this package created. A session
+// of another program takes another read.
 func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
@@ -113,10 +113,10 @@ func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Se
 	return list(ctx, s.runner, "list sessions", decodeSession, s.owned(s.tables.sessions, userID))
 }
 
-// atOnce is how many sessions, tokens or records are removed by one request.
+// atOnce is the number of sessions, tokens or records that one request deletes.
 const atOnce = 100
 
-// DeleteSessions implements [store.SessionLister]. Outside a transaction they go some at a time.
+// DeleteSessions implements [store.SessionLister]. Outside a transaction it deletes in batches.
 func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	return s.removeAll(ctx, "delete sessions", s.owned(s.tables.sessions, userID), s.removeSession)
 }
@@ -125,7 +125,7 @@ func (in *runner) removeSession(ctx context.Context, v *view, r record) error {
 	return in.removeJoined(ctx, v, in.tables.usersSessions, "session.id", in.tables.sessions, r.id())
 }
 
-// removeAll removes what find finds, some at a time.
+// removeAll deletes what find returns, in batches.
 func (in *runner) removeAll(
 	ctx context.Context, operation string, find step, remove func(ctx context.Context, v *view, r record) error,
 ) (n int, err error) {

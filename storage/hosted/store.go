@@ -1,11 +1,11 @@
-// Package hosted keeps users, accounts, sessions and tokens in a hosted database that is spoken to over HTTP: tables,
-// links and transactions of one request. The README names a service that has such an API.
+// Package hosted stores users, accounts, sessions and tokens in a hosted database with an HTTP API for tables, links
+// and single-request transactions. The README names a service with such an API.
 //
 //	store, err := hosted.New(hosted.Config{
 //		DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: key,
 //	})
 //
-// The tables have to be there; the README names their columns and which of them must be unique.
+// The tables must exist. The README lists their columns and the unique ones.
 package hosted
 
 import (
@@ -18,19 +18,19 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Options change what is seldom changed. The zero value is the default.
+// Options are the options of a Store. The zero value has the defaults.
 type Options struct {
-	// Prefix begins the names of all tables; empty: "svc_".
+	// Prefix is the prefix of all table names. The default is "svc_".
 	Prefix string
-	// HTTP sends the requests; nil: a client whose requests end after 30 seconds.
+	// HTTP sends the requests. The default is a client with a timeout of 30 seconds.
 	HTTP *http.Client
 }
 
-// Store is a store in a hosted database: a [store.Store] with all the interfaces beside it. It is safe for concurrent
-// use.
+// Store is a store in a hosted database: a [store.Store] that implements all optional interfaces too. It is safe for
+// concurrent use.
 //
-// Errors begin with "hosted" and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
-// [store.ErrNotFound].
+// Errors begin with "hosted" and the operation, and never contain a value. A duplicate key is [store.ErrConflict], and
+// a missing row is [store.ErrNotFound].
 type Store struct {
 	*runner
 	userStore
@@ -55,7 +55,7 @@ var (
 	_ store.RecordStore            = (*Store)(nil)
 )
 
-// New returns a Store on a database. It sends nothing. At most one Options is given.
+// New returns a Store on a database. It sends nothing. At most one Options is allowed.
 func New(config Config, options ...Options) (*Store, error) {
 	o := Options{}
 	if len(options) > 1 {
@@ -85,7 +85,7 @@ func New(config Config, options ...Options) (*Store, error) {
 	}}), nil
 }
 
-// storeOn is the Store whose operations a runner runs.
+// storeOn returns the Store whose operations a runner runs.
 func storeOn(in *runner) *Store {
 	return &Store{
 		in, userStore{in}, accountStore{in}, sessionStore{in}, tokenStore{in}, passkeyStore{in}, recordStore{in}, cleaner{in},

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore is the part of a Store about verification tokens.
+// tokenStore implements the verification token methods of a Store.
 type tokenStore struct{ *runner }
 
 func (s *tokenStore) token(ctx context.Context, v *view, identifier, token string) (record, error) {

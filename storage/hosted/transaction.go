@@ -11,29 +11,28 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// transaction gathers what is to be written by one request. When that is rejected the steps are taken once more on what
-// the database holds by then; if each has the same outcome, the caller of the transaction cannot tell the difference.
+// transaction collects the writes of one request. If the request is rejected, it replays its steps on the current data.
+// If each step has the same result, the caller of the transaction cannot notice the replay.
 type transaction struct {
 	mu    sync.Mutex
 	view  *view
 	taken []taken
 	ended bool
-	// overtaken says that others have changed what the steps had read, so that the caller would have done other ones.
+	// overtaken is set if a replay had other results, so that the caller might have done something else.
 	overtaken bool
 }
 
-// taken is a step with its outcome.
+// taken is a step and its result.
 type taken struct {
 	do  step
 	out string // as JSON
 	err error  // nil, store.ErrNotFound or store.ErrConflict
 }
 
-// InTransaction implements [store.Transactor]. What do writes is gathered and written by one request after it, of at
-// most 1000 operations; what it reads includes that. When others change meanwhile what it has read, in a way that
-// matters, do is called again from the start, up to 20 times while the context lasts: what it has noted outside of the
-// store, it has to note anew. tx is a *Store, safe for concurrent use. A transaction within a transaction is undone by
-// itself when it fails, and the outer one goes on.
+// InTransaction implements [store.Transactor]. It runs do and sends all its writes in one request at the end, at most
+// 1000 operations; reads in do see them. If a concurrent change affects what do has read, do runs again, up to 20 times
+// while ctx lasts: it must therefore reset what it has stored outside of tx. tx is a *Store and safe for concurrent
+// use. If a nested transaction fails, only its own writes are undone, and the outer one continues.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	if s.tx != nil {
 		return s.nested(ctx, do)
@@ -49,13 +48,13 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 	}
 }
 
-// giveWay waits before what others have overtaken n times is tried again: 50 ms at most the first time, and longer the
-// more often, so that many who write the same records at once come through one after another, on a slow machine too.
+// giveWay pauses before a retry after n conflicts. The maximum pause is n times 50 ms, so that many calls that write
+// the same records succeed one after another, even on a slow machine.
 func giveWay(ctx context.Context, n int) error {
 	return store.Pause(ctx, time.Duration(n)*50*time.Millisecond)
 }
 
-// transact runs do in a transaction, once. overtaken says that it failed because of others and may be begun again.
+// transact runs do in a transaction, once. overtaken reports whether it failed because of a conflict and may run again.
 func (s *Store) transact(
 	ctx context.Context, do func(ctx context.Context, tx store.Store) error,
 ) (overtaken bool, err error) {
@@ -76,7 +75,7 @@ func (s *Store) transact(
 		var rejected *rejectedError
 		if errors.As(err, &rejected) && n < attempts {
 			if n > 1 {
-				_ = giveWay(ctx, n-1) // the next look at the context ends it
+				_ = giveWay(ctx, n-1) // the next check of the context ends it
 			}
 			if err = t.replay(ctx, s.runner); err == nil {
 				continue
@@ -92,7 +91,7 @@ func (t *transaction) end() {
 	t.ended = true
 }
 
-// run takes a step.
+// run runs a step and records its result.
 func (t *transaction) run(ctx context.Context, _ *runner, do step) ([]record, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,9 +108,9 @@ func (t *transaction) run(ctx context.Context, _ *runner, do step) ([]record, er
 	return out, err
 }
 
-// fingerprint is what a caller can see of an outcome.
+// fingerprint returns the part of a result that a caller can see.
 func fingerprint(out []record) string {
-	text, _ := json.Marshal(withoutMeta(out)) // JSON came in
+	text, _ := json.Marshal(withoutMeta(out)) // the values were decoded from JSON
 	return string(text)
 }
 
@@ -132,7 +131,7 @@ func withoutMeta(list []record) []record {
 	return out
 }
 
-// asOutcome is the error of the contract that an error stands for.
+// asOutcome returns the contract's error that err wraps, or nil.
 func asOutcome(err error) error {
 	for _, outcome := range []error{store.ErrNotFound, store.ErrConflict} {
 		if errors.Is(err, outcome) {
@@ -142,7 +141,7 @@ func asOutcome(err error) error {
 	return nil
 }
 
-// replay takes the steps once more, on a fresh view.
+// replay runs the steps again, on a new view.
 func (t *transaction) replay(ctx context.Context, in *runner) error {
 	v := in.view()
 	for _, step := range t.taken {
@@ -165,7 +164,7 @@ func (t *transaction) replay(ctx context.Context, in *runner) error {
 	return nil
 }
 
-// nested runs do within this transaction and undoes it when it fails.
+// nested runs do within this transaction and undoes its writes if it fails.
 func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	t := s.tx
 	t.mu.Lock()
@@ -175,7 +174,7 @@ func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx stor
 		return s.failed(ctx, "transaction", errors.New("the transaction is over"))
 	}
 	undo := true
-	defer func() { // also when do panics
+	defer func() { // also if do panics
 		if undo {
 			t.mu.Lock()
 			defer t.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// possibleID reports whether a text can be the id of a record.
+// possibleID reports whether a text can be the ID of a record.
 func possibleID(id string) bool {
 	return id != "" && len(id) <= 255 && !strings.ContainsFunc(id, func(c rune) bool {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -24,10 +24,10 @@ func (v *view) byID(ctx context.Context, table, id string) (record, error) {
 	return first(v.query(ctx, table, map[string]any{"id": id}))
 }
 
-// userStore is the part of a Store about users.
+// userStore implements the user methods of a Store.
 type userStore struct{ *runner }
 
-// CreateUser implements [store.Store]. It keeps the id it is given, which has letters, digits and _-~: only.
+// CreateUser implements [store.Store]. It uses the ID of u, which may contain only letters, digits and _-~:.
 func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	fields, err := encodeUser(u)
@@ -55,7 +55,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 	})
 }
 
-// free checks that no other user has a user's address. The unique column has the last word.
+// free checks that no other user has a user's address. The unique column decides between concurrent calls.
 func (s *userStore) free(ctx context.Context, v *view, id string, fields record) error {
 	if fields["email"] == nil {
 		return nil
@@ -98,7 +98,7 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 	})
 }
 
-// expanded is the user that a record belongs to and that was read with it, or is read where something is pending.
+// expanded returns the user of a record from the same query, or reads the user if there are pending writes.
 func (in *runner) expanded(ctx context.Context, v *view, of record) (record, error) {
 	user, ok := of["user"].(map[string]any)
 	if !ok {
@@ -133,14 +133,14 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 	})
 }
 
-// DeleteUser implements [store.UserDeleter]. It is one transaction of the database: with more than some hundred
-// sessions end these first.
+// DeleteUser implements [store.UserDeleter]. It is one transaction of the database. If the user has more than some
+// hundred sessions, delete these first.
 func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	_, err := s.run(ctx, "delete user", func(ctx context.Context, v *view) ([]record, error) {
 		if _, err := v.byID(ctx, s.tables.users, id); err != nil {
 			return nil, err
 		}
-		// What leads to others goes before them.
+		// Records with links are deleted before their targets.
 		for _, table := range []string{
 			s.tables.usersSessions, s.tables.usersAccounts, s.tables.sessions, s.tables.accounts, s.tables.passkeys,
 		} {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// record is a row as the API has it. A link is an object with an id.
+// record is a row of the API. A link is an object with an id.
 type record map[string]any
 
 func (r record) text(name string) string {
@@ -17,13 +17,13 @@ func (r record) text(name string) string {
 
 func (r record) id() string { return r.text("id") }
 
-// link is the id of the record that a link leads to.
+// link returns the ID of a linked record.
 func (r record) link(name string) string {
 	linked, _ := r[name].(map[string]any)
 	return record(linked).id()
 }
 
-// value is what a filter's name means: a column, or one of a link.
+// value returns the value for a filter's name: a column, or a column of a linked record.
 func (r record) value(name string) any {
 	if link, column, linked := strings.Cut(name, "."); linked {
 		inner, _ := r[link].(map[string]any)
@@ -32,17 +32,16 @@ func (r record) value(name string) any {
 	return r[name]
 }
 
-// view is the database as one attempt of an operation, or one transaction, sees it: with what is to be written by it at
-// its end.
+// view is the database as seen by one attempt at an operation, or by one transaction, including its pending writes.
 type view struct {
 	*client
-	versions map[string]any // of records when they were first read, by table and id
+	versions map[string]any // first read version of each record, by table and ID
 	pending
 }
 
 type pending struct {
 	ops   []any
-	local map[string]map[string]record // table, id; nil: deleted
+	local map[string]map[string]record // table, ID; nil means deleted
 }
 
 func (p pending) clone() pending {
@@ -57,10 +56,10 @@ func (in *runner) view() *view {
 	return &view{in.client, map[string]any{}, pending{local: map[string]map[string]record{}}}
 }
 
-// pageSize is how many records are read at a time.
+// pageSize is the number of records in a page.
 const pageSize = 200
 
-// query returns the records of a table that match a filter: texts that columns must equal.
+// query returns the records of a table whose columns equal the values of a filter.
 func (v *view) query(ctx context.Context, table string, filter map[string]any, columns ...string) ([]record, error) {
 	all, next, err := v.page(ctx, table, filter, columns)
 	for err == nil && next != nil {
@@ -74,7 +73,7 @@ func (v *view) query(ctx context.Context, table string, filter map[string]any, c
 	return v.overlaid(table, filter, all), nil
 }
 
-// page reads the first records of a table that match a filter. next asks for those that follow; nil: there are none.
+// page reads the first records of a table that match a filter. next is the request for the next page, or nil.
 func (v *view) page(
 	ctx context.Context, table string, filter map[string]any, columns []string,
 ) (list []record, next map[string]any, err error) {
@@ -105,7 +104,7 @@ func (v *view) ask(
 		}
 	}
 	if got.Meta.Page.More {
-		// The cursor holds filter and columns: they must not come again.
+		// The cursor contains filter and columns; the request must not repeat them.
 		next = map[string]any{
 			"page": map[string]any{"size": pageSize, "after": got.Meta.Page.Cursor}, "columns": body["columns"],
 		}
@@ -113,7 +112,7 @@ func (v *view) ask(
 	return got.Records, next, nil
 }
 
-// overlaid is what was read with what is pending.
+// overlaid applies the pending writes to records that were read.
 func (v *view) overlaid(table string, filter map[string]any, list []record) []record {
 	local := v.local[table]
 	list = slices.DeleteFunc(list, func(r record) bool { _, known := local[r.id()]; return known })
@@ -131,7 +130,7 @@ func matches(r record, filter map[string]any) bool {
 		if before, ok := want.(map[string]any); ok { // $lt
 			text, _ := value.(string)
 			limit, _ := before["$lt"].(string)
-			if text == "" || text >= limit { // times of one form
+			if text == "" || text >= limit { // all times have the same format
 				return false
 			}
 			continue
@@ -150,7 +149,7 @@ func (v *view) remember(table, id string, r record) {
 	v.local[table][id] = r
 }
 
-// insert makes a record that must not be there.
+// insert creates a record that must not exist.
 func (v *view) insert(table, id string, fields record) {
 	r := maps.Clone(fields)
 	r["id"] = id
@@ -158,7 +157,7 @@ func (v *view) insert(table, id string, fields record) {
 	v.remember(table, id, r)
 }
 
-// overwrite is update for a record that must be as it was when it was first read.
+// overwrite is update for a record that must not have changed since it was first read.
 func (v *view) overwrite(table string, old, fields record) {
 	_, pending := v.local[table][old.id()]
 	v.update(table, old, fields)
@@ -167,7 +166,7 @@ func (v *view) overwrite(table string, old, fields record) {
 	}
 }
 
-// update changes columns of a record that must be there.
+// update changes columns of a record that must exist.
 func (v *view) update(table string, old, fields record) {
 	op := map[string]any{"table": table, "id": old.id(), "fields": sent(fields)}
 	v.ops = append(v.ops, map[string]any{"update": op})
@@ -177,17 +176,17 @@ func (v *view) update(table string, old, fields record) {
 }
 
 func (r record) version() any {
-	meta, _ := r["xata"].(map[string]any) // as the API names it
+	meta, _ := r["xata"].(map[string]any) // the API's name
 	return meta["version"]
 }
 
-// remove deletes a record that must be there.
+// remove deletes a record that must exist.
 func (v *view) remove(table, id string) {
 	v.ops = append(v.ops, map[string]any{"delete": map[string]any{"table": table, "id": id, "failIfMissing": true}})
 	v.remember(table, id, nil)
 }
 
-// sent are fields as a request has them: links are ids.
+// sent converts fields to those of a request, with links as IDs.
 func sent(fields record) map[string]any {
 	out := map[string]any{}
 	for name, value := range fields {
@@ -199,7 +198,7 @@ func sent(fields record) map[string]any {
 	return out
 }
 
-// linkTo is a link.
+// linkTo returns a link.
 func linkTo(id string) map[string]any { return map[string]any{"id": id} }
 
 func (v *view) commit(ctx context.Context) error {

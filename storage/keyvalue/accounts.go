@@ -8,15 +8,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore is the part of a Store about accounts.
+// accountStore implements the account methods of a Store.
 type accountStore struct{ runner }
 
-// accountName is an account in keys and sets.
+// accountName returns the name of an account in keys and sets.
 func accountName(provider, providerAccountID string) string {
 	return escaped(provider) + "/" + escaped(providerAccountID)
 }
 
-// LinkAccount implements [store.Store]; ErrNotFound when there is no such user.
+// LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
 func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	document, err := encodeAccount(a, a.UserID)
@@ -37,7 +37,7 @@ func (s *accountStore) Account(ctx context.Context, provider, providerAccountID 
 	})
 }
 
-// UpdateAccount implements [store.AccountStore]. The owner stays.
+// UpdateAccount implements [store.AccountStore]. It does not change the owner.
 func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	document, err := encodeAccount(a, "")
@@ -82,8 +82,9 @@ func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAcco
 	return err
 }
 
-// Accounts implements [store.AccountStore], ordered by provider and account. One whose record the engine has lost is
-// among them, with its keys and nothing else: it is the user's all the same, and LinkAccount makes the record anew.
+// Accounts implements [store.AccountStore]. The list is ordered by provider and account ID. If the database has lost
+// the record of an account, the list contains the account with its keys only: it still belongs to the user, and
+// LinkAccount creates the record again.
 func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	const set = "user-accounts"
 	read := func(ctx context.Context, v *view) (out []string, err error) {
@@ -114,7 +115,8 @@ func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Ac
 	return list(ctx, &s.runner, "list accounts", decodeAccount, read)
 }
 
-// lostAccount is an account of which only the entry in the set of its user's is left; empty when it has been unlinked.
+// lostAccount returns the account with this name in a user's set, if its record is lost. The result is empty if the
+// account has been unlinked.
 func (v *view) lostAccount(ctx context.Context, userID, set, name string) (string, error) {
 	provider, id, ok := strings.Cut(name, "/")
 	provider, plain := unescaped(provider)

@@ -8,23 +8,23 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// pageSize is how many names, and then their records, are read at a time, and batchNames how many of them are removed
-// by one commit: a session that ends is five operations.
+// pageSize is the number of names, and then of their records, that are read together. batchNames is the number of them
+// that one commit deletes: deleting a session takes five operations.
 const (
 	pageSize   = 100
 	batchNames = 20
 )
 
-// errLast is what a pick returns beside the last names that it wants.
+// errLast is returned by a pick function together with the last names that it needs.
 var errLast = errors.New("what follows is not wanted")
 
-// named works on some names of a set and returns those that it was about.
+// named processes some names of a set and returns the names that it has selected or deleted.
 type named func(ctx context.Context, v *view, names []string) ([]string, error)
 
 func everything(_ context.Context, _ *view, names []string) ([]string, error) { return names, nil }
 
-// inBatches goes through a set, picks names and removes what they name, a few at a time, each batch by a commit of its
-// own. In a transaction it is one step. It returns how many went.
+// inBatches walks through a set, selects names with pick and deletes them with remove. Each batch has its own commit.
+// Within a transaction it is a single step. It returns the number of deleted names.
 func (r *runner) inBatches(ctx context.Context, operation, set string, pick, remove named) (int, error) {
 	batch := func(names []string) step {
 		return func(ctx context.Context, v *view) ([]string, error) { return remove(ctx, v, names) }
@@ -36,7 +36,7 @@ func (r *runner) inBatches(ctx context.Context, operation, set string, pick, rem
 				return end
 			}
 			if r.tx == nil {
-				clear(v.known) // there may be millions
+				clear(v.known) // the set may have millions of names
 			}
 			for some := range slices.Chunk(picked, batchNames) {
 				gone, err := do(batch(some))
@@ -61,7 +61,7 @@ func (r *runner) inBatches(ctx context.Context, operation, set string, pick, rem
 	if err := ctx.Err(); err != nil {
 		return 0, r.failed(ctx, operation, err)
 	}
-	var failed error // which names the operation
+	var failed error // contains the operation
 	out, err := all(ctx, r.view(), func(do step) (gone []string, err error) {
 		gone, failed = r.run(ctx, operation, do)
 		return gone, failed
@@ -72,7 +72,7 @@ func (r *runner) inBatches(ctx context.Context, operation, set string, pick, rem
 	return len(out), r.failed(ctx, operation, err)
 }
 
-// keys are the keys of one kind that names lead to.
+// keys returns the keys of one kind for names.
 func keys(kind string, names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, key(kind, name))
@@ -80,7 +80,7 @@ func keys(kind string, names []string) (out []string) {
 	return out
 }
 
-// owned reads the records of one kind that belong to a user: those that the names in a set of theirs lead to.
+// owned reads the records of one kind that belong to a user, by the names in the user's set.
 func owned(set, kind, userID string) step {
 	return func(ctx context.Context, v *view) (out []string, err error) {
 		if impossible(userID) {
@@ -89,7 +89,7 @@ func owned(set, kind, userID string) step {
 		err = v.pages(ctx, key(set, escaped(userID)), pageSize, func(names []string) error {
 			values, err := v.peek(ctx, keys(kind, names)...)
 			for _, value := range values {
-				if value.Found { // it may have gone since
+				if value.Found { // it may be deleted meanwhile
 					out = append(out, value.Text)
 				}
 			}
@@ -99,7 +99,7 @@ func owned(set, kind, userID string) step {
 	}
 }
 
-// createOwned makes a record that belongs to a user.
+// createOwned creates a record that belongs to a user.
 func (r *runner) createOwned(ctx context.Context, operation, kind, name, user, document string) error {
 	_, err := r.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		values, err := v.get(ctx, key(kind, name), key("user", user))

@@ -10,14 +10,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// roundPages is how many pages of sessions, of tokens, and of records, DeleteExpired looks at beside those whose turn
-// has come.
+// roundPages is the number of further pages of sessions, of tokens and of records that DeleteExpired checks in one
+// call.
 const roundPages = 10
 
 // expiring are the records of one kind that expire.
 type expiring struct{ kind, set string }
 
-// All that expires.
+// The kinds of records that expire.
 var (
 	expiringSessions = expiring{"expires", allSessions}
 	expiringTokens   = expiring{"token", allTokens}
@@ -26,16 +26,16 @@ var (
 
 var allExpiring = []expiring{expiringSessions, expiringTokens, expiringRecords}
 
-// endForm orders times by their bytes.
+// endForm is a time format with the order of times.
 const endForm = "2006-01-02T15:04:05.000000000Z"
 
-// end is the name in the set of ends by which DeleteExpired finds what expires at a time. An extended session or record
-// keeps the one that it has: when its turn comes it gets another.
+// end returns the name in the set of ends for a record that expires at this time. If a session or record is extended,
+// its name stays, and DeleteExpired replaces it when that time has come.
 func (of expiring) end(at time.Time, name string) string {
 	return at.UTC().Format(endForm) + "/" + of.kind + "/" + name
 }
 
-// endingOf takes the name of an end apart; ok is false for what this package does not write.
+// endingOf parses a name of the set of ends. ok is false if this package did not write it.
 func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 	parts := strings.SplitN(end, "/", 3)
 	if len(parts) < 3 {
@@ -50,20 +50,20 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 	return at, of, "", false
 }
 
-// cleaner is the part of a Store that deletes what has expired.
+// cleaner implements DeleteExpired.
 type cleaner struct{ runner }
 
-// DeleteExpired implements [store.Cleaner]. It walks along the set of ends as far as now, a few sessions, tokens and
-// records by each commit, and then looks at the next thousand of each, those first that follow the last of the call
-// before: among them are those that were made by an earlier version, which had no set of ends, or whose end it took
-// away, and sessions whose end was moved to an earlier time. The first time it looks at all of them, and gives each an
-// end; when the context ends it goes on there the next time. It also finishes what a crash has interrupted: what a
-// deleted user left behind, and copies of a user that are out of date.
+// DeleteExpired implements [store.Cleaner]. It walks through the set of ends up to now, with a few sessions, tokens and
+// records for each commit. Then it checks the next thousand of each kind, starting after those of the previous call. So
+// it finds records of an earlier version, which had no set of ends or removed the name of a record, and sessions that
+// now expire earlier. The first time it checks all records and adds their ends; if ctx ends, the next call continues
+// there. It also completes interrupted work: it deletes the remains of a deleted user, and renews outdated copies of a
+// user.
 //
-// When the context ends, what is left is counted in the set of ends, with sessions that have been extended since; until
-// all has its end, there may be more.
+// If ctx ends, the remaining names in the set of ends are counted, which includes sessions that have been extended
+// since. Until all records are in the set, there may be more.
 //
-// Within a transaction it does the first of this only, in one step.
+// Within a transaction it does only the first part, in one step.
 func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	n, err = s.deleteExpired(ctx, now)
 	if s.tx == nil {
@@ -72,7 +72,8 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 	return n, err
 }
 
-// left counts the ends before now, and says whether it stopped counting, or not all has its end.
+// left counts the ends before now. more reports whether it stopped counting, or whether some records are not in the set
+// of ends yet.
 func (s *cleaner) left(ctx context.Context, now time.Time) (rows int, more bool, err error) {
 	const page = 1000
 	v := s.view()
@@ -81,7 +82,7 @@ func (s *cleaner) left(ctx context.Context, now time.Time) (rows int, more bool,
 		return 0, false, err
 	}
 	for _, at := range places {
-		began, _ := decode[place](at.Text) // what is not there, or cannot be read, is no whole round
+		began, _ := decode[place](at.Text) // a missing or unreadable place means that no round is complete
 		more = more || !began.Whole
 	}
 	limit := now.UTC().Format(endForm)
@@ -133,8 +134,8 @@ func (s *cleaner) deleteExpired(ctx context.Context, now time.Time) (n int, err 
 	return n, s.failed(ctx, operation, err)
 }
 
-// removeEnded removes those of some ends, with what they lead to, that have really ended, and returns them. The others
-// get the end that they have by now.
+// removeEnded deletes the records of those ends that have really expired, and returns the ends. It corrects the ends of
+// the others.
 func (v *view) removeEnded(ctx context.Context, ends []string, now time.Time) (gone []string, err error) {
 	var wanted, copies []string
 	for _, end := range ends {
@@ -185,22 +186,22 @@ func (v *view) removeEnded(ctx context.Context, ends []string, now time.Time) (g
 	return gone, nil
 }
 
-// place is how far DeleteExpired has come in its rounds through all sessions or tokens.
+// place is the position of DeleteExpired in its rounds through all records of one kind.
 type place struct {
-	// After is behind which name the next call goes on; empty: at the beginning.
+	// After is the name after which the next call continues. If it is empty, the next call starts at the beginning.
 	After string `json:"after"`
-	// Whole says that a round has come to its end: everything has its end in the set of ends.
+	// Whole is set after a complete round: then all records are in the set of ends.
 	Whole bool `json:"whole"`
 }
 
-// round looks at some of all sessions or tokens, or at all that are left of the first round.
+// round checks some records of one kind, or in the first round all that remain.
 func (s *cleaner) round(ctx context.Context, operation string, of expiring, now time.Time) (n int, err error) {
 	at := key("cleaned", of.set)
 	values, err := s.view().peek(ctx, at)
 	if err != nil {
 		return 0, s.failed(ctx, operation, err)
 	}
-	began, _ := decode[place](values[0].Text) // what cannot be read is no place: a new round begins
+	began, _ := decode[place](values[0].Text) // an unreadable place starts a new round
 	page := Page{Set: of.set, After: began.After, Limit: pageSize}
 	for pages := 0; !began.Whole || pages < roundPages; pages++ {
 		names, ended, live, err := s.look(ctx, of, page, now)
@@ -228,7 +229,7 @@ func (s *cleaner) round(ctx context.Context, operation string, of expiring, now 
 	return n, nil
 }
 
-// look reads a page of sessions or tokens; their ends come back by whether they have expired.
+// look reads a page of records. It divides their ends by whether the records have expired.
 func (s *cleaner) look(
 	ctx context.Context, of expiring, page Page, now time.Time,
 ) (names, ended, live []string, err error) {
@@ -251,7 +252,7 @@ func (s *cleaner) look(
 	return names, ended, live, err
 }
 
-// keepPlace writes how far a round has come, and in the first one the ends of what was there.
+// keepPlace stores the position of a round, and in the first round the ends of the existing records.
 func (s *cleaner) keepPlace(ctx context.Context, operation, at string, now, began place, live []string) error {
 	if now == began {
 		return nil

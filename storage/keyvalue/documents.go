@@ -13,7 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// object writes a JSON object. What is JSON already goes in byte for byte: encoding/json would escape and compact it.
+// object writes a JSON object. Values that are JSON are written byte for byte; encoding/json would escape and compact
+// them.
 type object struct {
 	b   []byte
 	err error
@@ -27,7 +28,7 @@ func (o *object) raw(name string, value []byte) {
 	o.b = append(append(append(append(o.b, sign), quote(name)...), ':'), value...)
 }
 
-// json writes a value of the caller's; nil is left out.
+// json writes a value of the caller. It omits nil.
 func (o *object) json(name string, value json.RawMessage) {
 	if len(value) == 0 {
 		return
@@ -46,14 +47,14 @@ func (o *object) text(name, value string) {
 	o.raw(name, quote(value))
 }
 
-// optional leaves out the empty text.
+// optional omits the empty text.
 func (o *object) optional(name, value string) {
 	if value != "" {
 		o.text(name, value)
 	}
 }
 
-// nullable writes the empty text as null when it is.
+// nullable writes an empty text as null if null is set.
 func (o *object) nullable(name, value string, null bool) {
 	if value == "" && null {
 		o.raw(name, []byte("null"))
@@ -99,21 +100,21 @@ func (o *object) done() (string, error) {
 	return string(append(o.b, '}')), nil
 }
 
-// quote writes a JSON string without escapes for HTML.
+// quote encodes a JSON string without HTML escapes.
 func quote(plain string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // a string can always be encoded
+	_ = e.Encode(plain) // encoding a string never fails
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// decode reads a document into a T.
+// decode decodes a document into a T.
 func decode[T any](document string) (T, error) {
 	var v T
 	if err := json.Unmarshal([]byte(document), &v); err != nil {
 		var none T
-		return none, errUnreadable // encoding/json may repeat what it could not read
+		return none, errUnreadable // the error of encoding/json may contain the value
 	}
 	return v, nil
 }
@@ -167,13 +168,13 @@ func decodeUser(document string) (*store.User, error) {
 	return u.AsStored(), nil
 }
 
-// noText is what a member holds that is null in a document or not there: a document holds no NUL byte.
+// noText is the value of a member that is null or missing. No document contains a NUL byte.
 const noText = "\x00"
 
-// owner is what an index needs to know of a document: whose it is.
+// owner is the part of a document that indexes need: its owner.
 type owner struct {
-	ID     string `json:"id"`     // of a user
-	UserID string `json:"userId"` // of what belongs to one
+	ID     string `json:"id"`     // in a user
+	UserID string `json:"userId"` // in a record that belongs to a user
 	Email  string `json:"email"`
 }
 
@@ -197,7 +198,7 @@ func encodeAccount(a *store.Account, userID string) (string, error) {
 	return o.done()
 }
 
-// ofOwner gives an account that was encoded without an owner to one.
+// ofOwner sets the owner of an account that was encoded without one.
 func ofOwner(account, userID string) string {
 	return `{"userId":` + string(quote(userID)) + strings.TrimPrefix(account, `{"userId":""`)
 }
@@ -233,13 +234,13 @@ func decodeAccount(document string) (*store.Account, error) {
 	return a, nil
 }
 
-// ending is what ends at a time: a session, a verification token, or a record.
+// ending is a record that expires: a session, a verification token, or a plugin record.
 type ending struct {
 	SessionToken string    `json:"sessionToken"`
 	Identifier   string    `json:"identifier"`
 	Token        string    `json:"token"`
-	UserID       string    `json:"userId"`  // of a record
-	Expires      time.Time `json:"expires"` // zero: never
+	UserID       string    `json:"userId"`  // in a plugin record
+	Expires      time.Time `json:"expires"` // zero means never
 }
 
 func encodeExpires(token string, expires time.Time) (string, error) {

@@ -5,55 +5,56 @@ import (
 	"errors"
 )
 
-// ErrChanged is what Commit returns when a check failed.
+// ErrChanged is the error of [Engine.Commit] if a check fails.
 var ErrChanged = errors.New("a record is not what it was when it was read")
 
-// Engine keeps records, which are texts under keys, and ordered sets of names. It is safe for concurrent use. Its
-// errors hold neither keys nor values.
+// Engine stores records, which are texts with keys, and ordered sets of names. It must be safe for concurrent use. Its
+// errors must contain neither keys nor values.
 type Engine interface {
-	// Read answers all of a query from one moment, in one round trip.
+	// Read reads all of a query from one snapshot, in one round trip.
 	Read(ctx context.Context, q Query) (Answer, error)
-	// Commit makes a change when all its checks hold, and nothing of it otherwise: ErrChanged. A change that may have been
-	// made is never sent again.
+	// Commit applies a change if all its checks succeed. Otherwise it applies nothing and returns ErrChanged. It must
+	// never retry a change that may have been applied.
 	Commit(ctx context.Context, c Change) error
-	// Close releases what the engine has opened by itself. A handle that it was given stays open.
+	// Close releases the resources that the engine has opened itself. A handle from the caller stays open.
 	Close() error
 }
 
-// Query is what to read. It has at most 100 keys and sets.
+// Query selects the keys and sets to read, at most 100 in total.
 type Query struct {
 	Keys []string
 	Sets []Page
-	// Owner also asks for the user whom the record under the first key is a copy of, from the same moment.
+	// Owner also requests the current record of the user that the record of the first key is a copy of, from the same
+	// snapshot.
 	Owner bool
 }
 
-// Page is a part of a set: the first Limit names behind After in the order of their bytes.
+// Page is a part of a set: the first Limit names after After, in byte order.
 type Page struct {
 	Set, After string
 	Limit      int
 }
 
-// Answer holds a Value for each key and the names of each page.
+// Answer is the result of a query: a Value for each key, and the names of each page.
 type Answer struct {
 	Values []Value
 	Names  [][]string
-	// Owner is what [Query.Owner] asks for; nil when the engine cannot tell in the same round trip. Where it is there, the
-	// first value needs no text and no version, and there need be no names.
+	// Owner is the result of [Query.Owner]. It is nil if the engine cannot read the user in the same round trip. If it is
+	// not nil, the first value may lack text and version, and the names may be missing.
 	Owner *Value
 }
 
-// Value is a record as it was read.
+// Value is a record that was read.
 type Value struct {
 	Text string
-	// Found is false when there is no such record.
+	// Found is false if the record does not exist.
 	Found bool
-	// Version is the engine's own: it is another when the record has been written with another text.
+	// Version is defined by the engine. It must differ after a write with another text.
 	Version string
 }
 
-// Change is what to write, and what has to hold for it. No key and no name of a set comes twice. But for transactions
-// of the caller's own it is at most 110 operations and as many checks.
+// Change is a set of writes and their conditions. Each key and each name of a set occurs at most once. Except in
+// transactions of the caller, it has at most 110 operations and as many checks.
 type Change struct {
 	Checks []Check
 	Put    []Record
@@ -62,24 +63,24 @@ type Change struct {
 	Remove []Name
 }
 
-// Condition is what a check is about.
+// Condition is the condition of a check.
 type Condition int
 
 // The conditions.
 const (
-	Absent  Condition = iota // there is no such record
-	Present                  // there is one
-	Same                     // it has the version
+	Absent  Condition = iota // the record does not exist
+	Present                  // the record exists
+	Same                     // the record has the version
 )
 
-// Check is what has to hold for a change.
+// Check is a condition of a change.
 type Check struct {
 	Key     string
 	Is      Condition
 	Version string // for Same
 }
 
-// Record is a text under a key.
+// Record is a text with a key.
 type Record struct{ Key, Text string }
 
 // Name is a name in a set.

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// The sets that belong to no user.
+// The sets that do not belong to a user.
 const (
 	allSessions = "sessions"
 	allTokens   = "tokens"
-	allRecords  = "records" // those that end
+	allRecords  = "records" // those that expire
 	staleUsers  = "stale"
 	allEnds     = "ends"
 )
 
-// key joins a kind and parts that are escaped already.
+// key joins a kind and parts that are already escaped.
 func key(kind string, parts ...string) string {
 	if len(parts) == 1 {
 		return kind + "/" + parts[0]
@@ -25,11 +25,11 @@ func key(kind string, parts ...string) string {
 	return kind + "/" + strings.Join(parts, "/")
 }
 
-// longest is how long a part of a key may be before its hash takes its place.
+// longest is the maximum length of a part of a key. A longer part is replaced by its hash.
 const longest = 400
 
-// escaped is a text as a part of a key: without slashes and control characters, never empty, and another one for every
-// text.
+// escaped converts a text to a part of a key: without slashes and control characters, never empty, and distinct for
+// every text.
 func escaped(text string) string {
 	if len(text) > longest {
 		sum := sha256.Sum256([]byte(text))
@@ -65,7 +65,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// unescaped is the text that escaped made a part of a key of; ok is false where that was its hash.
+// unescaped reverses escaped. ok is false if the part is a hash.
 func unescaped(part string) (text string, ok bool) {
 	if strings.HasPrefix(part, "~") {
 		return "", false
@@ -77,7 +77,7 @@ func unescaped(part string) (text string, ok bool) {
 	return text, err == nil
 }
 
-// before is a name that comes before another one, and behind all that come before that.
+// before returns a name that sorts directly before this one: after all other names that sort before it.
 func before(name string) string {
 	last := len(name) - 1
 	return name[:last] + string([]byte{name[last] - 1}) + "\xff"

@@ -6,11 +6,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// What follows is for engines that lose keys: one that evicts, or whose replica takes over without the last writes. An
-// index that leads to no user is free, and who takes it ends what else the lost user has left behind.
+// The functions of this file are for databases that can lose keys: by eviction, or by a failover to a replica without
+// the last writes. An index entry without its user counts as free. A call that reuses it first deletes what remains of
+// the lost user.
 
-// free makes ready for taking a name that has an owner already, who is gone. A name whose owner is there is
-// [store.ErrConflict].
+// free prepares the reuse of a name whose owner no longer exists. If the owner exists, it returns [store.ErrConflict].
 func (v *view) free(ctx context.Context, kind, name string, taken Value) error {
 	o, err := decode[owner](taken.Text)
 	if err != nil {
@@ -34,7 +34,8 @@ func (v *view) free(ctx context.Context, kind, name string, taken Value) error {
 	return nil
 }
 
-// freeAddress makes ready for taking an address that leads to a user, or to none whose address it is.
+// freeAddress prepares the reuse of an address if its index entry refers to a missing user, or to a user with another
+// address.
 func (v *view) freeAddress(ctx context.Context, email string) error {
 	lost, _, err := v.addressee(ctx, email)
 	switch {
@@ -47,8 +48,8 @@ func (v *view) freeAddress(ctx context.Context, email string) error {
 	return nil
 }
 
-// addressee reads the user of an address, both at one moment. lost is the id that the address leads to when that user
-// is not there, or has another address.
+// addressee reads the index entry of an address and its user, both from one snapshot. If that user does not exist or
+// has another address, lost is the ID in the index entry.
 func (v *view) addressee(ctx context.Context, email string) (lost, user string, err error) {
 	at := emailKey(email)
 	for range attempts {
@@ -61,7 +62,7 @@ func (v *view) addressee(ctx context.Context, email string) (lost, user string, 
 			return "", "", err
 		}
 		if !values[0].Found || values[0].Text != id[0] {
-			continue // between the two looks
+			continue // changed between the two reads
 		}
 		if values[1].Found {
 			o, err := decode[owner](values[1].Text)
@@ -74,7 +75,7 @@ func (v *view) addressee(ctx context.Context, email string) (lost, user string, 
 	return "", "", ErrChanged
 }
 
-// mendAddress lets the address of a user lead to them again when it has been lost.
+// mendAddress restores the lost index entry of a user's address.
 func (v *view) mendAddress(ctx context.Context, id, user string) error {
 	o, err := decode[owner](user)
 	if err != nil || o.Email == "" {
@@ -88,7 +89,7 @@ func (v *view) mendAddress(ctx context.Context, id, user string) error {
 	return err
 }
 
-// giveUp removes the address of a user, unless it leads to another one by now.
+// giveUp deletes the index entry of a user's address, unless it now refers to another user.
 func (v *view) giveUp(ctx context.Context, id, email string) error {
 	at := emailKey(email)
 	if at == "" {

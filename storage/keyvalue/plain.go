@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Most users and ends of sessions are documents of texts and nulls without escapes. Those are read here, since every
-// page request with a session in the store reads one of each; all others are left to encoding/json.
+// Most users and session expiries are documents that contain only texts and nulls without escapes. This file decodes
+// those, because every page request with a stored session reads one of each. All others are decoded by encoding/json.
 
-// plainUser reads the document of a user; false: it is not plain.
+// plainUser decodes the document of a user. ok is false if the document is not plain.
 func plainUser(document string) (u store.User, ok bool) {
 	ok = plain(document, func(name, value string, null bool) bool {
 		switch name {
@@ -41,7 +41,7 @@ func nullIf(null bool, bit store.Nulls) store.Nulls {
 	return 0
 }
 
-// plainEnd reads when a session ends; false: its document is not plain.
+// plainEnd decodes the expiry of a session. ok is false if its document is not plain.
 func plainEnd(document string) (at time.Time, ok bool) {
 	ok = plain(document, func(name, value string, null bool) bool {
 		return !null && (name == "sessionToken" || name == "expires" && plainTime(value, &at))
@@ -55,8 +55,8 @@ func plainTime(text string, at *time.Time) bool {
 	return err == nil
 }
 
-// plain calls member with each member of a document, as long as it returns true. It returns false where that did not,
-// and where the document is not plain.
+// plain calls member for each member of a document until it returns false. The result is false if it did, or if the
+// document is not plain.
 func plain(document string, member func(name, value string, null bool) bool) bool {
 	rest, ok := strings.CutPrefix(document, "{")
 	if !ok || strings.IndexByte(rest, '\\') >= 0 || !utf8.ValidString(rest) {
@@ -83,7 +83,7 @@ func plain(document string, member func(name, value string, null bool) bool) boo
 	}
 }
 
-// quoted is the text between the quotation marks at the beginning of s, and what follows them.
+// quoted returns the text in quotation marks at the beginning of s, and the rest after them.
 func quoted(s string) (text, rest string, ok bool) {
 	s, ok = strings.CutPrefix(s, `"`)
 	if !ok {

@@ -12,10 +12,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore is the part of a Store about records.
+// recordStore implements the record methods of a Store.
 type recordStore struct{ runner }
 
-// recordName is a record in keys and sets.
+// recordName returns the name of a record in keys and sets.
 func recordName(kind, key string) string { return kind + "/" + escaped(key) }
 
 func encodeRecord(r *store.Record) (string, error) {
@@ -78,7 +78,7 @@ func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 	return err
 }
 
-// makeRoom checks that there is no record of a name, but one of a user who is gone, and that there is its user.
+// makeRoom checks that there is no record with this name, except one of a deleted user, and that the new owner exists.
 func (v *view) makeRoom(ctx context.Context, name, user string) error {
 	keys := []string{key("record", name)}
 	if user != "" {
@@ -106,7 +106,8 @@ func (v *view) makeRoom(ctx context.Context, name, user string) error {
 	return nil
 }
 
-// endRecord has DeleteExpired find a record when it ends. One that ends later than it did is found at its former end.
+// endRecord updates the sets that DeleteExpired searches for a record. If the record now expires later, its previous
+// end stays.
 func (p *pending) endRecord(name string, before, now time.Time) {
 	if now.IsZero() {
 		p.drop(allRecords, name)
@@ -192,7 +193,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 		err = v.pages(ctx, key("user-records", escaped(userID)), pageSize, func(names []string) error {
 			values, err := v.peek(ctx, keys("record", ofKind(names, kind))...)
 			for _, value := range values {
-				if value.Found { // it may have gone since
+				if value.Found { // it may be deleted meanwhile
 					out = append(out, value.Text)
 				}
 			}
@@ -207,7 +208,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 	return all, err
 }
 
-// ofKind are those of some names of records that are of a kind; all when it is empty.
+// ofKind returns the names of records of one kind, or all if kind is empty.
 func ofKind(names []string, kind string) []string {
 	if kind == "" {
 		return names
@@ -215,7 +216,7 @@ func ofKind(names []string, kind string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, kind+"/") })
 }
 
-// DeleteUserRecords implements [store.RecordStore]. Outside a transaction they go some at a time.
+// DeleteUserRecords implements [store.RecordStore]. Outside a transaction it deletes in batches.
 func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	if userID == "" || impossible(userID) {
 		return 0, nil

@@ -8,28 +8,27 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// runner runs operations, each by itself or within a transaction. The parts of a Store have a copy each.
+// runner runs operations, alone or within a transaction. Each part of a Store has a copy.
 type runner struct {
-	name   string // begins errors
+	name   string // prefix of errors
 	engine Engine
 	tx     *transaction // nil outside transactions
 }
 
 func (r *runner) view() *view { return &view{engine: r.engine} }
 
-// attempts is how often an operation is tried whose reads others have changed. Of operations that collide one gets
-// through, so that many may collide.
+// attempts is the maximum number of attempts at an operation after conflicts. It is high because many operations may
+// conflict, and only one of them succeeds each time.
 const attempts = 200
 
-// longestPause is how long an attempt waits at most after one that failed.
+// longestPause is the maximum pause before a retry.
 const longestPause = 20 * time.Millisecond
 
-// step is one operation on a view: it reads, and then says what to write. It returns documents. It may run several
-// times, each time on what the engine holds by then, and must not depend on anything that its caller may change
-// meanwhile.
+// step is one operation on a view: it reads, and then adds writes to the view. It returns documents. It may run several
+// times, each time on the current data, and must not depend on anything that its caller may change meanwhile.
 type step func(ctx context.Context, v *view) ([]string, error)
 
-// run runs an operation until no other has changed what it read, and writes what it wants written.
+// run runs an operation until no conflict occurs, and commits its writes.
 func (r *runner) run(ctx context.Context, operation string, do step) ([]string, error) {
 	if r.tx != nil {
 		out, err := r.tx.run(ctx, r, do)
@@ -47,7 +46,7 @@ func (r *runner) run(ctx context.Context, operation string, do step) ([]string, 
 	}
 }
 
-// try is one attempt of an operation.
+// try makes one attempt at an operation.
 func (r *runner) try(ctx context.Context, v *view, do step) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -59,8 +58,8 @@ func (r *runner) try(ctx context.Context, v *view, do step) ([]string, error) {
 	return out, err
 }
 
-// write writes what a view wants written, if anything. What is left to settle then a later call settles: what was asked
-// for has been done.
+// write commits the writes of a view, if any. If settling fails afterwards, a later call settles: the operation itself
+// has succeeded.
 func (r *runner) write(ctx context.Context, v *view) error {
 	if v.empty() {
 		return nil
@@ -74,7 +73,7 @@ func (r *runner) write(ctx context.Context, v *view) error {
 	return nil
 }
 
-// again makes ready for another attempt, or returns why there is none.
+// again prepares another attempt, or returns the reason why there is none.
 func (r *runner) again(ctx context.Context, n int, err error) error {
 	var left *leftoverError
 	switch {
@@ -90,8 +89,8 @@ func (r *runner) again(ctx context.Context, n int, err error) error {
 	return wait(ctx, n)
 }
 
-// wait waits before the attempt that follows the n-th, longer each time, and at random, so that those who met do not
-// meet again.
+// wait pauses before the attempt after the n-th. The pause increases, and is random, so that conflicting operations do
+// not conflict again.
 func wait(ctx context.Context, n int) error {
 	pause := longestPause
 	if n < 6 {
@@ -100,12 +99,12 @@ func wait(ctx context.Context, n int) error {
 	return store.Pause(ctx, pause)
 }
 
-// leftoverError says that something belongs to a user who is gone, whose deletion was interrupted.
+// leftoverError means that a record belongs to a deleted user whose deletion was interrupted.
 type leftoverError struct{ user string }
 
 func (*leftoverError) Error() string { return "what a deleted user left behind is in the way" }
 
-// failed names the operation and turns errors into those of the contract.
+// failed adds the operation to an error, and converts errors to those of the contract.
 func (r *runner) failed(ctx context.Context, operation string, err error) error {
 	return store.OpError(ctx, r.name, operation, err)
 }
@@ -142,7 +141,7 @@ func list[T any](
 	return all, nil
 }
 
-// found is the text of a record that is there.
+// found returns the texts of records. It returns ErrNotFound if one does not exist.
 func found(values []Value, err error) ([]string, error) {
 	if err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore is the part of a Store about sessions.
+// sessionStore implements the session methods of a Store.
 type sessionStore struct{ runner }
 
-// CreateSession implements [store.SessionStore]; ErrNotFound when there is no such user.
+// CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist.
 func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	expires, err := encodeExpires(string(session.Token), session.Expires)
@@ -48,11 +48,11 @@ func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session
 	return err
 }
 
-// manyStale is how many users whose copies are stale a reader of a session looks through.
+// manyStale is the maximum number of stale users that a session lookup reads.
 const manyStale = 100
 
-// SessionAndUser implements [store.SessionStore]. It is one round trip; where the engine cannot read the user in the
-// same one, a second one while the user is being changed.
+// SessionAndUser implements [store.SessionStore]. It is one round trip. While the user is being changed it is two, if
+// the engine cannot read the user in the first.
 func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
@@ -72,7 +72,7 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: end}, user, nil
 }
 
-// sessionAndUser reads the documents of a session's user and of its end.
+// sessionAndUser reads the documents of a session's user and of its expiry.
 func (s *sessionStore) sessionAndUser(ctx context.Context, v *view, token string) (out []string, err error) {
 	if impossible(token) {
 		return nil, store.ErrNotFound
@@ -82,7 +82,7 @@ func (s *sessionStore) sessionAndUser(ctx context.Context, v *view, token string
 	if s.tx == nil {
 		got, err = s.engine.Read(ctx, q)
 	} else {
-		got, err = v.read(ctx, q) // with what is pending
+		got, err = v.read(ctx, q) // including pending writes
 	}
 	if err != nil {
 		return nil, err
@@ -90,17 +90,18 @@ func (s *sessionStore) sessionAndUser(ctx context.Context, v *view, token string
 	return s.sessionIn(ctx, v, q.Keys[0], &got)
 }
 
-// sessionQuery asks for a session, the copy of its user with it; for its end; and for users whose copies are stale.
+// sessionQuery returns the query for a session with its copy of the user, for its expiry, and for the users with stale
+// copies.
 func sessionQuery(token string, owner bool) Query {
 	name := escaped(token)
-	asked := &struct { // one allocation: every page request makes it
+	asked := &struct { // a single allocation, because every page request makes it
 		keys [2]string
 		sets [1]Page
 	}{[...]string{key("session", name), key("expires", name)}, [...]Page{{Set: staleUsers, Limit: manyStale}}}
 	return Query{Keys: asked.keys[:], Sets: asked.sets[:], Owner: owner}
 }
 
-// sessionIn takes the documents out of the answer to sessionQuery, and reads the user where the copy is stale.
+// sessionIn extracts the documents from the result of sessionQuery. It reads the user if the copy is stale.
 func (s *sessionStore) sessionIn(ctx context.Context, v *view, record string, got *Answer) ([]string, error) {
 	out, err := found(got.Values, nil)
 	if err != nil {
@@ -149,7 +150,7 @@ func decodeSession(document, userID string) (*store.Session, error) {
 	return &store.Session{Token: store.Secret(d.SessionToken), UserID: userID, Expires: d.Expires}, nil
 }
 
-// UpdateSession implements [store.SessionStore]. It is one write that reads nothing.
+// UpdateSession implements [store.SessionStore]. It is one write without a read.
 func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
@@ -219,7 +220,7 @@ func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Se
 	return list(ctx, &s.runner, "list sessions", read, owned("user-sessions", "expires", userID))
 }
 
-// DeleteSessions implements [store.SessionLister]. Outside a transaction they go some at a time.
+// DeleteSessions implements [store.SessionLister]. Outside a transaction it deletes in batches.
 func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	if impossible(userID) {
 		return 0, nil

@@ -5,21 +5,21 @@ import (
 	"errors"
 )
 
-// How much settle writes at a time: few enough operations for engines that count them, and few enough bytes.
+// The limits of a batch in settle: the number of operations, which some engines restrict, and the number of bytes.
 const (
 	batchSessions = 25
 	batchBytes    = 256 << 10
 )
 
-// errMore is what renew returns when it leaves copies to DeleteExpired.
+// errMore is returned by renew if DeleteExpired must renew the remaining copies.
 var errMore = errors.New("there are more copies")
 
-// settle renews the copies of a user who has changed, or deletes what is left of one who was deleted, and then takes
-// them out of the set of those whose copies are stale. id is escaped. It does nothing for a user who is not in it.
+// settle renews the copies of a changed user, or deletes the remains of a deleted user. Then it removes the user from
+// the stale set. id is escaped. It does nothing if the user is not in the set.
 func (r *runner) settle(ctx context.Context, id string) error { return r.settleSome(ctx, id, true) }
 
-// settleSome is settle for a call that changes a user who may have many sessions: it renews one batch of copies, and
-// leaves what is more to DeleteExpired. Until then sessions read the user.
+// settleSome is settle for a call that changes a user with possibly many sessions: it renews one batch of copies and
+// leaves the rest to DeleteExpired. Until then, session lookups read the user.
 func (r *runner) settleSome(ctx context.Context, id string, whole bool) error {
 	for n := 1; ; n++ {
 		err := r.settleOnce(ctx, id, whole)
@@ -32,7 +32,7 @@ func (r *runner) settleSome(ctx context.Context, id string, whole bool) error {
 	}
 }
 
-// settleListed is settle for a user in the set of those whose copies are stale, also where their entry has been lost.
+// settleListed is settle for a user in the stale set, even if the stale record is lost.
 func (r *runner) settleListed(ctx context.Context, id string) error {
 	values, err := r.view().peek(ctx, key("stale", id))
 	if err == nil && !values[0].Found {
@@ -46,8 +46,8 @@ func (r *runner) settleListed(ctx context.Context, id string) error {
 	return r.settle(ctx, id)
 }
 
-// settleOnce is one attempt. Each of its commits checks that user and entry are what they were at its beginning: no
-// call has changed the user meanwhile, nor finished the work, nor made a new user of that id.
+// settleOnce makes one attempt. Each of its commits checks that the user and the stale record have not changed since
+// its start: no call has changed the user, completed the work, or created a new user with that ID.
 func (r *runner) settleOnce(ctx context.Context, id string, whole bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (r *runner) settleOnce(ctx context.Context, id string, whole bool) error {
 	return r.engine.Commit(ctx, begin.change())
 }
 
-// renew writes the copies anew that differ from the user: all, or as many as one batch has.
+// renew rewrites the copies that differ from the user: all of them if whole is set, else one batch.
 func (r *runner) renew(ctx context.Context, begin *view, id, user string, whole bool) error {
 	most, page := min(batchSessions, 1+batchBytes/(len(user)+1)), 0
 	return begin.pages(ctx, key("user-sessions", id), most, func(tokens []string) error {
@@ -96,7 +96,7 @@ func (r *runner) renew(ctx context.Context, begin *view, id, user string, whole 
 	})
 }
 
-// sweep deletes what belongs to a user who is gone.
+// sweep deletes everything that belongs to a deleted user.
 func (r *runner) sweep(ctx context.Context, begin *view, id string) error {
 	err := begin.pages(ctx, key("user-sessions", id), batchSessions, func(tokens []string) error {
 		v := begin.alike(r)
@@ -117,7 +117,7 @@ func (r *runner) sweep(ctx context.Context, begin *view, id string) error {
 	return err
 }
 
-// removeOwned removes an account, a passkey or a record of a user, whose id is escaped.
+// removeOwned deletes an account, a passkey or a record of a user. user is the escaped ID.
 func (p *pending) removeOwned(kind, user, name string) {
 	p.remove(key(kind, name))
 	p.drop(key("user-"+kind+"s", user), name)
@@ -126,7 +126,7 @@ func (p *pending) removeOwned(kind, user, name string) {
 	}
 }
 
-// alike is a fresh view with the same checks.
+// alike returns a new view with the same checks.
 func (v *view) alike(r *runner) *view {
 	w := r.view()
 	for key, check := range v.checks {

@@ -7,11 +7,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Store is a store on an engine that knows keys and values only: a [store.Store] with all the interfaces beside it. It
-// is safe for concurrent use; the package of an engine makes it.
+// Store is a store on a key-value database: a [store.Store] that implements all optional interfaces too. It is safe for
+// concurrent use. Create it with the package of the database.
 //
-// Errors begin with the engine and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
-// [store.ErrNotFound].
+// Errors begin with the database and the operation, and never contain a value. A duplicate key is [store.ErrConflict],
+// and a missing record is [store.ErrNotFound].
 type Store struct {
 	runner
 	userStore
@@ -36,17 +36,17 @@ var (
 	_ store.RecordStore            = (*Store)(nil)
 )
 
-// New returns a Store on an engine, whose name begins its errors. It asks the engine nothing.
+// New returns a Store on an engine. name is the prefix of its errors. New sends nothing to the engine.
 func New(name string, engine Engine) *Store { return storeOn(runner{name: name, engine: engine}) }
 
-// storeOn is the Store whose operations r runs.
+// storeOn returns the Store whose operations r runs.
 func storeOn(r runner) *Store {
 	return &Store{
 		r, userStore{r}, accountStore{r}, sessionStore{r}, tokenStore{r}, passkeyStore{r}, recordStore{r}, cleaner{r},
 	}
 }
 
-// Close releases what the engine opened itself: a handle that was given stays open.
+// Close closes the engine. A handle from the caller stays open.
 func (s *Store) Close() error {
 	if s.tx != nil {
 		return fmt.Errorf("%s: close: this is the store of a transaction", s.name)
@@ -57,14 +57,14 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Ping reaches for the engine.
+// Ping checks the connection to the database.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.engine.Read(ctx, Query{Keys: []string{"ping"}})
 	return s.failed(ctx, "ping", err)
 }
 
-// Files returns the paths of the files that hold everything, for tools that examine permissions. It returns none if the
-// engine has none or does not say.
+// Files returns the paths of the database files, for tools that check permissions. The list is empty if the engine has
+// no files or does not report them.
 func (s *Store) Files(context.Context) ([]string, error) {
 	if kept, ok := s.engine.(interface{ Files() []string }); ok {
 		return kept.Files(), nil

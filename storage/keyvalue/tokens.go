@@ -6,10 +6,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore is the part of a Store about verification tokens.
+// tokenStore implements the verification token methods of a Store.
 type tokenStore struct{ runner }
 
-// tokenName is a verification token in keys and sets.
+// tokenName returns the name of a verification token in keys and sets.
 func tokenName(identifier, token string) string { return escaped(identifier) + "/" + escaped(token) }
 
 // CreateVerificationToken implements [store.VerificationTokenStore].

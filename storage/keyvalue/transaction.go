@@ -10,30 +10,28 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// transaction gathers what is to be written by one commit. When that meets others, the steps are taken once more on
-// what the engine holds by then; if each has the same outcome, the caller of the transaction cannot tell the
-// difference.
+// transaction collects the writes of one commit. After a conflict it replays its steps on the current data. If each
+// step has the same result, the caller of the transaction cannot notice the replay.
 type transaction struct {
 	mu    sync.Mutex
 	view  *view
 	taken []taken
 	ended bool
-	// overtaken says that others have changed what the steps had read, so that the caller would have done other ones.
+	// overtaken is set if a replay had other results, so that the caller might have done something else.
 	overtaken bool
 }
 
-// taken is a step with its outcome.
+// taken is a step and its result.
 type taken struct {
 	do  step
 	out []string
 	err error // nil, store.ErrNotFound or store.ErrConflict
 }
 
-// InTransaction implements [store.Transactor]. What do writes is gathered and written by one commit after it; what it
-// reads includes that. When others change meanwhile what it has read, in a way that matters, do is called again from
-// the start, up to 50 times while the context lasts: what it has noted outside of the store, it has to note anew. tx is
-// a *Store, safe for concurrent use. A transaction within a transaction is undone by itself when it fails, and the
-// outer one goes on.
+// InTransaction implements [store.Transactor]. It runs do and commits all its writes at the end; reads in do see them.
+// If a concurrent change affects what do has read, do runs again, up to 50 times while ctx lasts: it must therefore
+// reset what it has stored outside of tx. tx is a *Store and safe for concurrent use. If a nested transaction fails,
+// only its own writes are undone, and the outer one continues.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	if s.tx != nil {
 		return s.nested(ctx, do)
@@ -49,10 +47,11 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 	}
 }
 
-// beginnings is how often a transaction is begun: each time one of those that meet gets through, so that many may meet.
+// beginnings is the maximum number of attempts at a transaction. It is high because many transactions may conflict, and
+// only one of them succeeds each time.
 const beginnings = 50
 
-// transact runs do in a transaction, once. overtaken says that it failed because of others and may be begun again.
+// transact runs do in a transaction, once. overtaken reports whether it failed because of a conflict and may run again.
 func (s *Store) transact(
 	ctx context.Context, do func(ctx context.Context, tx store.Store) error,
 ) (overtaken bool, err error) {
@@ -94,7 +93,7 @@ func (r *runner) commit(ctx context.Context, t *transaction) error {
 	}
 }
 
-// run takes a step.
+// run runs a step and records its result.
 func (t *transaction) run(ctx context.Context, r *runner, do step) ([]string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +118,7 @@ func (t *transaction) run(ctx context.Context, r *runner, do step) ([]string, er
 	}
 }
 
-// asOutcome is the error of the contract that an error stands for.
+// asOutcome returns the contract's error that err wraps, or nil.
 func asOutcome(err error) error {
 	for _, outcome := range []error{store.ErrNotFound, store.ErrConflict} {
 		if errors.Is(err, outcome) {
@@ -129,7 +128,7 @@ func asOutcome(err error) error {
 	return nil
 }
 
-// replay takes the steps once more, on a fresh view.
+// replay runs the steps again, on a new view.
 func (t *transaction) replay(ctx context.Context, r *runner) error {
 	v := r.view()
 	for _, step := range t.taken {
@@ -151,7 +150,7 @@ func (t *transaction) replay(ctx context.Context, r *runner) error {
 	return nil
 }
 
-// nested runs do within this transaction and undoes it when it fails.
+// nested runs do within this transaction and undoes its writes if it fails.
 func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	t := s.tx
 	t.mu.Lock()
@@ -162,7 +161,7 @@ func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx stor
 	before, steps := t.view.clone(), len(t.taken)
 	t.mu.Unlock()
 	undo := true
-	defer func() { // also when do panics
+	defer func() { // also if do panics
 		if !undo {
 			return
 		}

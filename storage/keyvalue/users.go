@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore is the part of a Store about users.
+// userStore implements the user methods of a Store.
 type userStore struct{ runner }
 
-// CreateUser implements [store.Store]. It keeps the id it is given.
+// CreateUser implements [store.Store]. It uses the ID of u.
 func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	document, err := encodeUser(u)
@@ -49,7 +49,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 	})
 }
 
-// emailKey is where the owner of an address stands; empty for the empty address, which no user has.
+// emailKey returns the key of an address's index entry. It is empty for the empty address, which no user has.
 func emailKey(email string) string {
 	if email == "" {
 		return ""
@@ -84,7 +84,7 @@ func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User,
 		if o, err := decode[owner](user[0].Text); user[0].Found && (err != nil || o.Email == email) {
 			return []string{user[0].Text}, nil
 		}
-		lost, text, err := v.addressee(ctx, email) // between the two looks, or for good
+		lost, text, err := v.addressee(ctx, email) // changed between the two reads, or lost
 		if err == nil && lost != "" {
 			err = store.ErrNotFound
 		}
@@ -110,9 +110,8 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 	})
 }
 
-// UpdateUser implements [store.Store]. The copies of the user in some 25 of their sessions are renewed before it
-// returns, if the context lasts, and those in further ones by DeleteExpired; the user is read where a copy is out of
-// date.
+// UpdateUser implements [store.Store]. Before it returns, it renews the copies of the user in about 25 sessions, if ctx
+// lasts. DeleteExpired renews the others. A session with an outdated copy reads the user.
 func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	document, err := encodeUser(u)
@@ -155,27 +154,27 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 	})
 }
 
-// errFreeLater is for what belonged to a user whom the same transaction has deleted.
+// errFreeLater is the error for a name of a user whom the same transaction has deleted.
 var errFreeLater = errors.New("the transaction has deleted the user who has it: it is free after the commit")
 
-// leftover is the error for what a deleted user has left behind.
+// leftover returns the error for a record of a deleted user.
 func (v *view) leftover(id string) error {
-	if v.stale[id] { // nothing can be settled that is not written yet
+	if v.stale[id] { // uncommitted changes cannot be settled
 		return errFreeLater
 	}
 	return &leftoverError{id}
 }
 
-// outdate says that the copies of a user are not the user any more.
+// outdate marks the copies of a user as outdated.
 func (p *pending) outdate(id string) {
-	p.put(key("stale", id), rand.Text()) // another one each time: a call that settles sees that another change came after
+	p.put(key("stale", id), rand.Text()) // random, so that a call that settles notices a later change
 	p.add(staleUsers, id)
 	keep(&p.stale, id, true)
 }
 
-// DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 15 accounts, passkeys and records each;
-// their sessions, and what is more, go in further commits before it returns, and end with the user. If one of these
-// fails the error says so, and DeleteUser or DeleteExpired finish the work.
+// DeleteUser implements [store.UserDeleter]. The first commit deletes the user with up to 15 each of accounts, passkeys
+// and records. Further commits delete the rest and the sessions, which are invalid from the first commit on. If one of
+// these fails, DeleteUser returns an error; call it again, or let DeleteExpired complete the work.
 func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	user := escaped(id)
@@ -209,11 +208,11 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	if err != nil || s.tx != nil {
 		return err
 	}
-	// Nothing is left to do here, unless run could not: then this says why.
+	// Usually run has already settled everything. If it could not, this returns the reason.
 	return s.failed(ctx, operation, s.settle(ctx, user))
 }
 
-// removeSome removes what a user has, but for sessions, and some of each kind only: that a commit may have it.
+// removeSome deletes the records of a user except sessions, and only some of each kind, so that they fit in one commit.
 func (v *view) removeSome(ctx context.Context, user string) error {
 	const atOnce = 15
 	sets := []Page{

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// view is the engine as one attempt of an operation, or one transaction, sees it: what it has read, and what it is
-// going to write. Its maps are made when something is put into them: most operations write nothing.
+// view is the database as seen by one attempt at an operation, or by one transaction: the values that it has read, and
+// its pending writes. Its maps are allocated on first use, because most operations write nothing.
 type view struct {
 	engine Engine
 	known  map[string]Value
@@ -16,14 +16,14 @@ type view struct {
 	pending
 }
 
-// pending is what a view is going to write.
+// pending are the pending writes of a view.
 type pending struct {
-	records map[string]Value // not Found: deleted
-	names   map[Name]bool    // false: removed
-	stale   map[string]bool  // users, by their escaped ids, to settle once it is written
+	records map[string]Value // not Found means deleted
+	names   map[Name]bool    // false means removed
+	stale   map[string]bool  // escaped IDs of users to settle after the commit
 }
 
-// keep puts a value into a map, making it when it is the first.
+// keep adds a value to a map, and creates the map if it is nil.
 func keep[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}
@@ -37,7 +37,7 @@ func (p *pending) clone() pending {
 
 func (p *pending) empty() bool { return len(p.records) == 0 && len(p.names) == 0 }
 
-// read answers a query as if what is pending were written.
+// read runs a query on the data with the pending writes.
 func (v *view) read(ctx context.Context, q Query) (Answer, error) {
 	ask := Query{Sets: q.Sets, Owner: q.Owner, Keys: make([]string, 0, len(q.Keys))}
 	for _, key := range q.Keys {
@@ -57,7 +57,7 @@ func (v *view) read(ctx context.Context, q Query) (Answer, error) {
 		keep(&v.known, key, got.Values[i])
 	}
 	out := Answer{Names: got.Names, Owner: got.Owner, Values: make([]Value, 0, len(q.Keys))}
-	if len(v.records) > 0 { // what is pending may be about the owner
+	if len(v.records) > 0 { // pending writes may change the owner
 		out.Owner = nil
 	}
 	for _, key := range q.Keys {
@@ -73,8 +73,8 @@ func (v *view) read(ctx context.Context, q Query) (Answer, error) {
 	return out, nil
 }
 
-// overlaid is a page with what is pending. It may have more names than the page's limit, or fewer: the last one of the
-// engine's, as next tells it, is where the next page begins.
+// overlaid applies the pending writes to a page. The result may have more or fewer names than the page's limit. The
+// next page begins after the engine's last name, which next returns.
 func (v *view) overlaid(page Page, names []string) []string {
 	if len(v.names) == 0 {
 		return names
@@ -94,7 +94,7 @@ func (v *view) overlaid(page Page, names []string) []string {
 	return list
 }
 
-// next is behind which name the page after one begins; empty: there is none.
+// next returns the name after which the next page begins, or "" if there is none.
 func next(page Page, names []string) string {
 	if len(names) < page.Limit {
 		return ""
@@ -102,13 +102,13 @@ func next(page Page, names []string) string {
 	return names[len(names)-1]
 }
 
-// peek reads records without caring whether they change later.
+// peek reads records without a check that they stay unchanged.
 func (v *view) peek(ctx context.Context, keys ...string) ([]Value, error) {
 	a, err := v.read(ctx, Query{Keys: keys})
 	return a.Values, err
 }
 
-// again reads records once more, all at one moment, which must still be the same when the view is written.
+// again reads records again, all from one snapshot. The commit checks that they have not changed since.
 func (v *view) again(ctx context.Context, keys ...string) ([]Value, error) {
 	for _, key := range keys {
 		delete(v.known, key)
@@ -116,7 +116,7 @@ func (v *view) again(ctx context.Context, keys ...string) ([]Value, error) {
 	return v.get(ctx, keys...)
 }
 
-// get reads records that must still be the same when the view is written.
+// get reads records. The commit checks that they have not changed since.
 func (v *view) get(ctx context.Context, keys ...string) ([]Value, error) {
 	values, err := v.peek(ctx, keys...)
 	for _, key := range keys {
@@ -125,10 +125,10 @@ func (v *view) get(ctx context.Context, keys ...string) ([]Value, error) {
 	return values, err
 }
 
-// check wants a record that was read to stay the same.
+// check adds the check that a record has not changed since it was read.
 func (v *view) check(key string) {
 	switch value, known := v.known[key]; {
-	case !known: // written here without a look
+	case !known: // written without being read
 	case value.Found:
 		keep(&v.checks, key, Check{Key: key, Is: Same, Version: value.Version})
 	default:
@@ -136,7 +136,7 @@ func (v *view) check(key string) {
 	}
 }
 
-// pages calls each with the names of a set, some at a time, until it has seen all.
+// pages calls each with the names of a set, page by page.
 func (v *view) pages(ctx context.Context, set string, limit int, each func(names []string) error) error {
 	for page := (Page{Set: set, Limit: limit}); ; {
 		got, err := v.engine.Read(ctx, Query{Sets: []Page{page}})
@@ -164,7 +164,7 @@ func (p *pending) remove(keys ...string) {
 func (p *pending) add(set, name string)  { keep(&p.names, Name{set, name}, true) }
 func (p *pending) drop(set, name string) { keep(&p.names, Name{set, name}, false) }
 
-// change is what the view writes, in an order that is the same every time.
+// change returns the writes of the view, in a deterministic order.
 func (v *view) change() Change {
 	var c Change
 	for _, key := range slices.Sorted(maps.Keys(v.checks)) {

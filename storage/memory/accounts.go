@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore is the part of a Store about accounts.
+// accountStore implements the account methods of a Store.
 type accountStore struct{ *shelf }
 
 type accountKey struct{ provider, id string }
@@ -30,7 +30,7 @@ func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error 
 
 func copyAccount(a store.Account) *store.Account {
 	a.Extra = maps.Clone(a.Extra)
-	a.ExpiresIn = 0 // of the answer, not of the account
+	a.ExpiresIn = 0 // belongs to the token response, not to the account
 	return &a
 }
 
@@ -61,7 +61,7 @@ func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAcco
 	})
 }
 
-// Accounts implements [store.AccountStore], ordered by provider and account.
+// Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
 func (s *accountStore) Accounts(ctx context.Context, userID string) (out []*store.Account, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, a := range d.accounts {

@@ -6,7 +6,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// authenticatorStore is the part of a Store about authenticators.
+// authenticatorStore implements the passkey methods of a Store.
 type authenticatorStore struct{ *shelf }
 
 // Authenticator implements [store.AuthenticatorStore].

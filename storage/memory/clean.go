@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// cleaner is the part of a Store that deletes what has expired.
+// cleaner implements DeleteExpired.
 type cleaner struct{ *shelf }
 
-// DeleteExpired implements [store.Cleaner]: all at once, or nothing when the context has ended.
+// DeleteExpired implements [store.Cleaner]. It deletes everything in one step, or nothing if ctx has ended.
 func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		n = len(d.sessions) + len(d.tokens)
@@ -29,7 +29,7 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 
 func ended(r store.Record, now time.Time) bool { return !r.Expires.IsZero() && r.Expires.Before(now) }
 
-// expired counts what DeleteExpired would remove.
+// expired returns the number of rows that DeleteExpired would delete.
 func (d *data) expired(now time.Time) (n int) {
 	for _, v := range d.sessions {
 		if v.Expires.Before(now) {

@@ -8,13 +8,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// shelf is what the parts of a Store share: its data, for one of them at a time.
+// shelf is the data that the parts of a Store share, protected by a mutex.
 type shelf struct {
 	mu sync.Mutex
 	data
 }
 
-// locked runs do on the data, unless the context has ended.
+// locked runs do on the data, unless ctx has ended.
 func (s *shelf) locked(ctx context.Context, do func(d *data) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -24,10 +24,10 @@ func (s *shelf) locked(ctx context.Context, do func(d *data) error) error {
 	return do(&s.data)
 }
 
-// data is everything a Store holds, by value, so that a transaction can put back what was there before.
+// data is all data of a Store. It is copied by value, so that a transaction can restore the previous state.
 type data struct {
 	users          map[string]store.User
-	byEmail        map[string]string // e-mail to user id
+	byEmail        map[string]string // email address to user ID
 	accounts       map[accountKey]store.Account
 	sessions       map[string]store.Session
 	tokens         map[tokenKey]store.VerificationToken
@@ -43,7 +43,7 @@ func (d *data) clone() data {
 	}
 }
 
-// get returns the row under a key, or ErrNotFound.
+// get returns the row with this key, or ErrNotFound.
 func get[K comparable, V any](rows map[K]V, key K) (*V, error) {
 	v, ok := rows[key]
 	if !ok {

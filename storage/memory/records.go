@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore is the part of a Store about records.
+// recordStore implements the record methods of a Store.
 type recordStore struct{ *shelf }
 
 type recordKey struct{ kind, key string }
@@ -99,12 +99,12 @@ func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string
 	return n, err
 }
 
-// belongs reports whether a record is one of a user's of a kind, or of any kind when that is empty.
+// belongs reports whether a record belongs to a user and has this kind. An empty kind means any.
 func belongs(r store.Record, userID, kind string) bool {
 	return userID != "" && r.UserID == userID && (kind == "" || r.Kind == kind)
 }
 
-// deleteRecords removes the records that which reports, and returns how many there were.
+// deleteRecords deletes the records that which selects, and returns their number.
 func (d *data) deleteRecords(which func(store.Record) bool) int {
 	n := len(d.records)
 	maps.DeleteFunc(d.records, func(_ recordKey, r store.Record) bool { return which(r) })

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore is the part of a Store about sessions.
+// sessionStore implements the session methods of a Store.
 type sessionStore struct{ *shelf }
 
 // CreateSession implements [store.SessionStore].

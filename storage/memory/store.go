@@ -1,6 +1,5 @@
-// Package memory keeps users, accounts, sessions, tokens and records in memory: for tests and first steps. It is the
-// reference implementation of the contract of [store.Store] and its companions. What it holds is lost when the process
-// ends.
+// Package memory stores users, accounts, sessions, tokens and records in memory, for tests and first steps. It is the
+// reference implementation of [store.Store] and its optional interfaces. All data is lost when the process ends.
 package memory
 
 import (
@@ -9,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Store is a store in memory. It is safe for concurrent use; make it with [New].
+// Store is a store in memory. It is safe for concurrent use. Create it with [New].
 type Store struct {
 	shelf
 	userStore
@@ -30,7 +29,7 @@ func New() *Store {
 	})
 }
 
-// storeOf is a Store of what there is. Its parts are about its own shelf.
+// storeOf returns a Store with this data.
 func storeOf(d data) *Store {
 	s := &Store{shelf: shelf{data: d}}
 	s.userStore, s.accountStore = userStore{&s.shelf}, accountStore{&s.shelf}
@@ -54,7 +53,8 @@ var (
 	_ store.RecordStore            = (*Store)(nil)
 )
 
-// InTransaction implements [store.Transactor]: all of do, or nothing of it. Other callers wait meanwhile.
+// InTransaction implements [store.Transactor]. It applies all changes of do, or none. Other calls wait until it
+// returns.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.locked(ctx, func(d *data) error {
 		tx := storeOf(d.clone())
@@ -64,7 +64,7 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		*d = tx.data // which a transaction within it has put in place of the copy
+		*d = tx.data // a nested transaction may have replaced the data
 		return nil
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore is the part of a Store about verification tokens.
+// tokenStore implements the verification token methods of a Store.
 type tokenStore struct{ *shelf }
 
 type tokenKey struct{ identifier, token string }

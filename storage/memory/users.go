@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore is the part of a Store about users.
+// userStore implements the user methods of a Store.
 type userStore struct{ *shelf }
 
 func copyUser(u store.User) *store.User {
@@ -15,7 +15,7 @@ func copyUser(u store.User) *store.User {
 	return u.AsStored()
 }
 
-// CreateUser implements [store.Store]. It keeps the id it is given.
+// CreateUser implements [store.Store]. It uses the ID of u.
 func (s *userStore) CreateUser(ctx context.Context, u *store.User) (made *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		if _, taken := d.users[u.ID]; taken || u.ID == "" {

@@ -11,14 +11,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore is the part of a Store about accounts.
+// accountStore implements the account methods of a Store.
 type accountStore struct{ *collections }
 
-// accountKeys are the fields of an account that an update leaves alone.
+// accountKeys are the fields of an account that an update does not change.
 var accountKeys = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", ours}
 
-// tokenFields are the fields of an account that the contract knows as texts and numbers. session_state and
-// authorization_details are members like any other: JSON.
+// tokenFields are the fields of an account that are texts and numbers in the contract. session_state and
+// authorization_details are stored as JSON, like the members of Extra.
 var tokenFields = []string{"refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type"}
 
 var accountFields = append(slices.Clone(accountKeys), tokenFields...)
@@ -27,7 +27,7 @@ func byAccount(provider, id string) bson.D {
 	return bson.D{{Key: "provider", Value: provider}, {Key: "providerAccountId", Value: id}}
 }
 
-// findAccount finds the document of an account.
+// findAccount reads the document of an account.
 func (cs *collections) findAccount(ctx context.Context, provider, id string) (bson.Raw, error) {
 	if !possible(provider, id) {
 		return nil, none(ctx, "")
@@ -79,7 +79,7 @@ func accountOf(doc bson.Raw) (*store.Account, error) {
 	return &a, nil
 }
 
-// accountValues are the fields of an account that an update overwrites.
+// accountValues returns the fields of an account that an update overwrites.
 func accountValues(a *store.Account) (bson.D, string, error) {
 	err := storable(string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType)
 	if err != nil {
@@ -110,7 +110,7 @@ func accountValues(a *store.Account) (bson.D, string, error) {
 	}, natives...), extra, err
 }
 
-// LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
+// LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
 func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "link account", s.linkAccount(ctx, a))
 }
@@ -137,7 +137,7 @@ func (s *accountStore) linkAccount(ctx context.Context, a *store.Account) error 
 	return s.insertFor(ctx, user, s.accounts, d, byAccount(a.Provider, a.ProviderAccountID))
 }
 
-// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
+// UpdateAccount implements [store.AccountStore]. It changes neither the user nor the type of the account.
 func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
@@ -204,13 +204,13 @@ func (s *accountStore) Account(ctx context.Context, provider, providerAccountID 
 	return a, failed(ctx, operation, err)
 }
 
-// Accounts implements [store.AccountStore], ordered by provider and account.
+// Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
 func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	all, err := list(ctx, "list accounts", s.accounts, userID, "provider", accountOf)
 	slices.SortStableFunc(all, func(a, b *store.Account) int {
 		switch {
 		case a.Provider != b.Provider || a.ProviderAccountID == b.ProviderAccountID:
-			return 0 // the engine has ordered them by provider
+			return 0 // already ordered by provider
 		case a.ProviderAccountID < b.ProviderAccountID:
 			return -1
 		}

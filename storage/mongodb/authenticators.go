@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// authenticatorStore is the part of a Store about authenticators.
+// authenticatorStore implements the passkey methods of a Store.
 type authenticatorStore struct{ *collections }
 
 func byCredential(id string) bson.D { return bson.D{{Key: "credentialID", Value: id}} }
@@ -51,7 +51,7 @@ func (s *authenticatorStore) Authenticator(ctx context.Context, credentialID str
 	return a, failed(ctx, operation, err)
 }
 
-// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
 func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	err := storable(
@@ -74,7 +74,7 @@ func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.A
 	}, byCredential(a.CredentialID)))
 }
 
-// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
+// Authenticators implements [store.AuthenticatorStore]. The list is ordered by credential ID.
 func (s *authenticatorStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, "list authenticators", s.authenticators, userID, "credentialID", authenticatorOf)
 }

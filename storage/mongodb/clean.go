@@ -11,15 +11,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// cleaner is the part of a Store that deletes what has expired.
+// cleaner implements DeleteExpired.
 type cleaner struct{ *collections }
 
-// batch is how many documents DeleteExpired removes by one command.
+// batch is the number of documents that one command of DeleteExpired deletes.
 const batch = 500
 
-// DeleteExpired implements [store.Cleaner]. It removes 500 documents by a command, found by the indexes on expires.
-// When the context ends, or a command fails, what went before has gone and is counted; what is left is counted by the
-// same indexes.
+// DeleteExpired implements [store.Cleaner]. It deletes 500 documents with one command, found by the indexes on expires.
+// If ctx ends or a command fails, the completed batches stay deleted and are counted in n. The remaining documents are
+// counted with the same indexes.
 func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	old := bson.E{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}}
 	for _, c := range []struct {
@@ -45,7 +45,7 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 	return n, nil
 }
 
-// left counts what has expired, and says whether it stopped counting.
+// left counts expired documents. more reports whether it stopped at store.MostLeft.
 func (s *cleaner) left(ctx context.Context, old bson.E) (rows int, more bool, err error) {
 	for _, c := range []*mongo.Collection{s.sessions, s.tokens, s.records} {
 		n, err := c.CountDocuments(ctx, bson.D{old}, options.Count().SetLimit(int64(store.MostLeft-rows)))
@@ -57,7 +57,7 @@ func (s *cleaner) left(ctx context.Context, old bson.E) (rows int, more bool, er
 	return rows, false, nil
 }
 
-// deleteSome removes some documents that fit a condition, if they still do by then.
+// deleteSome deletes some documents that match a condition, if they still match it then.
 func deleteSome(ctx context.Context, c *mongo.Collection, old bson.E) (found, gone int, err error) {
 	cursor, err := c.Find(ctx, bson.D{old}, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}).SetLimit(batch))
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// collections are those of the store, with what all its parts ask of the documents of users.
+// collections are the collections of the store, with the methods that all its parts use.
 type collections struct {
 	users, accounts, sessions, tokens, authenticators, records *mongo.Collection
 }
 
-// theirs are the collections with documents that belong to a user.
+// theirs returns the collections with documents that belong to a user.
 func (cs *collections) theirs() []*mongo.Collection {
 	return []*mongo.Collection{cs.sessions, cs.accounts, cs.authenticators, cs.records}
 }
 
 func ofUser(id bson.ObjectID) bson.D { return bson.D{{Key: "userId", Value: id}} }
 
-// exists reports whether there is a user.
+// exists reports whether a user exists.
 func (cs *collections) exists(ctx context.Context, id bson.ObjectID) (bool, error) {
 	_, err := find(ctx, cs.users, byID(id))
 	if errors.Is(err, mongo.ErrNoDocuments) {
@@ -31,7 +31,7 @@ func (cs *collections) exists(ctx context.Context, id bson.ObjectID) (bool, erro
 	return err == nil, err
 }
 
-// mustExist is ErrNotFound when there is no such user.
+// mustExist returns ErrNotFound if the user does not exist.
 func (cs *collections) mustExist(ctx context.Context, id bson.ObjectID) error {
 	there, err := cs.exists(ctx, id)
 	if err == nil && !there {
@@ -40,8 +40,8 @@ func (cs *collections) mustExist(ctx context.Context, id bson.ObjectID) error {
 	return err
 }
 
-// insertFor inserts a document that belongs to a user, as long as there is the user. A document with its key that
-// belongs to no user, because its user was deleted in the very moment in which it was made, gives way.
+// insertFor inserts a document that belongs to a user, if the user exists. It replaces an existing document with the
+// same key but without a user, which is the result of a concurrent deletion of that user.
 func (cs *collections) insertFor(ctx context.Context, user bson.ObjectID, c *mongo.Collection, d, key bson.D) error {
 	if err := cs.mustExist(ctx, user); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (cs *collections) insertFor(ctx context.Context, user bson.ObjectID, c *mon
 	return gone
 }
 
-// removedOrphan removes the document with a key if its user is gone.
+// removedOrphan deletes the document with a key if its user does not exist.
 func (cs *collections) removedOrphan(ctx context.Context, c *mongo.Collection, key bson.D) bool {
 	doc, err := find(ctx, c, key)
 	if err != nil {

@@ -11,29 +11,30 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// A session holds a copy of its user's document, so that one query finds both. A session without a copy is in order:
-// its user is read by a second query. What must never be found is a copy that is out of date.
+// A session contains a copy of its user's document, so that one query returns both. A session without a copy is valid:
+// a second query reads its user. An outdated copy must never be returned.
 //
-// The document of a user has a revision. It is even while the user stays as it is, and odd while a call changes or
-// deletes it. Every write of a user's document is conditional on the revision that was read, and raises it.
+// The document of a user has a revision. It is even while the user is stable, and odd while a call changes or deletes
+// the user. Every write of a user's document has the condition that the revision has not changed since it was read, and
+// increases it.
 //
-//	who changes                               who copies
-//	1. raises the revision to odd             1. reads the user, whose revision is even
-//	2. removes all copies                     2. copies into sessions without a copy, or with one of a lower revision
-//	3. writes the user, the revision even     3. looks whether the revision is still that; if not, removes those copies
-//	4. copies
+//	a call that changes the user              a call that copies the user
+//	1. makes the revision odd                 1. reads the user with an even revision
+//	2. deletes all copies                     2. copies into sessions without a copy or with a lower revision
+//	3. writes the user, makes it even         3. reads the revision again; if it has changed, deletes those copies
+//	4. copies the user
 //
-// Either a copy was written before the revision was raised: then step 2 on the left removes it. Or it was written
-// after: then step 3 on the right does. A new session has no copy at first; then the call that made it copies. A
-// process that ends leaves sessions without copies, which is in order.
+// If a copy is written before the revision becomes odd, step 2 on the left deletes it. If it is written later, step 3
+// on the right deletes it. A new session has no copy at first; then the call that created it copies the user. A process
+// that crashes leaves sessions without copies, which are valid.
 //
-// The engine must change one document at a time, which MongoDB does. FerretDB 1 reads a document, changes it and writes
-// it back: two changes of one user at once may mix there.
+// The database must change a document atomically, as MongoDB does. FerretDB 1 reads a document, changes it and writes
+// it back, so that two concurrent changes of one user may be mixed.
 
-// copies changes users and keeps the copies of them that sessions hold.
+// copies changes users and maintains the copies of users in their sessions.
 type copies struct{ *collections }
 
-// The fields of a session that hold a copy.
+// The fields of a session's copy.
 const (
 	copyField     = "user"
 	revisionField = "userRevision"
@@ -41,7 +42,7 @@ const (
 
 var withoutCopy = bson.D{{Key: "$unset", Value: bson.D{{Key: copyField, Value: ""}, {Key: revisionField, Value: ""}}}}
 
-// revisionOf is the revision of a user's document. One that another program made has none, which is 0.
+// revisionOf returns the revision of a user's document. It is 0 if another program created the document.
 func revisionOf(doc bson.Raw) int64 {
 	n, _ := doc.Lookup(ours, "revision").AsInt64OK()
 	return n
@@ -49,7 +50,7 @@ func revisionOf(doc bson.Raw) int64 {
 
 func settled(revision int64) bool { return revision%2 == 0 }
 
-// atRevision finds a user's document as long as no call has changed it.
+// atRevision selects a user's document while no call has changed it.
 func atRevision(id bson.ObjectID, revision int64) bson.D {
 	if revision == 0 {
 		return bson.D{{Key: "_id", Value: id}, {Key: "$or", Value: bson.A{
@@ -62,7 +63,7 @@ func atRevision(id bson.ObjectID, revision int64) bson.D {
 
 func raise(revision int64) bson.E { return bson.E{Key: ours + ".revision", Value: revision} }
 
-// begin is steps 1 and 2 of a change. It returns the document and its revision, which is odd.
+// begin runs steps 1 and 2 of a change. It returns the document and its revision, which is odd.
 func (cs *copies) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, error) {
 	for {
 		doc, err := find(ctx, cs.users, byID(id))
@@ -70,20 +71,20 @@ func (cs *copies) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64,
 			return nil, 0, err
 		}
 		now := revisionOf(doc)
-		odd := now + 1 + now%2 // also after a process that did not come to its end
+		odd := now + 1 + now%2 // even after a process that crashed during a change
 		result, err := cs.users.UpdateOne(ctx, atRevision(id, now), bson.D{{Key: "$set", Value: bson.D{raise(odd)}}})
 		if err != nil {
 			return nil, 0, err
 		}
 		if result.MatchedCount == 0 {
-			continue // another call did
+			continue // another call has started a change
 		}
 		_, err = cs.sessions.UpdateMany(ctx, ofUser(id), withoutCopy)
 		return doc, odd, err
 	}
 }
 
-// change is a change of a user's document. what may be asked several times.
+// change runs all steps of a change. It may call what several times.
 func (cs *copies) change(
 	ctx context.Context, id bson.ObjectID, what func(doc bson.Raw) (set, unset bson.D, err error),
 ) error {
@@ -108,10 +109,10 @@ func (cs *copies) change(
 			case err != nil:
 				return err
 			case result.MatchedCount == 0:
-				continue // another call began a change
+				continue // another call has started a change
 			}
 		}
-		if refusal != nil { // the user stays as it was
+		if refusal != nil { // the user stays unchanged
 			_, err := cs.users.UpdateOne(ctx, atRevision(id, odd), bson.D{{Key: "$set", Value: bson.D{raise(odd + 1)}}})
 			if err != nil {
 				return errors.Join(refusal, err)
@@ -121,8 +122,8 @@ func (cs *copies) change(
 	}
 }
 
-// publish copies a user into all sessions of theirs that have no copy or an older one. ErrNoDocuments: there is no such
-// user.
+// publish copies a user into all sessions of the user that have no copy or an older one. It returns ErrNoDocuments if
+// the user does not exist.
 func (cs *copies) publish(ctx context.Context, id bson.ObjectID) error {
 	for {
 		doc, err := find(ctx, cs.users, byID(id))
@@ -131,7 +132,7 @@ func (cs *copies) publish(ctx context.Context, id bson.ObjectID) error {
 		}
 		now := revisionOf(doc)
 		if !settled(now) {
-			return nil // the call that changes the user copies
+			return nil // the call that changes the user will copy
 		}
 		older := append(ofUser(id), bson.E{Key: "$or", Value: bson.A{
 			bson.D{{Key: revisionField, Value: bson.D{{Key: "$exists", Value: false}}}},
@@ -151,7 +152,7 @@ func copyOf(doc bson.Raw, revision int64) bson.D {
 	return bson.D{{Key: copyField, Value: doc}, {Key: revisionField, Value: revision}}
 }
 
-// check is step 3 of the call that copies. It reports whether the copies stay.
+// check is step 3 of a call that copies. It reports whether the copies are valid.
 func (cs *copies) check(ctx context.Context, id bson.ObjectID, revision int64) (right bool, err error) {
 	doc, err := find(ctx, cs.users, byID(id))
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
@@ -164,8 +165,9 @@ func (cs *copies) check(ctx context.Context, id bson.ObjectID, revision int64) (
 	return false, err
 }
 
-// remove deletes a user and everything of theirs. The user goes last, so that a call that did not come to its end can
-// be made again, and only at the revision at which the copies were removed. Then goes what came meanwhile.
+// remove deletes a user and everything that belongs to the user. The user's document is deleted last, so that an
+// interrupted call can be repeated, and only at the revision at that time when the copies were deleted. Then remove
+// deletes what was added meanwhile.
 func (cs *copies) remove(ctx context.Context, id bson.ObjectID) error {
 	for {
 		_, odd, err := cs.begin(ctx, id)
@@ -194,11 +196,11 @@ func (cs *copies) removeTheirs(ctx context.Context, id bson.ObjectID) error {
 	return nil
 }
 
-// longestWait is how long a change waits at most before it begins anew.
+// longestWait is the maximum pause before a change starts again.
 const longestWait = 500 * time.Millisecond
 
-// wait waits before the change of a user that others have interrupted n times, longer each time and at random: those
-// who meet would otherwise interrupt each other for ever.
+// wait pauses before a change of a user that others have interrupted n times. The pause increases and is random:
+// otherwise concurrent calls would interrupt each other indefinitely.
 func wait(ctx context.Context, n int) error {
 	if n == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// failed names the operation and turns the driver's errors into those of the contract.
+// failed adds the operation to an error, and converts the driver's errors to those of the contract.
 func failed(ctx context.Context, operation string, err error) error {
 	var answer mongo.ServerError
 	switch {
@@ -22,20 +22,20 @@ func failed(ctx context.Context, operation string, err error) error {
 		err = store.ErrNotFound
 	case mongo.IsDuplicateKeyError(err):
 		err = store.ErrConflict
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict): // known already
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict): // already converted
 	case errors.As(err, &answer) && answered(answer):
 		err = refused{err, answer}
 	}
 	return store.OpError(ctx, "mongodb", operation, err)
 }
 
-// answered tells an answer of the engine from a connection that broke, for which the driver has the code 0.
+// answered reports whether an error is a response of the database. The driver uses the code 0 for a broken connection.
 func answered(answer mongo.ServerError) bool {
 	return slices.ContainsFunc(answer.ErrorCodes(), func(code int) bool { return code != 0 })
 }
 
-// refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found
-// with errors.As and not shown.
+// refused is an error response of the database. Its message may contain values, such as tokens, so it is not shown.
+// errors.As finds it.
 type refused struct {
 	err    error
 	answer mongo.ServerError
@@ -51,7 +51,7 @@ func (r refused) Error() string {
 
 func (r refused) Unwrap() error { return r.err }
 
-// storable refuses texts that are not UTF-8: BSON has no other.
+// storable rejects texts that are not UTF-8, which BSON does not support.
 func storable(texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
@@ -61,10 +61,10 @@ func storable(texts ...string) error {
 	return nil
 }
 
-// possible reports whether something can have these keys at all.
+// possible reports whether a document can have these keys.
 func possible(keys ...string) bool { return storable(keys...) == nil }
 
-// objectID reads the ID of a user. A text of another form is the ID of none.
+// objectID parses the ID of a user. It returns ErrNotFound for a text in another format.
 func objectID(id string) (bson.ObjectID, error) {
 	o, err := bson.ObjectIDFromHex(id)
 	if err != nil || o.Hex() != id {

@@ -10,18 +10,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Codes of the engine's answers.
+// Error codes of the database.
 const (
 	namespaceNotFound = 26
 	notImplemented    = 238
 )
 
-// index is an index that the store needs.
 type index struct {
 	of     *mongo.Collection
 	fields []string
 	unique bool
-	texts  bool // only documents in which the fields are texts that are not empty
+	texts  bool // only documents with non-empty texts in the fields
 }
 
 func (s *Store) indexes() []index {
@@ -41,9 +40,9 @@ func (s *Store) indexes() []index {
 	}
 }
 
-// Migrate makes the indexes that are missing, without which the store is neither safe nor fast, and copies users into
-// sessions that another program has made. It may run at every start and in several processes at once. It deletes
-// nothing: when documents share what must be unique, it says in which collection.
+// Migrate creates missing indexes, which the store needs for correctness and speed, and copies users into sessions that
+// another program created. It may run at every start and in several processes concurrently. It deletes nothing: if
+// documents violate a unique index, the error names the collection.
 func (s *Store) Migrate(ctx context.Context) error {
 	for _, i := range s.indexes() {
 		if err := i.ensure(ctx); err != nil {
@@ -61,7 +60,7 @@ func (i index) keys() bson.D {
 	return d
 }
 
-// ensure makes an index unless there is one that does the same.
+// ensure creates an index unless an equivalent one exists.
 func (i index) ensure(ctx context.Context) error {
 	operation := fmt.Sprintf("migrate: index %v of the collection %s", i.fields, i.of.Name())
 	there, err := i.there(ctx)
@@ -70,7 +69,7 @@ func (i index) ensure(ctx context.Context) error {
 	}
 	o := options.Index().SetUnique(i.unique)
 	if i.texts {
-		var filter bson.D // not {$type: "string"}: MongoDB would not use the index to look for a value
+		var filter bson.D // not {$type: "string"}: MongoDB would not use that index to search for a value
 		for _, field := range i.fields {
 			filter = append(filter, bson.E{Key: field, Value: bson.D{{Key: "$gt", Value: ""}}})
 		}
@@ -78,7 +77,7 @@ func (i index) ensure(ctx context.Context) error {
 	}
 	_, err = i.of.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: i.keys(), Options: o})
 	if code(err, notImplemented) && i.texts {
-		// FerretDB, whose unique indexes leave out documents without the field, as sparse ones do.
+		// FerretDB: its unique indexes ignore documents without the field, like sparse indexes.
 		o = options.Index().SetUnique(i.unique).SetSparse(true)
 		_, err = i.of.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: i.keys(), Options: o})
 	}
@@ -88,8 +87,8 @@ func (i index) ensure(ctx context.Context) error {
 	return failed(ctx, operation, err)
 }
 
-// there reports whether there is such an index already, whatever it is called. A unique one does for one that need not
-// be.
+// there reports whether an equivalent index exists, with any name. A unique index is also equivalent to one that is not
+// unique.
 func (i index) there(ctx context.Context) (bool, error) {
 	list, err := i.of.Indexes().ListSpecifications(ctx)
 	if code(err, namespaceNotFound) {

@@ -14,15 +14,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore is the part of a Store about records.
+// recordStore implements the record methods of a Store.
 type recordStore struct{ *collections }
 
-// The id of a record's document is its name, kind/key, so that the engine has it once. The field made tells a record
-// from a later one of that name, and version one write of it from another.
+// The _id of a record's document is its name, kind/key, so that it is unique. The field made distinguishes a record
+// from a later one with the same name, and version distinguishes its writes.
 
 func byName(kind, key string) bson.D { return bson.D{{Key: "_id", Value: kind + "/" + key}} }
 
-// as finds a document as long as it is what was read.
+// as selects a document if it has not changed since it was read.
 func as(doc bson.Raw) bson.D {
 	return bson.D{
 		{Key: "_id", Value: doc.Lookup("_id")}, {Key: "made", Value: doc.Lookup("made")},
@@ -96,7 +96,7 @@ func (s *recordStore) createRecord(ctx context.Context, r *store.Record, version
 		return err
 	}
 	gone := s.mustExist(ctx, user)
-	if errors.Is(gone, store.ErrNotFound) { // deleted in this moment
+	if errors.Is(gone, store.ErrNotFound) { // deleted meanwhile
 		mine := append(byName(r.Kind, r.Key), bson.E{Key: "made", Value: made})
 		if _, err := s.records.DeleteOne(ctx, mine); err != nil {
 			return err
@@ -119,7 +119,7 @@ func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Reco
 	return r, failed(ctx, operation, err)
 }
 
-// UpdateRecord implements [store.RecordStore]: one update, which finds the version or not.
+// UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
 func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	err := r.Check()
 	if err == nil {
@@ -148,8 +148,8 @@ func (s *recordStore) updateRecord(ctx context.Context, r *store.Record) error {
 	return store.ErrConflict
 }
 
-// DeleteRecord implements [store.RecordStore]. Of any number of concurrent calls one gets the record: that whose
-// deletion the engine counts.
+// DeleteRecord implements [store.RecordStore]. Of concurrent calls only one gets the record: the one whose deletion the
+// database counts.
 func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "delete record"
 	if !store.IsRecordName(kind, key) {
@@ -168,11 +168,11 @@ func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*stor
 			r, err := recordOf(doc)
 			return r, failed(ctx, operation, err)
 		}
-		// Another call has written or removed it between the two requests.
+		// Another call has written or deleted it between the two requests.
 	}
 }
 
-// ofKind finds the records of a user, or those of one kind.
+// ofKind selects the records of a user, or only those of one kind.
 func ofKind(user bson.ObjectID, kind string) bson.D {
 	filter := ofUser(user)
 	if kind != "" {
@@ -195,7 +195,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 	return all, err
 }
 
-// DeleteUserRecords implements [store.RecordStore]. It is one command.
+// DeleteUserRecords implements [store.RecordStore] with one command.
 func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	const operation = "delete records"
 	id, err := objectID(userID)

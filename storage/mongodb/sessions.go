@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore is the part of a Store about sessions.
+// sessionStore implements the session methods of a Store.
 type sessionStore struct{ copies }
 
 func bySession(token string) bson.D { return bson.D{{Key: "sessionToken", Value: token}} }
@@ -30,7 +30,8 @@ func sessionOf(doc bson.Raw) (*store.Session, bson.ObjectID, error) {
 	return &store.Session{Token: store.Secret(token), UserID: id.Hex(), Expires: expires}, id, err
 }
 
-// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+// CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist, and ErrConflict if
+// the token exists.
 func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
@@ -50,7 +51,7 @@ func (s *sessionStore) createSession(ctx context.Context, session *store.Session
 	}); err != nil {
 		return err
 	}
-	// Without a copy the session opens nothing, as there is no user.
+	// Until then the session has neither a copy nor a user, so it gives no access.
 	err = s.publish(ctx, user)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		if _, err := s.sessions.DeleteOne(ctx, byID(id)); err != nil {
@@ -60,8 +61,8 @@ func (s *sessionStore) createSession(ctx context.Context, session *store.Session
 	return err
 }
 
-// SessionAndUser implements [store.SessionStore]: one query. A second one is made for a session that another program
-// has made, or whose user is being changed in this moment.
+// SessionAndUser implements [store.SessionStore] with one query. It takes a second query if another program created the
+// session, or if the user is being changed.
 func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	if !possible(token) {
@@ -88,7 +89,7 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 	return session, u, nil
 }
 
-// UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
+// UpdateSession implements [store.SessionStore] with one update.
 func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if !possible(token) {
@@ -97,7 +98,7 @@ func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires 
 	return updated(ctx, operation, s.sessions, bySession(token), bson.D{{Key: "expires", Value: milliseconds(expires)}})
 }
 
-// updated changes the one document that fits, or there is none.
+// updated changes the document that matches a filter. It returns ErrNotFound if there is none.
 func updated(ctx context.Context, operation string, c *mongo.Collection, filter, set bson.D) error {
 	result, err := c.UpdateOne(ctx, filter, bson.D{{Key: "$set", Value: set}})
 	if err == nil && result.MatchedCount == 0 {
@@ -106,8 +107,8 @@ func updated(ctx context.Context, operation string, c *mongo.Collection, filter,
 	return failed(ctx, operation, err)
 }
 
-// take removes a document and returns it: of any number of concurrent calls one counts it as removed. FerretDB's
-// findAndModify would hand it out several times.
+// take deletes a document and returns it. The database counts the deletion for only one of concurrent calls. FerretDB's
+// findAndModify could return it to several.
 func take(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, error) {
 	doc, err := find(ctx, c, filter)
 	if err != nil {
@@ -120,7 +121,7 @@ func take(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, er
 	return doc, err
 }
 
-// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
+// DeleteSession implements [store.SessionStore]. Of concurrent calls only one gets the session.
 func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	if !possible(token) {
@@ -134,7 +135,7 @@ func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.
 	return session, failed(ctx, operation, err)
 }
 
-// Sessions implements [store.SessionLister], those that end first coming first.
+// Sessions implements [store.SessionLister]. The list is ordered by expiry.
 func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	return list(ctx, "list sessions", s.sessions, userID, "expires", func(doc bson.Raw) (*store.Session, error) {
 		session, _, err := sessionOf(doc)
@@ -142,7 +143,7 @@ func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Se
 	}, copyField)
 }
 
-// list reads what belongs to a user, in an order, without some fields.
+// list reads the documents that belong to a user, in the order of a field and without some fields.
 func list[T any](
 	ctx context.Context, operation string, c *mongo.Collection, userID, order string,
 	read func(bson.Raw) (T, error), without ...string,
@@ -165,7 +166,7 @@ func list[T any](
 	return listed(ctx, operation, c, ofUser(id), o, read)
 }
 
-// listed reads what fits.
+// listed reads the documents that match a filter.
 func listed[T any](
 	ctx context.Context, operation string, c *mongo.Collection, filter bson.D, o *options.FindOptionsBuilder,
 	read func(bson.Raw) (T, error),

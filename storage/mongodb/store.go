@@ -1,4 +1,4 @@
-// Package mongodb keeps users, accounts, sessions and tokens in MongoDB 5 or later, in the collections of Auth.js's
+// Package mongodb stores users, accounts, sessions and tokens in MongoDB 5 or later, in the collections of Auth.js's
 // adapter.
 //
 //	store, err := mongodb.Open("mongodb://localhost/app")
@@ -6,11 +6,10 @@
 //		err = store.Migrate(ctx)
 //	}
 //
-// [New] takes a database of a client of your own. Users have ids of MongoDB, as 24 hexadecimal digits. No transactions
-// are used, so a server without a replica set will do.
+// [New] uses a database of your own client. User IDs are ObjectIDs, as 24 hexadecimal digits. The store uses no
+// transactions, so the server needs no replica set.
 //
-// A session holds a copy of its user, so that both are read by one query: copies.go says why no copy is ever out of
-// date.
+// A session contains a copy of its user, so that one query reads both. copies.go explains why a copy is never outdated.
 package mongodb
 
 import (
@@ -28,18 +27,18 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Layout names the collections. Those that are empty have the names of Auth.js's MongoDB adapter.
+// Layout names the collections. The defaults are the names of Auth.js's MongoDB adapter.
 type Layout struct {
 	Users              string // "users"
 	Accounts           string // "accounts"
 	Sessions           string // "sessions"
 	VerificationTokens string // "verification_tokens"
-	Authenticators     string // "authenticators": passkeys, which the adapter does not know
-	Records            string // "latchkey_records": records of parts, which it does not know either
+	Authenticators     string // "authenticators": passkeys, unknown to the adapter
+	Records            string // "latchkey_records": plugin records, unknown to the adapter
 }
 
-// Store is a store in MongoDB. It is safe for concurrent use; make it with [Open] or [New]. It reads from the primary
-// and writes with the concern "majority", whatever the client's settings are.
+// Store is a store in MongoDB. It is safe for concurrent use. Create it with [Open] or [New]. It reads from the primary
+// and writes with the concern "majority", regardless of the client's settings.
 type Store struct {
 	*collections
 	copies
@@ -51,7 +50,7 @@ type Store struct {
 	recordStore
 	cleaner
 
-	own *mongo.Client // nil: the caller's
+	own *mongo.Client // nil if the caller owns the client
 }
 
 var (
@@ -67,12 +66,12 @@ var (
 	_ store.RecordStore            = (*Store)(nil)
 )
 
-// Open returns a Store with a client of its own, for the database that the URL names. It does not connect: Migrate is
-// the first call that does. Close it when done. At most one layout is given.
+// Open returns a Store with its own client, for the database in the URL. Open does not connect: Migrate is the first
+// call that does. Close the Store when done. At most one layout is allowed.
 func Open(url string, layout ...Layout) (*Store, error) {
 	parsed, err := connstring.Parse(url)
 	if err != nil {
-		// The cause may hold the password.
+		// The cause may contain the password.
 		return nil, errors.New("mongodb: open: this is no URL of MongoDB, mongodb://host/database")
 	}
 	if parsed.Database == "" {
@@ -91,8 +90,8 @@ func Open(url string, layout ...Layout) (*Store, error) {
 	return s, nil
 }
 
-// New returns a Store on a database of a client that stays the caller's to disconnect. It asks the engine nothing. At
-// most one layout is given.
+// New returns a Store on a database of the caller's client, which the caller disconnects. It sends nothing to the
+// database. At most one layout is allowed.
 func New(db *mongo.Database, layout ...Layout) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("mongodb: no database: give New the result of client.Database")
@@ -126,7 +125,7 @@ func New(db *mongo.Database, layout ...Layout) (*Store, error) {
 	}, nil
 }
 
-// Close disconnects a client that Open made; one that was given to New is left alone.
+// Close disconnects the client if Open created it. A client passed to New stays connected.
 func (s *Store) Close() error {
 	if s.own == nil {
 		return nil
@@ -137,9 +136,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// RefreshSessions brings the sessions of a user up to date after another program has changed the user's document:
-// sessions show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such
-// user.
+// RefreshSessions updates the sessions of a user after another program has changed the user's document. Until then,
+// sessions return the user as this package last wrote it. After UpdateUser it is not needed. It returns ErrNotFound if
+// the user does not exist.
 func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
 	const operation = "refresh sessions"
 	id, err := objectID(userID)

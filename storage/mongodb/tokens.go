@@ -8,11 +8,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore is the part of a Store about verification tokens.
+// tokenStore implements the verification token methods of a Store.
 type tokenStore struct{ *collections }
 
-// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
-// already.
+// CreateVerificationToken implements [store.VerificationTokenStore]. It returns ErrConflict if the identifier already
+// has this token.
 func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	if err := storable(t.Identifier, t.Token); err != nil {
@@ -25,8 +25,8 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 	return failed(ctx, operation, err)
 }
 
-// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a document once, so one caller
-// gets it.
+// UseVerificationToken implements [store.VerificationTokenStore]. The database deletes a document only once, so only
+// one caller gets it.
 func (s *tokenStore) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {

@@ -13,13 +13,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore is the part of a Store about users.
+// userStore implements the user methods of a Store.
 type userStore struct{ copies }
 
-// userFields are the fields of a user that are no further members.
+// userFields are the fields of a user that are not in Extra.
 var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", ours}
 
-// userOf reads a user.
+// userOf decodes a user.
 func userOf(doc bson.Raw) (*store.User, error) {
 	id, err := owner(doc, "_id")
 	if err != nil {
@@ -51,8 +51,8 @@ func userOf(doc bson.Raw) (*store.User, error) {
 	return u.AsStored(), nil
 }
 
-// standard are the fields that every user has. An absent e-mail is an absent field, so that a unique index lets many
-// users have none on every engine.
+// standard returns the fields that every user has. A missing email address is a missing field, so that the unique index
+// allows many users without one on every database.
 func standard(u *store.User) (bson.D, error) {
 	if err := storable(u.Name, u.Email, u.Image); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func standard(u *store.User) (bson.D, error) {
 	return append(d, bson.E{Key: "emailVerified", Value: verified}, bson.E{Key: "image", Value: image}), nil
 }
 
-// emptyOrNull keeps the empty text and null apart.
+// emptyOrNull converts an empty text to null if null is set. The empty text and null stay distinct.
 func emptyOrNull(text string, null store.Nulls) any {
 	if text == "" && null != 0 {
 		return nil
@@ -77,7 +77,7 @@ func emptyOrNull(text string, null store.Nulls) any {
 	return text
 }
 
-// CreateUser implements [store.Store]. The user gets an id of MongoDB, whatever id was given.
+// CreateUser implements [store.Store]. The user gets a new ObjectID; the ID of u is ignored.
 func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	d, err := standard(u)
@@ -100,7 +100,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 	return made, failed(ctx, operation, err)
 }
 
-// private is what the store keeps for itself in a document.
+// private returns the fields of a document that only the store uses.
 func private(revision int64, extra string) bson.D {
 	d := bson.D{{Key: "revision", Value: revision}}
 	if extra != "" {
@@ -109,14 +109,14 @@ func private(revision int64, extra string) bson.D {
 	return d
 }
 
-// find returns the one document that fits.
+// find returns the document that matches a filter.
 func find(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, error) {
 	return c.FindOne(ctx, filter).Raw()
 }
 
 func byID(id bson.ObjectID) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
-// readUser finds a user.
+// readUser reads a user.
 func (s *userStore) readUser(ctx context.Context, operation string, filter bson.D) (*store.User, error) {
 	doc, err := find(ctx, s.users, filter)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
 	return s.readUser(ctx, "read user", byID(o))
 }
 
-// none is the answer to a query that need not be sent. A context that has ended is an error all the same.
+// none returns the result of a query that need not be sent: ErrNotFound, or the error of an ended context.
 func none(ctx context.Context, operation string) error {
 	if err := ctx.Err(); err != nil {
 		return failed(ctx, operation, err)
@@ -152,7 +152,7 @@ func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User,
 	return s.readUser(ctx, operation, bson.D{{Key: "email", Value: email}})
 }
 
-// UserByAccount implements [store.Store]: two queries.
+// UserByAccount implements [store.Store] with two queries.
 func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	const operation = "read user by account"
 	account, err := s.findAccount(ctx, provider, providerAccountID)
@@ -166,8 +166,8 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 	return s.readUser(ctx, operation, byID(id))
 }
 
-// UpdateUser implements [store.Store]. Fields that say what the members of u say are left as they are, so that another
-// program's dates stay dates.
+// UpdateUser implements [store.Store]. It does not rewrite fields that already have the value of u, so that, for
+// example, dates of another program stay dates.
 func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	id, err := objectID(u.ID)
@@ -194,7 +194,7 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 	return s.readUser(ctx, operation, byID(id))
 }
 
-// overtaken is ErrConflict in place of an error by which the engine refused an address that another user has by now.
+// overtaken returns ErrConflict instead of a database error if another user now has the address.
 func (s *userStore) overtaken(ctx context.Context, id bson.ObjectID, email string, err error) error {
 	var answer mongo.ServerError
 	if !errors.As(err, &answer) || !answered(answer) {
@@ -206,8 +206,8 @@ func (s *userStore) overtaken(ctx context.Context, id bson.ObjectID, email strin
 	return err
 }
 
-// free refuses an address that another user has. The unique index does so too, later, and FerretDB with an error of no
-// name.
+// free returns ErrConflict if another user has the address. The unique index would reject it too, but later, and in
+// FerretDB without a specific error code.
 func (s *userStore) free(ctx context.Context, id bson.ObjectID, email string) error {
 	if email == "" {
 		return nil
@@ -225,8 +225,8 @@ func (s *userStore) free(ctx context.Context, id bson.ObjectID, email string) er
 	return nil
 }
 
-// difference is the update by which the further members of a document become those that are wanted. Fields that are
-// right as they are stay.
+// difference returns the update that changes the further members of a document to want. Fields with the right value are
+// not part of it.
 func difference(doc bson.Raw, want store.Members) (set, unset bson.D, err error) {
 	elements, err := doc.Elements()
 	if err != nil {
@@ -261,7 +261,8 @@ func difference(doc bson.Raw, want store.Members) (set, unset bson.D, err error)
 	return append(set, bson.E{Key: ours + ".extra", Value: extra}), unset, nil
 }
 
-// DeleteUser implements [store.UserDeleter]. When it fails it may have removed a part, the user last: call it again.
+// DeleteUser implements [store.UserDeleter]. It deletes the user's own document last. If it fails, it may have deleted
+// a part: call it again.
 func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	o, err := objectID(id)

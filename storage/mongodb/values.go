@@ -17,14 +17,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// ours is the field of a document in which the store keeps what is its own: the revision of a user, and under "extra",
-// as JSON text, members that BSON would not return byte for byte.
+// ours is the field of a document for the store's own data: the revision of a user, and under "extra", as JSON text,
+// the members that BSON would not return byte for byte.
 const ours = "latchkey"
 
-// milliseconds is a time as BSON keeps it, rounded down, so that nothing lasts longer than it should.
+// milliseconds converts a time to BSON, rounded down, so that nothing lasts longer than it should.
 func milliseconds(t time.Time) bson.DateTime { return bson.DateTime(t.UnixMilli()) }
 
-// text reads a text; null and absence are the empty text.
+// text reads a text. If the field is null or missing, it is empty.
 func text(doc bson.Raw, field string) (value string, null bool, err error) {
 	v := doc.Lookup(field)
 	switch v.Type {
@@ -40,7 +40,7 @@ func wrongType(field string, v bson.RawValue) error {
 	return fmt.Errorf("the field %s holds a %s", field, v.Type)
 }
 
-// moment reads a time; null and absence are the zero time.
+// moment reads a time. If the field is null or missing, it is zero.
 func moment(doc bson.Raw, field string) (time.Time, error) {
 	v := doc.Lookup(field)
 	switch v.Type {
@@ -52,7 +52,7 @@ func moment(doc bson.Raw, field string) (time.Time, error) {
 	return time.Time{}, wrongType(field, v)
 }
 
-// whole reads an integer of any of the types in which JavaScript may have written it.
+// whole reads an integer in any of the types that JavaScript may have written.
 func whole(doc bson.Raw, field string) (int64, error) {
 	v := doc.Lookup(field)
 	switch v.Type {
@@ -68,7 +68,7 @@ func whole(doc bson.Raw, field string) (int64, error) {
 	return 0, wrongType(field, v)
 }
 
-// owner reads the id of a user.
+// owner reads a user's ID.
 func owner(doc bson.Raw, field string) (bson.ObjectID, error) {
 	id, ok := doc.Lookup(field).ObjectIDOK()
 	if !ok {
@@ -77,7 +77,7 @@ func owner(doc bson.Raw, field string) (bson.ObjectID, error) {
 	return id, nil
 }
 
-// orNull keeps an empty text as null.
+// orNull converts an empty text to null.
 func orNull(text string) any {
 	if text == "" {
 		return nil
@@ -85,7 +85,7 @@ func orNull(text string) any {
 	return text
 }
 
-// native returns a JSON value as BSON, if it will come back from there byte for byte.
+// native converts a JSON value to BSON, if the database returns it byte for byte.
 func native(raw json.RawMessage) (value any, ok bool) {
 	value, ok = fromJSON(raw)
 	if !ok {
@@ -113,7 +113,7 @@ func fromJSON(raw json.RawMessage) (any, bool) {
 		values := bson.A{}
 		for _, item := range list {
 			v, ok := fromJSON(item)
-			if _, nested := v.(bson.A); !ok || nested { // FerretDB has no lists within lists
+			if _, nested := v.(bson.A); !ok || nested { // FerretDB does not support nested lists
 				return nil, false
 			}
 			values = append(values, v)
@@ -131,7 +131,7 @@ func fromJSON(raw json.RawMessage) (any, bool) {
 		return value, true
 	}
 	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
-		if i == int64(int32(i)) { //nolint:gosec // the comparison is whether it fits
+		if i == int64(int32(i)) { //nolint:gosec // the comparison checks the range
 			return int32(i), true //nolint:gosec // it fits
 		}
 		return i, true
@@ -140,7 +140,7 @@ func fromJSON(raw json.RawMessage) (any, bool) {
 	return f, err == nil
 }
 
-// documentFromJSON keeps the order of an object's members, which encoding/json does not tell otherwise.
+// documentFromJSON decodes an object and preserves the order of its members, which encoding/json does not.
 func documentFromJSON(raw []byte) (any, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.Token(); err != nil {
@@ -166,12 +166,12 @@ func documentFromJSON(raw []byte) (any, bool) {
 	return document, true
 }
 
-// fieldName reports whether every engine takes a name for a field.
+// fieldName reports whether every database allows this field name.
 func fieldName(name string) bool {
 	return name != "" && name[0] != '$' && !strings.ContainsAny(name, ".\x00") && possible(name)
 }
 
-// toJSON writes a BSON value as the JSON that JavaScript would make of it.
+// toJSON encodes a BSON value as JSON like JavaScript does.
 func toJSON(v bson.RawValue) (json.RawMessage, error) {
 	switch v.Type {
 	case bson.TypeString:
@@ -191,7 +191,7 @@ func toJSON(v bson.RawValue) (json.RawMessage, error) {
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return compoundToJSON(v)
 	}
-	// Types that JSON has nothing for, as MongoDB's Extended JSON writes them.
+	// Types without a JSON equivalent are written as in MongoDB's Extended JSON.
 	extended, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, false, false)
 	if err != nil {
 		return nil, err
@@ -232,17 +232,17 @@ func compoundToJSON(v bson.RawValue) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// quote writes a JSON string without escapes for HTML.
+// quote encodes a JSON string without HTML escapes.
 func quote(plain string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // a string can always be encoded
+	_ = e.Encode(plain) // encoding a string never fails
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// fields splits members into fields of a document and the text of those that must not be fields: reserved names, and
-// values that would come back changed.
+// fields splits members into fields of a document and a JSON text of the others: reserved names, and values that the
+// database would change.
 func fields(members store.Members, reserved []string) (natives bson.D, extra string, err error) {
 	rest := store.Members{}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -263,7 +263,7 @@ func fields(members store.Members, reserved []string) (natives bson.D, extra str
 	return natives, encodeExtra(rest), nil
 }
 
-// encodeExtra writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
+// encodeExtra writes members as one JSON object. Values stay byte-exact; encoding/json would escape and compact them.
 func encodeExtra(m store.Members) string {
 	if len(m) == 0 {
 		return ""
@@ -278,7 +278,7 @@ func encodeExtra(m store.Members) string {
 	return string(append(out, '}'))
 }
 
-// members reads what fields wrote, and whatever else another program put into a document.
+// members reads the members that fields has stored, and other fields that another program has added.
 func members(doc bson.Raw, reserved []string) (store.Members, error) {
 	elements, err := doc.Elements()
 	if err != nil {

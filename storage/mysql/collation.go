@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// looseCollation returns the collation of a column that ignores case or accents, and the statement that replaces it by
-// the binary collation of the same character set.
+// looseCollation returns the collation of a column that ignores case or accents, and the statement that replaces it
+// with the binary collation of the same character set.
 func looseCollation(ctx context.Context, conn *sql.Conn, table, column string) (name, fix string, err error) {
 	var own, charset, kind, nullable string
-	// lower_case_table_names says whether table names are case-sensitive on this server.
+	// lower_case_table_names reports whether table names are case-sensitive on this server.
 	row := conn.QueryRowContext(ctx, `SELECT table_name, collation_name, character_set_name, column_type, is_nullable
 		FROM information_schema.columns
 		WHERE table_schema = DATABASE() AND BINARY column_name = BINARY ? AND collation_name IS NOT NULL
@@ -34,7 +34,8 @@ func looseCollation(ctx context.Context, conn *sql.Conn, table, column string) (
 }
 
 // exact reports whether a collation distinguishes case and accents. A name with _cs and without _ai does both: MySQL
-// manual, section "Collation Naming Conventions". The collations of Czech have _cs as the language, and a suffix too.
+// manual, section "Collation Naming Conventions". In the Czech collations _cs is the language, and they have a suffix
+// too.
 func exact(collation string) bool {
 	suffixes := strings.Split(collation, "_")
 	has := func(suffix string) bool { return slices.Contains(suffixes, suffix) }

@@ -20,34 +20,34 @@ func dialect() sqlstore.Dialect {
 		Quote:       func(name string) string { return "`" + name + "`" },
 		Type:        columnType,
 		TableSuffix: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-		// Collations ignore case, accents or spaces at the end. The index serves column = value; this drops what it found too
-		// much.
+		// Collations may ignore case, accents or trailing spaces. The index finds rows for column = value; this condition
+		// excludes those that are not equal.
 		Exact: func(column, value string) string {
 			return "CAST(CONVERT(" + column + " USING utf8mb4) AS BINARY) = CAST(" + value + " AS BINARY)"
 		},
-		// As text in both directions: the driver would apply its time zone, which is the handle's owner's to choose.
+		// As text in both directions: otherwise the driver would apply the handle's time zone.
 		EncodeTime: func(t time.Time) (any, error) { return t.UTC().Format("2006-01-02 15:04:05.000000"), nil },
 		DecodeTime: decodeTime,
 		ReadTime:   func(column string) string { return "CAST(" + column + " AS CHAR)" },
 		Now:        "UTC_TIMESTAMP(3)",
 
-		ChangedRows: true, // unless the handle has clientFoundRows, as that of Open
+		ChangedRows: true, // unless the handle has clientFoundRows, as the handle of Open does
 
-		// The manual's server error reference: duplicate keys, missing parents, deadlocks and locks that were not given in
-		// time, unknown tables and columns.
+		// MySQL's server error reference: duplicate keys, missing parents, deadlocks and lock timeouts, unknown tables and
+		// columns.
 		Conflict: func(err error) bool { return numbered(err, 1062, 1586) },
 		NoParent: func(err error) bool { return numbered(err, 1216, 1452) },
 		Retry:    func(err error) bool { return numbered(err, 1205, 1213) },
 		Missing:  func(err error) bool { return numbered(err, 1146, 1054) },
-		// Too many connections, a server that ends, and a connection that has ended.
+		// Too many connections, a server shutdown, and a closed connection.
 		Unavailable: func(err error) bool {
 			return numbered(err, 1040, 1053, 1203) || errors.Is(err, mysql.ErrInvalidConn)
 		},
-		Repeats: func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // wrong values
+		Repeats: func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // invalid values
 
 		Migrating: migrating,
 		Collation: looseCollation,
-		// Whether a name means the same in capitals and small letters is a setting of the server.
+		// Whether names are case-sensitive is a setting of the server.
 		Schema: `WITH wanted AS (%s), there AS (
 				SELECT w.name, t.table_name AS own FROM wanted w JOIN information_schema.tables t
 				ON t.table_schema = DATABASE() AND t.table_type = 'BASE TABLE'
@@ -77,8 +77,8 @@ func numbered(err error, numbers ...uint16) bool {
 	return false
 }
 
-// columnType keeps within 3072 bytes for an index. Keys are bytes: as texts, two that differ in spaces at the end would
-// be one.
+// columnType stays within the 3072 bytes of an index. Keys are bytes: as texts, two keys that differ only in trailing
+// spaces would be equal.
 func columnType(k sqlstore.Kind) string {
 	switch k {
 	case sqlstore.Name:
@@ -98,7 +98,7 @@ func columnType(k sqlstore.Kind) string {
 	case sqlstore.ISOText:
 		return "VARCHAR(32)"
 	default:
-		return "MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" // TEXT ends one byte short of 64 KiB
+		return "MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" // TEXT is limited to 65,535 bytes
 	}
 }
 
@@ -112,11 +112,11 @@ func decodeTime(value any) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("a column of times holds a %T: does Layout.Times fit the database?", value)
 }
 
-// lockWait is how long a migration waits for another, in seconds.
+// lockWait is the maximum time that a migration waits for another, in seconds.
 const lockWait = 60
 
-// migrating holds a lock of the server while do runs: DDL ends every transaction here. What a migration that failed has
-// made is found by the next.
+// migrating holds a server lock while do runs, because on MySQL DDL commits every transaction. A later migration
+// continues after one that failed.
 func migrating(ctx context.Context, conn *sql.Conn, do func() error) (err error) {
 	var mode, database string
 	if err := conn.QueryRowContext(ctx, "SELECT @@sql_mode, COALESCE(DATABASE(), '')").Scan(&mode, &database); err != nil {

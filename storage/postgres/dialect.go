@@ -11,21 +11,21 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// lockKey is the advisory lock of migrations, an arbitrary number that stays the same.
+// lockKey is the advisory lock of migrations: an arbitrary constant.
 const lockKey = "7021895142087216723"
 
 func dialect() sqlstore.Dialect {
 	return sqlstore.Dialect{
 		Name:        "postgres",
 		Placeholder: func(n int) string { return "$" + strconv.Itoa(n) },
-		Quote:       func(name string) string { return `"` + name + `"` }, // Layout lets no name pass that holds a quote
+		Quote:       func(name string) string { return `"` + name + `"` }, // Layout allows no name with a quote
 		Type:        columnType,
 		IntegerID:   func(value string) string { return value + "::bigint" },
 		EncodeTime:  func(t time.Time) (any, error) { return time.UnixMicro(t.UnixMicro()).UTC(), nil },
 		DecodeTime:  decodeTime,
 		Now:         "(CURRENT_TIMESTAMP AT TIME ZONE 'UTC')",
 
-		// Where a row stands finds it without a plan that could turn into a scan of the table.
+		// ctid finds the row without a plan that could become a table scan.
 		Among: func(_, from string) string { return "ctid = ANY (ARRAY(SELECT ctid " + from + "))" },
 
 		Lateral:        true,
@@ -39,7 +39,7 @@ func dialect() sqlstore.Dialect {
 		NoParent: func(err error) bool { return state(err) == "23503" },
 		Retry:    func(err error) bool { return state(err) == "40001" || state(err) == "40P01" },
 		Missing:  func(err error) bool { return state(err) == "42P01" || state(err) == "42703" },
-		// too_many_connections, and what a server says that starts or ends: admin_shutdown, crash_shutdown,
+		// too_many_connections, and the errors of a server that starts or stops: admin_shutdown, crash_shutdown,
 		// cannot_connect_now.
 		Unavailable: func(err error) bool {
 			return slices.Contains([]string{"53300", "57P01", "57P02", "57P03"}, state(err))
@@ -47,7 +47,8 @@ func dialect() sqlstore.Dialect {
 		Repeats: func(err error) bool { return strings.HasPrefix(state(err), "22") }, // data exceptions
 
 		Migrating: sqlstore.Locked("BEGIN", "SELECT pg_advisory_xact_lock("+lockKey+")"),
-		// The catalogue, not to_regclass: that may answer from a cache that has not heard what the holder of the lock made.
+		// The query reads the catalog. It does not use to_regclass, whose cache may not contain what the lock's previous
+		// holder created.
 		Schema: `WITH wanted AS (%s), there AS (
 				SELECT w.name::text, t.oid FROM wanted w JOIN pg_class t
 				ON t.relname = w.name AND t.relkind IN ('r', 'p') AND pg_table_is_visible(t.oid))
@@ -62,7 +63,7 @@ func dialect() sqlstore.Dialect {
 	}
 }
 
-// state is the SQLSTATE of an error.
+// state returns the SQLSTATE of an error.
 func state(err error) string {
 	var e interface{ SQLState() string }
 	if !errors.As(err, &e) {
@@ -88,7 +89,7 @@ func columnType(k sqlstore.Kind) string {
 	}
 }
 
-// decodeTime reads timestamptz, and timestamp, which is taken for UTC.
+// decodeTime reads timestamptz, and timestamp, which it interprets as UTC.
 func decodeTime(value any) (time.Time, error) {
 	if t, ok := value.(time.Time); ok {
 		return t.UTC(), nil

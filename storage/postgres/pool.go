@@ -15,7 +15,7 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// owned is the connector of a pool that closing the handle closes too.
+// owned is a connector that closes its pool when the handle is closed.
 type owned struct {
 	driver.Connector
 	pool *pgxpool.Pool
@@ -27,44 +27,44 @@ func (o owned) Close() error {
 	return nil
 }
 
-// handleOf is a handle on the connections of a pool, which keeps none for itself.
+// handleOf returns a handle on the connections of a pool. It keeps no idle connections.
 func handleOf(connector driver.Connector) *sql.DB {
 	db := sql.OpenDB(connector)
 	db.SetMaxIdleConns(0)
 	return db
 }
 
-// onPool is a store whose transactions and writes go through a handle on the pool's connections. Look-ups go to the
-// pool itself: around each of them database/sql allocates as much again as the driver.
+// onPool returns a store whose transactions and writes use a handle on the pool's connections. Lookups call the pool
+// directly, because database/sql would double the allocations of a lookup.
 func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*Store, error) {
 	d := dialect()
 	d.Read = func(ctx context.Context, query string, args []any) (sqlstore.Rows, error) {
-		found, err := pool.Query(ctx, query, args...) // on a connection that the pool has looked at
+		found, err := pool.Query(ctx, query, args...) // on a connection that the pool has checked
 		if err != nil {
 			return nil, err
 		}
 		return &rows{Rows: found}, nil
 	}
 	if config := pool.Config(); !perRequest(config) {
-		d.LookUps = max(1, int(config.MaxConns*3/4)) // the other connections are for what writes
+		d.LookUps = max(1, int(config.MaxConns*3/4)) // the other connections are for writes
 	}
 	return sqlstore.NewOwner(handleOf(connector), d, layout...)
 }
 
-// perRequest reports whether a connection is prepared for whoever acquires it, to show each request other rows: there
-// nobody asks for another.
+// perRequest reports whether the pool prepares connections for each request, for example to restrict the visible rows.
+// Then a query must not be shared between requests.
 func perRequest(c *pgxpool.Config) bool {
 	//lint:ignore SA1019 pools still have BeforeAcquire
 	return c.PrepareConn != nil || c.BeforeAcquire != nil //nolint:staticcheck // as above, for golangci-lint
 }
 
-// rows are those of pgx, as [sqlstore.Rows] wants them.
+// rows adapts pgx.Rows to [sqlstore.Rows].
 type rows struct {
 	pgx.Rows
-	at pgtype.Timestamptz // the time that was read last
+	at pgtype.Timestamptz // the last time that was read
 }
 
-// timePlan reads times as the server sends them to all who do not ask for texts. Plans hold nothing of a connection.
+// timePlan decodes times in the binary format, which the server sends by default. It contains no state of a connection.
 var timePlan = (&pgtype.TimestamptzCodec{}).PlanScan(
 	nil, pgtype.TimestamptzOID, pgtype.BinaryFormatCode, &pgtype.Timestamptz{},
 )
@@ -87,8 +87,8 @@ func (r *rows) Scan(into ...any) error {
 	return nil
 }
 
-// direct hands texts and times, which is what most columns are, to their destinations. For each of them pgx would
-// allocate a plan and an interface that holds it, and for a time two values more. It reports whether it could.
+// direct passes texts and times, the types of most columns, to their destinations, and reports whether it could. pgx
+// would allocate a plan and an interface for each of them, and two more values for a time.
 func (r *rows) direct(to any, f *pgconn.FieldDescription, value []byte) bool {
 	switch f.DataTypeOID {
 	case pgtype.TextOID, pgtype.VarcharOID:

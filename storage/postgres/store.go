@@ -1,13 +1,13 @@
-// Package postgres keeps users, accounts, sessions and tokens in PostgreSQL 12 or later.
+// Package postgres stores users, accounts, sessions and tokens in PostgreSQL 12 or later.
 //
 //	store, err := postgres.Open("postgres://app@localhost/app")
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
 //
-// [New] takes a *sql.DB of your own, [NewFromPool] a *pgxpool.Pool, whose look-ups cost less. Tables stand in the first
-// schema of the connection's search_path. The driver pgx keeps prepared statements for each connection; nothing is
-// prepared for a call.
+// [New] uses your own *sql.DB, and [NewFromPool] your own *pgxpool.Pool. Lookups on a pool are cheaper. The tables are
+// in the first schema of the connection's search_path. The driver pgx caches prepared statements for each connection;
+// calls prepare nothing.
 package postgres
 
 import (
@@ -24,17 +24,18 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Store is a store in PostgreSQL: a [store.Store] with all the interfaces beside it. A statement that fails within a
-// transaction ends the transaction.
+// Store is a store in PostgreSQL: a [store.Store] that implements all optional interfaces too. A statement that fails
+// within a transaction aborts the transaction.
 type Store = sqlstore.Store
 
-// Layout says how the tables are named and what is in them. The zero value is what Migrate makes in a new database.
+// Layout describes the names and columns of the tables. The zero value is the layout that Migrate creates in a new
+// database.
 type Layout = sqlstore.Layout
 
-// AuthJS is the database of Auth.js's PostgreSQL adapter, @auth/pg-adapter: ids are integers.
+// AuthJS is the layout of Auth.js's PostgreSQL adapter, @auth/pg-adapter. IDs are integers.
 func AuthJS() Layout { return Layout{IDs: sqlstore.IntegerIDs} }
 
-// Drizzle is the database of Auth.js's Drizzle adapter, as its documentation defines the tables for PostgreSQL.
+// Drizzle is the layout of Auth.js's Drizzle adapter, as its documentation defines the tables for PostgreSQL.
 func Drizzle() Layout {
 	return Layout{
 		Users: "user", Accounts: "account", Sessions: "session",
@@ -42,7 +43,7 @@ func Drizzle() Layout {
 	}
 }
 
-// Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models.
+// Prisma is the layout of Auth.js's Prisma adapter, as its documentation defines the models.
 func Prisma() Layout {
 	return Layout{
 		Users: "User", Accounts: "Account", Sessions: "Session",
@@ -51,12 +52,12 @@ func Prisma() Layout {
 	}
 }
 
-// TypeORM is the database of Auth.js's TypeORM adapter.
+// TypeORM is the layout of Auth.js's TypeORM adapter.
 func TypeORM() Layout {
 	return Layout{VerificationTokens: "verification_tokens", IDs: sqlstore.UUIDs, Times: sqlstore.MillisTextTimes}
 }
 
-// Kysely is the database of Auth.js's Kysely adapter, as its documentation makes the tables for PostgreSQL.
+// Kysely is the layout of Auth.js's Kysely adapter, as its documentation creates the tables for PostgreSQL.
 func Kysely() Layout {
 	return Layout{
 		Users: "User", Accounts: "Account", Sessions: "Session",
@@ -65,7 +66,7 @@ func Kysely() Layout {
 	}
 }
 
-// Sequelize is the database of Auth.js's Sequelize adapter.
+// Sequelize is the layout of Auth.js's Sequelize adapter.
 func Sequelize() Layout {
 	return Layout{
 		VerificationTokens: "verification_tokens", IDs: sqlstore.UUIDs, RecordIDs: []string{"accounts", "sessions"},
@@ -77,15 +78,15 @@ func Sequelize() Layout {
 	}
 }
 
-// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The driver
-// should be pgx, imported as github.com/jackc/pgx/v5/stdlib; another one works if its errors have a method SQLState. At
-// most one layout is given.
+// New returns a Store on an open handle, which the caller closes. It sends nothing to the database. The driver should
+// be pgx, imported as github.com/jackc/pgx/v5/stdlib. Another driver works if its errors have a method SQLState. At
+// most one layout is allowed.
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
-// NewFromPool returns a Store on a pool, which stays the caller's to close and decides how many connections there are.
-// Visitors who look their sessions up at the same time share a query, whose context has the values of one of them; with
-// a pool that has PrepareConn or BeforeAcquire, which may tell visitors apart, they do not. At most one layout is
-// given.
+// NewFromPool returns a Store on a pool, which the caller closes. The pool decides the number of connections.
+// Concurrent session lookups share a query, whose context has the values of one of the requests. If the pool has
+// PrepareConn or BeforeAcquire, which may treat requests differently, lookups are not combined. At most one layout is
+// allowed.
 func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: no pool: give NewFromPool an open *pgxpool.Pool")
@@ -93,25 +94,25 @@ func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	return onPool(pool, stdlib.GetPoolConnector(pool), layout)
 }
 
-// What Open sets where the address does not. Each connection is a process of the server: with more of them than keep
-// its processors busy they wait for each other, and look-ups take longer, not less. All are kept for the next request
-// until nobody has used them for idleFor: to make one costs many times what a session look-up does.
+// The settings of Open unless dsn sets them. Each connection is a process of the server: if there are more connections
+// than the server's processors can serve, they wait for each other and lookups take longer. Idle connections stay open
+// for idleFor, because a new connection costs many times as much as a session lookup.
 //
-// A connection has room for the statements of the store, of which there are fewer, and for none of others: pgx would
-// reserve 54 kB for 512 of them on each, which the collector looks through every time.
+// The statement cache of a connection has space for the statements of the store, which are fewer. With its default of
+// 512 statements, pgx would reserve 54 kB for each connection, which the garbage collector scans each time.
 const (
 	maxConnections = 8
 	idleFor        = 5 * time.Minute
 	statements     = 64
 )
 
-// Open returns a Store on a pool of its own, at most 8 connections. dsn is a URL or a list of key=value as libpq knows
-// them, with the parameters of pgxpool, such as pool_max_conns=8. It does not connect: Migrate is the first call that
-// does. Close it when done: it waits for the calls under way. At most one layout is given.
+// Open returns a Store on its own pool of at most 8 connections. dsn is a URL or a list of key=value pairs as in libpq,
+// with the parameters of pgxpool, such as pool_max_conns=8. Open does not connect: Migrate is the first call that does.
+// Close the Store when done: Close waits for calls in progress. At most one layout is allowed.
 func Open(dsn string, layout ...Layout) (*Store, error) {
 	config, err := poolConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("postgres: open: %w", err) // pgx leaves the password out
+		return nil, fmt.Errorf("postgres: open: %w", err) // pgx omits the password
 	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
@@ -121,7 +122,7 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 }
 
 func poolConfig(dsn string) (*pgxpool.Config, error) {
-	said, err := pgconn.ParseConfig(dsn) // which leaves to others what is theirs
+	said, err := pgconn.ParseConfig(dsn) // without the parameters of pgxpool
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +145,9 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout
-// has a method of the same name.
+// Schema returns the DDL of a new database, for use with your own migration tool. For another layout use the Store's
+// method Schema.
 func Schema() string {
-	s, _ := New(&sql.DB{}) // asks the handle nothing; the zero layout is valid
+	s, _ := New(&sql.DB{}) // does not use the handle; the zero layout is valid
 	return s.Schema()
 }

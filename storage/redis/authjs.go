@@ -14,16 +14,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// ImportAuthJS copies what Auth.js's adapter for Upstash Redis has written, under its default key prefixes, into a
-// Store. basePrefix is the adapter's baseKeyPrefix, usually empty. from must not be a Cluster: its nodes are not all
-// looked through.
+// ImportAuthJS copies the data of Auth.js's adapter for Upstash Redis, with its default key prefixes, into a Store.
+// basePrefix is the adapter's baseKeyPrefix, usually empty. from must not be a Cluster client, because only one node is
+// scanned.
 //
-// It returns how many records it made. What the Store has already is left as it is, so that it may run again, after a
-// failure or to fetch what has come since. What belongs to a user who is not there is left out. It changes nothing in
-// from.
+// It returns the number of records that it created. Existing records in the Store are not changed, so ImportAuthJS may
+// run again, after a failure or to fetch later changes. It omits records whose user does not exist. It changes nothing
+// in from.
 func ImportAuthJS(ctx context.Context, from redis.UniversalClient, basePrefix string, into *Store) (int, error) {
 	i := authJS{ctx: ctx, from: from, prefix: basePrefix + "user:", into: into}
-	if err := i.each(i.user); err != nil { // first: all else belongs to them
+	if err := i.each(i.user); err != nil { // first, because all other records belong to users
 		return i.made, fmt.Errorf("redis: import: %w", err)
 	}
 	if err := i.each(i.owned); err != nil {
@@ -32,7 +32,7 @@ func ImportAuthJS(ctx context.Context, from redis.UniversalClient, basePrefix st
 	return i.made, nil
 }
 
-// authJS is an import.
+// authJS is an import in progress.
 type authJS struct {
 	ctx    context.Context
 	from   redis.UniversalClient
@@ -41,7 +41,7 @@ type authJS struct {
 	made   int
 }
 
-// kinds are what the adapter writes, by what its keys go on with. Those that lead to others are not needed.
+// The kinds of the adapter's records, by the part of the key after the prefix. Index entries are not imported.
 const (
 	indexes  = ""
 	users    = "user"
@@ -74,7 +74,7 @@ func (i *authJS) each(do func(kind, text string) error) error {
 			}
 			text, err := i.from.Get(i.ctx, key).Result()
 			if errors.Is(err, redis.Nil) {
-				continue // it has gone since
+				continue // deleted meanwhile
 			}
 			if err != nil {
 				return err
@@ -89,7 +89,7 @@ func (i *authJS) each(do func(kind, text string) error) error {
 	}
 }
 
-// errOther says that a record is of another kind than is being copied.
+// errOther means that a record is of another kind than the one being copied.
 var errOther = errors.New("another kind")
 
 func (i *authJS) counted(kind string, err error) error {
@@ -103,7 +103,7 @@ func (i *authJS) counted(kind string, err error) error {
 	return nil
 }
 
-// errUnreadable takes the place of errors that may repeat what they are about.
+// errUnreadable replaces errors that may contain the data.
 var errUnreadable = errors.New("it is not as the adapter writes it")
 
 func (i *authJS) user(kind, text string) error {
@@ -153,7 +153,7 @@ func (i *authJS) owned(kind, text string) error {
 			a.SetExpiresAtUnix(seconds)
 			delete(record, "expires_at")
 		}
-		// The id is made of provider and account.
+		// The ID is derived from provider and account.
 		for _, name := range []string{"id", "session_state", "authorization_details", "expires_in"} {
 			delete(record, name)
 		}

@@ -2,7 +2,7 @@ package redisstore
 
 import (
 	"context"
-	_ "embed" // the scripts
+	_ "embed" // for the scripts
 	"errors"
 
 	"github.com/redis/go-redis/v9"
@@ -11,17 +11,18 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// engine keeps records as strings, whose version is their text, and sets as sorted sets whose scores are all 0.
+// engine stores a record as a string, which is also its version, and a set as a sorted set with the score 0 for all
+// names.
 type engine struct {
 	client redis.UniversalClient
 	owned  bool // Close closes client
 	prefix string
-	users  any // what begins the keys of users, as an argument
-	// sessions looks sessions up, those of visitors who come at the same time in one round trip.
+	users  any // the key prefix of users, as a command argument
+	// sessions combines concurrent session lookups into one round trip.
 	sessions *batch.Calls[*sessionCall]
 }
 
-// lookUps is how many of these round trips are under way at most.
+// lookUps is the maximum number of these round trips at a time.
 const lookUps = 16
 
 func newEngine(client redis.UniversalClient, prefix string) *engine {
@@ -92,8 +93,7 @@ func (e *engine) readWithSets(ctx context.Context, q keyvalue.Query) (keyvalue.A
 	return answer(q, values, out[1:])
 }
 
-// runRead runs the script that reads. It is written out rather than left to [redis.Script], which copies keys and
-// arguments twice.
+// runRead runs the script that reads. It does not use [redis.Script], which copies keys and arguments twice.
 func (e *engine) runRead(ctx context.Context, q keyvalue.Query) ([]any, error) {
 	list := make([]any, 0, 4+len(q.Keys)+3*len(q.Sets))
 	list = append(list, "evalsha", readScript.Hash(), len(q.Keys)+len(q.Sets))
@@ -181,7 +181,7 @@ func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 		add(e.set(n.Set), "remove", n.Name)
 	}
 	made, err := e.once(ctx, "evalsha", commitScript.Hash(), keys, args)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") { // it has not run
+	if redis.HasErrorPrefix(err, "NOSCRIPT") { // the script has not run
 		made, err = e.once(ctx, "eval", commitSource, keys, args)
 	}
 	if err == nil && made == 0 {
@@ -190,8 +190,8 @@ func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	return err
 }
 
-// once runs a script and never sends it a second time: when an answer is lost the script may have run, and then a
-// second run would find its own writes and take them for another call's.
+// once runs a script and never sends it again. If the response is lost, the script may have run: a second run would
+// find its own writes and treat them as those of another call.
 func (e *engine) once(ctx context.Context, command, script string, keys []string, args []any) (int, error) {
 	list := make([]any, 0, 3+len(keys)+len(args))
 	list = append(list, command, script, len(keys))
@@ -209,5 +209,5 @@ func (e *engine) once(ctx context.Context, command, script string, keys []string
 // single is a command that the client does not retry.
 type single struct{ *redis.Cmd }
 
-// NoRetry overrides that of a command.
+// NoRetry overrides the method of the command.
 func (single) NoRetry() bool { return true }

@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// warning returns what the client does with each new connection: the first one that gets an answer asks the server
-// which keys it gives up when its memory is full. INFO is what hosted servers answer too, CONFIG is not.
+// warning returns a hook for new connections. The first connection that gets a response checks the server's eviction
+// policy. It uses INFO because hosted servers often disable CONFIG.
 func warning(log *slog.Logger) func(ctx context.Context, c *redis.Conn) error {
 	var asked atomic.Bool
 	return func(ctx context.Context, c *redis.Conn) error {
@@ -18,7 +18,7 @@ func warning(log *slog.Logger) func(ctx context.Context, c *redis.Conn) error {
 			return nil
 		}
 		text, err := c.Info(ctx, "memory").Result()
-		if err != nil { // a server that is busy, or does not allow it: the store works without an answer
+		if err != nil { // a busy server, or one that does not allow INFO: the store works without it
 			asked.Store(ctx.Err() == nil)
 			return nil //nolint:nilerr // see above
 		}
@@ -30,7 +30,7 @@ func warning(log *slog.Logger) func(ctx context.Context, c *redis.Conn) error {
 	}
 }
 
-// setting is a line of INFO.
+// setting returns a value from the output of INFO.
 func setting(text, name string) string {
 	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {

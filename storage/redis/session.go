@@ -2,7 +2,7 @@ package redisstore
 
 import (
 	"context"
-	_ "embed" // the script
+	_ "embed" // for the script
 
 	"github.com/redis/go-redis/v9"
 
@@ -12,22 +12,22 @@ import (
 //go:embed session.lua
 var sessionSource string
 
-// sessionHash is an argument: what turns a text into one allocates.
+// sessionHash is already an interface value, because the conversion allocates.
 var sessionHash any = redis.NewScript(sessionSource).Hash()
 
-// asksForSession reports whether a query is the one for a session and its user, which has a script of its own: every
-// page request with a session in the store makes it.
+// asksForSession reports whether a query is the one for a session and its user. It has its own script, because every
+// page request with a stored session runs it.
 func asksForSession(q keyvalue.Query) bool {
 	return q.Owner && len(q.Keys) == 2 && len(q.Sets) == 1 && q.Sets[0].After == ""
 }
 
-// sessionCall is what such a query takes to be asked and answered, in one allocation. The arguments point to its keys:
-// as values each would be copied into an allocation of its own.
+// sessionCall contains everything for such a query and its result, in a single allocation. The arguments are pointers
+// to its keys: as values, each would be copied to its own allocation.
 type sessionCall struct {
 	args             [8]any
 	copied, end, set string // keys
 
-	out []string // what the script says
+	out []string // the result of the script
 	err error
 
 	values [2]keyvalue.Value
@@ -35,8 +35,8 @@ type sessionCall struct {
 	user   keyvalue.Value
 }
 
-// sessionCall is not inlined: readSession would have its room on the stack while the server answers, and a connection's
-// stack of 8 kB is too small for that.
+// sessionCall is not inlined: otherwise its result would be on the stack of readSession while it waits for the server,
+// and would outgrow the 8 kB stack of a connection's goroutine.
 //
 //go:noinline
 func (e *engine) sessionCall(q keyvalue.Query) *sessionCall {
@@ -45,7 +45,7 @@ func (e *engine) sessionCall(q keyvalue.Query) *sessionCall {
 	return c
 }
 
-// readSession answers such a query.
+// readSession runs such a query.
 func (e *engine) readSession(ctx context.Context, c *sessionCall) (keyvalue.Answer, error) {
 	if err := e.sessions.Do(ctx, c); err != nil {
 		return keyvalue.Answer{}, err
@@ -60,7 +60,7 @@ func (e *engine) readSession(ctx context.Context, c *sessionCall) (keyvalue.Answ
 	return c.answer(c.out)
 }
 
-// runOne asks for a session. Its failure is the call's.
+// runOne runs one lookup. An error belongs to that call only.
 func (e *engine) runOne(ctx context.Context, c *sessionCall) error {
 	cmd := c.command(ctx)
 	c.err = e.client.Process(ctx, cmd)
@@ -68,14 +68,14 @@ func (e *engine) runOne(ctx context.Context, c *sessionCall) error {
 	return nil
 }
 
-// runAll asks for several in one round trip. Each may fail by itself.
+// runAll runs several lookups in one round trip. Each may fail separately.
 func (e *engine) runAll(ctx context.Context, calls []*sessionCall) error {
 	pipeline, commands := e.client.Pipeline(), make([]*redis.StringSliceCmd, len(calls))
 	for i, c := range calls {
 		commands[i] = c.command(ctx)
-		_ = pipeline.Process(ctx, commands[i]) // it only notes it
+		_ = pipeline.Process(ctx, commands[i]) // only queues the command
 	}
-	_, _ = pipeline.Exec(ctx) // the error of one of them
+	_, _ = pipeline.Exec(ctx) // the error of one command
 	for i, c := range calls {
 		c.out, c.err = commands[i].Result()
 	}
@@ -88,7 +88,8 @@ func (c *sessionCall) command(ctx context.Context) *redis.StringSliceCmd {
 	return cmd
 }
 
-// answer is what the script says. The user comes instead of the copy, so that one of them is sent.
+// answer converts the result of the script. The script returns either the copy or the user, so that only one of them is
+// sent.
 func (c *sessionCall) answer(out []string) (keyvalue.Answer, error) {
 	a := keyvalue.Answer{Values: c.values[:], Names: c.names[:]}
 	switch len(out) {
@@ -104,7 +105,7 @@ func (c *sessionCall) answer(out []string) (keyvalue.Answer, error) {
 	return a, nil
 }
 
-// recordOf is the record with a text, which none has that is empty.
+// recordOf returns the record with this text. No record has an empty text.
 func recordOf(text string) keyvalue.Value {
 	return keyvalue.Value{Text: text, Found: text != "", Version: text}
 }

@@ -1,8 +1,8 @@
-// Package redisstore keeps users, accounts, sessions and tokens in Redis or Valkey.
+// Package redisstore stores users, accounts, sessions and tokens in Redis or Valkey.
 //
 //	store, err := redisstore.Open("redis://localhost:6379/0")
 //
-// [New] takes a client of your own: one server, Sentinel or Cluster. There are no tables to make.
+// [New] uses your own client: for one server, Sentinel or Cluster. There are no tables to create.
 package redisstore
 
 import (
@@ -18,25 +18,26 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Store is a store in Redis or Valkey: a [store.Store] with all the interfaces beside it.
+// Store is a store in Redis or Valkey: a [store.Store] that implements all optional interfaces too.
 type Store = keyvalue.Store
 
-// Options say how keys are named. The zero value is the default.
+// Options are the options of a Store. The zero value has the defaults.
 type Options struct {
-	// Prefix begins every key; empty: "{latchkey}:". Stores with different prefixes share a database without noticing each
-	// other. The braces are a hash tag, which keeps all keys on one node of a Cluster: there a prefix must have one.
+	// Prefix is the prefix of every key. The default is "{latchkey}:". Stores with different prefixes can share a
+	// database. The braces are a hash tag, which places all keys on one node of a Cluster: for a Cluster, a prefix must
+	// have one.
 	Prefix string
-	// Logger is told by [Open] of a server that evicts keys; nil: [slog.Default].
+	// Logger gets a warning from [Open] if the server evicts keys. The default is [slog.Default].
 	Logger *slog.Logger
 }
 
 const defaultPrefix = "{latchkey}:"
 
-// Open returns a Store on a client of its own. url is such as "redis://user:password@localhost:6379/0", rediss for TLS,
-// with the parameters that go-redis knows. It does not connect. When the first request does, the server is asked what
-// it does when its memory is full: a policy that evicts keys of ours, which are users and their sessions, is a warning
-// in the log. The client has up to 64 connections, or 10 for each processor where that is more; pool_size in the URL
-// says otherwise. Close the Store when done. At most one Options is given.
+// Open returns a Store on its own client. url is, for example, "redis://user:password@localhost:6379/0", or rediss for
+// TLS, with the parameters of go-redis. Open does not connect. On the first connection, the store checks the server's
+// eviction policy. If the policy may evict users and sessions, it logs a warning. The client has up to 64 connections,
+// or 10 for each processor if that is more. Set pool_size in the URL to change that. Close the Store when done. At most
+// one Options is allowed.
 func Open(url string, options ...Options) (*Store, error) {
 	o, err := clientOptions(url)
 	if err != nil {
@@ -57,15 +58,16 @@ func Open(url string, options ...Options) (*Store, error) {
 	return s, err
 }
 
-// bufferSize is what a connection has to read into and to write from, in bytes: more than a session with its user.
-// What is longer takes several reads. Go-redis has 32 KiB for each by itself.
+// bufferSize is the size in bytes of a connection's read buffer and of its write buffer. It is larger than a session
+// with its user; longer data takes several reads. The default of go-redis is 32 KiB for each.
 const bufferSize = 4 << 10
 
-// clientOptions are those of a client of our own. Go-redis has ten connections for each processor: where that is one,
-// the eleventh visitor waits for another's answer, which costs more than a connection of these buffers.
+// clientOptions returns the options of Open's client. By default, go-redis has ten connections for each processor. With
+// one processor, the eleventh concurrent request would wait for another, which costs more than a connection with these
+// buffers.
 func clientOptions(url string) (*redis.Options, error) {
 	o, err := redis.ParseURL(url)
-	if err != nil { // which may repeat the password
+	if err != nil { // the error may contain the password
 		return nil, errors.New("redis: open: the URL cannot be read: it is such as redis://user:password@localhost:6379/0")
 	}
 	o.ContextTimeoutEnabled = true
@@ -79,9 +81,9 @@ func clientOptions(url string) (*redis.Options, error) {
 	return o, nil
 }
 
-// New returns a Store on an open client, which stays the caller's to close. It asks the server nothing. The client
-// should have ContextTimeoutEnabled: without it a request waits for its ReadTimeout, whatever the context says. At most
-// one Options is given.
+// New returns a Store on an open client, which the caller closes. It sends nothing to the server. Set
+// ContextTimeoutEnabled in the client's options: otherwise a request waits for its ReadTimeout even if its context
+// ends. At most one Options is allowed.
 func New(client redis.UniversalClient, options ...Options) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("redis: no client: give New an open one")
@@ -106,7 +108,8 @@ func newStore(client redis.UniversalClient, owned bool, options []Options) (*Sto
 	return keyvalue.New("redis", e), nil
 }
 
-// tagged reports whether a prefix has a hash tag: something between the first brace and the next that closes.
+// tagged reports whether a prefix has a hash tag: a non-empty text between the first opening brace and the next closing
+// one.
 func tagged(prefix string) bool {
 	_, rest, _ := strings.Cut(prefix, "{")
 	return strings.Index(rest, "}") > 0

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore is the part of a Store about accounts.
+// accountStore implements the account methods of a Store.
 type accountStore struct{ runner }
 
 func (s *accountStore) readAccount(rows Rows) (*store.Account, error) {
@@ -33,7 +33,7 @@ func (s *accountStore) readAccount(rows Rows) (*store.Account, error) {
 	return &a, err
 }
 
-// accountArgs are the values of an account after its key.
+// accountArgs returns the values of an account's columns after its key.
 func (s *accountStore) accountArgs(a *store.Account) ([]any, error) {
 	state, err := encodeJSON(a.SessionState)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *accountStore) accountArgs(a *store.Account) ([]any, error) {
 	}, further...), err
 }
 
-// LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
+// LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
 func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error 
 	return s.must(ctx, "link account", s.linkAccount, append(args, s.id(a.UserID))...)
 }
 
-// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
+// UpdateAccount implements [store.AccountStore]. It changes neither the user nor the type of the account.
 func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *accountStore) Account(ctx context.Context, provider, providerAccountID 
 	return one(ctx, &s.runner, "read account", s.account, s.readAccount, provider, providerAccountID)
 }
 
-// Accounts implements [store.AccountStore], ordered by provider and account.
+// Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
 func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	return query(ctx, &s.runner, "list accounts", s.accounts, s.readAccount, s.id(userID))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// authenticatorStore is the part of a Store about authenticators.
+// authenticatorStore implements the passkey methods of a Store.
 type authenticatorStore struct{ runner }
 
 func readAuthenticator(rows Rows) (*store.Authenticator, error) {
@@ -23,7 +23,7 @@ func (s *authenticatorStore) Authenticator(ctx context.Context, credentialID str
 	return one(ctx, &s.runner, "read authenticator", s.authenticator, readAuthenticator, credentialID)
 }
 
-// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
 func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	args := s.withRecordID(authenticators, []any{
 		a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, int64(a.Counter),
@@ -32,7 +32,7 @@ func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.A
 	return s.must(ctx, "create authenticator", s.createAuthenticator, append(args, s.id(a.UserID))...)
 }
 
-// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
+// Authenticators implements [store.AuthenticatorStore]. The list is ordered by credential ID.
 func (s *authenticatorStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return query(ctx, &s.runner, "list authenticators", s.authenticators, readAuthenticator, s.id(userID))
 }

@@ -2,21 +2,21 @@ package sqlstore
 
 import "slices"
 
-// columnNames are those of the columns of each table.
+// columnNames contains the column names of each table.
 type columnNames map[string][]string
 
-// without returns a table's columns but those.
+// without returns the columns of a table except names.
 func (all columnNames) without(table string, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(all[table]), func(name string) bool { return slices.Contains(names, name) })
 }
 
-// builder writes the statements of an engine.
+// builder builds the SQL statements of an engine.
 type builder struct {
 	*engine
 	columns columnNames
 }
 
-// build writes all statements.
+// build builds all statements.
 func (e *engine) build() {
 	b := &builder{engine: e, columns: columnNames{}}
 	for _, t := range e.layout.tables() {
@@ -98,7 +98,7 @@ func (b *builder) buildSessions() {
 	s.expiredSessions = b.countExpired(sessions)
 }
 
-// withUser selects columns of sessions, and the user of each, found by a join or by a LATERAL.
+// withUser selects columns of sessions and of the user of each, with a join or a LATERAL subquery.
 func (b *builder) withUser(w *writer, lateral bool, names ...string) *writer {
 	owner := "u." + b.quoted(users, "id") + " = s." + b.quoted(sessions, "userId")
 	w.add("SELECT ").columns(sessions, "s.", names).add(", ").columns(users, "u.", b.columns[users]).
@@ -154,7 +154,7 @@ func (b *builder) buildRecords() {
 	})
 	taken := byName
 	if !b.dialect.Returning {
-		taken = byVersion // what was read is what is removed
+		taken = byVersion // removes only the version that was read
 		s.recordToTake = b.write(removes, func(w *writer) {
 			w.selectFrom(records, b.columns[records]).where(records, byName).add(" FOR UPDATE")
 		})
@@ -182,12 +182,12 @@ func (b *builder) write(k kind, build func(w *writer)) *statement {
 	return s
 }
 
-// exists asks for a row, for handles that count only changed rows.
+// exists selects a constant from a row with these keys, for databases that count only changed rows.
 func (b *builder) exists(table string, keys []string) *statement {
 	return b.write(reads, func(w *writer) { w.add("SELECT 1 FROM ").table(table).where(table, keys) })
 }
 
-// take removes a row and returns it, where the engine can do both at once.
+// take deletes a row, and returns it if the database supports RETURNING.
 func (b *builder) take(table string, keys, columns []string) *statement {
 	return b.write(removes, func(w *writer) {
 		w.deleteFrom(table).where(table, keys)
@@ -197,8 +197,8 @@ func (b *builder) take(table string, keys, columns []string) *statement {
 	})
 }
 
-// insertOwned inserts a row of a user who exists: the condition is in the statement, because an existing database may
-// lack the foreign key, or an engine may not check it. The user's id is the last value.
+// insertOwned inserts a row only if its user exists. The statement itself has the condition, because an existing
+// database may lack the foreign key or not check it. The user's ID is the last value.
 func (b *builder) insertOwned(table string, columns []string) *statement {
 	return b.write(writes, func(w *writer) {
 		w.insert(table, columns).add(" SELECT ")
@@ -217,11 +217,13 @@ func (b *builder) insertOwned(table string, columns []string) *statement {
 	})
 }
 
-// expired removes rows that have ended, as many as the first value says; the others are those of expiredBefore. The
-// condition stands outside as well as inside of a query for the rows of a batch: a session that is extended between the
-// two stays; not every version of PostgreSQL compares where a row stands once more after it has waited for the row.
-// Where rows linger, the last value is when those ended with which a batch begins, and the ends of what is removed come
-// back.
+// expired deletes a batch of expired rows. The first value is the size of the batch; the others are those of
+// expiredBefore. The condition is both outside and inside the subquery that selects the batch, so that a session that
+// is extended in between is not deleted: not every version of PostgreSQL checks the position of a row again after it
+// has waited for the row.
+//
+// With Dialect.Lingering, the batch starts at the expiry in the last value, and the statement returns the expiry of
+// each deleted row.
 func (b *builder) expired(table string) *statement {
 	const limit = 0
 	return b.write(removes, func(w *writer) {
@@ -237,7 +239,7 @@ func (b *builder) expired(table string) *statement {
 			from.add(" AND " + w.quoted(table, "expires") + " >= ").value(w.next + 1)
 		}
 		from.inOrder(table).add(" LIMIT ").value(limit)
-		w.args = from.args // placeholders are numbered on
+		w.args = from.args // continues the numbering of placeholders
 		rows := w.dialect.Among(b.list(table, b.layout.primary(table)), from.text.String())
 		w.add(rows+" AND (").ended(table, w.next).add(")")
 		if b.lingering() {
@@ -246,7 +248,7 @@ func (b *builder) expired(table string) *statement {
 	})
 }
 
-// countExpired counts the rows that expired would remove, as many as the first value says at most.
+// countExpired counts the rows that expired would delete. The first value is the maximum to count.
 func (b *builder) countExpired(table string) *statement {
 	const limit = 0
 	return b.write(reads, func(w *writer) {

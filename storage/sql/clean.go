@@ -7,8 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// How many rows a batch of DeleteExpired has, and how long it should take at most: the next one is half as large when
-// it took longer.
+// The number of rows in a batch of DeleteExpired, and the target duration. If a batch takes longer, the next one is
+// half as large.
 const (
 	firstBatch   = 100
 	leastBatch   = 25
@@ -16,17 +16,17 @@ const (
 	batchTime    = 10 * time.Millisecond
 )
 
-// cleaner is the part of a Store that deletes what has expired.
+// cleaner implements DeleteExpired.
 type cleaner struct{ runner }
 
-// DeleteExpired implements [store.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires,
-// each in a transaction of its own and small enough to take some 10 ms; after each it waits as long as that took, so
-// that others write. Within a transaction there is no waiting, and what others wait for lasts as long as the
-// transaction.
+// DeleteExpired implements [store.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires.
+// Each batch has its own transaction and is small enough to take about 10 ms. After a batch, DeleteExpired waits as
+// long as the batch took, so that others can write. Within a transaction it does not wait, and its locks last until the
+// transaction ends.
 //
-// When it fails, or the context ends, what it has deleted stays deleted, and the error comes with the number of those
-// rows. A batch that was interrupted is not counted: an engine may finish it. What is left is counted by the same
-// indexes, unless it is within a transaction, which then is over.
+// If it fails or ctx ends, deleted rows stay deleted, and n is their number. An interrupted batch is not counted,
+// although the database may still complete it. The remaining rows are counted with the same indexes, except within a
+// transaction, which has failed then.
 func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	before, err := s.expiredBefore(now)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 	return n, nil
 }
 
-// left counts what has expired, and says whether it stopped counting.
+// left counts the expired rows. more reports whether it stopped at store.MostLeft.
 func (s *cleaner) left(ctx context.Context, before []any) (rows int, more bool, err error) {
 	for _, count := range []*statement{s.expiredSessions, s.expiredTokens, s.expiredRecords} {
 		most := int64(store.MostLeft - rows)
@@ -67,7 +67,7 @@ func (s *cleaner) left(ctx context.Context, before []any) (rows int, more bool, 
 	return rows, false, nil
 }
 
-// inBatches runs a statement of expired until it finds nothing.
+// inBatches runs a statement built by expired until it deletes nothing.
 func (s *cleaner) inBatches(ctx context.Context, operation string, st *statement, before []any) (n int, err error) {
 	var from time.Time
 	for size := int64(firstBatch); ; {
@@ -75,7 +75,7 @@ func (s *cleaner) inBatches(ctx context.Context, operation string, st *statement
 		gone, err := s.batch(ctx, operation, st, append([]any{size}, before...), &from)
 		n += gone
 		if err == nil && gone == 0 && !from.IsZero() {
-			from = time.Time{} // once more from the beginning: others may have added what has ended before
+			from = time.Time{} // start at the beginning again: others may have added rows with an earlier expiry
 			continue
 		}
 		if err != nil || gone == 0 {
@@ -102,8 +102,8 @@ func (s *cleaner) inBatches(ctx context.Context, operation string, st *statement
 	}
 }
 
-// batch deletes some rows. Where those that are gone linger, it begins with those that ended at from, and moves that to
-// where it ended.
+// batch deletes one batch. With Dialect.Lingering, the batch starts at the expiry *from and sets *from to where it
+// ended.
 func (s *cleaner) batch(
 	ctx context.Context, operation string, st *statement, args []any, from *time.Time,
 ) (gone int, err error) {
@@ -129,7 +129,7 @@ func (s *cleaner) batch(
 	return gone, err
 }
 
-// expiredBefore are the values of ended.
+// expiredBefore returns the values of the condition that ended writes.
 func (e *engine) expiredBefore(now time.Time) ([]any, error) {
 	at, err := e.encodeTime(now)
 	if err != nil || !e.bothForms() {
@@ -139,6 +139,6 @@ func (e *engine) expiredBefore(now time.Time) ([]any, error) {
 	return []any{now.UnixMilli(), now.Format(offsetForm), now.Format(compareForm)}, nil
 }
 
-// lingering reports whether DeleteExpired begins each batch where the one before ended, which it can where times stand
-// in the engine's own form, which it orders by.
+// lingering reports whether each batch of DeleteExpired starts where the previous one ended. This requires native
+// times, because only those are ordered by the database.
 func (e *engine) lingering() bool { return e.dialect.Lingering && e.layout.Times == NativeTimes }

@@ -9,12 +9,12 @@ import (
 )
 
 // EmailCollation reports a collation of the email column that ignores case or accents, as in tables that an Auth.js
-// adapter created on MySQL. The unique index then refuses ada@example.com if a user has áda@example.com: creating the
+// adapter created on MySQL. The unique index then rejects ada@example.com if a user has áda@example.com: creating the
 // user fails with [store.ErrConflict]. Lookups are exact under every collation.
 //
-// found names the table, column and collation. fix is the ALTER TABLE statement that changes the collation: it keeps
-// the type and the character set of the column, but not its default value and its comment. Both results are empty if
-// the collation is exact, if the table or column is missing, and on other databases than MySQL and MariaDB.
+// found names the table, column and collation. fix is the ALTER TABLE statement that changes the collation. It
+// preserves the type and the character set of the column, but not its default value and its comment. Both results are
+// empty if the collation is exact, if the table or column is missing, and on other databases than MySQL and MariaDB.
 func (s *Store) EmailCollation(ctx context.Context) (found, fix string, err error) {
 	defer func() { err = store.OpError(ctx, s.dialect.Name, "read collation", err) }()
 	if s.tx != nil {
@@ -54,7 +54,7 @@ func (m *migration) warnOfCollation(ctx context.Context) error {
 	if err != nil || m.collated.Swap(true) || name == "" {
 		return err
 	}
-	//nolint:sloglint // a store has no logger of its own
+	//nolint:sloglint // a store has no own logger
 	slog.WarnContext(ctx, "latchkey: the collation of the email column ignores case or accents: "+
 		"a user with a similar address prevents a sign-up", "table", table, "column", column, "collation", name, "fix", fix)
 	return nil

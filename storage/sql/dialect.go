@@ -6,105 +6,110 @@ import (
 	"time"
 )
 
-// Dialect describes an engine and its driver. All functions without a remark must be set; all must be safe for
-// concurrent use.
+// Dialect describes a database and its driver. Fields without a stated default are required. All functions must be safe
+// for concurrent use.
 type Dialect struct {
-	// Name begins every error: "sqlite".
+	// Name is the prefix of every error, for example "sqlite".
 	Name string
-	// Placeholder is how the n-th value of a statement is written, counted from 1.
+	// Placeholder returns the placeholder for the n-th value of a statement. n starts at 1.
 	Placeholder func(n int) string
-	// Quote writes the name of a table or column.
+	// Quote quotes the name of a table or column.
 	Quote func(name string) string
-	// Type is the type of a kind of column; the one of Counted includes that it is the primary key.
+	// Type returns the SQL type of a column. For Counted it includes PRIMARY KEY.
 	Type func(k Kind) string
-	// TableSuffix ends every CREATE TABLE.
+	// TableSuffix is appended to every CREATE TABLE.
 	TableSuffix string
 
-	// Exact is a condition, beside column = value, that makes the comparison one of bytes; nil: it is one already.
+	// Exact returns a condition that is added to column = value to make the comparison byte-exact. Nil means that the
+	// comparison already is.
 	Exact func(column, value string) string
-	// IntegerID converts a value to the type of counted ids where the engine would take it for a smaller one; nil: it need
-	// not.
+	// IntegerID casts a value to the type of counted IDs, for a database that would infer a smaller type. Nil means that
+	// no cast is needed.
 	IntegerID func(value string) string
-	// EncodeTime is the value that keeps a time in the engine's own form; an error when the engine cannot keep it.
+	// EncodeTime converts a time to the database's own type. It returns an error if that type cannot represent the time.
 	EncodeTime func(t time.Time) (any, error)
-	// DecodeTime reads what the driver returns for it, in UTC.
+	// DecodeTime converts a value from the driver to a time in UTC.
 	DecodeTime func(value any) (time.Time, error)
-	// ReadTime is how a column of such times is selected; nil: by its name.
+	// ReadTime returns the expression that selects a time column. Nil selects the column by its name.
 	ReadTime func(column string) string
-	// TypeOf is an expression for "integer" or "text" on an engine whose columns hold both and sort texts after integers;
-	// nil: a column holds what its type says.
+	// TypeOf returns an expression that evaluates to "integer" or "text", for a database whose columns can contain both
+	// and that sorts texts after integers. Nil means that a column contains only its declared type.
 	TypeOf func(column string) string
-	// TextTime is an expression for the time that a text holds, in UTC as "2006-01-02T15:04:05.000", null when it holds
-	// none. It is needed with TypeOf.
+	// TextTime returns an expression for the time in a text, in UTC as "2006-01-02T15:04:05.000", or null if the text is
+	// no time. It is required with TypeOf.
 	TextTime func(column string) string
-	// Now is an expression for the current time, in UTC, as a column UpdatedAt keeps it. NowText is the same in the form
-	// of OffsetTimes; it is needed with TypeOf.
+	// Now is an expression for the current time in UTC, in the form of an UpdatedAt column. NowText is the same in the
+	// form of OffsetTimes. NowText is required with TypeOf.
 	Now, NowText string
 
-	// Among is a condition for the rows that a query for some rows of the same table finds, which goes on with from; keys
-	// is the primary key. nil: DELETE has ORDER BY and LIMIT.
+	// Among returns a condition for rows that a subquery on the same table selects. from is the rest of the subquery, and
+	// keys is the primary key. Nil means that DELETE supports ORDER BY and LIMIT.
 	Among func(keys, from string) string
-	// Lingering says that an index holds rows that are gone until the engine has cleaned up, so that DeleteExpired begins
-	// each batch where the one before ended rather than going past all that it has deleted. It needs Among and Returning.
+	// Lingering is set if an index contains deleted rows until the database vacuums. Each batch of DeleteExpired then
+	// starts where the previous one ended, so that it does not read all deleted entries again. Lingering requires Among
+	// and Returning.
 	Lingering bool
-	// Returning says that DELETE and INSERT can return what they touched. Where they cannot, SELECT has FOR UPDATE.
+	// Returning is set if DELETE and INSERT support RETURNING. Without it, SELECT must support FOR UPDATE.
 	Returning bool
-	// DriverPrepares says that the driver keeps prepared statements by itself, so that the store does not.
+	// DriverPrepares is set if the driver caches prepared statements. The store then prepares none.
 	DriverPrepares bool
-	// ChangedRows says that a handle may count only rows that an update changed, not those that it found.
+	// ChangedRows is set if an update may report only the rows that it changed, not all rows that it matched.
 	ChangedRows bool
-	// OneWriter makes writers of one Store wait for each other in the process rather than in the engine, for an engine
-	// that has one writer at a time: waiting is then fair and ends with the context.
+	// OneWriter is set for a database that allows one writer at a time. Writers of one Store then wait for each other in
+	// the process and not in the database: waiting is fair and ends with the context.
 	OneWriter bool
-	// Files is a query for the paths of the files that hold the tables; empty: they are on a server.
+	// Files is a query for the paths of the database files. It is empty if the database is a server.
 	Files string
-	// Begin is a statement that begins the work of every transaction; %s is the table of users, quoted. Empty: none.
+	// Begin is a statement that every transaction runs first. %s is the quoted name of the users table. The default is
+	// none.
 	Begin string
 
-	// AfterBatch is a statement that DeleteExpired runs after each batch, when others may write again: what the engine
-	// would otherwise do while one of them waits. Its failure means nothing. Empty: none.
+	// AfterBatch is a statement that DeleteExpired runs after each batch, when others may write again. It does work that
+	// the database would otherwise do while a writer waits. Its errors are ignored. The default is none.
 	AfterBatch string
 
-	// Conflict, NoParent and Retry report whether an error of the driver is a violated unique key, a violated foreign key,
-	// or something that undid the statement and may not happen again, such as a deadlock.
+	// Conflict, NoParent and Retry classify errors of the driver: a violated unique key, a violated foreign key, and a
+	// failure that has undone the statement and may not happen again, such as a deadlock.
 	Conflict, NoParent, Retry func(err error) bool
-	// Missing reports whether an error of the driver says that a table or column is not there.
+	// Missing reports whether an error of the driver means that a table or column does not exist.
 	Missing func(err error) bool
-	// Busy reports whether an error of the driver says that another process holds the lock; nil: the engine waits by
-	// itself.
+	// Busy reports whether an error of the driver means that another process holds the lock. Nil means that the database
+	// waits for locks itself.
 	Busy func(err error) bool
-	// Unavailable reports whether an error of the driver says that the engine takes nobody at the moment: it starts, ends,
-	// or has no connection left; nil: none does. Retry, Busy and broken connections count without it.
+	// Unavailable reports whether an error of the driver means that the database accepts no connections at the moment: it
+	// starts or stops, or its connections are exhausted. If it is nil, no error does. Regardless of Unavailable, broken
+	// connections and errors that Retry or Busy reports count as unavailable too.
 	Unavailable func(err error) bool
-	// Repeats reports whether the message of an error of the driver may repeat a value, in whatever form; nil: it is
-	// looked at.
+	// Repeats reports whether the message of a driver error may contain a value, in any encoding. If it is nil, the
+	// message is searched for the values.
 	Repeats func(err error) bool
 
-	// Read runs a query that changes nothing, outside of transactions, where a driver does so with less than database/sql
-	// takes; nil: the handle runs it. Errors are those of the handle.
+	// Read runs a read-only query outside of transactions, for a driver that is faster when it is called without
+	// database/sql. If it is nil, the handle runs the query. Its errors must be those of the handle.
 	Read func(ctx context.Context, query string, args []any) (Rows, error)
 
-	// LookUps is how many look-ups of sessions ask at once at most, alone or together in one statement. 0: each asks by
-	// itself. Lateral says that the engine finds each session's user by a LATERAL: for a join it would read all users of a
-	// table that is small.
+	// LookUps is the maximum number of concurrent queries for session lookups. Lookups that wait are combined into one
+	// query. Zero disables that: each lookup is one query. Lateral is set if the database should find each session's user
+	// with a LATERAL subquery, because with a join it would scan a small users table.
 	LookUps int
 	Lateral bool
 
-	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.
+	// Migrating runs do on conn while no other process does, in a transaction if the database supports DDL in
+	// transactions.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error
-	// Collation returns the collation of a column and the statement that makes it exact, if the collation treats texts as
-	// equal that differ in case or accents; both are empty if it does not. It is nil if the database has no such columns.
+	// Collation returns the collation of a column and the statement that makes it exact, if the collation ignores case or
+	// accents. Both are empty if the collation is exact. Nil means that the database has no such columns.
 	Collation func(ctx context.Context, conn *sql.Conn, table, column string) (name, fix string, err error)
-	// Schema is a query for the columns and indexes of tables: the name of the table, that of the index or '' for a column
-	// of the table, whether the index is unique for all rows, the column, and its place by which they are ordered. %s is a
-	// query for the names of the tables, in a column called name.
+	// Schema is a query for the columns and indexes of tables. Its result columns are the name of the table, the name of
+	// the index ('' for a column of the table), whether the index is unique for all rows, the name of the column, and its
+	// position, in the order of these. %s is a query for the names of the tables, in a column called name.
 	Schema string
 }
 
-// Rows are the rows of a query, which are read as those of [database/sql.Rows] are. Destinations are pointers to
-// strings, integers and booleans, and [database/sql.Scanner]. One that has a method ScanText(text []byte) may be handed
-// a column of texts by it, nil for null: it copies the text. One that has a method ScanTime(at time.Time) may be handed
-// a column of times by it, the zero time for null.
+// Rows are the rows of a query, with the semantics of [database/sql.Rows]. Destinations are pointers to strings,
+// integers and booleans, and [database/sql.Scanner]. Two optional methods of a destination may be called instead of
+// Scan: ScanText(text []byte) for a text column, with nil for null, which must copy the text; and ScanTime(at
+// time.Time) for a time column, with the zero time for null.
 type Rows interface {
 	Next() bool
 	Scan(into ...any) error

@@ -1,7 +1,6 @@
-// Package sqlstore is what the stores on SQL engines have in common: the statements of the contract of [store.Store]
-// and its companions over database/sql, and the tables they need. A store for an engine describes the engine in a
-// [Dialect]; a [Layout] describes the tables. Applications use the store of their engine: storage/sqlite,
-// storage/postgres, storage/mysql.
+// Package sqlstore is the shared implementation of the stores on SQL databases: the statements of [store.Store] and its
+// optional interfaces over database/sql, and the tables. A [Dialect] describes the database and a [Layout] the tables.
+// Applications use the package of their database: storage/sqlite, storage/postgres or storage/mysql.
 //
-// All statements are written once, in [New]. What an engine must have: unique indexes, transactions, savepoints.
+// [New] builds all statements. A database must support unique indexes, transactions and savepoints.
 package sqlstore

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// failed names the operation and turns the driver's errors into those of the contract. args are what was asked, which
-// may be a token: an error of the driver that repeats one of them is not shown.
+// failed adds the operation to an error, and converts driver errors to those of the contract. args are the statement's
+// values, which may include a token: a driver message that contains one of them is hidden.
 func (e *engine) failed(ctx context.Context, operation string, err error, args []any) error {
 	switch {
 	case err == nil || errors.Is(err, store.ErrNotFound):
@@ -28,13 +28,13 @@ func (e *engine) failed(ctx context.Context, operation string, err error, args [
 	return store.OpError(ctx, e.dialect.Name, operation, err)
 }
 
-// passing reports whether an error is one that time mends.
+// passing reports whether an error is temporary.
 func (d *Dialect) passing(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || d.Retry(err) || d.Busy != nil && d.Busy(err) ||
 		d.Unavailable != nil && d.Unavailable(err)
 }
 
-// shown says what to do where a table is missing, and hides a message that may repeat a value.
+// shown adds the fix if a table is missing, and hides a message that may contain a value.
 func (d *Dialect) shown(err error, args []any) error {
 	missing := d.Missing(err)
 	if d.Repeats != nil && d.Repeats(err) || repeats(err.Error(), args) {
@@ -47,8 +47,8 @@ func (d *Dialect) shown(err error, args []any) error {
 	return err
 }
 
-// repeats reports whether a message holds the beginning of a value: drivers cut long ones. Values as short as words are
-// not looked for: they may be words of the message.
+// repeats reports whether a message contains the beginning of a value. It compares only the beginning, because drivers
+// truncate long values. It ignores values shorter than 6 bytes, which may be ordinary words of the message.
 func repeats(message string, args []any) bool {
 	for _, arg := range args {
 		if text, ok := arg.(string); ok && len(text) >= 6 && strings.Contains(message, text[:min(len(text), 16)]) {
@@ -58,7 +58,7 @@ func repeats(message string, args []any) bool {
 	return false
 }
 
-// unshown is an error that repeats a value. Who needs it finds it with errors.As.
+// unshown hides the message of an error that contains a value. errors.As finds the original.
 type unshown struct{ err error }
 
 func (unshown) Error() string {

@@ -11,7 +11,7 @@ func ExampleLayout() {
 	layout := sqlstore.Layout{
 		Prefix:      "auth_",                                                 // auth_users, auth_sessions, …
 		Columns:     map[string]string{"users.emailVerified": "verified_at"}, // a name of your own
-		UserMembers: []string{"role"},                                        // a column, in place of one member in extra
+		UserMembers: []string{"role"},                                        // a separate column instead of a member in extra
 		IDs:         sqlstore.IntegerIDs,                                     // counted by the engine
 	}
 	fmt.Println(layout.Prefix + "users, " + layout.Prefix + "sessions")

@@ -9,23 +9,24 @@ import (
 	"github.com/latchkey-go/latchkey/core/store/batch"
 )
 
-// lookUp is a look-up of a session and its user. One allocation: every page request makes it.
+// lookUp is a lookup of a session and its user. It is a single allocation, because every page request makes one.
 type lookUp struct {
 	token string
 	row   sessionWithUser
-	found *store.User // nil: there is no session
-	err   error       // of it alone, when it was asked for with others
+	found *store.User // nil if there is no session
+	err   error       // of this lookup only, when it ran in a batch
 }
 
-// sessionWithUser scans a session with its user. Of the session it takes its end: whose it is says the user's row.
+// sessionWithUser scans a session with its user. Of the session it reads only the expiry; the user's row has the user
+// ID.
 type sessionWithUser struct {
 	expires timeColumn
 	user    userRow
 	into    [9]any
 }
 
-// SessionAndUser implements [store.SessionStore]: one query over two unique indexes, for a session or for several that
-// are asked for at once.
+// SessionAndUser implements [store.SessionStore]. It runs one query over two unique indexes. Concurrent lookups may be
+// combined into one query.
 func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	l := &lookUp{token: token, row: s.sessionWithUser()}
 	err := s.find(ctx, l)
@@ -42,13 +43,13 @@ func (s *sessionStore) find(ctx context.Context, l *lookUp) error {
 	if s.lookUps == nil || s.tx != nil {
 		return s.lookUpOne(ctx, l)
 	}
-	if skip, _ := s.storable("read session", reads, []any{l.token}); skip { // it would fail for others too
+	if skip, _ := s.storable("read session", reads, []any{l.token}); skip { // it would fail the whole batch
 		return nil
 	}
 	switch err := s.lookUps.Do(ctx, l); {
 	case err == nil:
 		return l.err
-	case err == ctx.Err(): //nolint:errorlint // that of Do itself: those of statements name the operation
+	case err == ctx.Err(): //nolint:errorlint // from Do itself: errors of statements name the operation
 		return s.failed(ctx, "read session", err, nil)
 	default:
 		return err
@@ -63,15 +64,15 @@ func (r *runner) lookUpOne(ctx context.Context, l *lookUp) error {
 	return err
 }
 
-// groups are for how many tokens there are statements: an engine that plans each list anew takes longer for that than
-// for several look-ups. The largest is for as many as [batch.Calls] gives.
+// groups are the batch sizes that have a prepared statement. There are only two, because a database that plans each new
+// statement takes longer for that than for several lookups. The largest is the maximum batch size of [batch.Calls].
 var groups = [...]int{4, batch.Most}
 
-// seed is of hashes by which tokens are compared first: how long a comparison of two visitors' tokens takes would tell
-// one of them how they begin.
+// seed is for hashes that are compared before the tokens. Without them, the duration of a comparison between the tokens
+// of two users would reveal to one of them how the other token begins.
 var seed = maphash.MakeSeed()
 
-// lookUpAll is lookUpOne for several, of which some may be for the same session: each gets a user of its own.
+// lookUpAll is lookUpOne for several lookups. Some may be for the same session: each gets its own copy of the user.
 func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
 	size := 0
 	for groups[size] < len(all) {
@@ -79,7 +80,7 @@ func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
 	}
 	tokens := make([]any, groups[size])
 	for i := range tokens {
-		tokens[i] = all[min(i, len(all)-1)].token // the last fills what is left
+		tokens[i] = all[min(i, len(all)-1)].token // unused places repeat the last token
 	}
 	var hashes [batch.Most]uint64
 	for i, l := range all {
@@ -102,7 +103,7 @@ func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, store.ErrUnavailable) {
 		return err
 	}
-	for _, l := range all { // one of the tokens may be what the engine refuses
+	for _, l := range all { // one of the tokens may be a value that the database rejects
 		l.found = nil
 		l.err = r.lookUpOne(ctx, l)
 	}
@@ -113,7 +114,7 @@ func (e *engine) sessionWithUser() sessionWithUser {
 	return sessionWithUser{expires: timeColumn{engine: e}, user: e.userRow()}
 }
 
-// scan reads a row, whose first columns it scans into what it is given.
+// scan reads a row: first the given destinations, then the columns of a sessionWithUser.
 func (r *sessionWithUser) scan(rows Rows, first ...any) (*store.User, error) {
 	into := append(append(r.into[:0], first...), &r.expires)
 	if err := rows.Scan(r.user.into(into)...); err != nil {

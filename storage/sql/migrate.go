@@ -12,36 +12,36 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// versions is the table that remembers which version the tables have, and readable its column for the version of the
-// oldest program that goes on with them. The README has the rule for steps from one version to the next.
+// versions is the table with the schema version. Its column readable has the version of the oldest program that can use
+// the tables. The README has the rule for steps between versions.
 const (
 	versions = "latchkey_schema"
 	readable = "readable"
 )
 
-// current is the version that this program makes, and readableFrom that of the oldest program that goes on with it.
+// current is the schema version of this program, and readableFrom that of the oldest program that can use it.
 const (
 	current      = 2
 	readableFrom = 1
 )
 
-// migration is a run of Migrate on one connection.
+// migration is one run of Migrate on one connection.
 type migration struct {
 	*engine
 	conn *sql.Conn
 }
 
-// Migrate compares the tables with those that the store needs, each time it is called, and makes what is missing:
-// tables, indexes and columns of its own, such as extra, also where a schema tool has dropped them from the tables of
-// an Auth.js adapter. It changes and removes nothing else. It may run at every start and from several processes at
-// once. If nothing is missing, it runs two queries. The table latchkey_schema keeps the version.
+// Migrate compares the tables with those that the store needs, and creates what is missing: tables, indexes, and the
+// store's own columns, such as extra. So it also restores what a schema tool has dropped from the tables of an Auth.js
+// adapter. It changes and deletes nothing else. It may run at every start and in several processes concurrently. If
+// nothing is missing, it runs two queries. The table latchkey_schema contains the version.
 //
 // On MySQL the first call for a Store runs one more query. It logs a warning to [slog.Default] if the collation of the
 // email column ignores case or accents: [Store.EmailCollation].
 //
-// On a database of a later version it adds nothing to that version, and fails unless that version says that programs of
-// this one go on with it. It fails on tables that lack what cannot be added, and on rows that share what must
-// be unique; the error names table and columns.
+// On a database with a later version it adds nothing, and fails unless that version declares programs of this version
+// compatible. It also fails if tables lack columns that it cannot add, and if rows violate a required unique key. The
+// error names table and columns.
 func (s *Store) Migrate(ctx context.Context) (err error) {
 	defer func() { err = store.OpError(ctx, s.dialect.Name, "migrate", err) }()
 	if s.tx != nil {
@@ -68,7 +68,7 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	}
 	if len(missing) > 0 {
 		err := s.dialect.Migrating(ctx, conn, func() error {
-			missing, err := m.missing(ctx) // another process may have been faster
+			missing, err := m.missing(ctx) // another process may have migrated meanwhile
 			if err != nil {
 				return err
 			}
@@ -91,8 +91,8 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	return err
 }
 
-// Missing names what [Store.Migrate] would make, and makes nothing: tables, columns and indexes that are not there. Its
-// error says what Migrate could not mend.
+// Missing lists what [Store.Migrate] would create (tables, columns and indexes) and changes nothing. It returns an
+// error for a problem that Migrate cannot fix.
 func (s *Store) Missing(ctx context.Context) (what []string, err error) {
 	defer func() { err = store.OpError(ctx, s.dialect.Name, "compare tables", err) }()
 	if s.tx != nil {
@@ -111,7 +111,7 @@ func (s *Store) Missing(ctx context.Context) (what []string, err error) {
 	return named(changes), err
 }
 
-// named are the changes in words. What comes with a new table is not repeated, nor what a change does on its way.
+// named describes the changes in words. It omits changes that belong to a new table, and intermediate steps.
 func named(changes []change) (all []string) {
 	made := map[string]bool{}
 	for _, c := range changes {
@@ -131,11 +131,11 @@ func named(changes []change) (all []string) {
 	return all
 }
 
-// emptying makes empty addresses absent before an index over them is made.
+// emptying is the change that sets empty email addresses to null before a unique index on them is created.
 const emptying = "empty addresses"
 
-// Locked is a Migrating for engines whose DDL is part of transactions. begin are the statements that open the
-// transaction and take the lock.
+// Locked returns a function for Dialect.Migrating, for a database that supports DDL in transactions. begin are the
+// statements that begin the transaction and take the lock.
 func Locked(begin ...string) func(ctx context.Context, conn *sql.Conn, do func() error) error {
 	return func(ctx context.Context, conn *sql.Conn, do func() error) (err error) {
 		rollBack := func() error {
@@ -143,7 +143,7 @@ func Locked(begin ...string) func(ctx context.Context, conn *sql.Conn, do func()
 			return err
 		}
 		if _, err := conn.ExecContext(ctx, begin[0]); err != nil {
-			_ = rollBack() // who was interrupted may have begun, and the connection would keep the lock
+			_ = rollBack() // an interrupted statement may have begun the transaction, and the connection would hold the lock
 			return err
 		}
 		done := false
@@ -166,17 +166,17 @@ func Locked(begin ...string) func(ctx context.Context, conn *sql.Conn, do func()
 	}
 }
 
-// change is one statement that mends the tables.
+// change is one statement that fixes the schema.
 type change struct {
 	table string // the name in the database
-	what  string // begins the error of one that fails
+	what  string // the prefix of its error
 	text  string
 	args  []any
-	// unique are the columns that a unique index is made over.
+	// unique are the columns of a new unique index.
 	unique []string
 }
 
-// mend runs changes in their order.
+// mend applies the changes in order.
 func (m *migration) mend(ctx context.Context, changes []change) error {
 	for _, c := range changes {
 		_, err := m.conn.ExecContext(ctx, c.text, c.args...)
@@ -192,13 +192,13 @@ func (m *migration) mend(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// present is a table as it is in the database.
+// present is the state of a table in the database.
 type present struct {
 	columns []string
 	indexes []index
 }
 
-// missing compares what is there with what is wanted and returns what would mend it.
+// missing compares the database with the layout and returns the changes that fix the difference.
 func (m *migration) missing(ctx context.Context) ([]change, error) {
 	there, err := m.present(ctx)
 	if err != nil {
@@ -208,7 +208,7 @@ func (m *migration) missing(ctx context.Context) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	related := true // foreign keys point to a table that this migration makes
+	related := true // the new tables have foreign keys
 	for _, t := range m.layout.tables() {
 		name := m.layout.table(t.name)
 		table := there[name]
@@ -229,7 +229,7 @@ func (m *migration) missing(ctx context.Context) ([]change, error) {
 	return changes, nil
 }
 
-// present reads the tables of the layout and that of the versions, those that are there, by their names.
+// present reads the existing tables of the layout and the versions table, by name.
 func (m *migration) present(ctx context.Context) (there map[string]*present, err error) {
 	var names []string
 	var args []any
@@ -271,7 +271,8 @@ func (m *migration) present(ctx context.Context) (there map[string]*present, err
 	return there, nil
 }
 
-// version returns what makes the table of versions say the current one, or that a later one is there already.
+// version returns the changes that set the current version in the versions table. It returns an error for an
+// incompatible later version.
 func (m *migration) version(ctx context.Context, there *present) (changes []change, err error) {
 	table, key := m.dialect.Quote(versions), m.dialect.Quote("tables")
 	at, from := 0, sql.NullInt64{}
@@ -282,7 +283,7 @@ func (m *migration) version(ctx context.Context, there *present) (changes []chan
 			text: "CREATE TABLE " + table + " (" + key + " " + m.dialect.Type(Name) + " NOT NULL PRIMARY KEY, " +
 				"version INTEGER NOT NULL, " + readable + " INTEGER)" + m.dialect.TableSuffix,
 		})
-	case !slices.Contains(there.columns, readable): // an earlier program made it
+	case !slices.Contains(there.columns, readable): // created by an earlier program
 		changes = append(changes, change{
 			table: versions, what: "add column " + readable,
 			text: "ALTER TABLE " + table + " ADD COLUMN " + readable + " INTEGER",
@@ -316,8 +317,8 @@ func (m *migration) version(ctx context.Context, there *present) (changes []chan
 		}), nil
 }
 
-// missingColumns adds the columns of ours that a table lacks. Those of an adapter cannot be added: what would stand in
-// them?
+// missingColumns adds the missing columns that belong to the store. Columns of an Auth.js adapter cannot be added,
+// because their values are unknown.
 func (m *migration) missingColumns(t *table, there *present) (changes []change, err error) {
 	name := m.layout.table(t.name)
 	for _, c := range t.columns {
@@ -335,7 +336,7 @@ func (m *migration) missingColumns(t *table, there *present) (changes []change, 
 	return changes, nil
 }
 
-// missingIndexes makes the indexes that are missing. A unique one over fewer columns serves as well.
+// missingIndexes adds missing indexes. A unique index over fewer columns also satisfies the requirement.
 func (m *migration) missingIndexes(t *table, there *present) (changes []change) {
 	name := m.layout.table(t.name)
 	for _, want := range t.indexes {
@@ -357,7 +358,7 @@ func (m *migration) missingIndexes(t *table, there *present) (changes []change) 
 		if want.unique {
 			made.unique = columns
 		}
-		// An absent address is null here; empty ones would violate the unique index.
+		// A missing address is null here; empty addresses would violate the unique index.
 		if t.name == users && want.name == "email" {
 			email := m.quoted(users, "email")
 			changes = append(changes, change{

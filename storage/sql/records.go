@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore is the part of a Store about records.
+// recordStore implements the record methods of a Store.
 type recordStore struct{ runner }
 
 func (s *recordStore) readRecord(rows Rows) (*store.Record, error) {
@@ -43,7 +43,7 @@ func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 	return err
 }
 
-// checkedRecord returns the value that keeps when a record ends, unless the record cannot be written.
+// checkedRecord validates a record and returns the value for its expires column.
 func (s *recordStore) checkedRecord(r *store.Record) (any, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Reco
 	return one(ctx, &s.runner, "read record", s.record, s.readRecord, kind, key)
 }
 
-// UpdateRecord implements [store.RecordStore]: one update, which finds the version or not.
+// UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
 func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "update record"
 	expires, err := s.checkedRecord(r)
@@ -80,7 +80,7 @@ func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	return s.failed(ctx, operation, store.ErrConflict, nil)
 }
 
-// DeleteRecord implements [store.RecordStore]. Of any number of concurrent calls one gets the record.
+// DeleteRecord implements [store.RecordStore]. Of concurrent calls only one gets the record.
 func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "delete record"
 	if !store.IsRecordName(kind, key) {
@@ -100,7 +100,7 @@ func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*stor
 		case !errors.Is(err, store.ErrNotFound):
 			return nil, err
 		}
-		// Another call has written or removed it between the two statements.
+		// Another call has written or deleted it between the two statements.
 	}
 }
 
@@ -111,13 +111,13 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 		st, args = s.userRecordsOfKind, append(args, kind)
 	}
 	list, err := query(ctx, &s.runner, "list records", st, s.readRecord, args...)
-	slices.SortFunc(list, func(a, b *store.Record) int { // not by the engine, which may sort as a language does
+	slices.SortFunc(list, func(a, b *store.Record) int { // not by the database, which may use a language-specific order
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
 	return list, err
 }
 
-// DeleteUserRecords implements [store.RecordStore]. It is one statement.
+// DeleteUserRecords implements [store.RecordStore] with one statement.
 func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	st, args := s.deleteUserRecords, []any{s.id(userID)}
 	if kind != "" {

@@ -11,13 +11,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// runner runs statements, on the handle or within a transaction. The parts of a Store have a copy each.
+// runner runs statements, on the handle or within a transaction. Each part of a Store has a copy.
 type runner struct {
 	*engine
 	tx *transaction // nil outside transactions
 }
 
-// target is what statements run on: the handle or a transaction.
+// target is the handle or a transaction.
 type target interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -30,7 +30,7 @@ func (r *runner) target() target {
 	return r.db
 }
 
-// exec runs a statement and returns how many rows it changed.
+// exec runs a statement and returns the number of rows that it changed.
 func (r *runner) exec(ctx context.Context, operation string, st *statement, args ...any) (n int64, err error) {
 	result, err := r.execute(ctx, operation, st, args)
 	if err != nil || result == nil {
@@ -40,7 +40,7 @@ func (r *runner) exec(ctx context.Context, operation string, st *statement, args
 	return n, r.failed(ctx, operation, err, nil)
 }
 
-// execute runs a statement; the result is nil when it can have no effect.
+// execute runs a statement. The result is nil if the statement can have no effect.
 func (r *runner) execute(
 	ctx context.Context, operation string, st *statement, args []any,
 ) (result sql.Result, err error) {
@@ -69,7 +69,7 @@ func (r *runner) execute(
 	return result, r.failed(ctx, operation, err, args)
 }
 
-// must is exec for a statement that changes a row, or there is none.
+// must is exec for a statement that must change a row. It returns ErrNotFound if there is none.
 func (r *runner) must(ctx context.Context, operation string, st *statement, args ...any) error {
 	n, err := r.exec(ctx, operation, st, args...)
 	if err == nil && n == 0 {
@@ -78,8 +78,8 @@ func (r *runner) must(ctx context.Context, operation string, st *statement, args
 	return err
 }
 
-// found is must for an update. Where the handle may count only changed rows, a row that was left as it was is looked
-// for.
+// found is must for an update. If the database may count only changed rows, found checks whether an unchanged row
+// exists.
 func (r *runner) found(ctx context.Context, operation string, st, look *statement, keys int, args ...any) error {
 	n, err := r.exec(ctx, operation, st, args...)
 	if err != nil || n > 0 {
@@ -95,7 +95,7 @@ func (r *runner) found(ctx context.Context, operation string, st, look *statemen
 	return err
 }
 
-// prepared returns a statement for where this Store works.
+// prepared returns a prepared statement for the handle or the transaction.
 func (r *runner) prepared(ctx context.Context, st *statement) (*sql.Stmt, error) {
 	if r.tx == nil {
 		return st.prepared(ctx, r.db)
@@ -106,7 +106,7 @@ func (r *runner) prepared(ctx context.Context, st *statement) (*sql.Stmt, error)
 	if p := st.ready.Load(); p != nil {
 		return r.tx.StmtContext(ctx, p), nil
 	}
-	return r.tx.PrepareContext(ctx, st.text) // it could not be prepared before the transaction; here it says why
+	return r.tx.PrepareContext(ctx, st.text) // it could not be prepared before the transaction; this returns the reason
 }
 
 // query runs a statement and returns its rows.
@@ -121,11 +121,11 @@ func query[T any](
 	if err != nil {
 		return nil, err
 	}
-	return list[len(list)-n:], nil // without what attempts have read that the engine undid
+	return list[len(list)-n:], nil // without the rows of attempts that the database has undone
 }
 
-// each runs a statement and reads its rows to the end, which is when an engine has done all that the statement does. It
-// returns how many there were. Where the engine undoes it, read sees the rows of the next attempt too.
+// each runs a statement and reads its rows to the end: only then has the database completed the statement. It returns
+// the number of rows. If the database undoes the statement, each retries, and read sees the rows of both attempts.
 func (r *runner) each(
 	ctx context.Context, operation string, st *statement, args []any, read func(Rows) error,
 ) (n int, err error) {
@@ -137,7 +137,7 @@ func (r *runner) each(
 		return 0, r.failed(ctx, operation, err, nil)
 	}
 	defer r.leave(st.kind)
-	for a := (attempt{runner: r, came: came}); ; { // retrying with fewer calls: every look-up of a session comes here
+	for a := (attempt{runner: r, came: came}); ; { // retrying, inlined to save calls: every session lookup runs this
 		if err = r.findForm(ctx, st, args); err == nil {
 			n, err = r.eachOnce(ctx, st, args, read)
 		}
@@ -165,7 +165,7 @@ func (r *runner) eachOnce(ctx context.Context, st *statement, args []any, read f
 	return n, rows.Err()
 }
 
-// rows begins a query, by the shortest way that there is.
+// rows starts a query, with as few layers as possible.
 func (r *runner) rows(ctx context.Context, st *statement, args []any) (Rows, error) {
 	args = r.placed(st, args)
 	if st.kind == reads && r.tx == nil && r.dialect.Read != nil {
@@ -181,7 +181,7 @@ func (r *runner) rows(ctx context.Context, st *statement, args []any) (Rows, err
 	return p.QueryContext(ctx, args...)
 }
 
-// one is query for a row that is there, or there is none.
+// one is query for a single row. It returns ErrNotFound if there is none.
 func one[T any](
 	ctx context.Context, r *runner, operation string, st *statement, read func(Rows) (T, error), args ...any,
 ) (row T, err error) {
@@ -199,8 +199,8 @@ func one[T any](
 	return row, nil
 }
 
-// take removes a row and returns it. Where the engine cannot do both at once, the row is read first and the count of
-// removed rows decides which call got it.
+// take deletes a row and returns it. If the database does not support RETURNING, take reads the row first, and the
+// number of deleted rows decides which concurrent call gets it.
 func take[T any](
 	ctx context.Context, r *runner, operation string, look, remove *statement,
 	read func(Rows) (T, error), args ...any,
@@ -218,8 +218,8 @@ func take[T any](
 	return row, nil
 }
 
-// storable refuses texts that would come back changed, or cut off by other tools. Where they are only looked for, skip
-// says that nothing can be found.
+// storable rejects texts that the database would change, or that other tools would truncate. If the statement only
+// searches for the text, skip reports that there is no result.
 func (r *runner) storable(operation string, k kind, args []any) (skip bool, err error) {
 	for _, arg := range args {
 		if _, impossible := arg.(noID); impossible {

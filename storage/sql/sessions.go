@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore is the part of a Store about sessions.
+// sessionStore implements the session methods of a Store.
 type sessionStore struct{ runner }
 
 // sessionRow scans a session.
@@ -37,7 +37,8 @@ func (s *sessionStore) readSession(rows Rows) (*store.Session, error) {
 	return row.session(), nil
 }
 
-// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+// CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist, and ErrConflict if
+// the token exists.
 func (s *sessionStore) CreateSession(ctx context.Context, v *store.Session) error {
 	expires, err := s.encodeTime(v.Expires)
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *sessionStore) CreateSession(ctx context.Context, v *store.Session) erro
 	return s.must(ctx, "create session", s.createSession, append(args, s.id(v.UserID))...)
 }
 
-// UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
+// UpdateSession implements [store.SessionStore] with one update.
 func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at, err := s.encodeTime(expires)
 	if err != nil {
@@ -56,15 +57,15 @@ func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires 
 	return s.found(ctx, "extend session", s.updateSession, s.session, 1, at, token)
 }
 
-// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
+// DeleteSession implements [store.SessionStore]. Of concurrent calls only one gets the session.
 func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	return take(ctx, &s.runner, "delete session", s.session, s.deleteSession, s.readSession, token)
 }
 
-// Sessions implements [store.SessionLister], those that end first coming first.
+// Sessions implements [store.SessionLister]. The list is ordered by expiry.
 func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	list, err := query(ctx, &s.runner, "list sessions", s.sessions, s.readSession, s.id(userID))
-	slices.SortFunc(list, func(a, b *store.Session) int { // not by the engine: a column may hold times in two forms
+	slices.SortFunc(list, func(a, b *store.Session) int { // not by the database: a column may contain times in two forms
 		return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(string(a.Token), string(b.Token)))
 	})
 	return list, err

@@ -7,21 +7,21 @@ import (
 	"sync/atomic"
 )
 
-// kind is what a statement does, and so what a text means that the engine cannot keep.
+// kind is the effect of a statement. It decides how the store treats a text that the database cannot represent.
 type kind int
 
 const (
-	reads   kind = iota // looks up by keys: nothing has such a key
-	removes             // changes or removes what is found by keys: likewise
-	writes              // keeps the texts it is given: it must refuse
+	reads   kind = iota // looks up by key: no row can have such a key
+	removes             // changes or deletes by key: no row can have such a key
+	writes              // stores the text: the store must reject it
 )
 
-// statement is prepared when it is first used and kept from then on, unless the driver does that.
+// statement is prepared on first use and then cached, unless the driver caches statements.
 type statement struct {
 	text  string
 	kind  kind
-	args  []int      // which value stands at each placeholder, counted from 0
-	mu    sync.Mutex // one preparation at a time
+	args  []int      // the index of the value for each placeholder, from 0
+	mu    sync.Mutex // serializes preparation
 	ready atomic.Pointer[sql.Stmt]
 }
 
@@ -41,10 +41,10 @@ func (s *statement) prepared(ctx context.Context, db *sql.DB) (*sql.Stmt, error)
 	return p, err
 }
 
-// textForm stands for a value of its own in args: whether times are written as texts.
+// textForm is a special index in args. Its value reports whether times are written as texts.
 const textForm = -1
 
-// placed puts the values where the placeholders are.
+// placed returns the values in the order of the placeholders.
 func (e *engine) placed(s *statement, args []any) []any {
 	out := make([]any, len(s.args))
 	for i, n := range s.args {
@@ -60,11 +60,11 @@ func (e *engine) placed(s *statement, args []any) []any {
 	return out
 }
 
-// statements are all that a store ever asks.
+// statements are all statements of a store.
 type statements struct {
 	all []*statement
 
-	// eachEmail reads a whole table: it is not among all, and not prepared.
+	// eachEmail reads a whole table. It is not in all, and is not prepared.
 	eachEmail string
 
 	createUser, user, userByEmail, userByAccount, updateUser, userExists, deleteUser *statement
@@ -85,7 +85,7 @@ type statements struct {
 	deleteExpiredRecords, expiredRecords                                              *statement
 }
 
-// The keys that rows are found by.
+// The keys of lookups.
 var (
 	byID          = []string{"id"}
 	byEmail       = []string{"email"}

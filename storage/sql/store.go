@@ -11,11 +11,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store/batch"
 )
 
-// Store is a store on an SQL engine: a [store.Store] with all the interfaces beside it. It is safe for concurrent use;
-// the package of an engine makes it.
+// Store is a store on an SQL database: a [store.Store] that implements all optional interfaces too. It is safe for
+// concurrent use. Create it with the package of the database.
 //
-// Errors begin with the engine and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
-// [store.ErrNotFound]. On PostgreSQL a failed statement ends the transaction that it was part of.
+// Errors begin with the database and the operation, and never contain a value. A duplicate key is [store.ErrConflict],
+// and a missing row is [store.ErrNotFound]. On PostgreSQL a failed statement aborts its transaction.
 type Store struct {
 	runner
 	userStore
@@ -41,8 +41,8 @@ var (
 	_ store.EmailLister            = (*Store)(nil)
 )
 
-// New returns a Store on an open handle. It asks the engine nothing: the tables may still have to be made. Of layouts
-// at most one is given; none is the zero value.
+// New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet. At most one
+// layout is allowed. The default is the zero value.
 func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	if db == nil {
 		return nil, fmt.Errorf("%s: no handle: give New an open *sql.DB", dialect.Name)
@@ -73,15 +73,15 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	return storeOn(runner{engine: e}), nil
 }
 
-// storeOn is the Store whose statements r runs.
+// storeOn returns the Store whose statements r runs.
 func storeOn(r runner) *Store {
 	return &Store{
 		r, userStore{r}, accountStore{r}, sessionStore{r}, tokenStore{r}, authenticatorStore{r}, recordStore{r}, cleaner{r},
 	}
 }
 
-// NewOwner is [New] for a handle that the package of the engine has opened itself: Close closes it too, and so does
-// NewOwner when it fails.
+// NewOwner is [New] for a handle that the caller's package has opened. Close closes the handle too, and so does
+// NewOwner if it fails.
 func NewOwner(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	s, err := New(db, dialect, layouts...)
 	if err != nil {
@@ -91,7 +91,7 @@ func NewOwner(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	return s, nil
 }
 
-// Close releases the prepared statements, and closes the handle if the Store opened it: one that was given stays open.
+// Close closes the prepared statements. It closes the handle only if the Store opened it.
 func (s *Store) Close() error {
 	if s.tx != nil {
 		return fmt.Errorf("%s: close: this is the store of a transaction", s.dialect.Name)
@@ -108,13 +108,13 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Ping reaches for the engine.
+// Ping checks the connection to the database.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.failed(ctx, "ping", s.retrying(ctx, time.Now(), func() error { return s.db.PingContext(ctx) }), nil)
 }
 
-// Files returns the paths of the files that hold the tables, without their journals, for tools that examine
-// permissions. It returns none if the engine is a server or keeps everything in memory.
+// Files returns the paths of the database files, without their journals, for tools that check permissions. The list is
+// empty for a server and for a database in memory.
 func (s *Store) Files(ctx context.Context) (paths []string, err error) {
 	if s.dialect.Files == "" {
 		return nil, nil
@@ -135,7 +135,7 @@ func (s *Store) Files(ctx context.Context) (paths []string, err error) {
 	return paths, s.failed(ctx, operation, rows.Err(), nil)
 }
 
-// Queries returns the text of every statement that the store runs, for tests that ask the engine how it would run them.
+// Queries returns the text of every statement of the store, for tests that examine query plans.
 func (s *Store) Queries() []string {
 	var list []string
 	for _, st := range s.all {
@@ -144,13 +144,13 @@ func (s *Store) Queries() []string {
 	return list
 }
 
-// InTransaction implements [store.Transactor]. tx is a *Store. When the engine undid the transaction because of a
-// concurrent one, as in a deadlock or a serialization failure, do is called again from the start, in a new transaction,
-// up to five times in all while the context lasts: what it has noted outside of the store, it has to note anew.
+// InTransaction implements [store.Transactor]. tx is a *Store. If the database aborts the transaction because of a
+// concurrent one (a deadlock or serialization failure), do runs again in a new transaction, up to five times in all
+// while ctx lasts. do must therefore reset what it has stored outside of the database.
 //
-// A transaction within a transaction is a savepoint: when it fails, what it did is undone and the outer one goes on. On
-// SQLite, which has one writer, a call to the outer store with the context of do is an error: it would wait for the
-// transaction that waits for it.
+// A transaction within a transaction is a savepoint: if it fails, its changes are undone and the outer transaction
+// continues. On SQLite, which allows one writer, a call to the outer store with the context of do returns an error: it
+// would wait for the transaction that waits for it.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.inTransaction(ctx, "transaction", func(ctx context.Context, tx *runner) error {
 		return do(ctx, storeOn(*tx))

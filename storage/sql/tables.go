@@ -5,59 +5,56 @@ import (
 	"strings"
 )
 
-// Kind is what a column holds; a [Dialect] gives each kind a type.
+// Kind is the type of a column. A [Dialect] maps each Kind to an SQL type.
 type Kind int
 
 // The kinds of columns.
 const (
-	// Name is a short text that is searched for: an e-mail address, a provider, an id.
+	// Name is a short text that is searched for: an email address, a provider, an ID.
 	Name Kind = iota
-	// Key is a text of any bytes that is searched for: a token, an ID that another system made.
+	// Key is a text of arbitrary bytes that is searched for: a token, or an ID from another system.
 	Key
 	// Text is a text of any length.
 	Text
-	// Integer has 64 bits.
+	// Integer is a 64-bit integer.
 	Integer
 	// Boolean is true or false.
 	Boolean
-	// Time is a time in the engine's own form.
+	// Time is a time in the database's own type.
 	Time
 	// ISOText is a time as text.
 	ISOText
-	// Counted is an integer that the engine counts, the key of its table.
+	// Counted is an integer primary key that the database generates.
 	Counted
 	// UUID is a UUID.
 	UUID
-	// AnyTime is a time as an integer or as text, whichever is written; only engines with Dialect.TypeOf are asked for it.
+	// AnyTime is a time as an integer or a text. It is used only with Dialect.TypeOf.
 	AnyTime
 )
 
-// column is one column of a table.
 type column struct {
 	name string
 	kind Kind
 	null bool
-	// added says that Migrate adds the column to a table of another program.
+	// added is set if Migrate adds the column to a table of another program.
 	added bool
 }
 
-// index is a set of columns that is searched by.
 type index struct {
 	name    string
 	unique  bool
 	columns []string
 }
 
-// table is one table.
 type table struct {
 	name    string
 	columns []column
 	primary []string
-	owned   bool // its rows go with the user
+	owned   bool // its rows are deleted with the user
 	indexes []index
 }
 
-// tables are all tables in the order in which they can be made.
+// tables returns all tables in the order in which they can be created.
 func (l *Layout) tables() []table {
 	id, owner, when := l.kinds()
 	list := []table{
@@ -84,13 +81,13 @@ func (l *Layout) tables() []table {
 		case accounts:
 			t.members(l.AccountMembers)
 		}
-		// A unique index over the primary key is what a table of another program may lack.
+		// A table of another program may lack a unique index over the primary key.
 		t.indexes = append([]index{{"unique", true, t.primary}}, t.indexes...)
 	}
 	return list
 }
 
-// kinds are those of the columns that a layout decides about: ids, their owners', and times.
+// kinds returns the kinds of the columns that depend on the layout: IDs, references to users, and times.
 func (l *Layout) kinds() (id, owner, when Kind) {
 	id, owner, when = Name, Name, Time
 	switch l.IDs {
@@ -163,7 +160,7 @@ func recordsTable(owner, when Kind) table {
 	}
 }
 
-// members appends the columns of further members, and extra for those that have none.
+// members appends the columns of further members, and the column extra for the other members.
 func (t *table) members(names []string) {
 	for _, name := range names {
 		t.columns = append(t.columns, column{name: name, kind: Text, null: true, added: true})
@@ -171,8 +168,8 @@ func (t *table) members(names []string) {
 	t.columns = append(t.columns, column{name: "extra", kind: Text, null: true, added: true})
 }
 
-// create is the statement that makes a table. Without related there is no foreign key: the table of users is another
-// program's, and its id may have another type.
+// create returns the CREATE TABLE statement. Without related there is no foreign key: the users table belongs to
+// another program, and its ID may have another type.
 func (e *engine) create(t *table, related bool) string {
 	var lines []string
 	if e.layout.recordID(t.name) {
@@ -203,7 +200,7 @@ func (e *engine) create(t *table, related bool) string {
 		" (\n  " + strings.Join(lines, ",\n  ") + "\n)" + e.dialect.TableSuffix
 }
 
-// createIndex is the statement that makes an index.
+// createIndex returns the CREATE INDEX statement.
 func (e *engine) createIndex(t *table, i *index) string {
 	kind := "INDEX "
 	if i.unique {
@@ -214,7 +211,7 @@ func (e *engine) createIndex(t *table, i *index) string {
 		" ON " + e.dialect.Quote(name) + " (" + e.list(t.name, i.columns) + ")"
 }
 
-// Schema returns the DDL of a new database, for people with a migration tool of their own.
+// Schema returns the DDL of a new database, for use with your own migration tool.
 func (s *Store) Schema() string {
 	var out strings.Builder
 	for _, t := range s.layout.tables() {
@@ -226,7 +223,7 @@ func (s *Store) Schema() string {
 	return out.String()
 }
 
-// quoted is a column as it is written in a statement.
+// quoted returns the quoted name of a column.
 func (e *engine) quoted(table, name string) string {
 	return e.dialect.Quote(e.layout.column(table, name))
 }

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// What every form can keep: the years 1 to 9999.
+// The range that every form can represent: the years 1 to 9999.
 var (
 	firstMilli = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	lastMilli  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() - 1
 )
 
-// The forms of texts, and the one in which texts are compared.
+// The formats of texts, and the format in which texts are compared.
 const (
 	isoForm     = "2006-01-02T15:04:05.000Z"
 	offsetForm  = "2006-01-02T15:04:05.000+00:00"
 	compareForm = "2006-01-02T15:04:05.000"
 )
 
-// moment is a time in milliseconds since 1970 that is still to be written in the form that the tables have.
+// moment is a time in milliseconds since 1970 that still needs conversion to the form of the tables.
 type moment int64
 
-// encodeTime is the value that keeps a time. Fractions are rounded down, so that nothing lasts longer than it should.
+// encodeTime converts a time to a column value. It rounds down, so that nothing lasts longer than it should.
 func (e *engine) encodeTime(t time.Time) (any, error) {
 	n := t.UnixMilli()
 	if n < firstMilli || n > lastMilli {
@@ -43,7 +43,7 @@ func (e *engine) encodeTime(t time.Time) (any, error) {
 	}
 }
 
-// written is a time in one of the forms that are the same on every engine.
+// written converts a time to a form that is the same on every database.
 func written(n int64, form Times) any {
 	switch form {
 	case MillisTextTimes:
@@ -57,13 +57,13 @@ func written(n int64, form Times) any {
 	}
 }
 
-// bothForms reports whether a column of times may hold integers beside texts, because two programs write to it.
+// bothForms reports whether a column of times may contain both integers and texts, because two programs write to it.
 func (e *engine) bothForms() bool {
 	return e.dialect.TypeOf != nil && e.layout.Times != NativeTimes && e.layout.Times != MillisTextTimes
 }
 
-// decodeTime reads a time. A form that the layout does not know is an error: taken for another unit a session might
-// never end.
+// decodeTime reads a time. It rejects a form that the layout does not have: with another unit, a session might never
+// expire.
 func (e *engine) decodeTime(value any) (time.Time, error) {
 	if e.layout.Times == NativeTimes {
 		return e.dialect.DecodeTime(value)
@@ -74,7 +74,7 @@ func (e *engine) decodeTime(value any) (time.Time, error) {
 		if e.layout.Times == MillisTimes || both {
 			return milli(v)
 		}
-	case time.Time: // a driver that knows the declared type
+	case time.Time: // from a driver that knows the declared type
 		return v.UTC(), nil
 	case []byte:
 		return e.decodeTime(string(v))
@@ -93,7 +93,7 @@ func (e *engine) decodeTime(value any) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("a column of times holds a %T: does Layout.Times fit the database?", value)
 }
 
-// form is the form in which times are written: FoundTimes as long as it has not been found.
+// form returns the form in which times are written, or FoundTimes if it is not detected yet.
 func (e *engine) form() Times {
 	if e.layout.Times == FoundTimes {
 		return Times(e.writtenAs.Load())
@@ -101,9 +101,9 @@ func (e *engine) form() Times {
 	return e.layout.Times
 }
 
-// findForm looks for the form before the first statement that writes a time. Where nothing is there yet, this store
-// begins with texts, which are what Prisma's driver adapters write unless told otherwise, and which a program that
-// compares integers never takes for expired.
+// findForm detects the form before the first statement that writes a time. If the tables are empty, the store writes
+// texts: Prisma's driver adapters write texts by default, and a program that compares integers never treats them as
+// expired.
 func (r *runner) findForm(ctx context.Context, st *statement, args []any) error {
 	isTime := func(a any) bool { _, ok := a.(moment); return ok }
 	if r.form() != FoundTimes || !slices.Contains(st.args, textForm) && !slices.ContainsFunc(args, isTime) {
@@ -120,13 +120,14 @@ func (r *runner) findForm(ctx context.Context, st *statement, args []any) error 
 	return nil
 }
 
-// querier is what can be asked: a handle, a connection or a transaction.
+// querier is a handle, a connection or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// lookForForm asks the tables: texts if one of them holds a text, because before it asked, this store wrote integers
-// itself; FoundTimes if there is nothing. The engine sorts texts after integers, so that the greatest value tells.
+// lookForForm detects the form from the tables. It is text if any column contains a text: an earlier version of this
+// store, which did not detect the form, wrote integers. It is FoundTimes if the tables are empty. The database sorts
+// texts after integers, so the maximum shows whether there is a text.
 func (e *engine) lookForForm(ctx context.Context, on querier) (form Times, err error) {
 	var kinds []string
 	for _, column := range []struct{ table, name string }{
@@ -155,7 +156,7 @@ func (e *engine) lookForForm(ctx context.Context, on querier) (form Times, err e
 	return FoundTimes, nil
 }
 
-// milli refuses what cannot be milliseconds.
+// milli converts milliseconds to a time, and rejects values out of range.
 func milli(n int64) (time.Time, error) {
 	if n < firstMilli || n > lastMilli {
 		return time.Time{}, errors.New("a time is not in the years 1 to 9999: are its units milliseconds?")
@@ -163,7 +164,7 @@ func milli(n int64) (time.Time, error) {
 	return time.UnixMilli(n).UTC(), nil
 }
 
-// ParseTime reads a time as engines and JavaScript write it; without an offset it is UTC.
+// ParseTime parses a time in the formats of databases and of JavaScript. Without an offset it is UTC.
 func ParseTime(text string) (time.Time, error) {
 	for _, form := range []string{
 		time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",
@@ -175,7 +176,7 @@ func ParseTime(text string) (time.Time, error) {
 	return time.Time{}, errors.New("a text in a column of times is no time")
 }
 
-// optionalTime keeps the zero time as null.
+// optionalTime is encodeTime that stores the zero time as null.
 func (e *engine) optionalTime(t time.Time) (any, error) {
 	if t.IsZero() {
 		return nil, nil
@@ -183,7 +184,7 @@ func (e *engine) optionalTime(t time.Time) (any, error) {
 	return e.encodeTime(t)
 }
 
-// kept is a time as a later read will return it.
+// kept returns a time as a later read will return it.
 func (e *engine) kept(t time.Time) time.Time {
 	if e.layout.Times == NativeTimes {
 		return time.UnixMicro(t.UnixMicro()).UTC()
@@ -206,5 +207,5 @@ func (c *timeColumn) Scan(value any) (err error) {
 	return err
 }
 
-// ScanTime is Scan for a time that the driver has decoded, the zero time for null.
+// ScanTime is Scan for a time that the driver has decoded. Null is the zero time.
 func (c *timeColumn) ScanTime(at time.Time) { c.at = at.UTC() }

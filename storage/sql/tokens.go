@@ -6,11 +6,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore is the part of a Store about verification tokens.
+// tokenStore implements the verification token methods of a Store.
 type tokenStore struct{ runner }
 
-// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
-// already.
+// CreateVerificationToken implements [store.VerificationTokenStore]. It returns ErrConflict if the identifier already
+// has this token.
 func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	expires, err := s.encodeTime(t.Expires)
 	if err != nil {
@@ -21,7 +21,8 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 	return err
 }
 
-// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a row once, so one caller gets it.
+// UseVerificationToken implements [store.VerificationTokenStore]. The database deletes a row only once, so only one
+// caller gets it.
 func (s *tokenStore) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {

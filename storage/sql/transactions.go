@@ -11,14 +11,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// attempts is how often a statement is tried that the engine undid.
+// attempts is the maximum number of attempts at a statement that the database undoes.
 const attempts = 5
 
-// longestPause is how long a transaction that the engine undid waits at most before its first repetition; twice as long
-// before each that follows.
+// longestPause is the maximum pause before the first retry of a transaction. It doubles before each further retry.
 const longestPause = 8 * time.Millisecond
 
-// How long the store waits for a lock that another process holds, and how long between two looks.
+// The maximum time to wait for a lock of another process, and the interval between attempts.
 const (
 	patience = 5 * time.Second
 	pause    = 10 * time.Millisecond
@@ -30,10 +29,10 @@ type transaction struct {
 	ended atomic.Bool
 }
 
-// within is the key under which the context of a transaction names it, for each engine apart.
+// within is the context key for the current transaction of an engine.
 type within struct{ *engine }
 
-// inTransaction is InTransaction for an operation that the errors of the transaction itself name.
+// inTransaction is InTransaction with an operation that names the errors of the transaction itself.
 func (r *runner) inTransaction(
 	ctx context.Context, operation string, do func(ctx context.Context, tx *runner) error,
 ) error {
@@ -70,7 +69,7 @@ func (r *runner) transact(
 	}
 	defer func() {
 		tx.ended.Store(true)
-		_ = tx.Rollback() // after a commit it does nothing; after a panic it undoes
+		_ = tx.Rollback() // does nothing after a commit; undoes the transaction after a panic
 	}()
 	if err := do(context.WithValue(ctx, within{r.engine}, tx), &runner{engine: r.engine, tx: tx}); err != nil {
 		return err
@@ -91,7 +90,7 @@ func (r *runner) begin(ctx context.Context) (*transaction, error) {
 	return &transaction{Tx: tx}, nil
 }
 
-// savepoint is a transaction within this one. Savepoints of one name nest: the innermost is meant.
+// savepoint runs do in a transaction within this one. All savepoints have the same name; SQL uses the innermost.
 func (r *runner) savepoint(
 	ctx context.Context, operation string, do func(ctx context.Context, tx *runner) error,
 ) (err error) {
@@ -99,7 +98,7 @@ func (r *runner) savepoint(
 		return r.failed(ctx, operation, err, nil)
 	}
 	undo := true
-	defer func() { // also when do panics
+	defer func() { // also if do panics
 		end := context.WithoutCancel(ctx)
 		if undo {
 			_, back := r.tx.ExecContext(end, "ROLLBACK TO SAVEPOINT latchkey")
@@ -113,8 +112,8 @@ func (r *runner) savepoint(
 	return err
 }
 
-// prepareAll prepares what is not prepared yet, because a transaction may hold the only connection. What fails here
-// fails again, with its reason, where it is used.
+// prepareAll prepares all statements before a transaction, which may use the only connection. An error is ignored here:
+// it occurs again where the statement is used, with its reason.
 func (r *runner) prepareAll(ctx context.Context) {
 	for _, st := range r.all {
 		if _, err := st.prepared(ctx, r.db); err != nil {
@@ -123,7 +122,7 @@ func (r *runner) prepareAll(ctx context.Context) {
 	}
 }
 
-// enter waits until a statement may run. It is followed by leave unless it returns an error.
+// enter waits until a statement may run. Unless it returns an error, leave must follow.
 func (r *runner) enter(ctx context.Context, k kind) error {
 	if r.tx != nil || r.writing == nil {
 		return ctx.Err()
@@ -148,7 +147,7 @@ func (r *runner) leave(k kind) {
 	}
 }
 
-// retrying runs do until there is no other attempt.
+// retrying runs do until there is no further attempt.
 func (r *runner) retrying(ctx context.Context, came time.Time, do func() error) error {
 	for a := (attempt{runner: r, came: came}); ; {
 		if err := do(); !a.again(ctx, err) {
@@ -157,18 +156,18 @@ func (r *runner) retrying(ctx context.Context, came time.Time, do func() error) 
 	}
 }
 
-// attempt is one of several at what a call wants.
+// attempt counts the attempts of a call.
 type attempt struct {
 	*runner
-	came   time.Time        // when the call began
-	undone int              // by the engine, so far
-	enough <-chan time.Time // nil until somebody held the lock
+	came   time.Time        // start of the call
+	undone int              // number of attempts that the database has undone
+	enough <-chan time.Time // nil until another process held the lock
 }
 
-// again reports whether there is another attempt after one that ended in err: when the engine undid it because of a
-// concurrent transaction, which within a transaction only the caller can try again; and while another process holds the
-// lock, as long as the context allows: an engine that waits by itself does not look at it. Patience is counted from the
-// call's beginning, so that calls in a queue do not each wait for that lock anew.
+// again reports whether to retry after err. It retries if the database has undone the statement because of a concurrent
+// transaction; within a transaction, only the caller can retry. It also retries while another process holds the lock,
+// as long as ctx allows: a database that waits for locks itself ignores the context. The time limit starts with the
+// call, so that queued calls do not each wait the full time.
 func (a *attempt) again(ctx context.Context, err error) bool {
 	switch {
 	case err == nil || a.tx != nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore is the part of a Store about users.
+// userStore implements the user methods of a Store.
 type userStore struct{ runner }
 
 // userRow scans a user.
@@ -22,7 +22,7 @@ func (e *engine) userRow() userRow {
 	return userRow{verified: timeColumn{engine: e}, further: membersOf(e.layout.UserMembers)}
 }
 
-// into appends where the columns are scanned into.
+// into appends the scan destinations of the columns.
 func (r *userRow) into(list []any) []any {
 	return r.further.into(append(list, &r.id, &r.name, &r.email, &r.verified, &r.image))
 }
@@ -53,8 +53,8 @@ func (s *userStore) readUser(rows Rows) (*store.User, error) {
 	return row.user()
 }
 
-// userArgs are the values of a user after the id. An absent e-mail is null, so that the unique index lets many users
-// have none.
+// userArgs returns the values of a user after the ID. A missing email address is null, so that the unique index allows
+// many users without one.
 func (s *userStore) userArgs(u *store.User) ([]any, error) {
 	verified, err := s.optionalTime(u.EmailVerified)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *userStore) userArgs(u *store.User) ([]any, error) {
 	}, further...), err
 }
 
-// stored is a user as a later read will return it.
+// stored returns a user as a later read will return it.
 func (s *userStore) stored(u *store.User) *store.User {
 	c := *u
 	c.Null = 0
@@ -84,7 +84,7 @@ func (s *userStore) stored(u *store.User) *store.User {
 	return c.AsStored()
 }
 
-// CreateUser implements [store.Store]. It keeps the id it is given unless the engine counts ids.
+// CreateUser implements [store.Store]. It uses the ID of u, unless the database generates IDs.
 func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	args, err := s.userArgs(u)
@@ -109,7 +109,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 	return made, nil
 }
 
-// createCounted inserts a user and returns the id that the engine counted.
+// createCounted inserts a user and returns the ID that the database generated.
 func (s *userStore) createCounted(ctx context.Context, operation string, args []any) (string, error) {
 	if s.dialect.Returning {
 		return one(ctx, &s.runner, operation, s.createUser, func(rows Rows) (string, error) {
@@ -134,7 +134,7 @@ func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
 // UserByEmail implements [store.Store].
 func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	if email == "" {
-		return nil, store.ErrNotFound // also in a database whose users have empty e-mails
+		return nil, store.ErrNotFound // also if users in the database have an empty address
 	}
 	return one(ctx, &s.runner, "read user by e-mail", s.userByEmail, s.readUser, email)
 }
@@ -157,8 +157,8 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 	return s.stored(u), nil
 }
 
-// DeleteUser implements [store.UserDeleter]. Everything of the user's goes by statements of its own, so that it also
-// goes where the tables have no foreign keys.
+// DeleteUser implements [store.UserDeleter]. It deletes everything that belongs to the user with separate statements,
+// in case the tables have no foreign keys.
 func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	key := s.id(id)

@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// orNull keeps an empty text as null.
+// orNull converts an empty text to null.
 func orNull(text string) any {
 	if text == "" {
 		return nil
@@ -23,7 +23,7 @@ func orNull(text string) any {
 	return text
 }
 
-// emptyOrNull keeps the empty text and null apart.
+// emptyOrNull converts an empty text to null if the bit is set in nulls. The empty text and null stay distinct.
 func emptyOrNull(text string, nulls, bit store.Nulls) any {
 	if text == "" && nulls&bit != 0 {
 		return nil
@@ -31,7 +31,7 @@ func emptyOrNull(text string, nulls, bit store.Nulls) any {
 	return text
 }
 
-// text scans a text, or null as the empty text and nothing.
+// text scans a text or null.
 type text struct {
 	value string
 	null  bool
@@ -47,9 +47,9 @@ func (t *text) Scan(value any) error {
 		t.value = v
 	case []byte:
 		t.value = string(v)
-	case int64: // an id that the engine counted
+	case int64: // an ID that the database generated
 		t.value = strconv.FormatInt(v, 10)
-	case [16]byte: // a UUID as pgx may hand it over
+	case [16]byte: // a UUID from pgx
 		t.value = uuid(v)
 	default:
 		return fmt.Errorf("a column of texts holds a %T", value)
@@ -57,13 +57,13 @@ func (t *text) Scan(value any) error {
 	return nil
 }
 
-// ScanText is Scan for a text as a driver received it, nil for null, of which t keeps a copy.
+// ScanText is Scan for the bytes of a text from a driver; nil is null. It copies them.
 func (t *text) ScanText(received []byte) { *t = text{value: string(received), null: received == nil} }
 
-// noID is an id that no user has, because the column could not hold it.
+// noID is an ID that no user can have, because the column cannot represent it.
 type noID struct{}
 
-// id is a user's id as the engine wants it.
+// id converts a user's ID to a column value.
 func (e *engine) id(id string) any {
 	switch e.layout.IDs {
 	case IntegerIDs:
@@ -80,7 +80,7 @@ func (e *engine) id(id string) any {
 	return id
 }
 
-// isUUID accepts the one form that engines return: lower case, five groups.
+// isUUID accepts only the form that databases return: lower case, five groups.
 func isUUID(id string) bool {
 	if len(id) != 36 {
 		return false
@@ -99,7 +99,7 @@ func uuid(b [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// recordID is a fresh ID for a row that is never looked up by it.
+// recordID returns a random ID for a column that is never read.
 func recordID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -107,7 +107,7 @@ func recordID() string {
 	return uuid(b)
 }
 
-// withRecordID appends an id to the values of a row whose table wants one.
+// withRecordID appends an ID to the values of a row if its table needs one.
 func (e *engine) withRecordID(table string, args []any) []any {
 	if e.layout.recordID(table) {
 		args = append(args, recordID())
@@ -115,7 +115,7 @@ func (e *engine) withRecordID(table string, args []any) []any {
 	return args
 }
 
-// memberArgs are the values of further members: those with a column of their own, then the rest as JSON.
+// memberArgs returns the values of further members: those with their own column, then the rest as JSON.
 func memberArgs(m store.Members, columns []string) ([]any, error) {
 	rest := maps.Clone(m)
 	var args []any
@@ -131,7 +131,7 @@ func memberArgs(m store.Members, columns []string) ([]any, error) {
 	return append(args, extra), err
 }
 
-// memberArg is a JSON value as a column keeps it.
+// memberArg converts a JSON value to a column value.
 func memberArg(name string, raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -155,7 +155,6 @@ func memberArg(name string, raw json.RawMessage) (any, error) {
 	}
 }
 
-// memberColumns scan further members.
 type memberColumns struct {
 	names  []string
 	values []memberColumn
@@ -167,7 +166,7 @@ type memberColumn struct{ value any }
 
 // Scan implements [database/sql.Scanner].
 func (c *memberColumn) Scan(value any) error {
-	if bytes, ok := value.([]byte); ok { // the driver's
+	if bytes, ok := value.([]byte); ok { // the driver reuses these bytes
 		value = string(bytes)
 	}
 	c.value = value
@@ -182,7 +181,7 @@ func membersOf(names []string) memberColumns {
 	return c
 }
 
-// into appends where the columns are scanned into.
+// into appends the scan destinations of the columns.
 func (c *memberColumns) into(list []any) []any {
 	for i := range c.values {
 		list = append(list, &c.values[i])
@@ -207,8 +206,7 @@ func (c *memberColumns) members() (store.Members, error) {
 	return m, nil
 }
 
-// encodeMembers writes members as one JSON object, each value byte for byte: encoding/json would escape and compact
-// them.
+// encodeMembers writes members as one JSON object. Values stay byte-exact; encoding/json would escape and compact them.
 func encodeMembers(m store.Members) (any, error) {
 	if len(m) == 0 {
 		return nil, nil
@@ -240,8 +238,8 @@ func decodeMembers(column text) (store.Members, error) {
 	return m, nil
 }
 
-// encodeJSON is the text that keeps a JSON value where Auth.js keeps a text: a string without its quotes, as long as it
-// can be told from other JSON and comes back byte for byte; anything else as it is.
+// encodeJSON converts a JSON value to a column in which Auth.js stores a text. A string is stored without quotes if it
+// is not itself valid JSON and can be decoded byte for byte. Any other value is stored as JSON.
 func encodeJSON(raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -268,16 +266,16 @@ func decodeJSON(column text) json.RawMessage {
 	return quote(column.value)
 }
 
-// quote writes a JSON string without escapes for HTML.
+// quote encodes a JSON string without HTML escapes.
 func quote(plain string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // a string can always be encoded
+	_ = e.Encode(plain) // encoding a string never fails
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// kept are members as a later read will return them.
+// keptMembers returns members as a later read will return them.
 func keptMembers(m store.Members, columns []string) store.Members {
 	var c store.Members
 	set := func(name string, raw json.RawMessage) {

@@ -2,7 +2,7 @@ package sqlstore
 
 import "strings"
 
-// writer writes one statement. Values are numbered in the order in which the statement names them first.
+// writer writes one statement. Values are numbered in the order of their first use in the statement.
 type writer struct {
 	*engine
 	text strings.Builder
@@ -10,9 +10,9 @@ type writer struct {
 	next int
 }
 
-// ended is the condition for rows that have ended, whose values begin with first. Where integers stand beside texts
-// each is compared with its own form, by ranges that an index serves; a text, which may be spelled in several ways,
-// then by the time that it holds.
+// ended writes the condition for expired rows. Its values start at number first. If a column may contain integers and
+// texts, each value is compared in its own form, by ranges that an index supports. A text can have several spellings,
+// so it is then compared by the time that it represents.
 func (w *writer) ended(table string, first int) *writer {
 	column := w.quoted(table, "expires")
 	if w.bothForms() {
@@ -28,8 +28,8 @@ func (w *writer) ended(table string, first int) *writer {
 	return w
 }
 
-// inOrder takes those first that ended first, so that an engine walks along the index even where it thinks that most
-// rows have ended. With two forms there are two ranges, which an engine would have to sort.
+// inOrder orders rows by expiry, so that the database uses the index even if it estimates that most rows have expired.
+// With two forms there are two ranges, and the database would have to sort, so there is no order.
 func (w *writer) inOrder(table string) *writer {
 	if w.bothForms() {
 		return w
@@ -43,10 +43,10 @@ func (w *writer) table(name string) *writer { return w.add(w.dialect.Quote(w.lay
 
 func (w *writer) deleteFrom(table string) *writer { return w.add("DELETE FROM ").table(table) }
 
-// fresh is the next value.
+// fresh returns the number of the next value.
 func (w *writer) fresh() int { w.next++; return w.next - 1 }
 
-// placeholder stands for the n-th value, which may stand at several places.
+// placeholder writes a placeholder for the n-th value. A value can have several placeholders.
 func (w *writer) placeholder(n int) string {
 	w.args = append(w.args, n)
 	return w.dialect.Placeholder(len(w.args))
@@ -54,7 +54,7 @@ func (w *writer) placeholder(n int) string {
 
 func (w *writer) value(n int) *writer { return w.add(w.placeholder(n)) }
 
-// columns lists columns as they are read, of an alias when there is one.
+// columns writes a list of columns to read, with an alias if there is one.
 func (w *writer) columns(table, alias string, names []string) *writer {
 	for i, name := range names {
 		if i > 0 {
@@ -73,7 +73,7 @@ func (w *writer) selectFrom(table string, names []string) *writer {
 	return w.add("SELECT ").columns(table, "", names).add(" FROM ").table(table)
 }
 
-// insert is the beginning of an INSERT; values or filling come after.
+// insert writes the beginning of an INSERT. values or filling must follow.
 func (w *writer) insert(table string, names []string) *writer {
 	w.add("INSERT INTO ").table(table).add(" (" + w.list(table, names))
 	if w.layout.recordID(table) {
@@ -85,7 +85,7 @@ func (w *writer) insert(table string, names []string) *writer {
 	return w.add(")")
 }
 
-// values are the values of insert.
+// values writes the values of an INSERT.
 func (w *writer) values(table string, names []string) *writer {
 	for i := range names {
 		if i > 0 {
@@ -96,7 +96,7 @@ func (w *writer) values(table string, names []string) *writer {
 	return w.filling(table)
 }
 
-// filling are the values of columns that the contract does not know.
+// filling writes the values of columns that are not part of the contract.
 func (w *writer) filling(table string) *writer {
 	if w.layout.recordID(table) {
 		w.add(", ").value(w.fresh())
@@ -107,7 +107,7 @@ func (w *writer) filling(table string) *writer {
 	return w
 }
 
-// now is the current time as the tables keep it.
+// now writes the current time in the form of the tables.
 func (w *writer) now() *writer {
 	switch times := w.layout.Times; {
 	case times == FoundTimes:
@@ -135,7 +135,7 @@ func (w *writer) update(table string, names []string) *writer {
 
 func (w *writer) where(table string, keys []string) *writer { return w.whereOf(table, "", keys) }
 
-// whereIn compares a key with n values, without Dialect.Exact: who reads the rows compares them exactly.
+// whereIn compares a key with n values, without Dialect.Exact. The caller must compare the results exactly.
 func (w *writer) whereIn(table, alias, name string, n int) *writer {
 	w.add(" WHERE " + alias + w.quoted(table, name) + " IN (").value(w.fresh())
 	for range n - 1 {

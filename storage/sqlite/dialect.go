@@ -9,7 +9,7 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// The extended result codes that mean something to the contract (sqlite.org/rescode.html).
+// The extended result codes that the store distinguishes (sqlite.org/rescode.html).
 const (
 	busy                 = 5
 	busyRecovery         = 261
@@ -28,7 +28,7 @@ func dialect() sqlstore.Dialect {
 		Type:        columnType,
 		EncodeTime:  func(t time.Time) (any, error) { return t.UnixMicro(), nil },
 		DecodeTime:  decodeTime,
-		// An integer is less than any text here: compared without a look at what it is, integers would all look expired.
+		// SQLite sorts integers before texts: without a check of the type, all integers would look expired.
 		TypeOf:    func(value string) string { return `typeof(` + value + `)` },
 		TextTime:  func(column string) string { return `strftime('%Y-%m-%dT%H:%M:%f', ` + column + `)` },
 		Now:       `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
@@ -36,16 +36,16 @@ func dialect() sqlstore.Dialect {
 		Among:     func(keys, from string) string { return "(" + keys + ") IN (SELECT " + keys + " " + from + ")" },
 		Returning: true,
 		OneWriter: true,
-		// Changes nothing and takes the lock, also on a handle whose transactions begin without it.
+		// Changes nothing and takes the write lock, even on a handle whose transactions begin without it.
 		Begin: `DELETE FROM %s WHERE 0`,
 		Files: "SELECT file FROM pragma_database_list WHERE file <> ''",
-		// A checkpoint delays no writer, but for the one who has to make it because the log has grown.
+		// This checkpoint delays no writer. Otherwise a writer would have to do it when the log has grown.
 		AfterBatch: "PRAGMA wal_checkpoint(PASSIVE)",
 		Conflict: func(err error) bool {
 			return failedWith(err, "UNIQUE constraint failed", constraintUnique, constraintPrimaryKey, constraintRowID)
 		},
 		Busy: func(err error) bool { return failedWith(err, "database is locked", busy, busyRecovery, busySnapshot) },
-		// They have no code of their own.
+		// SQLite has no specific codes for these errors.
 		Missing: func(err error) bool {
 			text := err.Error()
 			return strings.Contains(text, "no such table: ") || strings.Contains(text, "no such column: ") ||
@@ -54,7 +54,7 @@ func dialect() sqlstore.Dialect {
 		NoParent:  func(err error) bool { return failedWith(err, "FOREIGN KEY constraint failed", constraintForeignKey) },
 		Retry:     func(error) bool { return false },
 		Migrating: sqlstore.Locked("BEGIN IMMEDIATE"),
-		// A name means the same in capitals and small letters here.
+		// Names are case-insensitive here.
 		Schema: `WITH wanted AS (%s), there AS (
 				SELECT w.name, m.name AS own FROM wanted w
 				JOIN sqlite_master m ON m.type = 'table' AND m.name = w.name COLLATE NOCASE)
@@ -64,8 +64,8 @@ func dialect() sqlstore.Dialect {
 	}
 }
 
-// failedWith looks at the extended result code of modernc.org/sqlite. Other drivers tell it in other ways, and SQLite's
-// own text in the same one.
+// failedWith compares the extended result code of modernc.org/sqlite. For other drivers, which report the code
+// differently, it compares SQLite's error text.
 func failedWith(err error, text string, codes ...int) bool {
 	var e interface{ Code() int }
 	if !errors.As(err, &e) {
@@ -84,15 +84,16 @@ func columnType(k sqlstore.Kind) string {
 	case sqlstore.Integer, sqlstore.Boolean, sqlstore.Time:
 		return "INTEGER"
 	case sqlstore.AnyTime:
-		return "DATETIME" // which leaves a text a text and an integer an integer
+		return "DATETIME" // preserves texts and integers
 	case sqlstore.Counted:
-		return "INTEGER PRIMARY KEY AUTOINCREMENT" // so that an id is never given again
+		return "INTEGER PRIMARY KEY AUTOINCREMENT" // an ID is never reused
 	default:
 		return "TEXT"
 	}
 }
 
-// decodeTime reads microseconds since 1970. They are not told from milliseconds by their size: Layout.Times says it.
+// decodeTime reads microseconds since 1970. It does not guess the unit from the size of the number: Layout.Times
+// decides.
 func decodeTime(value any) (time.Time, error) {
 	if n, ok := value.(int64); ok {
 		return time.UnixMicro(n).UTC(), nil

@@ -9,15 +9,14 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// readers are connections that only look-ups use. Each belongs to one look-up at a time, which runs it on the driver
-// itself: around a query that takes some microseconds database/sql starts a goroutine, and the driver another one, only
-// to hear that the context has ended.
+// readers are connections for lookups only. A lookup uses one connection at a time and calls the driver directly: for a
+// query of a few microseconds, database/sql and the driver each start a goroutine only to watch the context.
 type readers struct {
 	connector driver.Connector
-	turns     chan struct{} // holds one value for each connection in use
+	turns     chan struct{} // contains a value for each connection in use
 
 	mu     sync.Mutex
-	idle   []*reader // the one that was used last is the next: it has the pages of the file at hand
+	idle   []*reader // the last is used next: its page cache is warm
 	closed bool
 }
 
@@ -25,22 +24,22 @@ func newReaders(connector driver.Connector, connections int) *readers {
 	return &readers{connector: connector, turns: make(chan struct{}, connections)}
 }
 
-// reader is a connection with the statements that it has prepared.
+// reader is a connection and its prepared statements.
 type reader struct {
 	conn     driver.Conn
 	prepared map[string]driver.StmtQueryContext
 
-	// What most look-ups need, who have the connection for themselves.
+	// Buffers for the current lookup.
 	args   [1]driver.NamedValue
 	values [9]driver.Value
 }
 
-// errClosed is what a look-up on a closed store ends with, as database/sql words it.
+// errClosed is the error of a lookup on a closed store, with the text of database/sql.
 var errClosed = errors.New("sql: database is closed")
 
-// read implements [sqlstore.Dialect.Read]. The context counts while it waits for a connection and between rows. Within
-// a row it does not: a look-up by a key is over before anybody could interrupt it, and a lock is waited for no longer
-// than busy_timeout says.
+// read implements [sqlstore.Dialect.Read]. The context is checked during the wait for a connection and between rows,
+// but not within a row: a lookup by key ends before it could be interrupted, and the wait for a lock is limited by
+// busy_timeout.
 func (r *readers) read(ctx context.Context, query string, args []any) (sqlstore.Rows, error) {
 	if err := r.wait(ctx); err != nil {
 		return nil, err
@@ -58,8 +57,7 @@ func (r *readers) read(ctx context.Context, query string, args []any) (sqlstore.
 	return found, nil
 }
 
-// wait waits until a connection is free. The context is asked for its channel, which may cost it a timer, only where
-// none is.
+// wait waits for a free connection. It calls ctx.Done, which may allocate a timer, only if all are in use.
 func (r *readers) wait(ctx context.Context) error {
 	select {
 	case r.turns <- struct{}{}:
@@ -74,7 +72,7 @@ func (r *readers) wait(ctx context.Context) error {
 	}
 }
 
-// take is an idle connection, or a new one.
+// take returns an idle connection or a new one.
 func (r *readers) take(ctx context.Context) (*reader, error) {
 	r.mu.Lock()
 	closed, n := r.closed, len(r.idle)
@@ -95,7 +93,7 @@ func (r *readers) take(ctx context.Context) (*reader, error) {
 	return &reader{conn: conn, prepared: map[string]driver.StmtQueryContext{}}, nil
 }
 
-// give takes a connection back, which forgets what was read.
+// give returns a connection to the idle list and clears its buffers.
 func (r *readers) give(one *reader) {
 	clear(one.args[:])
 	clear(one.values[:])
@@ -111,7 +109,7 @@ func (r *readers) give(one *reader) {
 	<-r.turns
 }
 
-// Close closes the connections, those in use when they are given back.
+// Close closes the idle connections. Those in use are closed when they are returned.
 func (r *readers) Close() error {
 	r.mu.Lock()
 	idle := r.idle
@@ -124,7 +122,7 @@ func (r *readers) Close() error {
 	return errors.Join(errs...)
 }
 
-// query begins a query. Its statement is prepared when a connection meets it first.
+// query starts a query. It prepares the statement on first use.
 func (one *reader) query(query string, args []driver.NamedValue) (driver.Rows, error) {
 	st := one.prepared[query]
 	if st == nil {
@@ -138,7 +136,7 @@ func (one *reader) query(query string, args []driver.NamedValue) (driver.Rows, e
 		}
 		one.prepared[query] = st
 	}
-	return st.QueryContext(context.Background(), args) // one that never ends needs nobody to watch it
+	return st.QueryContext(context.Background(), args) // context.Background makes the driver start no goroutine
 }
 
 func (one *reader) close() error {

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// rows are those of a look-up. Closing them gives the connection back.
+// rows are the rows of a lookup. Close returns the connection.
 type rows struct {
 	driver.Rows
 	ctx    context.Context
@@ -19,7 +19,7 @@ type rows struct {
 	err    error
 }
 
-// named are values as the driver takes them.
+// named converts values to those of the driver.
 func (r *rows) named(args []any) ([]driver.NamedValue, error) {
 	list := r.reader.args[:0]
 	for i, arg := range args {
@@ -32,7 +32,7 @@ func (r *rows) named(args []any) ([]driver.NamedValue, error) {
 	return list, nil
 }
 
-// begin runs the query and makes room for its columns.
+// begin runs the query and allocates the values of a row.
 func (r *rows) begin(query string, args []any) error {
 	values, err := r.named(args)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *rows) Err() error {
 // Close implements [sqlstore.Rows].
 func (r *rows) Close() error {
 	err := r.Rows.Close()
-	r.values = nil // the next look-up's
+	r.values = nil // the next lookup uses them
 	r.from.give(r.reader)
 	return err
 }
@@ -86,7 +86,7 @@ func (r *rows) Scan(into ...any) error {
 	return nil
 }
 
-// assign converts a value as database/sql does.
+// assign converts a value like database/sql.
 func assign(to any, value driver.Value) error {
 	switch to := to.(type) {
 	case sql.Scanner:

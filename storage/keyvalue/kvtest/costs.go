@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Costs checks that reading a session with its user is one request on the wire, the first time too, and extending it
-// one. requests is how many there have been.
+// Costs checks that reading a session with its user is one request, even the first time, and that extending it is one
+// request. requests returns the number of requests so far.
 func Costs(t *testing.T, s *keyvalue.Store, requests func() int) {
 	t.Helper()
 	const n = 20
@@ -40,7 +40,7 @@ func Costs(t *testing.T, s *keyvalue.Store, requests func() int) {
 	}
 }
 
-// Fill makes n sessions, ten to a user.
+// Fill creates n sessions. Each user has ten.
 func Fill(b testing.TB, s *keyvalue.Store, n int) {
 	b.Helper()
 	for first := 0; first < n; first += 10 {
@@ -65,7 +65,7 @@ func Fill(b testing.TB, s *keyvalue.Store, n int) {
 	}
 }
 
-// Bench measures what every request costs, at two sizes.
+// Bench measures the calls of every request, with two database sizes.
 func Bench(b *testing.B, open func(b *testing.B) *keyvalue.Store) {
 	b.Helper()
 	for _, n := range []int{1e3, 1e5} {
@@ -103,8 +103,8 @@ func Bench(b *testing.B, open func(b *testing.B) *keyvalue.Store) {
 	}
 }
 
-// Kinds are the kinds of keys that a store writes, as its README lists them. keys returns all keys without their
-// prefix.
+// Kinds returns the kinds of keys that a store writes, for a comparison with its README. keys returns all keys without
+// their prefix.
 func Kinds(t *testing.T, s *keyvalue.Store, keys func() []string) []string {
 	t.Helper()
 	must(t, s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))

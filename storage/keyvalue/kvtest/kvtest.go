@@ -1,5 +1,5 @@
-// Package kvtest tests what the stores on engines of keys and values have in common, on the engine itself. It is for
-// the tests of those stores.
+// Package kvtest tests the common behavior of the stores on key-value databases, on the real database. It is for the
+// tests of those stores.
 package kvtest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Trouble is what conformance/kit/storetest proves of a store in trouble: tests hand in storetest.Trouble("redis"), as
-// this package may not import it.
+// Trouble contains checks of conformance/kit/storetest for a failing store. Tests pass storetest.Trouble("redis"),
+// because this package cannot import storetest.
 type Trouble interface {
 	Calls(s store.Store, userID, secret string) map[string]func(ctx context.Context) error
 	Fails(t *testing.T, s store.Store, userID string, deadline time.Duration, except ...string)
@@ -70,7 +70,7 @@ func user(t testing.TB, s store.Store, id string) *store.User {
 	return u
 }
 
-// ends is when the sessions of these tests end.
+// ends is the expiry of the sessions in these tests.
 var ends = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 
 func session(t testing.TB, s store.SessionStore, user, token string) {
@@ -143,7 +143,7 @@ func manyOwned(t *testing.T, s *keyvalue.Store) {
 	}
 	must(t, s.DeleteUser(t.Context(), "u1"))
 	want(t, s.DeleteUser(t.Context(), "u1"), store.ErrNotFound)
-	user(t, s, "u1") // the same id
+	user(t, s, "u1") // the same ID
 	for i := range n {
 		name := fmt.Sprint("x", i)
 		_, err := s.DeleteSession(t.Context(), name)
@@ -157,7 +157,7 @@ func manyOwned(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-// neverLate changes a user while sessions are made and read: a read after a change was acknowledged sees it.
+// neverLate changes a user while sessions are created and read. A read after an acknowledged change must see it.
 func neverLate(t *testing.T, s *keyvalue.Store) {
 	u := user(t, s, "u1")
 	session(t, s, "u1", "s0")
@@ -208,7 +208,7 @@ func neverLate(t *testing.T, s *keyvalue.Store) {
 	t.Logf("%d reads, %d sessions", reads.Load(), made.Load()+1)
 }
 
-// neverDeleted deletes users while they sign in: afterwards nothing of them is there.
+// neverDeleted deletes users during their sign-ins. Afterwards nothing of them may exist.
 func neverDeleted(t *testing.T, s *keyvalue.Store) {
 	for round := range 15 {
 		id := fmt.Sprint("u", round)
@@ -231,7 +231,7 @@ func neverDeleted(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-// createUntilGone creates sessions, whose tokens begin with prefix, until the user is gone.
+// createUntilGone creates sessions, whose tokens have this prefix, until the user is deleted.
 func createUntilGone(t *testing.T, s *keyvalue.Store, userID, prefix string, made *atomic.Int64) {
 	for n := 0; ; n++ {
 		token := store.Secret(fmt.Sprint(prefix, n))
@@ -277,7 +277,7 @@ func longTransaction(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-// meeting lets one user sign in many times at once: each sign-in reads and writes what the others do.
+// meeting runs many concurrent sign-ins of one user: each reads and writes the same records.
 func meeting(t *testing.T, s *keyvalue.Store) {
 	user(t, s, "u1")
 	must(t, s.LinkAccount(t.Context(), &store.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
@@ -305,7 +305,7 @@ func meeting(t *testing.T, s *keyvalue.Store) {
 	all.Wait()
 }
 
-// overtaken changes what a transaction has read: it is begun again, but not for ever.
+// overtaken changes what a transaction has read. The transaction must run again, but not without limit.
 func overtaken(t *testing.T, s *keyvalue.Store) {
 	user(t, s, "u1")
 	begun := 0
@@ -330,7 +330,7 @@ func overtaken(t *testing.T, s *keyvalue.Store) {
 	if u.Name != "changed by others" || u.Image != "i" || begun != 2 {
 		t.Errorf("name %q, image %q after %d beginnings", u.Name, u.Image, begun)
 	}
-	// But not for ever.
+	// But not without limit.
 	begun = 0
 	err = s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
 		u, err := tx.User(ctx, "u1")
@@ -435,7 +435,7 @@ func ownWrites(t *testing.T, s *keyvalue.Store) {
 		must(t, tx.CreateVerificationToken(ctx, &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
 		n, err := tx.DeleteExpired(ctx, ends.Add(time.Minute))
 		must(t, err)
-		if n != 2 { // the token, and the session of the user who goes
+		if n != 2 { // the token, and the session of the deleted user
 			t.Errorf("%d expired", n)
 		}
 		return nil
@@ -460,7 +460,7 @@ func noUser(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-// keys gives names that must not be taken for others, whatever stands between the parts of a key.
+// keys uses names that must stay distinct, whatever characters separate the parts of a key.
 func keys(t *testing.T, s *keyvalue.Store) {
 	for i, text := range []string{
 		"", "a", "a/", "/a", "a/b", "%", "%2F", "~", "%7E",

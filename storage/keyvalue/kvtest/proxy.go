@@ -17,13 +17,13 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Proxy stands between a client and an engine and can lose answers.
+// Proxy is between a client and a database, and can drop responses.
 type Proxy struct {
 	losing atomic.Bool
 	lost   atomic.Int64
 }
 
-// StartProxy starts a proxy before the engine of a URL and returns the URL that leads through it.
+// StartProxy starts a proxy for the database at a URL and returns the URL of the proxy.
 func StartProxy(t testing.TB, engine string) (*Proxy, string) {
 	t.Helper()
 	u, err := url.Parse(engine)
@@ -67,8 +67,8 @@ func (p *Proxy) answers(client, server net.Conn) {
 	}
 }
 
-// LostAnswers checks what a store does whose answers get lost after the engine has done what was asked: it fails, and
-// does not ask a second time, which would find what the first has done. s works through p and direct does not.
+// LostAnswers checks a store that loses responses after the database has applied the request. The store must fail and
+// must not retry, because a retry would find the writes of the first request. s uses the proxy and direct does not.
 func LostAnswers(t *testing.T, trouble Trouble, s, direct *keyvalue.Store, p *Proxy) {
 	t.Helper()
 	user(t, direct, "u1")
@@ -77,7 +77,7 @@ func LostAnswers(t *testing.T, trouble Trouble, s, direct *keyvalue.Store, p *Pr
 	must(t, direct.CreateVerificationToken(t.Context(), token))
 	lose := func(operation string, call func(ctx context.Context) error) {
 		t.Helper()
-		must(t, s.Ping(t.Context())) // the connection is there
+		must(t, s.Ping(t.Context())) // the connection is open
 		before := p.lost.Load()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // a client may wait for the next connection
 		defer cancel()
@@ -91,7 +91,7 @@ func LostAnswers(t *testing.T, trouble Trouble, s, direct *keyvalue.Store, p *Pr
 		}
 		trouble.Recovers(t, s, "r1")
 	}
-	// Only the answers of commits are lost: a read may be asked again.
+	// Only responses to commits are lost: a read may be retried.
 	for i := 0; ; i++ {
 		id := fmt.Sprint("lost ", i)
 		lose("create user", func(ctx context.Context) error {
@@ -101,7 +101,7 @@ func LostAnswers(t *testing.T, trouble Trouble, s, direct *keyvalue.Store, p *Pr
 				return err
 			})
 		})
-		// What was lost may have been something else that a server says before its answer.
+		// The lost data may have been another message that the server sends before its response.
 		if _, err := direct.User(t.Context(), id); err == nil {
 			break
 		}

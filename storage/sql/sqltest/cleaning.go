@@ -12,8 +12,8 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Cleaning checks that DeleteExpired goes in batches: when its context ends, what went before is gone and counted.
-// ending makes a context that ends when it has been looked at a number of times.
+// Cleaning checks that DeleteExpired works in batches: if its context ends, the completed batches stay deleted and are
+// counted. ending returns a context that ends after a number of calls to its methods.
 func Cleaning(t *testing.T, s *sqlstore.Store, ending func(parent context.Context, looks int64) context.Context) {
 	t.Helper()
 	const rows = 1000
@@ -43,9 +43,9 @@ func Cleaning(t *testing.T, s *sqlstore.Store, ending func(parent context.Contex
 			break
 		}
 	}
-	// To write each row waits for the batch that was interrupted, which the engine may still be about to end.
+	// A write to each row waits for the interrupted batch, which the database may still complete.
 	for i := range rows {
-		ends := now.Add(time.Duration(i)*time.Second - time.Hour) // as it is
+		ends := now.Add(time.Duration(i)*time.Second - time.Hour) // the unchanged value
 		err := s.UpdateSession(t.Context(), "s"+strconv.Itoa(i), ends)
 		if !errors.Is(err, store.ErrNotFound) {
 			must(t, err)
@@ -59,7 +59,7 @@ func Cleaning(t *testing.T, s *sqlstore.Store, ending func(parent context.Contex
 	}
 }
 
-// Deadlock checks that of two transactions which the engine will not let end, the one that it undoes is begun again.
+// Deadlock checks that of two deadlocked transactions, the one that the database aborts runs again.
 func Deadlock(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
 	must(t, s.Migrate(t.Context()))
@@ -77,7 +77,7 @@ func Deadlock(t *testing.T, s *sqlstore.Store) {
 				if _, err := tx.UpdateUser(ctx, &store.User{ID: order[0], Name: strconv.Itoa(i)}); err != nil {
 					return err
 				}
-				if runs[i] == 1 { // each has one of the rows and wants the other
+				if runs[i] == 1 { // each has locked one row and waits for the other
 					met.Done()
 					met.Wait()
 				}

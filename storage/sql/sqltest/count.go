@@ -15,16 +15,16 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Counts are what a handle asked its driver for.
+// Counts are the numbers of calls from a handle to its driver.
 type Counts struct{ Prepared, Queries, Executions atomic.Int64 }
 
-// Count returns a handle whose requests are counted.
+// Count returns a handle that counts its calls to the driver.
 func Count(c driver.Connector) (*sql.DB, *Counts) {
 	n := &Counts{}
 	return sql.OpenDB(connector{c, n}), n
 }
 
-// Connector is a connector of a driver that only knows data source names.
+// Connector is a [driver.Connector] for a driver that has only data source names.
 type Connector struct {
 	DSN string
 	Of  driver.Driver
@@ -46,7 +46,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{inner, c.n}, err
 }
 
-// conn hands on what the stores use.
+// conn passes on the optional interfaces that the stores use.
 type conn struct {
 	driver.Conn
 	n *Counts
@@ -64,7 +64,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
-	if !errors.Is(err, driver.ErrSkip) { // which asks for a statement instead
+	if !errors.Is(err, driver.ErrSkip) { // after ErrSkip database/sql prepares a statement instead
 		c.n.Queries.Add(1)
 	}
 	return rows, err
@@ -100,8 +100,8 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
-// Costs checks that reading a session with its user is one query, extending it one write, that nothing is prepared for
-// a call, and that migrating a database that lacks nothing is two queries.
+// Costs checks that reading a session with its user is one query, that extending it is one write, that no call prepares
+// a statement, and that Migrate on a complete database is two queries.
 func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 	t.Helper()
 	ctx := t.Context()
@@ -134,7 +134,7 @@ func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 	}
 }
 
-// Fill makes one user with n sessions, named s0 and on, which end an hour apart.
+// Fill creates n sessions, named s0, s1, …, which expire an hour apart. Each user has ten.
 func Fill(b testing.TB, s *sqlstore.Store, n int) {
 	b.Helper()
 	err := s.InTransaction(b.Context(), func(ctx context.Context, tx store.Store) error {
@@ -162,7 +162,7 @@ func Fill(b testing.TB, s *sqlstore.Store, n int) {
 	}
 }
 
-// Bench measures what every request costs, at two sizes.
+// Bench measures the calls of every request, with two database sizes.
 func Bench(b *testing.B, open func(b *testing.B) *sqlstore.Store) {
 	for _, n := range []int{1e3, 1e5} {
 		s := open(b)
@@ -199,8 +199,8 @@ func Bench(b *testing.B, open func(b *testing.B) *sqlstore.Store) {
 	}
 }
 
-// Doubled are the statements that make of everybody in a database one more, with a letter behind each name, as
-// storetest.Scale wants it. quote puts the quotes of the engine around a name.
+// Doubled returns the statements that duplicate every user in a database, as storetest.Scale expects. Names in the
+// copies end with the suffix. quote quotes a name for the database.
 func Doubled(quote func(name string) string, letter string) (list []string) {
 	for _, t := range []struct {
 		table       string

@@ -9,7 +9,7 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// AtOnce has n transactions open at one moment, each on a connection of its own, and returns when all have ended.
+// AtOnce runs n concurrent transactions, each on its own connection, and returns when all have ended.
 func AtOnce(t *testing.T, s *sqlstore.Store, n int) {
 	t.Helper()
 	var open, ended sync.WaitGroup
@@ -17,7 +17,7 @@ func AtOnce(t *testing.T, s *sqlstore.Store, n int) {
 	for range n {
 		ended.Go(func() {
 			there := sync.OnceFunc(open.Done)
-			defer there() // where it could not begin, the others do not wait for it
+			defer there() // if its transaction could not begin, the others do not wait for it
 			err := s.InTransaction(t.Context(), func(context.Context, store.Store) error {
 				there()
 				open.Wait()

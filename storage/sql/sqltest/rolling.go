@@ -11,8 +11,8 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// nextStep is a step to version 3 that keeps the rule of storage/sql's README: it adds columns that may be null, with
-// an index, and a table.
+// nextStep is a migration to version 3 that follows the rule in storage/sql's README: it adds nullable columns, with an
+// index, and a table.
 func (d Database) nextStep() {
 	d.Execute(
 		"ALTER TABLE users ADD COLUMN seen INTEGER", "ALTER TABLE latchkey_records ADD COLUMN seen INTEGER",
@@ -22,8 +22,8 @@ func (d Database) nextStep() {
 	)
 }
 
-// readableVersion: a program that starts again, or comes back in place of the next one, goes on with tables of the next
-// version, and leaves the version as it is.
+// readableVersion checks that a program that restarts, or is rolled back, can use tables of the next version and does
+// not change the version.
 func readableVersion(t *testing.T, d Database) {
 	running := d.Migrated(t)
 	visitor(t, running, "before")
@@ -32,7 +32,7 @@ func readableVersion(t *testing.T, d Database) {
 	for _, name := range []string{"started", "started again"} {
 		visitor(t, d.Migrated(t), name)
 	}
-	d.Execute("UPDATE latchkey_schema SET readable = 3") // the step after that ends it
+	d.Execute("UPDATE latchkey_schema SET readable = 3") // the step after that ends the compatibility
 	if err := d.Open().Migrate(t.Context()); err == nil {
 		t.Error("a program of this version started on tables that it cannot read")
 	}
@@ -45,7 +45,7 @@ func readableVersion(t *testing.T, d Database) {
 	}
 }
 
-// beside has a program of this version and one of the next write at once, the same users too.
+// beside checks that programs of this version and of the next version can write concurrently, even the same users.
 func beside(t *testing.T, d Database) {
 	s := d.Migrated(t)
 	visitor(t, s, "both")
@@ -78,7 +78,7 @@ func beside(t *testing.T, d Database) {
 	}
 }
 
-// earlierVersions starts on the table of versions as programs made it that knew no readable versions.
+// earlierVersions checks the start on a versions table without the column readable, as earlier programs created it.
 func earlierVersions(t *testing.T, d Database) {
 	s := d.Migrated(t)
 	visitor(t, s, "before")
@@ -89,7 +89,7 @@ func earlierVersions(t *testing.T, d Database) {
 	}
 }
 
-// visitor does with a user what a program does between two starts.
+// visitor creates a user and runs the calls of a sign-in.
 func visitor(t *testing.T, s interface {
 	store.Store
 	store.SessionStore
@@ -122,7 +122,8 @@ func visitor(t *testing.T, s interface {
 	}
 }
 
-// firstVersion starts on the tables as version 1 made them, which had no records, and goes on beside a program of it.
+// firstVersion checks the start on tables of version 1, which had no records, and the concurrent use by a program of
+// version 1.
 func firstVersion(t *testing.T, d Database) {
 	d.Migrated(t)
 	d.Execute("DROP TABLE latchkey_records", "UPDATE latchkey_schema SET version = 1",
@@ -140,7 +141,7 @@ func firstVersion(t *testing.T, d Database) {
 	if _, err := s.Record(t.Context(), "letter", "before"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a record of a user who is gone: %v", err)
 	}
-	// What the program of version 1 deletes in a database of version 2 takes its records along, by the foreign key.
+	// If a program of version 1 deletes a user in a database of version 2, the foreign key deletes the user's records.
 	s = d.Migrated(t, sqlstore.Layout{Prefix: "new_"})
 	_, err := s.CreateUser(t.Context(), &store.User{ID: "u"})
 	must(t, err)

@@ -1,5 +1,5 @@
-// Package sqltest proves what the stores on SQL engines promise beyond the contract that conformance/kit/storetest
-// proves: layouts, migrations, transactions within transactions, errors, and how many statements a call costs.
+// Package sqltest tests the properties of the SQL stores that go beyond the contract in conformance/kit/storetest:
+// layouts, migrations, nested transactions, errors, and the number of statements for each call.
 package sqltest
 
 import (
@@ -16,26 +16,26 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Database is one empty database.
+// Database is an empty database.
 type Database struct {
-	// Open opens a Store on a pool of its own, without migrating. It is closed at the end of the test.
+	// Open opens a Store on its own pool, without migrating. It is closed at the end of the test.
 	Open func(layout ...sqlstore.Layout) *sqlstore.Store
-	// Execute runs statements as another program would.
+	// Execute runs statements like another program.
 	Execute func(statements ...string)
-	// Count is the one number that a query of such a program finds.
+	// Count returns the single number that a query selects.
 	Count func(query string) int
-	// DropIndex is the statement that drops an index of a table.
+	// DropIndex returns the statement that drops an index of a table.
 	DropIndex func(table, index string) string
 }
 
-// Trouble is what conformance/kit/storetest proves of a store in trouble: tests hand in storetest.Trouble("sqlite"), as
-// this package may not import it.
+// Trouble contains checks of conformance/kit/storetest for a failing store. Tests pass storetest.Trouble("sqlite"),
+// because this package cannot import storetest.
 type Trouble interface {
 	Calls(s store.Store, userID, secret string) map[string]func(ctx context.Context) error
 	Fails(t *testing.T, s store.Store, userID string, deadline time.Duration, except ...string)
 }
 
-// Layouts are ways to keep the same things in other tables: the whole contract holds in each.
+// Layouts are other layouts for the same data. The whole contract must hold in each.
 func Layouts() map[string]sqlstore.Layout {
 	return map[string]sqlstore.Layout{
 		"prefix and other columns": {
@@ -141,7 +141,7 @@ func interrupted(t *testing.T, d Database) {
 	d.Migrated(t)
 }
 
-// tables is a users table as another program may have made it.
+// others creates a users table as another program may have created it.
 const others = `CREATE TABLE users (
 	id VARCHAR(40) NOT NULL PRIMARY KEY, name VARCHAR(40), email VARCHAR(40), %s, image VARCHAR(40))`
 
@@ -215,7 +215,8 @@ func ownColumns(t *testing.T, d Database) {
 	}
 }
 
-// drops is what a schema tool does that knows the adapter's tables only, as far as this layout of our own lets it.
+// drops are the statements of a schema tool that knows only the adapter's tables, as far as they apply to the default
+// layout.
 func (d Database) drops() []string {
 	return []string{
 		"ALTER TABLE users DROP COLUMN extra", "ALTER TABLE accounts DROP COLUMN extra",
@@ -226,7 +227,7 @@ func (d Database) drops() []string {
 	}
 }
 
-// whole proves that everything that drops has dropped is there: it can be dropped again.
+// whole checks that everything that drops deletes exists. So it can be dropped again.
 func (d Database) whole(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
 	u, err := s.CreateUser(t.Context(), &store.User{
@@ -365,7 +366,7 @@ func nested(t *testing.T, d Database) {
 		if err := inner("u2", errTest); !errors.Is(err, errTest) {
 			t.Errorf("error %v", err)
 		}
-		// On some engines a conflict spoils the transaction; within a savepoint it does not.
+		// On some databases a conflict aborts the transaction, but not within a savepoint.
 		if err := inner("u1", nil); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("error %v", err)
 		}
