@@ -9,22 +9,22 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// maxLogouts is how many logout tokens are remembered as used. Only those that a provider signed count.
+// maxLogouts is the number of used logout tokens to remember. Only tokens with a valid signature of the provider count.
 const maxLogouts = 1 << 16
 
-// logouts ends sessions by the word of providers.
+// logouts ends sessions when a provider sends a logout token (OpenID Connect Back-Channel Logout 1.0).
 type logouts struct {
 	sessions *sessions
 	store    stores
 	callback func(ctx context.Context, p BackChannelLogoutParams) error // Callbacks.BackChannelLogout
-	// used are the IDs of logout tokens that were used.
+	// used contains the IDs of logout tokens that were used.
 	used once.Memory[string, struct{}]
 }
 
-// backChannelLogout answers POST backchannel-logout/<provider>: the provider itself calls it, without a browser, with a
-// signed token that is good once. Database sessions of the user end here: all of them for a token that names the
-// person; for one that names only the session (sid) the one that it began, as far as this process remembers. So do
-// those of the jwt strategy where Session.Revocation is on. Others are the callback's to end.
+// backChannelLogout handles POST backchannel-logout/<provider>. The provider sends the request directly, without a
+// browser, with a signed token that is valid once. A token that names the user ends all their database sessions. A
+// token that names only a session (sid) ends the local session that it started, if this process remembers it. Sessions
+// under the jwt strategy end too if Session.Revocation is on; otherwise the callback must end them.
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(remoteLogout)
 	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
@@ -41,13 +41,13 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 	return response, nil
 }
 
-// endSessions reports whether a logout from afar can have any effect.
+// endSessions reports whether a back-channel logout can have any effect in this configuration.
 func (l *logouts) endSessions() bool {
 	return l.callback != nil || l.sessions.ended != nil ||
 		l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
 }
 
-// endAll ends the sessions that a logout is about. A person without an account here has none.
+// endAll ends the sessions that a logout token names. If its subject has no account here, there are none.
 func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutParams) error {
 	if p.Subject != "" && l.store.Store != nil {
 		user, err := userByAccount(ctx, l.store, &Account{Provider: p.Provider, ProviderAccountID: p.Subject})
@@ -93,8 +93,8 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 	return nil
 }
 
-// endBySID ends the sessions that a session at the provider began, and reports whether any was remembered. The
-// owner of the last one that was still there is noted in p.
+// endBySID ends the local sessions that a provider session started. known reports whether this process remembers any.
+// p.User is set to the owner of the last session that still existed.
 func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
 	s := l.sessions
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// signIns is the way that all sign-ins take: the flow of the provider, the application's word, linking, the session.
+// signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.
 type signIns struct {
 	gate     gatekeeper
 	linker   *linker
@@ -20,7 +20,7 @@ type signIns struct {
 	parts    *parts
 }
 
-// start answers POST signin: where the flow of the provider begins.
+// start handles POST signin: it starts the provider's flow.
 func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
 		return toSignInPage(c), nil
@@ -57,7 +57,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	return response, nil
 }
 
-// signIn signs in the user of an outcome, after a question if another user is signed in.
+// signIn signs in the user of an outcome. If another user is signed in, it asks for confirmation first.
 func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response, error) {
 	response, err := s.confirmUser(ctx, c, out)
 	if err == nil && response == nil {
@@ -76,8 +76,8 @@ func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response,
 	return response, err
 }
 
-// complete is the path that all flows share: allow, create, link, gates, issue. It returns where the visitor goes, and
-// adds the cookies of the session to the outcome.
+// complete runs the steps that follow every flow: allow, create, link, gates, session. It returns the redirect URL, and
+// adds the session's cookies to the outcome.
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
 	defer func() {
 		if err != nil {
@@ -111,7 +111,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	return s.admit(ctx, c, out, who)
 }
 
-// create creates the user of a part's sign-up, which Callbacks.SignIn has allowed, and calls Events.CreateUser.
+// create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser.
 func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
 	if !id.made {
 		return nil
@@ -131,7 +131,7 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
 	return nil
 }
 
-// admit gives a member whom all gates let pass their session, the last station of a sign-in.
+// admit issues the session after all gates have passed. It is the last step of a sign-in.
 func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
 	id := out.who
 	if err := s.linker.begin(ctx, &c.session, id, &who); err != nil {
@@ -170,8 +170,8 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	return redirect, nil
 }
 
-// allow asks the signIn callback, which sees the stored user where the account is known. Linking looks the account up
-// again: the callback may have changed what the store knows.
+// allow calls Callbacks.SignIn, with the stored user if the account is known. Linking looks the account up again,
+// because the callback may have changed the store.
 func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect string, err error) {
 	user := id.user
 	if s.gate.signIn != nil && s.store.Store != nil && id.client != nil {
@@ -192,9 +192,9 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 	})
 }
 
-// provenNames returns the names under which the browser of a sign-in becomes known: the user's ID, the name whose
-// password or email link was just used, and a verified address. An address that nobody has verified may be another
-// person's, whose limits an attacker would escape.
+// provenNames returns the names that the browser becomes a known browser of: the user's ID, the name whose password or
+// email link was just used, and a verified address. An unverified address is left out. It may belong to another person,
+// and an attacker could use it to escape that person's rate limits.
 func provenNames(out *outcome, user *User) []string {
 	names := verifiedNames(user)
 	if t := out.who.account.Type; t == TypeCredentials || t == TypeEmail {
@@ -211,13 +211,13 @@ func verifiedNames(user *User) []string {
 	return []string{user.ID, user.Email}
 }
 
-// gatekeeper asks the application whether a sign-in goes on.
+// gatekeeper calls Callbacks.SignIn.
 type gatekeeper struct {
 	signIn func(ctx context.Context, p SignInParams) (SignInResult, error) // Callbacks.SignIn
 }
 
-// ask runs the signIn callback and turns its result into "go on" (""), a redirect, or AccessDenied. A result other than
-// "go on" writes nothing anywhere.
+// ask calls Callbacks.SignIn. It returns "" if the sign-in may continue, a redirect URL, or an AccessDenied error. In
+// the last two cases nothing has been written.
 func (g gatekeeper) ask(ctx context.Context, v *arrival, p SignInParams) (redirect string, err error) {
 	if g.signIn == nil {
 		return "", nil
@@ -235,7 +235,8 @@ func (g gatekeeper) ask(ctx context.Context, v *arrival, p SignInParams) (redire
 	return "", nil
 }
 
-// goTo is the redirect target of [GoTo]. It logs a URL that the redirect callback replaced by the origin.
+// goTo returns the redirect target of [GoTo]. It logs a warning if the redirect callback replaced the URL with the
+// origin.
 func (v *arrival) goTo(ctx context.Context, asked string) (string, error) {
 	target, err := v.redirectTarget(ctx, asked)
 	if err != nil || target != v.origin && target != v.home {
@@ -245,7 +246,7 @@ func (v *arrival) goTo(ctx context.Context, asked string) (string, error) {
 		return target, nil
 	}
 	to := "a malformed URL"
-	if u, err := url.Parse(asked); err == nil { // without path and query, which may hold secrets
+	if u, err := url.Parse(asked); err == nil { // without path and query, which may contain secrets
 		to = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	}
 	v.log.warn(ctx, warnGoToReplaced, append(v.attrs(), slog.String("url", to), slog.String("hint",

@@ -16,42 +16,43 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Call is one request to an [Action]. It serves one goroutine, until Handle returns. Its fields are for
-// reading: to set one changes no answer.
+// Call is one request to an [Action]. It must be used by one goroutine only, and not after Handle has returned. Its
+// fields are read-only: changing one does not change the response.
 type Call struct {
-	// Request is the request as it came in. Its body has been read.
+	// Request is the HTTP request. Its body has already been read.
 	Request *Request
-	// Origin is the public origin of the request: "https://app.example". Home is the address of the application: Origin,
-	// with Config.PublicPath where there is one.
+	// Origin is the public origin of the request, for example "https://app.example". Home is the URL of the application:
+	// Origin followed by Config.PublicPath, if it is set.
 	Origin, Home string
-	// CallbackURL is where the visitor goes when all is done: the field callbackUrl of the body or of the query, else its
-	// cookie, else the site. It has passed Callbacks.Redirect, and is absolute.
+	// CallbackURL is where the browser goes when everything is done. It is the field callbackUrl of the body or the query,
+	// else the callback URL cookie, else the site itself. It has passed Callbacks.Redirect and is absolute.
 	CallbackURL string
-	// CSRFToken goes into the forms of a page, as the field csrfToken. Empty where Config.CSRF asks for none.
+	// CSRFToken belongs in the forms of a page, as the field csrfToken. It is empty if Config.CSRF does not require a
+	// token.
 	CSRFToken string
-	// Locale is the language in which the request is answered: of pages, letters and problems. Zero: English.
+	// Locale is the language of the response: of pages, emails and problems. The zero value is English.
 	Locale ui.Locale
-	// WantsJSON: the client asks for data rather than for pages. It does not prefer HTML in Accept, or sends
-	// X-Auth-Return-Redirect, as the clients of Auth.js do.
+	// WantsJSON reports whether the client expects JSON instead of a page: its Accept header does not prefer HTML, or it
+	// sends X-Auth-Return-Redirect as the Auth.js client does.
 	WantsJSON bool
 
 	in    *call
 	parts *parts
 	part  string
 
-	moved   movedAddress // of UpdatedUser
-	read    bool         // the session was read
+	moved   movedAddress // set by UpdatedUser
+	read    bool         // the session has been read
 	session *Session
 	failed  error
 
-	proved   string         // the user whose address this call has proved
-	unlinked []SignInMethod // what ProveEmail removed
+	proved   string         // ID of the user whose address ProveEmail verified
+	unlinked []SignInMethod // sign-in methods that ProveEmail removed
 
-	kept    []Cookie // of Keep and Drop, and of a session that has begun
-	cookies []Cookie // of the session
+	kept    []Cookie // set by Keep, Drop and a new session
+	cookies []Cookie // set by reading the session
 }
 
-// newCall is a request to an action of the part that faults call by its name.
+// newCall returns a request to an action of the plugin that configuration errors call part.
 func newCall(in *call, ps *parts, part string) *Call {
 	return &Call{
 		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.now,
@@ -60,11 +61,12 @@ func newCall(in *call, ps *parts, part string) *Call {
 	}
 }
 
-// Host is the host of Origin, with a port where it has one: "app.example".
+// Host returns the host of Origin, with the port if there is one: "app.example".
 func (c *Call) Host() string { return hostOf(c.Origin) }
 
-// Field is a field: of a POST one of the body, a form field (the last of several) or a member of a JSON object that is
-// text, of a GET a parameter of the query (the first of several). Empty: there is none, or the member is no text.
+// Field returns a request field. For a POST it is the last form field with that name, or a text member of the JSON
+// object. For a GET it is the first query parameter with that name. Field returns "" if there is none, or if the JSON
+// member is not text.
 func (c *Call) Field(name string) string {
 	if c.in.r.Method == "POST" {
 		text, _ := c.in.fields.Text(name)
@@ -73,15 +75,15 @@ func (c *Call) Field(name string) string {
 	return c.in.query.Get(name)
 }
 
-// Member reads a member of a JSON body, which may be nested, into v, a pointer. false: it is absent, null, of another
-// shape than v, or the body is a form.
+// Member decodes a member of the JSON body, which may be nested, into v, a pointer. It returns false if the member is
+// missing or null, does not fit v, or the body is a form.
 func (c *Call) Member(name string, v any) bool {
 	raw := c.in.fields.Raw(name)
 	return c.in.r.Method == "POST" && raw != nil && string(raw) != "null" && json.Unmarshal(raw, v) == nil
 }
 
-// URL is the absolute address of an action, with parameters as names and values: URL("password/reset", "token", t). It
-// goes into letters and forms.
+// URL returns the absolute URL of an action, for emails and forms. query lists the names and values of parameters:
+// URL("password/reset", "token", t). It panics if query has an odd length or action is not a valid path.
 func (c *Call) URL(action string, query ...string) string {
 	address, err := weburl.AddQuery(c.in.base+"/"+action, query...)
 	if err != nil { // an odd number of texts, or an action that is no path
@@ -90,8 +92,9 @@ func (c *Call) URL(action string, query ...string) string {
 	return address
 }
 
-// Session is the visitor's session, nil for nobody, with the facts that [Host.Facts] asks for. It is read once. An
-// error means that it is not known whether there is one.
+// Session returns the session of the request, with the facts of [Host.Facts] if a plugin requested them. It is nil if
+// no user is signed in. The session is read once and then cached. An error means that it is unknown whether there is a
+// session.
 func (c *Call) Session(ctx context.Context) (*Session, error) {
 	if !c.read {
 		c.session, c.cookies, c.failed = c.parts.auth.sessions.read(ctx, &c.in.session, sessionRead{})
@@ -100,21 +103,22 @@ func (c *Call) Session(ctx context.Context) (*Session, error) {
 	return c.session, c.failed
 }
 
-// Page is the frame of a page: its nonce, base path, look and title. It goes to [ui.Shell] and to Render.
+// Page returns the common data of a page: nonce, base path, theme and title. Pass it to [ui.Shell] and to Render.
 func (c *Call) Page(title string) ui.Page {
 	page := c.parts.auth.pages.shell(&c.in.arrival)
 	page.Title = title
 	return page
 }
 
-// Allow counts an attempt of the visitor, and where identifier is not empty for that too: an address, a name, the ID of
-// a user. An error means that it has to wait: return it, the answer is 429 with Retry-After.
+// Allow counts an attempt against the limits of the client and, if identifier is not empty, of identifier: an email
+// address, a user name or a user ID. If a limit is exceeded it returns an error. Return that error from Handle to send
+// a 429 response with Retry-After.
 func (c *Call) Allow(ctx context.Context, a Attempt, identifier string) error {
 	return c.parts.limits.ask(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
 }
 
-// Forgive takes back what Allow has counted: the attempt was right. Of [AttemptInARow] it takes back all that came
-// before, by whomever: the visitor has shown in a better way that the name is theirs.
+// Forgive undoes the count of Allow after an attempt that succeeded. For [AttemptInARow] it resets the whole count,
+// including the attempts of other clients: call it when the user has shown in a stronger way that the name is theirs.
 func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
 	p := LimitParams{Attempt: a, Identifier: identifier}
 	if a == AttemptInARow {
@@ -124,21 +128,23 @@ func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
 	c.parts.limits.right(ctx, c.in, p)
 }
 
-// Audit tells Config.Audit of a decision of the part's, after what it tells of was committed. Name, Outcome and Reason
-// are of the closed lists; Time, Tenant, Peer, Agent, Reference and an empty Provider are filled in. Subject is the
-// identifier as the visitor typed it, for one that belongs to nobody: its keyed hash takes its place. Refusals of one
-// subject are folded to one a minute. Where Config.Audit is nil nothing happens.
+// Audit reports a decision of the plugin to Config.Audit. Call it after the change is committed. It does nothing if
+// Config.Audit is nil.
+//
+// Name, Outcome and Reason must be declared constants. Audit sets Time, Tenant, Peer, Agent, Reference and, if it is
+// empty, Provider. Set Subject to the identifier that was typed if it belongs to no user: Audit replaces it with a
+// keyed hash. Refusals with the same subject are combined into one event a minute.
 func (c *Call) Audit(ctx context.Context, e AuditEvent) { c.in.audit.note(ctx, &c.in.arrival, e) }
 
-// movedAddress is the address that a user had and the one that they have now.
+// movedAddress describes how a user's email address changed in this request.
 type movedAddress struct {
 	moved    bool
 	from, to string
 	proved   bool
 }
 
-// write writes the new address over the old one, and leaves a claim that the application set otherwise. The session
-// that proved an address does not end with the proof.
+// write replaces the old address in a session token, unless the application has set the claim to another value. If the
+// new address is verified, it removes the claim emailUnproved, so that this session does not end with the verification.
 func (m movedAddress) write(t *Token) {
 	if !m.moved {
 		return
@@ -151,9 +157,9 @@ func (m movedAddress) write(t *Token) {
 	}
 }
 
-// UpdatedUser tells the application that a user was changed in the store, by Events.UpdateUser. before is the user as
-// they were: if they are the current user and their address was changed or verified, [Call.Reissue] updates the session
-// token.
+// UpdatedUser calls Events.UpdateUser after the plugin has changed a user in the store. before is the user before the
+// change. If before is the current user and the address was changed or verified, call [Call.Reissue] afterwards: it
+// updates the session token.
 func (c *Call) UpdatedUser(ctx context.Context, before, after *User) {
 	verified := before.EmailVerified.IsZero() && !after.EmailVerified.IsZero()
 	if before.Email != after.Email || verified {
@@ -162,25 +168,28 @@ func (c *Call) UpdatedUser(ctx context.Context, before, after *User) {
 	c.parts.entry.linker.events.updatedUser(ctx, &c.in.arrival, after)
 }
 
-// Render answers with a page, which has the headers and the policy of our own: no source but this site's, style and
-// scripts with the nonce of page. A view that fails is answered 500, and logged.
+// Render returns a response with a page. It has the headers of the built-in pages, including their content security
+// policy: resources load only from this site, and styles and scripts need the nonce of page. If view fails, the error
+// is logged and the response has status 500.
 func (c *Call) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
 	return c.parts.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
 }
 
-// Answer answers with v as JSON. A v that cannot be encoded is answered 500, and logged.
+// Answer returns a response with v as JSON. If v cannot be encoded, the error is logged and the response has status
+// 500.
 func (c *Call) Answer(ctx context.Context, status int, v any) *Response {
 	body, err := json.Marshal(v)
 	if err != nil {
-		e := errorf(ErrAuth, "answer of %s: %w", c.part, err)
+		e := errorf(ErrAuth, "encode the response of %s: %w", c.part, err)
 		c.in.log.failure(ctx, e, c.in.attrs()...)
 		return serverErrorJSON(&c.in.arrival, &Response{Err: e})
 	}
 	return &Response{Status: status, Body: body, Header: newHeader(contentJSON)}
 }
 
-// Redirect sends a browser to an address with 303, and tells a client that asks for JSON {"url": …} with 200. The
-// address is one of this site's making, such as CallbackURL or URL: nothing checks it. A path belongs to the origin.
+// Redirect redirects a browser with status 303. A client that asks for JSON gets status 200 and {"url": …} instead. A
+// path is resolved against Origin. The address is not validated: it must be built by this site, such as CallbackURL or
+// URL, and never from the client.
 func (c *Call) Redirect(address string) *Response {
 	address = absolute(c.in.origin, address)
 	if c.WantsJSON && !wantsURL(c.in.r) {
@@ -190,32 +199,34 @@ func (c *Call) Redirect(address string) *Response {
 	return &Response{Status: http.StatusSeeOther, Redirect: address}
 }
 
-// Cookies of this package that are named as those of parts are, behind the prefix.
+// Cookies of core that share their prefix with the cookies of plugins.
 const (
-	// pendingCookie is that of a held sign-in.
+	// pendingCookie identifies a pending sign-in.
 	pendingCookie = "pending"
-	// localeCookie is the one with the language that a parameter has asked for. The parameter is gone with the next
-	// redirect of a sign-in, and the pages after it are to be in the same language.
+	// localeCookie stores the language that a query parameter requested. A redirect of the sign-in loses the parameter,
+	// and the pages after it must use the same language.
 	localeCookie = "locale"
 )
 
-// ownCookies are all of them: no plugin keeps a cookie with such a name.
+// ownCookies lists the names of core's own cookies. Plugins cannot use them.
 var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie, stepUpCookie}
 
-// partCookie is the cookie of that name which parts keep: "__Host-latchkey.<name>".
+// partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
 func (v *arrival) partCookie(name string) cookieSpec {
 	spec := cookieSpec{attributes: v.cookies.parts.attributes}
 	spec.attributes.Name += name
 	return spec
 }
 
-// Keep has the browser keep v, encrypted, for ttl, in a cookie that scripts cannot read and that is this host's alone.
-// Kept reads it in later requests. name is lower-case letters, digits and hyphens, and the part's own among all parts:
-// begin it with the part's Name. A browser keeps about 3,000 bytes of JSON. The visitor can keep a copy and present it
-// again until ttl is over: what must happen once needs a record.
+// Keep stores v in an encrypted cookie that expires after ttl. Scripts cannot read the cookie, and the browser sends it
+// to this host only. Kept reads it in later requests.
+//
+// name consists of lower-case letters, digits and hyphens and must be unique among all plugins: begin it with the
+// plugin's Name. v may have about 3,000 bytes of JSON. A user can copy the cookie and send it again until ttl is over:
+// use a record for anything that may happen only once.
 func (c *Call) Keep(name string, v any, ttl time.Duration) error {
 	if !isActionName(name) || slices.Contains(ownCookies[:], name) {
-		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most, and "+
+		return fmt.Errorf("core: Keep: invalid name %q: use at most 32 lower-case letters, digits and hyphens, and "+
 			"none of %q", name, ownCookies)
 	}
 	cookie, err := c.parts.cookie(&c.in.arrival, name, v, c.parts.now().Add(ttl))
@@ -225,14 +236,14 @@ func (c *Call) Keep(name string, v any, ttl time.Duration) error {
 	return err
 }
 
-// cookie seals v into the cookie that parts keep under a name.
+// cookie encrypts v into the plugin cookie with this name.
 func (ps *parts) cookie(at *arrival, name string, v any, expires time.Time) (Cookie, error) {
 	sealed, err := ps.seals.seal("cookie "+name, v, expires)
 	if err != nil {
 		return Cookie{}, err
 	}
 	if len(sealed) > maxKeptCookie {
-		return Cookie{}, fmt.Errorf("core: Keep: %q has %d bytes sealed, and browsers keep %d", name, len(sealed),
+		return Cookie{}, fmt.Errorf("core: Keep: %q has %d bytes encrypted, the limit is %d", name, len(sealed),
 			maxKeptCookie)
 	}
 	spec := at.partCookie(name)
@@ -241,29 +252,30 @@ func (ps *parts) cookie(at *arrival, name string, v any, expires time.Time) (Coo
 	return cookie, nil
 }
 
-// kept reads into v what is kept under a name.
+// kept decrypts the plugin cookie with this name into v.
 func (ps *parts) kept(at *arrival, name string, v any) bool {
 	spec := at.partCookie(name)
 	value, ok := at.jar.Get(spec.name())
 	return ok && ps.seals.open("cookie "+name, value, v) == nil
 }
 
-// maxKeptCookie leaves room for name and attributes: a browser keeps 4,096 bytes (RFC 6265 section 6.1).
+// maxKeptCookie is the maximum length of a cookie value. Browsers accept 4,096 bytes (RFC 6265 section 6.1); the rest
+// is for the name and the attributes.
 const maxKeptCookie = 3900
 
-// Kept reads into v, a pointer, what Keep had the browser keep. false: the browser has nothing, or what it has is too
-// old, altered, or of another shape.
+// Kept decrypts the cookie that Keep stored into v, a pointer. It returns false if there is no such cookie, if it has
+// expired or was modified, or if the value does not fit v.
 func (c *Call) Kept(name string, v any) bool {
 	return name != pendingCookie && name != stepUpCookie && c.parts.kept(&c.in.arrival, name, v)
 }
 
-// Drop has the browser forget what Keep kept.
+// Drop deletes a cookie that Keep stored.
 func (c *Call) Drop(name string) {
 	spec := c.in.partCookie(name)
 	c.keep(spec.clear(spec.name()))
 }
 
-// keep sets a cookie in place of one of that name which this answer would set.
+// keep sets a cookie, and replaces one with the same name that this response would set.
 func (c *Call) keep(cookie Cookie) {
 	for i := range c.kept {
 		if c.kept[i].Name == cookie.Name {

@@ -8,33 +8,36 @@ import (
 	"strings"
 )
 
-// SignIn is a sign-in that a part vouches for.
+// SignIn describes a sign-in of a user whom a plugin has authenticated.
 type SignIn struct {
-	// User is the user; under the database strategy one that the store has. With Create it is the user that Create is
-	// going to make, as Callbacks.SignIn sees them.
+	// User is the user who signs in. Under the database strategy the user must be in the store. If Create is set, User is
+	// the user that Create is going to create, as Callbacks.SignIn sees them.
 	User *User
-	// Account is what they signed in with; nil: an account of type credentials, of a provider called as the action's Name.
+	// Account is the account that the user signed in with. If it is nil, it is an account of type credentials whose
+	// provider is the action's Name.
 	Account *Account
-	// Methods are how they proved who they are.
+	// Methods lists how the user authenticated.
 	Methods []Method
-	// Created is true for a user that the part has just created: Events.CreateUser is called, and the browser goes to
-	// Pages.NewUser. A sign-in that Callbacks.SignIn denies leaves such a user in the store: set Create instead.
+	// Created reports that the plugin has just created the user: Events.CreateUser is called, and the browser is
+	// redirected to Pages.NewUser. If Callbacks.SignIn denies the sign-in, the user stays in the store: set Create
+	// instead.
 	Created bool
 	// Create, if not nil, creates the user and returns them as stored. It is called once, after Callbacks.SignIn has
-	// allowed the sign-in, so that a denied sign-up writes nothing. Its error ends the sign-in; a [*Problem] is the
-	// response. Implies Created.
+	// allowed the sign-in, so that a denied sign-up writes nothing. If it returns an error, the sign-in fails; a
+	// [*Problem] becomes the response. Create implies Created.
 	Create func(ctx context.Context) (*User, error)
-	// CallbackURL is where they go; empty: [Call.CallbackURL]. It passes Callbacks.Redirect.
+	// CallbackURL is where the browser goes after the sign-in. The default is [Call.CallbackURL]. It passes
+	// Callbacks.Redirect.
 	CallbackURL string
 }
 
-var errGetSignsIn = errors.New("core: an action of GET cannot begin or change a session: " +
-	"have a form post to the action")
+var errGetSignsIn = errors.New("core: a GET action cannot start or change a session: " +
+	"use an action with Method POST")
 
-// SignIn signs the user in: it asks Callbacks.SignIn, creates the user where [SignIn.Create] says how, asks the gates,
-// issues the session and calls the events. The response redirects to the callback URL. An error of type
-// [ErrAccessDenied] is the callback's refusal. A request with a bearer token gets a 400 response, as at every
-// sign-in: a sign-in needs cookies.
+// SignIn signs a user in. It calls Callbacks.SignIn, creates the user if [SignIn.Create] is set, runs the sign-in
+// gates, issues the session, and calls the events. The response redirects to the callback URL. An error of type
+// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. A request with a bearer token gets a 400 response,
+// as at every sign-in, because a sign-in needs cookies.
 func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
 		return nil, errGetSignsIn
@@ -66,7 +69,7 @@ func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	return c.signedIn(&out, redirect, err)
 }
 
-// signedIn answers with what a sign-in came to. Its cookies take the place of those that reading the session set.
+// signedIn returns the response to a sign-in. Its cookies replace those that reading the session set.
 func (c *Call) signedIn(out *outcome, redirect string, err error) (*Response, error) {
 	if err != nil {
 		return nil, err
@@ -78,30 +81,29 @@ func (c *Call) signedIn(out *outcome, redirect string, err error) (*Response, er
 	return c.Redirect(redirect), nil
 }
 
-var errSessionChanged = errors.New("core: Call.Session: the session begins with this answer: " +
-	"it is the next request that has it")
+var errSessionChanged = errors.New("core: Call.Session: the session starts with this response: " +
+	"it is available from the next request on")
 
-// SignOut ends the visitor's session and has the browser forget it, as POST signout does: the browser is signed out
-// whatever the store says, which the error repeats.
+// SignOut ends the user's session and deletes its cookies, as POST signout does. The cookies are deleted even if the
+// store fails; SignOut then returns the store's error.
 func (c *Call) SignOut(ctx context.Context) error {
 	if c.in.r.Method != "POST" {
 		return errGetSignsIn
 	}
-	_ = c.in.session.settle(ctx) // what it finds wrong, end finds again
+	_ = c.in.session.settle(ctx) // end returns the same error
 	_, err := c.parts.auth.sessions.end(ctx, &c.in.session)
 	c.forgetSession(ctx)
 	return err
 }
 
-// forgetSession has the browser delete its session cookies.
+// forgetSession deletes the browser's session cookies.
 func (c *Call) forgetSession(ctx context.Context) {
 	c.session, c.read, c.failed = nil, true, nil
 	c.cookies = append(c.in.session.clear(), c.parts.auth.sessions.away.forget(ctx, &c.in.arrival)...)
 }
 
-// EndSessions ends sessions of the user who is signed in, as [Auth.EndSessions] does. If the current session is one of
-// them, the browser is signed out as well. It needs an action of POST. Requirements and errors are those of
-// Auth.EndSessions.
+// EndSessions ends sessions of the signed-in user, as [Auth.EndSessions] does. If the current session is one of them,
+// its cookies are deleted too. The action's Method must be POST. Requirements and errors are those of Auth.EndSessions.
 func (c *Call) EndSessions(ctx context.Context, o EndOptions) (ended int, err error) {
 	if c.in.r.Method != "POST" {
 		return 0, errGetSignsIn
@@ -121,14 +123,14 @@ func (c *Call) EndSessions(ctx context.Context, o EndOptions) (ended int, err er
 		c.forgetSession(ctx)
 		return ended, nil
 	}
-	if err := c.SignOut(ctx); err != nil { // the session has ended, and the cookies go all the same
+	if err := c.SignOut(ctx); err != nil { // the session has ended, and its cookies are deleted anyway
 		c.parts.auth.log.failure(ctx, asError(err, ErrSignOut), c.in.attrs()...)
 	}
 	return ended, nil
 }
 
-// EndOthers ends all sessions of the visitor but this one, and the sign-ins of theirs that wait behind a gate. It
-// returns how many sessions ended. Requirements and errors are those of [Auth.EndSessions].
+// EndOthers ends all sessions of the signed-in user except this one, and their pending sign-ins. It returns the number
+// of ended sessions. Requirements and errors are those of [Auth.EndSessions].
 func (c *Call) EndOthers(ctx context.Context) (int, error) {
 	session, err := c.Session(ctx)
 	switch {
@@ -143,16 +145,17 @@ func (c *Call) EndOthers(ctx context.Context) (int, error) {
 }
 
 func errNobody(method string) error {
-	return errors.New("core: Call." + method + ": nobody is signed in: ask Session first")
+	return errors.New("core: Call." + method + ": no user is signed in: call Session first")
 }
 
-// Reissue gives the visitor another token for their session, now that they have proved again who they are. methods are
-// how they proved it; those of the session stay. The session has another ID from then on, and a copy of the old token
-// is good no longer: at once where sessions are in the store, under [StrategyJWT] where Session.Revocation is on, in
-// other processes within Revocation.Every. Without Revocation a copy is good until it expires.
+// Reissue replaces the token of the current session after the user has authenticated again. methods lists how they
+// authenticated now, and is added to the session's methods. The session gets a new ID, and copies of the old token
+// become invalid. Under the database strategy that takes effect immediately. Under [StrategyJWT] it needs
+// Session.Revocation, and other processes follow within Revocation.Every; without Revocation a copy stays valid until
+// it expires.
 //
-// Without methods nothing was proved: the session stays the same one and as old as it was, and where it is in a cookie
-// that shows the address of before [Call.UpdatedUser] its token shows the new one.
+// Without methods the user has not authenticated again. The session keeps its ID and its age. If it is stored in a
+// cookie whose email address is outdated since [Call.UpdatedUser], its token gets the new address.
 //
 // If the session has ended since the request arrived, it stays ended, and the error matches [ErrNotFound].
 func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
@@ -190,17 +193,17 @@ func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 	return nil
 }
 
-// proof is what a session that goes on under another token was proved by.
+// proof describes a re-authentication: the session's methods from now on.
 type proof struct {
 	methods []Method
-	proved  bool // just now
+	proved  bool // the user has just authenticated again
 }
 
 var errEndedMeanwhile = mistake(
 	fmt.Errorf("Call.Reissue: the session has ended since the request arrived: %w", ErrNotFound))
 
-// reissue makes another token of the session that a request presents. It looks the session up again: the request may
-// have waited, and the user may have signed out.
+// reissue replaces the session token of a request. It reads the session again, because the request may have waited and
+// the user may have signed out.
 func (s *signIns) reissue(
 	ctx context.Context, p *presented, by string, again *proof, moved movedAddress,
 ) ([]Cookie, error) {
@@ -230,7 +233,7 @@ func (s *signIns) reissue(
 		return nil, errEndedMeanwhile
 	}
 	s.linker.endOldest(ctx, p.at, who.session)
-	who.keeps = true // its record moves along
+	who.keeps = true // the session continues; its record is copied below
 	cookies, after, err := s.sessions.issue(ctx, p, id, who)
 	if err != nil {
 		return nil, err
@@ -280,8 +283,8 @@ func (s *signIns) reissueJWT(
 	return cookies, err
 }
 
-// unended returns the session token of a request whose session continues. An error that matches ErrNotFound says that
-// it has ended.
+// unended returns the session token of a request if the session is still active. If it has ended, the error matches
+// ErrNotFound.
 func (s *signIns) unended(ctx context.Context, p *presented) (*Token, error) {
 	token, err := p.live(ctx)
 	if err != nil && !errors.Is(err, ErrSessionToken) {

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// getCSRF answers GET csrf: the token that POST requests repeat.
+// getCSRF handles GET csrf. It returns the token that POST requests must contain.
 func (g *csrfGuard) getCSRF(ctx context.Context, c *call) (*Response, error) {
 	if g.policy.skip {
 		c.log.warn(ctx, warnCSRFDisabled)
@@ -22,11 +22,11 @@ func (g *csrfGuard) getCSRF(ctx context.Context, c *call) (*Response, error) {
 	return jsonResponse(append(exactjson.AppendText(body, c.csrf.token), '}')), nil
 }
 
-// providerList is what a browser may know of each provider, but for the public URL of the auth routes, which differs
-// with the request and belongs between the parts.
+// providerList is the prepared JSON of GET providers, split at each place where the public URL of the auth routes
+// belongs: that URL depends on the request.
 type providerList []string
 
-// get answers GET providers.
+// get handles GET providers.
 func (l providerList) get(_ context.Context, c *call) (*Response, error) {
 	size := (len(l) - 1) * len(c.base)
 	for _, part := range l {
@@ -39,7 +39,7 @@ func (l providerList) get(_ context.Context, c *call) (*Response, error) {
 	return answerJSON(body), nil
 }
 
-// newProviderList writes the list. The public URL has no character that JSON would escape.
+// newProviderList prepares the JSON. The public URL needs no JSON escaping.
 func newProviderList(providers []*provider) (parts providerList) {
 	text := []byte{'{'}
 	cut := func(name, path string) {
@@ -59,15 +59,15 @@ func newProviderList(providers []*provider) (parts providerList) {
 	return append(parts, string(append(text, '}')))
 }
 
-// signInPage answers GET signin: the page, or the application's own.
+// signInPage handles GET signin. It renders the built-in page, or redirects to the application's page.
 func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	if c.flow != nil {
 		err := errorf(ErrUnknownAction, "signin/%s answers POST only: a sign-in must not start by following a link; "+
-			"the link leads to the sign-in page", c.providerID)
+			"redirect to the sign-in page", c.providerID)
 		if !wantsPage(c.r) {
 			return nil, err
 		}
-		c.log.failure(ctx, err, c.attrs()...) // the mistake of the link's author, not of the visitor who follows it
+		c.log.failure(ctx, err, c.attrs()...) // the mistake is in the link; show the user a useful page
 		return redirectTo(c.base + "/signin"), nil
 	}
 	if own := p.config.SignIn; own != "" {
@@ -93,7 +93,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	return p.renderSignIn(ctx, c, view), nil
 }
 
-// renderSignIn renders the sign-in page, from the cache where nothing in it is of this visit alone.
+// renderSignIn renders the sign-in page. A page that contains nothing specific to this request is cached.
 func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *Response {
 	draw := func(view ui.SignInView) *Response {
 		view.Providers = p.providerViews(&c.arrival)
@@ -106,7 +106,8 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	key := pageKey{c.origin, view.Locale.Tag}
 	page := p.cached.find(key)
 	if page == nil {
-		marks, err := randomBytes(c.rand, nonceBytes+csrfTokenLen/2) // no visitor can put them into a page
+		// Random placeholders, so that no text on the page equals them by accident or by a client's choice.
+		marks, err := randomBytes(c.rand, nonceBytes+csrfTokenLen/2)
 		if err != nil {
 			return draw(view)
 		}
@@ -122,7 +123,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	return p.asPage(&c.arrival, &Response{Body: page.forVisit(view.Nonce, view.CSRFToken)}, view.Nonce)
 }
 
-// signOutPage answers GET signout: the confirmation page. It never signs out: a GET changes nothing.
+// signOutPage handles GET signout: the confirmation page. It does not sign out, because a GET must not change anything.
 func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 	if own := p.config.SignOut; own != "" {
 		return redirectTo(own), nil
@@ -136,7 +137,7 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignOut(view)), nil
 }
 
-// signOut answers POST signout. The browser is signed out whatever the store says; a store that fails is logged.
+// signOut handles POST signout. The browser's cookies are deleted even if the store fails; the failure is logged.
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	response := redirectTo(c.callbackURL.now)
 	s.exchanges.erase(c.browser(), "")
@@ -157,8 +158,8 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	return response, nil
 }
 
-// webAuthnOptions answers GET webauthn-options/<provider>. Without a provider, where there is not exactly one for
-// passkeys, it is a script that asks wrongly: it gets 400, and the log tells how to ask.
+// webAuthnOptions handles GET webauthn-options/<provider>. A request without a provider, if there is not exactly one
+// passkey provider, is a mistake in a script: it gets status 400, and the log says how to fix it.
 func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
 	if f, ok := c.flow.(ceremonies); ok {
 		return f.options(ctx, c)

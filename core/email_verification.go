@@ -9,33 +9,35 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// ProvesEmail says that the part proves addresses: it sends links or codes to them, and calls ProveEmail. Session
-// tokens of users without a proved address are marked then, so that they end with the proof.
+// ProvesEmail declares that the plugin verifies email addresses: it sends links or codes and calls ProveEmail. Session
+// tokens of users with an unverified address are then marked, so that they become invalid when the address is verified.
 func (h *Host) ProvesEmail() {
 	h.attaching("ProvesEmail")
 	h.parts.proves = true
 }
 
-// ProveEmail notes that the owner of an address, which is the user's, reads its mailbox, as a link or code that was
-// sent there shows, outside of a request; in one it is [Call.ProveEmail].
+// ProveEmail records that the user has verified their address with a link or code that was sent to it, outside of a
+// request. Within a request use [Call.ProveEmail].
 func (h *Host) ProveEmail(ctx context.Context, userID, address string) error {
 	v := h.Auth.site.unsettled(&Request{})
 	_, err := h.parts.prove(ctx, &v, userID, address)
 	return err
 }
 
-// ProveEmail notes that the visitor reads the mailbox of an address, which is the user's, as a link or code that was
-// sent there shows. Where the address was proved before, nothing happens. Else it is proved from now on, and what a
-// stranger may have put there before goes: the accounts and passkeys of the user that nobody has vouched for under this
-// very address, and, but where all accounts were vouched for, the sessions that the user has. Sign the visitor in
-// afterwards.
+// ProveEmail records that the user has verified their address with a link or code that was sent to it. If the address
+// was verified before, nothing changes.
 //
-// [ErrNotFound]: there is no such user. [ErrConflict]: they have another address by now, of which nothing is proved;
-// addresses are compared as they are stored. An error of type [ErrMissingStoreMethods]: the store can list no accounts,
-// or no sessions, so that what goes cannot be found. The part has to call [Host.ProvesEmail] in Attach.
+// Otherwise an attacker may have created the user with another person's address, to keep access after its owner signs
+// in. ProveEmail therefore removes all accounts and passkeys whose provider has not vouched for this exact address.
+// Unless all accounts were vouched for, it also ends all sessions of the user. Sign the user in afterwards.
 //
-// A visitor who is nobody's yet needs none of this: [Call.SignIn] with an Account of type [TypeEmail] finds or makes
-// the user of the address, by the rules of a sign-in link (docs/accounts.md).
+// The error is [ErrNotFound] if there is no such user. It is [ErrConflict] if the user has another address by now,
+// which then stays unverified; addresses are compared exactly. An error of type [ErrMissingStoreMethods]
+// means that the store cannot list accounts or sessions, so that ProveEmail cannot find what to remove. The plugin must
+// call [Host.ProvesEmail] in Attach.
+//
+// If no user has the address yet, ProveEmail is not needed: [Call.SignIn] with an Account of type [TypeEmail] finds or
+// creates the user of the address, by the rules of a sign-in link (docs/accounts.md).
 func (c *Call) ProveEmail(ctx context.Context, userID, address string) error {
 	unlinked, err := c.parts.prove(ctx, &c.in.arrival, userID, address)
 	if err == nil {
@@ -44,7 +46,7 @@ func (c *Call) ProveEmail(ctx context.Context, userID, address string) error {
 	return err
 }
 
-// prove returns the sign-in methods that it removed.
+// prove verifies the address of a user, and returns the sign-in methods that it removed.
 func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) ([]SignInMethod, error) {
 	l := ps.entry.linker
 	if err := ps.canProve(); err != nil {
@@ -53,7 +55,7 @@ func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) 
 	w := l.writer(v, "")
 	proved := false
 	err := w.atomically(ctx, func(ctx context.Context) (err error) {
-		w.unlinked = nil // a store may begin again
+		w.unlinked = nil // a store may run the transaction again
 		proved, err = w.proveAlone(ctx, userID, address)
 		return err
 	})
@@ -65,41 +67,42 @@ func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) 
 		return w.unlinked, nil
 	case errors.Is(err, ErrNotFound), errors.Is(err, errMoved):
 		return nil, err
-	case errors.Is(err, ErrConflict): // two writers of the store, and nothing that the address says
-		return nil, errorf(ErrStore, "prove an address: %v", err)
+	case errors.Is(err, ErrConflict): // a write conflict in the store, not a conflict of addresses
+		return nil, errorf(ErrStore, "verify an address: %v", err)
 	}
 	return nil, asError(err, ErrStore)
 }
 
-// canProve checks what a verification needs.
+// canProve returns an error if the configuration cannot verify addresses.
 func (ps *parts) canProve() error {
 	l := ps.entry.linker
 	switch {
 	case !ps.proves:
-		return errors.New("core: ProveEmail: the part has not said that it proves addresses: call Host.ProvesEmail in Attach")
+		return errors.New("core: ProveEmail: the plugin must call Host.ProvesEmail in Attach")
 	case l.store.Store == nil:
 		return errorf(ErrMissingStore, "ProveEmail needs a Store")
 	case l.store.accounts == nil && l.accountsOpen:
-		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that is a store.AccountStore too "+
+		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that implements store.AccountStore "+
 			"(package core/store)")
 	case l.store.lister == nil && l.sessions.config.Strategy == StrategyDatabase:
-		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that is a store.SessionLister too "+
+		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that implements store.SessionLister "+
 			"(package core/store)")
 	}
 	return nil
 }
 
-// errMoved is the answer where a user has another address than the one that was proved.
-var errMoved = fmt.Errorf("core: ProveEmail: the user has another address by now: %w", ErrConflict)
+// errMoved says that the user now has another address than the one that was verified.
+var errMoved = fmt.Errorf("core: ProveEmail: the user has another address now: %w", ErrConflict)
 
-// proveAlone proves the address of a user, and takes away what nobody has vouched for. false: it was proved before.
+// proveAlone verifies the address of a user, and removes accounts and passkeys that no provider vouched for. It returns
+// false if the address was verified before.
 func (w *writer) proveAlone(ctx context.Context, userID, address string) (bool, error) {
 	known, err := present(w.tx.User(ctx, userID))
 	switch {
 	case err != nil:
 		return false, err
 	case address == "":
-		return false, errors.New("core: ProveEmail: there is no address that could be proved")
+		return false, errors.New("core: ProveEmail: address is empty")
 	case known.Email != address:
 		return false, errMoved
 	case !known.EmailVerified.IsZero():
@@ -117,8 +120,8 @@ func (w *writer) proveAlone(ctx context.Context, userID, address string) (bool, 
 	return true, err
 }
 
-// unlinkStrangers unlinks the accounts of a user that were not vouched for under the user's address, and removes the
-// passkeys that they open.
+// unlinkStrangers unlinks the accounts of a user whose provider has not vouched for the user's address, and deletes the
+// passkeys of these accounts. An attacker may have added them before the owner verified the address.
 func (w *writer) unlinkStrangers(ctx context.Context, s stores, u *User, linked []*Account) error {
 	kept, passkeys := map[string]bool{}, false
 	for _, a := range linked {
@@ -141,7 +144,7 @@ func (w *writer) unlinkStrangers(ctx context.Context, s stores, u *User, linked 
 	return removePasskeys(ctx, s, u.ID, kept)
 }
 
-// removePasskeys removes the passkeys of a user but those that the accounts with these IDs at their providers open.
+// removePasskeys deletes the passkeys of a user, except those of the account IDs in kept.
 func removePasskeys(ctx context.Context, s stores, userID string, kept map[string]bool) error {
 	keys, err := guarded("Store.Authenticators", func() ([]*store.Authenticator, error) {
 		return s.passkeys.Authenticators(ctx, userID)
@@ -163,8 +166,9 @@ func removePasskeys(ctx context.Context, s stores, userID string, kept map[strin
 	return nil
 }
 
-// afterProof looks once more, now that other requests can read the proof: an account that one of them has linked in the
-// meantime goes too, and one that is linked from now on is taken back by the request that links it.
+// afterProof removes unvouched accounts a second time, after the verification is committed. Another request may have
+// linked an account in the meantime. A request that links one from now on sees the verification and undoes the link
+// itself.
 func (ps *parts) afterProof(ctx context.Context, w *writer, userID string) error {
 	known, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, userID)) })
 	if err != nil {
@@ -187,15 +191,15 @@ func (ps *parts) afterProof(ctx context.Context, w *writer, userID string) error
 	return w.endEarlier(ctx, userID)
 }
 
-// unlinkedMethod is the sign-in method of an account that a verification removes.
+// unlinkedMethod returns the sign-in method of an account that a verification removed.
 func (ps *parts) unlinkedMethod(a *Account) SignInMethod {
 	m := ps.accountMethod(a)
 	m.Passkey = a.Type == TypeWebAuthn
 	return m
 }
 
-// prove marks the address of a user as verified. If alone is true, the sessions that the user has had so far end: those
-// in the store with this call, those in cookies by endEarlier after the commit.
+// prove marks the address of a user as verified. If alone is true, the user's existing sessions end: those in the store
+// within this call, those in cookies in endEarlier, after the commit.
 func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *User, alone bool) (*User, error) {
 	if id.account.Type == TypeEmail && here.session != nil && here.user.ID != known.ID {
 		kept := w.linker.sessions.rows.atRest(here.token)
@@ -222,7 +226,7 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 		return known, nil
 	}
 	if lister := w.tx.lister; lister != nil {
-		// After the proof is written, so that sessions which begin in between end too.
+		// Delete after the verification is written, so that sessions which start in between end too.
 		if _, err = lister.DeleteSessions(ctx, known.ID); err == nil {
 			w.announce(func() { w.at.decided(ctx, AuditSessionsEnded, ReasonProved, known.ID) })
 		}
@@ -231,20 +235,20 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 }
 
 // endEarlier ends the sessions in cookies that a user had before the address was verified, if Session.Revocation is on.
-// Tokens with the claim emailUnproved end without it; tokens that Auth.js issued do not have the claim.
+// Tokens with the claim emailUnproved become invalid without it. Tokens that Auth.js issued do not have the claim.
 func (w *writer) endEarlier(ctx context.Context, userID string) error {
 	s := w.linker.sessions
 	if !w.endsEarlier || s.ended == nil {
 		return nil
 	}
 	if err := s.endUser(ctx, userID, ""); err != nil {
-		return errorf(ErrStore, "end the sessions from before an address was verified: %w", err)
+		return errorf(ErrStore, "end the sessions from before the email verification: %w", err)
 	}
 	w.at.decided(ctx, AuditSessionsEnded, ReasonProved, userID)
 	return nil
 }
 
-// giveUpAddress takes the address from a user who never proved it.
+// giveUpAddress removes the address of a user who never verified it.
 func (w *writer) giveUpAddress(ctx context.Context, known *User) error {
 	left := known.Clone()
 	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail

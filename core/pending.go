@@ -15,20 +15,21 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// A sign-in that is held waits in records of the store, encrypted, under a name that the browser alone knows, by a
-// cookie. Whoever takes the first of the records goes on with it, and nobody else can: not a copy of the cookie, and
-// not the same browser in another tab.
+// A pending sign-in is stored encrypted in records. Only the browser knows their key, from a cookie. The request that
+// deletes the first record completes the sign-in. Any later request fails, whether it has a copy of the cookie or is
+// from another tab of the same browser.
 
 const (
-	// pendingKind is the kind of these records.
+	// pendingKind is the kind of the records.
 	pendingKind = "pending"
-	// pendingPiece is how many characters a record holds. An account with its tokens and a profile may need several.
+	// pendingPiece is the number of characters in one record. An account with tokens and a profile may need several
+	// records.
 	pendingPiece = store.MaxRecordValue - 2
-	// maxPendingPieces is enough for 48 KiB.
+	// maxPendingPieces allows 48 KiB.
 	maxPendingPieces = 8
 )
 
-// heldSignIn is what goes on when a gate releases a sign-in.
+// heldSignIn is the stored content of a pending sign-in.
 type heldSignIn struct {
 	User    plainUser   `json:"user"`
 	Account heldAccount `json:"account"`
@@ -41,19 +42,20 @@ type heldSignIn struct {
 	Created     bool       `json:"created,omitempty"`
 	// Typed is the identifier that the user typed.
 	Typed string `json:"typed,omitempty"`
-	// Stored is true for a user whom the store has.
+	// Stored reports whether the user is in the store.
 	Stored bool `json:"stored,omitempty"`
-	// Made is when the sign-in was first held.
+	// Made is when a gate first stored the sign-in.
 	Made time.Time `json:"made"`
-	// Next is the action that goes on with it; Released are the gates that let it pass when that releases it.
+	// Next is the action that continues the sign-in. Released lists the gates that do not run again when it is completed.
 	Next     string   `json:"next"`
 	Released []string `json:"released"`
 }
 
-// plainUser is a User whose fields are written as they are.
+// plainUser is a User without its JSON methods.
 type plainUser User
 
-// heldAccount is an Account whose tokens are written as they are, and whose raw members are absent where they are nil.
+// heldAccount is an Account with the tokens in plain text: the JSON of a Secret is redacted. Raw members that are nil
+// are omitted.
 type heldAccount struct {
 	plainAccount
 	AccessToken, RefreshToken, IDToken string
@@ -62,12 +64,13 @@ type heldAccount struct {
 
 type plainAccount Account
 
-// pendingName is the cookie's content.
+// pendingName is the content of the cookie.
 type pendingName struct {
 	Key    string `json:"key"`
 	Pieces int    `json:"pieces"`
 }
 
+// heldOf returns the content to store for an identity.
 func heldOf(id *identity, who member, callbackURL string) heldSignIn {
 	held := heldSignIn{
 		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
@@ -88,7 +91,7 @@ func heldOf(id *identity, who member, callbackURL string) heldSignIn {
 	return held
 }
 
-// identity is the identity as it was before the sign-in was held.
+// identity restores the identity from the stored content.
 func (h *heldSignIn) identity() *identity {
 	user, account := User(h.User), Account(h.Account.plainAccount)
 	account.AccessToken = Secret(h.Account.AccessToken)
@@ -103,7 +106,7 @@ func (h *heldSignIn) identity() *identity {
 	return id
 }
 
-// keepPending stores a sign-in that is held, and returns the cookie that finds it again.
+// keepPending stores a pending sign-in and returns the cookie that identifies it.
 func (ps *parts) keepPending(ctx context.Context, c *call, held heldSignIn) (Cookie, error) {
 	if held.Made.IsZero() {
 		held.Made = ps.now()
@@ -115,25 +118,26 @@ func (ps *parts) keepPending(ctx context.Context, c *call, held heldSignIn) (Coo
 	}
 	held.Stored = true
 	pieces, err := ps.storePending(ctx, &held, key, expires)
-	if errors.Is(err, ErrNotFound) { // a user whom the application alone knows
+	if errors.Is(err, ErrNotFound) { // the user exists only in the application
 		held.Stored = false
 		pieces, err = ps.storePending(ctx, &held, key, expires)
 	}
 	if err != nil {
-		return Cookie{}, errorf(ErrStore, "hold a sign-in: %w", err)
+		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
 	}
 	ps.auth.sessions.rows.cleaning.perhaps()
 	return ps.cookie(&c.arrival, pendingCookie, pendingName{key, pieces}, expires)
 }
 
-// storePending stores a sign-in in as many records as it needs. Those of a user whom the store has go with the user.
+// storePending stores a pending sign-in in as many records as it needs, and returns their number. If the user is in the
+// store, the records belong to the user and are deleted with them.
 func (ps *parts) storePending(ctx context.Context, held *heldSignIn, key string, expires time.Time) (int, error) {
 	sealed, err := ps.seals.seal(pendingPurpose, held, expires)
 	if err != nil {
 		return 0, err
 	}
 	if len(sealed) > maxPendingPieces*pendingPiece {
-		return 0, fmt.Errorf("it has %d bytes, and %d fit: have the provider's Account keep less", len(sealed),
+		return 0, fmt.Errorf("it has %d bytes, the limit is %d: let the provider's Account function keep less", len(sealed),
 			maxPendingPieces*pendingPiece)
 	}
 	pieces := 0
@@ -155,13 +159,14 @@ func (ps *parts) storePending(ctx context.Context, held *heldSignIn, key string,
 
 const pendingPurpose = "pending sign-in"
 
-// pieceKey is the key of a record: the name is hashed, so that a reader of the store cannot make the cookie.
+// pieceKey returns the key of a record. It contains a hash of the cookie's key, so that an attacker who reads the store
+// cannot forge the cookie.
 func pieceKey(key string, piece int) string {
 	sum := sha256.Sum256([]byte(key))
 	return base64.RawURLEncoding.EncodeToString(sum[:]) + "." + strconv.Itoa(piece)
 }
 
-// pending reads the sign-in that is held for a browser. nil: there is none, or no longer.
+// pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.
 func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	var name pendingName
 	if !ps.kept(&c.arrival, pendingCookie, &name) || ps.auth.store.records == nil {
@@ -176,17 +181,17 @@ func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 			return nil, nil
 		}
 		if err != nil {
-			return nil, errorf(ErrStore, "read a sign-in that is held: %w", err)
+			return nil, errorf(ErrStore, "read a pending sign-in: %w", err)
 		}
 		var piece string
 		if err := json.Unmarshal(r.Value, &piece); err != nil {
-			return nil, errorf(ErrStore, "read a sign-in that is held: %w", err)
+			return nil, errorf(ErrStore, "read a pending sign-in: %w", err)
 		}
 		sealed = append(sealed, piece...)
 	}
 	p := &PendingSignIn{Request: c.r, in: c, parts: ps, key: name.Key, pieces: name.Pieces}
 	if err := ps.seals.open(pendingPurpose, string(sealed), &p.held); err != nil {
-		return nil, nil //nolint:nilerr // it has expired, or the secret is gone
+		return nil, nil //nolint:nilerr // it has expired, or its secret is no longer configured
 	}
 	id := p.held.identity()
 	p.User, p.Account, p.Methods = id.user, id.account, slices.Clone(id.methods)
@@ -194,25 +199,25 @@ func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	return p, nil
 }
 
-// take removes a sign-in that is held. One of any number of requests gets it; false: this is another.
+// take deletes the records of a pending sign-in. Of concurrent requests exactly one gets true.
 func (p *PendingSignIn) take(ctx context.Context) (bool, error) {
 	for i := range p.pieces {
 		_, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
 			return p.parts.auth.store.records.DeleteRecord(ctx, pendingKind, pieceKey(p.key, i))
 		})
 		switch {
-		case i > 0: // the rest ends by itself
+		case i > 0: // useless without the first record, and expires
 		case errors.Is(err, ErrNotFound):
 			return false, nil
 		case err != nil:
-			return false, errorf(ErrStore, "take a sign-in that is held: %w", err)
+			return false, errorf(ErrStore, "delete a pending sign-in: %w", err)
 		}
 	}
 	return true, nil
 }
 
-// Resume returns the sign-in of this browser that a gate of the action's part has held, nil where there is none: it was
-// released, it is older than ten minutes, or another part holds it.
+// Resume returns the pending sign-in of this browser that a gate of this action's plugin has stored. It returns nil if
+// there is none: it was completed, it is older than ten minutes, or it belongs to another plugin.
 func (c *Call) Resume(ctx context.Context) (*PendingSignIn, error) {
 	p, err := c.parts.pending(ctx, c.in)
 	if err != nil || p == nil || c.parts.owner(p.held.Next) != c.part {
@@ -221,7 +226,7 @@ func (c *Call) Resume(ctx context.Context) (*PendingSignIn, error) {
 	return p, nil
 }
 
-// errPendingOver is the answer to whoever comes too late, or second.
+// errPendingOver returns the error for a pending sign-in that has expired or was already completed.
 func errPendingOver(cause error) error {
 	return &Problem{
 		Status: http.StatusConflict, Code: "sign_in_over", Cause: cause,
@@ -229,16 +234,19 @@ func errPendingOver(cause error) error {
 	}
 }
 
-// Release lets a sign-in that Resume returned go on, now that the visitor has proved methods on top: it asks the gates
-// that come, issues the session and tells the events. The answer leads to where the visitor goes. It can be had once:
-// of any number of requests one gets the session, and the others a [*Problem] with the code "sign_in_over". So is the
-// answer where the user is gone, or somebody else has proved their address in the meantime.
+// Release completes a pending sign-in that Resume returned. methods lists how the user has authenticated in addition.
+// Release runs the remaining gates, issues the session and calls the events. The response redirects to the callback
+// URL.
+//
+// A sign-in can be completed once. Of concurrent calls one gets the session; the others return a [*Problem] with the
+// code "sign_in_over". So does a call for a user who was deleted, or whose address another person has verified in the
+// meantime.
 func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method) (*Response, error) {
 	switch {
 	case c.in.r.Method != http.MethodPost:
 		return nil, errGetSignsIn
 	case p == nil || p.key == "" || p.in != c.in:
-		return nil, errors.New("core: Call.Release: hand over what Resume of the same Call returned")
+		return nil, errors.New("core: Call.Release: pass the result of Resume of the same Call")
 	}
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
@@ -281,23 +289,24 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 	return c.signedIn(&out, redirect, err)
 }
 
-// still looks up the user of a sign-in that was held, who may have gone. The first proof of their address in the
-// meantime was another visitor's, unless this call brought it about: it ends what began before it.
+// still reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address was
+// first verified after the sign-in was stored, unless this request verified it: another person may have started the
+// sign-in before the owner verified the address.
 func (p *PendingSignIn) still(ctx context.Context, c *Call) (*User, error) {
 	users := c.parts.auth.store.Store
 	stored, err := guarded("Store.User", func() (*User, error) { return present(users.User(ctx, p.held.User.ID)) })
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errPendingOver(errors.New("its user is gone"))
+		return nil, errPendingOver(errors.New("its user was deleted"))
 	case err != nil:
-		return nil, errorf(ErrStore, "look up who signs in: %w", err)
+		return nil, errorf(ErrStore, "read the user of a pending sign-in: %w", err)
 	case stored.EmailVerified.After(p.held.Made) && c.proved != stored.ID:
-		return nil, errPendingOver(errors.New("the address of its user was proved in the meantime"))
+		return nil, errPendingOver(errors.New("the user's address was verified in the meantime"))
 	}
 	return stored, nil
 }
 
-// endPending ends the sign-ins of a user that wait behind a gate.
+// endPending deletes the pending sign-ins of a user.
 func (ps *parts) endPending(ctx context.Context, userID string) error {
 	if len(ps.gates) == 0 || ps.auth.store.records == nil {
 		return nil
@@ -306,7 +315,7 @@ func (ps *parts) endPending(ctx context.Context, userID string) error {
 		return ps.auth.store.records.DeleteUserRecords(ctx, userID, pendingKind)
 	})
 	if err != nil {
-		return errorf(ErrStore, "end the sign-ins that are held: %w", err)
+		return errorf(ErrStore, "delete the pending sign-ins of a user: %w", err)
 	}
 	return nil
 }

@@ -13,39 +13,43 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// Part adds to an [Auth] what core does not do itself: sign-in with passwords, an account page, a second factor. New
-// attaches each part of Config.Parts once, in order, and reports its faults with all others.
+// Part is a plugin: it adds a feature to an [Auth] that core does not have, such as password sign-in, account pages or
+// a second factor. New attaches each plugin in Config.Parts once, in order, and reports its configuration errors
+// together with all others.
 //
-// A [Provider] that is a Part too stands in Config.Providers, and is attached there: what it adds follows it, and a
-// provider that it adds under its own ID takes its place. One Part may be attached to several Auths, so what Attach
-// finds out belongs into closures and not into the Part.
+// A [Provider] that is also a Part belongs in Config.Providers and is attached there. Providers that it adds are listed
+// after it. If one of them has the same ID, it replaces the plugin in the list.
+//
+// One Part may be attached to several Auths. Attach must therefore not write to the Part; closures can hold what
+// belongs to one Auth.
 type Part interface {
-	// Attach registers actions, providers and gates at the Host. An error is a fault of the configuration.
+	// Attach registers actions, providers and sign-in gates with h. An error is reported as a configuration error.
 	Attach(h *Host) error
 }
 
-// Action is one action of a part, at <base path>/<Name> or <base path>/<Name>/<Verb>. Its zero value is guarded: a POST
-// needs the CSRF token, as field or JSON member csrfToken, and a GET cannot begin or change a session. Answers are kept
-// in no cache. A body has 1 MiB at most and is a form or a JSON object.
+// Action is one route of a plugin, at <base path>/<Name> or <base path>/<Name>/<Verb>. It is protected by default: a
+// POST must contain the CSRF token as the form field or JSON member csrfToken, and a GET cannot start or change a
+// session. Responses are never cached. A request body is a form or a JSON object of at most 1 MiB.
 type Action struct {
-	// Method is GET or POST. Others are not routed.
+	// Method is GET or POST. Any other method is a configuration error.
 	Method string
-	// Name and Verb are lower-case letters, digits and hyphens, beginning with a letter, 32 at most: "password" and
-	// "sign-up". Verb may be empty. All actions of one Name are of one part, and no Name is that of an action of core.
+	// Name and Verb consist of lower-case letters, digits and hyphens. They start with a letter and have at most 32
+	// characters, for example "password" and "sign-up". Verb may be empty. All actions with the same Name must belong to
+	// one plugin, and Name must not be the name of an action in core.
 	Name, Verb string
-	// Require are asked one after the other before Handle runs; a visitor without a session is sent to the sign-in page
-	// then, or answered 401. Empty: anybody.
+	// Require lists guards that run in order before Handle. If it is not empty and the request has no session, the browser
+	// is redirected to the sign-in page and an API client gets a 401 response. If it is empty, no session is required.
 	Require []Guard
-	// Attempt is counted for the visitor before Handle runs, without an identifier; one that has to wait is answered 429.
-	// Empty: not counted. [Call.Allow] counts with an identifier.
+	// Attempt, if not empty, is counted against the client's rate limit before Handle runs, without an identifier. If the
+	// limit is exceeded, the response has status 429. [Call.Allow] also counts by identifier.
 	Attempt Attempt
-	// Handle answers. It is called concurrently, each time with a Call of its own. A [*Problem] is answered as it says, a
-	// *[StepUp] and [ErrForbidden] as a guard's; any other error, a panic included, as a failure without details, and is
-	// logged. The cookies of the Call are set in each case.
+	// Handle returns the response. It is called concurrently; each request has its own Call. A returned [*Problem] is sent
+	// to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned it. Any other error, or a panic,
+	// is logged and answered with a general error response without details. The cookies of the Call are set in every case.
 	Handle func(ctx context.Context, c *Call) (*Response, error)
 }
 
-// path is the path of the action behind the base path.
+// path returns the action's path, relative to the base path.
 func (a *Action) path() string {
 	if a.Verb == "" {
 		return a.Name
@@ -53,19 +57,19 @@ func (a *Action) path() string {
 	return a.Name + "/" + a.Verb
 }
 
-// parts are what the parts of a configuration have added.
+// parts holds what the configured plugins have registered.
 type parts struct {
 	actions []*partAction
 	gates   []partGate
 	facts   bool // Host.Facts was called
 	proves  bool // Host.ProvesEmail was called
 	knows   bool // Host.KnownBrowsers was called
-	// ends is the plugin that called Host.EndsSessions first, as configuration errors name it; empty if none did.
+	// ends is the first plugin that called Host.EndsSessions, by its name in configuration errors, or empty.
 	ends    string
 	notices notices
-	// reset is that of Host.ResetStarter; nil: no plugin keeps passwords.
+	// reset is the function that was passed to Host.ResetStarter. It is nil if no plugin stores passwords.
 	reset func(ctx context.Context, c *Call, userID string) (url string, err error)
-	// freshLinks is that of Host.FreshLinks; zero: nobody asked.
+	// freshLinks is the shortest time that was passed to Host.FreshLinks. It is zero if no plugin called it.
 	freshLinks time.Duration
 	hosts      []*Host
 	seals      partSeals
@@ -75,13 +79,13 @@ type parts struct {
 	auth       *Auth
 }
 
-// partAction is an action and the part that it is of.
+// partAction is an action and the name of its plugin in configuration errors.
 type partAction struct {
 	*Action
 	part string
 }
 
-// attach attaches the parts of a configuration, and puts the providers that they add among its own.
+// attach attaches all plugins, and inserts the providers that they add into c.Providers.
 func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
 	ps.now = c.Now
 	ps.seals.secrets, ps.seals.rand, ps.seals.now = a.site.secrets, c.Rand, c.Now
@@ -106,7 +110,7 @@ func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
 			continue
 		}
 		if _, ok := part.(Provider); ok {
-			faults.add(ErrInvalidConfig, "Parts[%d] is a provider (%T): put it into Providers, where its button stands", i, part)
+			faults.add(ErrInvalidConfig, "Parts[%d] is a provider (%T): move it to Providers", i, part)
 			continue
 		}
 		providers = append(providers, ps.attachOne(a, c, faults, part, fmt.Sprintf("Parts[%d] (%T)", i, part))...)
@@ -146,7 +150,7 @@ func (ps *parts) attachOne(a *Auth, c *Config, faults *ConfigError, part Part, n
 	return h.provided
 }
 
-// newHost is the Auth as the part that faults call name sees it.
+// newHost returns the Host for one plugin. name identifies the plugin in configuration errors.
 func newHost(a *Auth, c *Config, faults *ConfigError, name string) *Host {
 	h := &Host{
 		Auth: a, BasePath: a.site.basePath, Strategy: c.Session.Strategy, Theme: c.Theme,
@@ -162,14 +166,14 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *Host {
 	return h
 }
 
-// isActionName reports whether a text can be the name or verb of an action, or the name of a part's cookie.
+// isActionName reports whether name is valid as an action's Name or Verb, or as the name of a plugin's cookie.
 func isActionName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	return name != "" && len(name) <= 32 && strings.IndexByte(letters, name[0]) >= 0 &&
 		strings.Trim(name, letters+"0123456789-") == ""
 }
 
-// add adds an action that nothing is wrong with.
+// add validates an action and adds it if it is valid.
 func (ps *parts) add(h *Host, a *Action) {
 	says := func(format string, args ...any) {
 		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
@@ -179,13 +183,13 @@ func (ps *parts) add(h *Host, a *Action) {
 		wrong  bool
 		reason string
 	}{
-		{!isActionName(a.Name), "its Name is none: lower-case letters, digits and hyphens, 32 at most"},
-		{a.Verb != "" && !isActionName(a.Verb), "its Verb is none: lower-case letters, digits and hyphens, 32 at " +
-			"most, or empty"},
-		{weburl.Reserved(a.Name), "core has actions of this Name: give it another"},
-		{a.Method != http.MethodGet && a.Method != http.MethodPost, "its Method has to be GET or POST"},
-		{a.Handle == nil, "it has no Handle"},
-		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "one of its Require is nil: leave it out"},
+		{!isActionName(a.Name), "invalid Name: use at most 32 lower-case letters, digits and hyphens"},
+		{a.Verb != "" && !isActionName(a.Verb), "invalid Verb: use at most 32 lower-case letters, digits and hyphens, " +
+			"or leave it empty"},
+		{weburl.Reserved(a.Name), "core has actions with this Name: give it another Name"},
+		{a.Method != http.MethodGet && a.Method != http.MethodPost, "Method must be GET or POST"},
+		{a.Handle == nil, "Handle is nil"},
+		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "Require contains nil: remove it"},
 	} {
 		if c.wrong {
 			fine = false
@@ -195,10 +199,10 @@ func (ps *parts) add(h *Host, a *Action) {
 	for _, other := range ps.actions {
 		switch {
 		case other.Name == a.Name && other.part != h.part:
-			says("%s has actions of this Name: a Name is of one part", other.part)
+			says("%s has actions with this Name: a Name belongs to one plugin", other.part)
 			return
 		case other.path() == a.path() && other.Method == a.Method:
-			says("it is added twice")
+			says("it was added twice")
 			return
 		}
 	}
@@ -209,7 +213,7 @@ func (ps *parts) add(h *Host, a *Action) {
 	}
 }
 
-// paths are those of all actions.
+// paths returns the routing table of all actions.
 func (ps *parts) paths() *partPaths {
 	all := &partPaths{names: map[string]bool{}, methods: map[string][]string{}}
 	for _, a := range ps.actions {
@@ -219,15 +223,16 @@ func (ps *parts) paths() *partPaths {
 	return all
 }
 
-// partPaths are the paths of parts, as requests are routed to them.
+// partPaths is the routing table of the plugins' actions.
 type partPaths struct {
 	names map[string]bool
-	// methods are those of each path.
+	// methods maps each path to its HTTP methods.
 	methods map[string][]string
 }
 
-// route finds the path behind the base path that a request asks for: the one of an action, or one below the name of a
-// part that is none. action is what the log may say of it, which holds nothing that a visitor typed.
+// route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
+// any plugin's action. If the path has no action, action is only that first segment. action is safe to log: it contains
+// no text that the client made up.
 func (p *partPaths) route(target, basePath string) (action, path string, ok bool) {
 	name, verb, ok := weburl.Segments(target, basePath)
 	if !ok || !p.names[name] {
@@ -243,7 +248,8 @@ func (p *partPaths) route(target, basePath string) (action, path string, ok bool
 	return name, path, true
 }
 
-// noAction is the error of a request to a path of parts that nothing answers.
+// noAction returns the error for a request that no action matches: 405 if the path has an action for another method,
+// otherwise 404.
 func (p *partPaths) noAction(path string) error {
 	if methods := p.methods[path]; methods != nil {
 		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: methods}
@@ -268,12 +274,12 @@ func (ps *parts) addRules(rules map[route]rule, faults *ConfigError) {
 	}
 }
 
-// assemble takes what calls need of the finished Auth.
+// assemble sets the fields that requests need from the finished Auth.
 func (ps *parts) assemble(a *Auth, entry *signIns, limits *limits) {
 	ps.auth, ps.entry, ps.limits = a, entry, limits
 }
 
-// act answers requests to an action.
+// act returns the handler for requests to an action.
 func (ps *parts) act(a *partAction) func(context.Context, *call) (*Response, error) {
 	return func(ctx context.Context, in *call) (*Response, error) {
 		c := newCall(in, ps, a.part)
@@ -286,7 +292,7 @@ func (ps *parts) act(a *partAction) func(context.Context, *call) (*Response, err
 	}
 }
 
-// answer meets the demands of the action and lets it answer a call.
+// answer runs the guards, counts the attempt, and calls Handle.
 func (a *partAction) answer(ctx context.Context, c *Call) (*Response, error) {
 	if len(a.Require) > 0 {
 		if refused, err := require(ctx, c, a.Require); err != nil || refused != nil {
@@ -308,7 +314,7 @@ func (a *partAction) answer(ctx context.Context, c *Call) (*Response, error) {
 	return response, nil
 }
 
-// require asks the guards. refused is the answer to a visitor who has to sign in first.
+// require runs the guards. refused is the redirect to the sign-in page for a browser without a session.
 func require(ctx context.Context, c *Call, guards []Guard) (refused *Response, err error) {
 	session, err := c.Session(ctx)
 	switch {
@@ -325,7 +331,8 @@ func require(ctx context.Context, c *Call, guards []Guard) (refused *Response, e
 	return nil, nil
 }
 
-// objection is the answer to what a guard returned, or the action itself.
+// objection turns an error of a guard or of Handle into a response or an error that core can answer. A *StepUp
+// redirects a browser to the sign-in page; API clients get a Problem.
 func objection(c *Call, err error) (*Response, error) {
 	var again *StepUp
 	switch {
@@ -346,7 +353,8 @@ func objection(c *Call, err error) (*Response, error) {
 	return toSignIn(c)
 }
 
-// signInFirst sends a visitor without a session to the sign-in page, from where they come back.
+// signInFirst responds to a request without a session: a redirect to the sign-in page for browsers, 401 for API
+// clients.
 func signInFirst(c *Call) (*Response, error) {
 	if c.WantsJSON {
 		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
@@ -354,8 +362,8 @@ func signInFirst(c *Call) (*Response, error) {
 	return toSignIn(c)
 }
 
-// toSignIn sends a browser to the sign-in page and back: to the page that it asked for, or from a form, which nobody
-// can ask for, to the page of the same part.
+// toSignIn redirects to the sign-in page. After the sign-in the browser returns to the requested page. A form post
+// cannot be repeated, so it returns to the page of the same plugin instead.
 func toSignIn(c *Call) (*Response, error) {
 	in := c.in
 	back := in.here()

@@ -23,38 +23,38 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Host is the [Auth] as a [Part] sees it. Provider, Action, Facts and Fault are for Attach, and Records has to be asked
-// for there, for the fault that it may report. The services work afterwards too, and are safe for concurrent use. Its
-// fields are for reading: New has set them before Attach, and nothing sets them again.
+// Host is the plugin host: the [Auth] as a plugin sees it. Provider, Action, Facts, Gate and Fault register something
+// and may only be called in Attach. Records must be called there too, so that a missing store becomes a configuration
+// error. All other methods also work later and are safe for concurrent use. The fields are read-only: New sets them
+// before Attach.
 type Host struct {
-	// Auth is the Auth that is being made. Its methods work once New has returned.
+	// Auth is the Auth under construction. Its methods work after New has returned.
 	Auth *Auth
-	// BasePath is the prefix of all actions as the application sees it.
+	// BasePath is the prefix of all actions, as the application sees it.
 	BasePath string
-	// Strategy is where sessions live.
+	// Strategy is the session strategy.
 	Strategy Strategy
-	// Theme is Config.Theme, for letters.
+	// Theme is Config.Theme, for emails.
 	Theme Theme
-	// Locale is the language of what no request has led to, letters that a program sends for example: the first of
-	// Config.Locales. Zero: English.
+	// Locale is the language to use outside of a request, for example for an email that a background job sends. It is the
+	// first entry of Config.Locales. The zero value is English.
 	Locale ui.Locale
 
-	// Now is the clock of Config, Rand its source of randomness. Getenv reads the environment as New does.
+	// Now and Rand are the clock and the source of randomness from Config. Getenv reads an environment variable as New
+	// does.
 	Now    func() time.Time
 	Rand   io.Reader
 	Getenv func(name string) string
-	// Logger is that of Config, never nil. What is logged holds no secret, token, code or password.
+	// Logger is Config.Logger and never nil. Do not log secrets, tokens, codes or passwords.
 	Logger *slog.Logger
-	// HTTPClient is Config.HTTPClient, nil where it is not set: a part that sends requests brings a client with deadlines
-	// then.
+	// HTTPClient is Config.HTTPClient. If it is nil, a plugin that sends requests must use its own client with timeouts.
 	HTTPClient *http.Client
 
-	// Store is Config.Store, nil without one. Each of its calls has the deadline of Config.StoreTimeout. Ask it for
-	// further interfaces of package store by Records and the fields below only: what a type assertion finds has no
-	// deadline.
+	// Store is Config.Store, or nil. Each call to it has the deadline Config.StoreTimeout. To use further interfaces of
+	// package store, call Records or use the fields below: a type assertion on Store returns a store without deadlines.
 	Store Store
-	// Accounts, Authenticators, AuthenticatorDeleter, Transactor, UserDeleter and SessionLister are the store as it lists
-	// accounts, keeps passkeys, removes them, has transactions, deletes users and lists sessions; nil where it does not.
+	// These fields are the optional interfaces of the store: listing accounts, storing passkeys, deleting passkeys,
+	// transactions, deleting users, and listing sessions. A field is nil if the store does not implement the interface.
 	Accounts             store.AccountStore
 	Authenticators       store.AuthenticatorStore
 	AuthenticatorDeleter store.AuthenticatorDeleter
@@ -64,34 +64,34 @@ type Host struct {
 
 	faults *ConfigError
 	parts  *parts
-	part   string // as faults name it
-	// provided are the providers that the part adds.
+	part   string // the plugin's name in configuration errors
+	// provided lists the providers that the plugin has added.
 	provided []Provider
 	attached bool
 }
 
-// Provider adds a way to sign in, as if it stood in Config.Providers: behind the part, where that is a provider itself,
-// else behind all others.
+// Provider adds a sign-in provider, as if it were in Config.Providers. If the plugin is a provider itself, p follows
+// it; otherwise p follows all configured providers.
 func (h *Host) Provider(p Provider) {
 	h.attaching("Provider")
 	h.provided = append(h.provided, p)
 }
 
-// Action adds an action. What is wrong with it is a fault of the configuration.
+// Action adds an action. An invalid action is a configuration error.
 func (h *Host) Action(a Action) {
 	h.attaching("Action")
 	h.parts.add(h, &a)
 }
 
-// Facts has the sessions of this Auth carry facts: when and how their visitors proved who they are.
+// Facts stores in every session when and how the user authenticated, as [Session] describes.
 func (h *Host) Facts() {
 	h.attaching("Facts")
 	h.parts.facts = true
 }
 
-// EndsSessions declares that the plugin ends sessions before they expire, after a password reset for example. Under
-// [StrategyJWT] it switches Session.Revocation on, unless the application has switched it off. If the store cannot keep
-// records, New returns an error that names both fixes.
+// EndsSessions declares that the plugin revokes sessions before they expire, for example after a password reset. Under
+// [StrategyJWT] it enables Session.Revocation, unless the application has disabled it. If the store cannot store
+// records, New returns a configuration error that names both fixes.
 func (h *Host) EndsSessions() {
 	h.attaching("EndsSessions")
 	if h.parts.ends == "" {
@@ -99,13 +99,14 @@ func (h *Host) EndsSessions() {
 	}
 }
 
-// CanEndSessions reports whether this configuration can end the sessions of a user before they expire. It is known once
-// New has returned. Texts that promise the end of sessions depend on it.
+// CanEndSessions reports whether this configuration can revoke a user's sessions before they expire. Call it after New
+// has returned. Use it to decide whether a page may promise that other sessions will be signed out.
 func (h *Host) CanEndSessions() bool { return h.Auth.sessions.canEnd() }
 
-// FreshLinks has an account or a passkey added to the user who is signed in only where they have proved who they are
-// within d, a positive time: an open session that somebody else comes upon is not enough to make a way in of their own.
-// Of several parts the shortest time counts. It calls Facts; a session without facts counts as old.
+// FreshLinks requires that a signed-in user has authenticated within d before an account or a passkey is linked to
+// them. Otherwise an attacker at an unlocked computer could add a sign-in method for themselves. d must be positive. If
+// several plugins call FreshLinks, the shortest duration applies. FreshLinks also calls Facts; a session without facts
+// counts as too old.
 func (h *Host) FreshLinks(d time.Duration) {
 	h.Facts()
 	if h.parts.freshLinks == 0 || d < h.parts.freshLinks {
@@ -113,16 +114,17 @@ func (h *Host) FreshLinks(d time.Duration) {
 	}
 }
 
-// KnownBrowsers has the browsers of those who sign in by credentials remembered, so that strangers who guess at a name
-// do not lock out its owner, unless Config.Limits.KnownBrowsers is Off.
+// KnownBrowsers makes core remember the browsers in which users have signed in with credentials, so that an attacker
+// who guesses passwords cannot lock the user out of a known browser. It has no effect if Config.Limits.KnownBrowsers is
+// Off.
 func (h *Host) KnownBrowsers() {
 	h.attaching("KnownBrowsers")
 	h.parts.knows = true
 }
 
-// EmailsLinks declares that the plugin emails links that carry rights, to choose a new password for example. An
-// attacker who sends the request must not choose the host of such a link. Therefore a configuration that trusts any
-// Host header is an error, which names the fixes, URL and TrustedHosts. Without TrustHost core answers only loopback
+// EmailsLinks declares that the plugin emails links that grant access, for example to set a new password. An attacker
+// who sends the request must not choose the host of such a link. Therefore a configuration that trusts any Host header
+// is a configuration error, which names the fixes: URL and TrustedHosts. Without TrustHost core accepts only loopback
 // hosts, which is safe in development.
 func (h *Host) EmailsLinks() {
 	h.attaching("EmailsLinks")
@@ -135,7 +137,7 @@ func (h *Host) EmailsLinks() {
 	}
 }
 
-// Fault reports a fault of the configuration. problem names the field and the fix: "Mailer is nil: set one, as …".
+// Fault reports a configuration error. problem names the field and the fix, for example "Mailer is nil: set one, as …".
 func (h *Host) Fault(problem string) {
 	h.attaching("Fault")
 	h.fault("%s", problem)
@@ -145,15 +147,15 @@ func (h *Host) fault(format string, args ...any) {
 	h.faults.add(ErrInvalidConfig, "%s: %w", h.part, fmt.Errorf(format, args...))
 }
 
-// attaching panics where a part registers something after Attach: the Auth is immutable.
+// attaching panics if Attach has returned, because the Auth is immutable from then on.
 func (h *Host) attaching(method string) {
 	if h.attached {
-		panic("core: Host." + method + " is called after Attach, when the Auth is made: call it in Attach")
+		panic("core: Host." + method + " was called after Attach: call it in Attach")
 	}
 }
 
-// Records returns the store's records. In Attach, a missing Store, or one without records, is a configuration error,
-// and Records returns nil.
+// Records returns the store's records. If the configuration has no Store, or a Store without records, a call in Attach
+// adds a configuration error and returns nil.
 func (h *Host) Records() store.RecordStore {
 	records := h.Auth.store.records
 	switch {
@@ -161,29 +163,29 @@ func (h *Host) Records() store.RecordStore {
 	case h.Auth.store.given == nil:
 		h.faults.add(ErrMissingStore, "%s needs a Store: set Config.Store", h.part)
 	default:
-		h.faults.add(ErrMissingStoreMethods, "%s needs a Store that is a store.RecordStore too (package core/store): "+
-			"%T is not", h.part, h.Auth.store.given)
+		h.faults.add(ErrMissingStoreMethods, "%s needs a Store that implements store.RecordStore (package core/store): "+
+			"%T does not", h.part, h.Auth.store.given)
 	}
 	return records
 }
 
-// NewToken makes the secret of a link or a cookie: 256 random bits from Config.Rand, as 43 characters of base64url.
-// Keep its [Host.Digest] in a record rather than the token. An error is that of the source of randomness.
+// NewToken returns a secret for a link or a cookie: 256 bits from Config.Rand, as 43 characters of base64url. Store its
+// [Host.Digest] in a record, not the token itself. The error is that of the source of randomness.
 func (h *Host) NewToken() (string, error) { return randomText(h.Rand) }
 
-// Audit tells Config.Audit of a decision that was made outside of a request; in one it is [Call.Audit].
+// Audit reports a decision that was made outside of a request to Config.Audit. Within a request use [Call.Audit].
 func (h *Host) Audit(ctx context.Context, e AuditEvent) { h.Auth.site.audit.note(ctx, nil, e) }
 
-// ProviderInfo is what anybody may know of a configured provider, as GET providers tells it.
+// ProviderInfo is the public information about a configured provider, as in the response of GET providers.
 type ProviderInfo struct {
-	// ID is the provider's, Name what people call it.
+	// ID is the provider's ID. Name is shown to users.
 	ID, Name string
-	// Type is its kind.
+	// Type is the provider's type.
 	Type ProviderType
 }
 
-// Providers are the configured providers, those of parts among them, in the order of the sign-in page. They are known
-// once New has returned. The slice is the caller's.
+// Providers returns the configured providers, including those that plugins have added, in the order of the sign-in
+// page. Call it after New has returned. The caller may modify the slice.
 func (h *Host) Providers() []ProviderInfo {
 	all := make([]ProviderInfo, len(h.Auth.providers))
 	for i, p := range h.Auth.providers {
@@ -192,23 +194,23 @@ func (h *Host) Providers() []ProviderInfo {
 	return all
 }
 
-// URL is the absolute address of an action outside of a request, for letters that a program sends: Config.URL, the
-// base path and the action, with parameters as names and values. An error: Config.URL is not set, so nobody knows the
-// origin.
+// URL returns the absolute URL of an action for use outside of a request, for example in an email that a background job
+// sends. It consists of Config.URL, the base path and the action. query lists the names and values of parameters. If
+// Config.URL is not set the origin is unknown, and URL returns an error.
 func (h *Host) URL(action string, query ...string) (string, error) {
 	if !h.Auth.site.pinned {
-		return "", errors.New("core: the address of this site is known while a request is answered and not otherwise: " +
+		return "", errors.New("core: the URL of this site is only known during a request: " +
 			"set Config.URL or AUTH_URL")
 	}
 	return weburl.AddQuery(h.Auth.site.pinnedOrigin+h.Auth.site.publicBase+"/"+action, query...)
 }
 
-// partSeals seals for parts, with keys for each purpose.
+// partSeals encrypts data for plugins, with a separate key for each purpose.
 type partSeals struct {
 	secrets  []string
 	rand     io.Reader
 	now      func() time.Time
-	keyrings sync.Map // of *jwe.Keyring by purpose
+	keyrings sync.Map // from purpose to *jwe.Keyring
 }
 
 func (s *partSeals) keys(purpose string) (*jwe.Keyring, error) {
@@ -217,22 +219,25 @@ func (s *partSeals) keys(purpose string) (*jwe.Keyring, error) {
 	}
 	keys, err := jwe.NewKeyring(s.secrets, "latchkey "+purpose)
 	if err != nil {
-		return nil, fmt.Errorf("core: keys of a part: %w", err)
+		return nil, fmt.Errorf("core: keys of a plugin: %w", err)
 	}
 	s.keyrings.Store(purpose, keys)
 	return keys, nil
 }
 
-// Seal encrypts v as JSON, so that [Host.Open] with the same purpose reads it until expires, to the second; zero: for
-// ever. The key is derived from Config.Secrets for the purpose, a text of the part's own such as "totp secret", and for
-// Config.Audience; the newest secret seals and all open. The result is ASCII of about 200 bytes more than 4/3 of the
-// JSON, and fits into a URL, a cookie or a record. Who holds it can present it as often as they like.
+// Seal encrypts v as JSON. [Host.Open] with the same purpose decrypts it until expires, which is rounded down to the
+// second; the zero time means no expiry.
+//
+// The key is derived from Config.Secrets, Config.Audience and purpose, a text that the plugin chooses, such as "totp
+// secret". The newest secret encrypts; all secrets decrypt. The result is ASCII text, about 200 bytes longer than 4/3
+// of the JSON, and can be used in a URL, a cookie or a record. It can be used any number of times until it expires.
 func (h *Host) Seal(purpose string, v any, expires time.Time) (string, error) {
 	return h.parts.seals.seal(purpose, v, expires)
 }
 
-// Open reads into v, a pointer, what Seal has sealed for the purpose. The error says nothing of what is in it: it was
-// made for something else, with a secret that is gone, or has expired.
+// Open decrypts a text that Seal returned for the same purpose, and stores the value in v, a pointer. It returns an
+// error if the text was made for another purpose, if its secret is no longer configured, or if it has expired. The
+// error does not reveal the content.
 func (h *Host) Open(purpose, sealed string, v any) error {
 	return h.parts.seals.open(purpose, sealed, v)
 }
@@ -278,19 +283,20 @@ func (s *partSeals) open(purpose, sealed string, v any) error {
 		return errExpired
 	}
 	if raw, ok := t.Extra["v"]; !ok || json.Unmarshal(raw, v) != nil {
-		return errors.New("core: open: the value is not of this shape")
+		return errors.New("core: open: the value does not fit the type of v")
 	}
 	return nil
 }
 
-// Digest is an authentication code over a text (HMAC-SHA-256, RFC 2104), in base64url, with a key derived from the
-// newest of Config.Secrets for the purpose: the key of a record that is to tell a reader of the store nothing, for
-// example. [Host.Digests] finds it again when the secrets have been rotated.
+// Digest returns a message authentication code of text (HMAC-SHA-256, RFC 2104) in base64url. The key is derived from
+// purpose and the newest entry of Config.Secrets. Use it for example as the key of a record, so that an attacker who
+// reads the store learns nothing about text. After a rotation of the secrets, [Host.Digests] returns the older values
+// too.
 func (h *Host) Digest(purpose, text string) string {
 	return digest(h.parts.seals.secrets[0], purpose, text)
 }
 
-// Digests are the digests of a text by all of Config.Secrets, that of the newest first.
+// Digests returns the digests of text under all entries of Config.Secrets, the newest first.
 func (h *Host) Digests(purpose, text string) []string {
 	all := make([]string, len(h.parts.seals.secrets))
 	for i, secret := range h.parts.seals.secrets {
@@ -301,7 +307,7 @@ func (h *Host) Digests(purpose, text string) []string {
 
 func digest(secret, purpose, text string) string {
 	key, err := hkdf.Key(sha256.New, []byte(secret), nil, "latchkey digest "+purpose, sha256.Size)
-	if err != nil { // only a length that SHA-256 cannot give, and a FIPS module that refuses the secret
+	if err != nil { // only if the length is invalid, or a FIPS module rejects the secret
 		panic(err)
 	}
 	mac := hmac.New(sha256.New, key)

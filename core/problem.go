@@ -14,33 +14,34 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Problem is a failure that the visitor may know of: an error of an action of a part. Clients that ask for JSON get it
-// as a problem document (RFC 9457) with the members type, title, status, code and reference; browsers get the error
-// page with the sentence.
+// Problem is an error that the user may see, returned by an action of a plugin. A client that asks for JSON gets a
+// problem document (RFC 9457) with the members type, title, status, code and reference. A browser gets the error page
+// with the sentence in Text or Detail.
 type Problem struct {
-	// Status is the HTTP status; zero: 400.
+	// Status is the HTTP status. The default is 400.
 	Status int
-	// Code names the problem for programs: "password_short".
+	// Code identifies the problem for programs, for example "password_short".
 	Code string
-	// Detail is a sentence for people. The browser sees it: nothing that the request brought along may be in it. Empty: a
-	// general one.
+	// Detail is a sentence for users. It is sent to the browser, so it must not contain anything from the request. If it
+	// is empty, a general sentence is shown.
 	Detail string
-	// Text is the sentence in the languages of Config.Locales; the zero value: Detail is all there is, in English.
+	// Text is the sentence, translated into the languages of Config.Locales. If it is the zero value, Detail is used, in
+	// English.
 	Text ui.Text
-	// Members are further members of the document. Those that it has anyway are left out.
+	// Members are further members of the problem document. Members with the name of a standard member are ignored.
 	Members map[string]any
-	// RetryAfter is when to come back, sent in whole seconds; zero: not said. A CredentialsProvider's Authorize can answer
-	// so too, with status 503.
+	// RetryAfter, if positive, is sent as Retry-After in whole seconds. A CredentialsProvider's Authorize may return such
+	// a Problem too, with status 503.
 	RetryAfter time.Duration
-	// Cause is for the log alone.
+	// Cause is logged and never sent.
 	Cause error
 
-	allow     []string // methods, with 405
-	challenge string   // WWW-Authenticate, with 401
-	unlogged  bool     // nothing has failed: a visitor has yet to sign in
+	allow     []string // Allow header, with status 405
+	challenge string   // WWW-Authenticate header, with status 401
+	unlogged  bool     // do not log: the user only needs to sign in
 }
 
-// Error has status and code, and the cause.
+// Error returns the status, the code and the cause.
 func (p *Problem) Error() string {
 	text := "core: problem " + strconv.Itoa(p.status()) + " " + p.Code
 	if p.Cause != nil {
@@ -59,7 +60,8 @@ func (p *Problem) status() int {
 	return p.Status
 }
 
-// logged is the problem as the log has it: a fault from 500 on, else a mistake of the visitor.
+// logged returns the error to log: a failure of this site if the status is 500 or above, otherwise a mistake of the
+// client.
 func (p *Problem) logged() *Error {
 	e := &Error{Type: ErrAuth, Code: p.Code, Cause: mistake(p)}
 	switch status := p.status(); {
@@ -71,7 +73,7 @@ func (p *Problem) logged() *Error {
 	return e
 }
 
-// problemOf says what a client may know of an error.
+// problemOf returns the Problem to send to the client for any error.
 func problemOf(err error) *Problem {
 	var problem *Problem
 	var body *bodyError
@@ -97,7 +99,7 @@ func problemOf(err error) *Problem {
 	return &Problem{Status: http.StatusInternalServerError, Code: "server_error"}
 }
 
-// failPart turns an error of an action of a part into its answer, and logs it.
+// failPart logs an error of a plugin's action and returns the response.
 func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
 	problem := problemOf(err)
 	e := asError(err, ErrAuth)
@@ -135,7 +137,7 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	return response
 }
 
-// retryAfter says when to come back (RFC 9110 section 10.2.3).
+// retryAfter sets the Retry-After header (RFC 9110 section 10.2.3).
 func (p *Problem) retryAfter(response *Response) {
 	if p.RetryAfter > 0 {
 		soon := tooMany{p.RetryAfter}
@@ -143,7 +145,7 @@ func (p *Problem) retryAfter(response *Response) {
 	}
 }
 
-// problemPage is the error page for a problem.
+// problemPage renders the error page for a problem.
 func (p *pages) problemPage(ctx context.Context, c *call, problem *Problem, response *Response) *Response {
 	response.Status = problem.status()
 	view := ui.ErrorView{
@@ -153,7 +155,7 @@ func (p *pages) problemPage(ctx context.Context, c *call, problem *Problem, resp
 	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 }
 
-// document is the problem document (RFC 9457).
+// document returns the problem document (RFC 9457).
 func (p *Problem) document(v *arrival, response *Response) *Response {
 	status := p.status()
 	own := map[string]any{
@@ -169,7 +171,7 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 	}
 	body, err := json.Marshal(own)
 	if err != nil {
-		response.Err = fmt.Errorf("%w: members of the problem: %w", response.Err, err)
+		response.Err = fmt.Errorf("%w: encode Problem.Members: %w", response.Err, err)
 		body = append(exactjson.AppendText([]byte(`{"type":"about:blank","code":`), p.Code), '}')
 	}
 	response.Status, response.Body = status, body
@@ -178,7 +180,7 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 	return response
 }
 
-// detail is the sentence of a problem in the language of the request.
+// detail returns the sentence of a problem in the language of the request.
 func (p *Problem) detail(v *arrival) string {
 	if p.Text.Key == "" {
 		return p.Detail
@@ -186,14 +188,14 @@ func (p *Problem) detail(v *arrival) string {
 	return v.language().Say(p.Text)
 }
 
-// statusText is the title of a problem: the words that HTTP has for its status.
+// statusText returns the title of a problem: the translated reason phrase of its status.
 func (v *arrival) statusText(status int) string {
 	return v.language().Say(ui.Text{Key: "status." + strconv.Itoa(status), English: http.StatusText(status)})
 }
 
 var textAgain = ui.Text{Key: "problem.again", English: "Sign in again first."}
 
-// problem is what an API client is told that has to prove again who its user is (RFC 9470 section 3).
+// problem returns the response to an API client whose user must authenticate again (RFC 9470 section 3).
 func (e *StepUp) problem() *Problem {
 	p := &Problem{
 		Status: http.StatusUnauthorized, Code: "reauth_required", Text: textAgain,
@@ -206,7 +208,8 @@ func (e *StepUp) problem() *Problem {
 	return p
 }
 
-// safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.
+// safeCode limits the code of a CredentialsSignin error to 64 printable ASCII characters. The caller escapes them in
+// the URL.
 func safeCode(code string) string {
 	out := make([]byte, 0, 64)
 	for i := 0; i < len(code) && len(out) < cap(out); i++ {

@@ -9,47 +9,47 @@ import (
 	"time"
 )
 
-// Gate decides whether a sign-in that is otherwise complete gets its session now. next names the action of GET to go on
-// with, one of the gate's own part: "secondfactor"; "" lets the sign-in pass. An error refuses it: one of type
-// [ErrAccessDenied] tells the visitor so, any other is a failure of this site.
+// Gate is a sign-in gate. It decides whether a sign-in that is otherwise complete gets its session now. An empty next
+// completes the sign-in. Otherwise the sign-in is stored as pending, and the browser is redirected to next, a GET
+// action of the same plugin such as "secondfactor". An error denies the sign-in; an error of type [ErrAccessDenied] is
+// shown to the user as a denial, any other as a failure of this site.
 //
-// Gates are asked in the order of their registration, for every way to sign in but [Auth.NewSession], and not where a
-// signed-in user links another account, whose session goes on. Nothing of the sign-in is a session before all gates
-// have let it pass. A gate that has held a sign-in is not asked again once its part has released it; the others are.
-// Gates are called concurrently.
+// Gates run in the order of their registration, for every sign-in method except [Auth.NewSession]. They do not run when
+// a signed-in user links another account, because that session continues. No session exists before all gates have
+// passed. After a plugin has completed a pending sign-in with [Call.Release], the gate that stored it does not run
+// again, but the other gates do. Gates are called concurrently.
 type Gate func(ctx context.Context, p *PendingSignIn) (next string, err error)
 
-// PendingSignIn is a sign-in before its session. What it points to belongs to the gate that is asked: changing it
-// changes nothing.
+// PendingSignIn is a sign-in that has no session yet. Its pointers refer to copies: changing them has no effect.
 type PendingSignIn struct {
-	// User signs in: the stored user, or what a CredentialsProvider returned.
+	// User is the user who signs in: the stored user, or the one that a CredentialsProvider returned.
 	User *User
-	// Account is what they sign in with.
+	// Account is the account that they sign in with.
 	Account *Account
-	// Methods are how they have proved who they are so far.
+	// Methods lists how they have authenticated so far.
 	Methods []Method
-	// CallbackURL is where they go when all is done, an absolute URL.
+	// CallbackURL is the absolute URL that the browser opens after the sign-in.
 	CallbackURL string
-	// Created is true for a user who was made by this sign-in.
+	// Created reports that this sign-in created the user.
 	Created bool
-	// Request is the request being answered.
+	// Request is the current request.
 	Request *Request
 
 	in     *call
 	parts  *parts
-	key    string // of its records; empty before it is held
+	key    string // key of its records, empty before it is stored
 	pieces int
 	held   heldSignIn
 }
 
-// Kept reads what [Call.Keep] had the browser keep, such as the mark of a device that needs no second factor.
+// Kept reads a cookie that [Call.Keep] stored, for example the mark of a trusted device that needs no second factor.
 func (p *PendingSignIn) Kept(name string, v any) bool { return p.parts.kept(&p.in.arrival, name, v) }
 
-// Gate adds a gate. It needs the records of the store, where a sign-in waits that is held.
+// Gate adds a sign-in gate. The store must support records, because pending sign-ins are stored there.
 func (h *Host) Gate(g Gate) {
 	h.attaching("Gate")
 	if g == nil {
-		h.fault("a gate is nil: leave it out")
+		h.fault("a sign-in gate is nil: remove it")
 		return
 	}
 	h.Records()
@@ -62,17 +62,18 @@ func (h *Host) Gate(g Gate) {
 	h.parts.gates = append(h.parts.gates, partGate{ask: g, part: h.part, number: n})
 }
 
-// partGate is a gate of a part.
+// partGate is a sign-in gate and its plugin.
 type partGate struct {
 	ask    Gate
 	part   string
-	number int // among those of its part
+	number int // position among the plugin's gates
 }
 
-// pendingFor is how long a sign-in waits behind a gate.
+// pendingFor is the lifetime of a pending sign-in.
 const pendingFor = 10 * time.Minute
 
-// hold asks the gates that have not released a sign-in. next is the address to go on at; empty: all let it pass.
+// hold runs the gates that are not in released. It returns the URL of the action that continues the sign-in, or "" if
+// all gates pass.
 func (ps *parts) hold(ctx context.Context, c *call, out *outcome, who member, released []string) (string, error) {
 	if len(ps.gates) == 0 || who.keeps {
 		return "", nil
@@ -94,7 +95,7 @@ func (ps *parts) hold(ctx context.Context, c *call, out *outcome, who member, re
 		case next == "":
 			continue
 		case !slices.Contains(ps.auth.site.parts.methods[next], http.MethodGet) || ps.owner(next) != gate.part:
-			return "", errorf(ErrAuth, "the gate of %s goes on with %q: name one of its own actions of GET", gate.part, next)
+			return "", errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.part, next)
 		}
 		held := heldOf(id, who, p.CallbackURL)
 		held.Typed = out.typed
@@ -115,16 +116,17 @@ func (ps *parts) hold(ctx context.Context, c *call, out *outcome, who member, re
 	return "", nil
 }
 
-// named is the name by which a held sign-in remembers a gate: an action of its part and its number there, which stay
-// the same in a process that has other parts in front.
+// named returns the gate's name in a pending sign-in: an action of its plugin and the gate's position there. The name
+// stays valid in a process that has other plugins configured before this one.
 func (g *partGate) named(next string) string { return next + "#" + strconv.Itoa(g.number) }
 
+// isGate reports whether name, a result of named, belongs to g.
 func (ps *parts) isGate(g *partGate, name string) bool {
 	next, number, _ := strings.Cut(name, "#")
 	return ps.owner(next) == g.part && number == strconv.Itoa(g.number)
 }
 
-// owner is the part that has the action at a path, empty for none.
+// owner returns the plugin that has the action at path, or "".
 func (ps *parts) owner(path string) string {
 	name, _, _ := strings.Cut(path, "/")
 	for _, a := range ps.actions {

@@ -371,7 +371,7 @@ func TestGateNeedsRecords(t *testing.T) {
 		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Parts: []core.Part{&toyFactor{name: "toyfactor"}},
 		Getenv: func(string) string { return "" }, Store: &tokenStore{},
 	})
-	if err == nil || !strings.Contains(err.Error(), "needs a Store that is a store.RecordStore") {
+	if err == nil || !strings.Contains(err.Error(), "needs a Store that implements store.RecordStore") {
 		t.Errorf("New says %v", err)
 	}
 }

@@ -206,7 +206,7 @@ func (ps *parts) removeMethod(ctx context.Context, m *SignInMethod) error {
 	return err
 }
 
-// notices is how users are emailed about changes of their sign-in methods.
+// notices configures the emails about changes of sign-in methods.
 type notices struct {
 	mailer Mailer
 	// action is the page where the owner secures the account.
