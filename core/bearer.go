@@ -14,10 +14,10 @@ var (
 	errBearerForm = errors.New("the Authorization header is not Bearer, a blank and a token")
 )
 
-// bearer returns the session token that a request presents in its Authorization header, where Session.Bearer is on.
-// presented: the header is there and speaks of a bearer token, well-formed or not, and no cookie counts. A header of
-// another scheme is not for us: a server in front may ask for a password of its own. Two headers are refused, as who
-// reads which is no router's choice. An error says why a header that is presented has no token.
+// bearer returns the session token in the Authorization header, if Session.Bearer is on. presented reports that the
+// header has the scheme Bearer, valid or not; then cookies are ignored. A header with another scheme is ignored,
+// because a proxy may require its own password. Two headers are an error, because proxies and routers may disagree on
+// the one that counts. err says why a presented header has no token.
 func (v *arrival) bearer() (token string, presented bool, err error) {
 	if !v.bearers {
 		return "", false, nil
@@ -25,18 +25,18 @@ func (v *arrival) bearer() (token string, presented bool, err error) {
 	return bearerIn(v.r.Header)
 }
 
-// byBearer reports whether a request presents its session in the Authorization header. No browser sends that header of
-// its own accord, and no page of another site can have it send one.
+// byBearer reports whether the session of a request is in the Authorization header. Browsers do not send that header
+// automatically, and a page of another site cannot make them send it.
 func (v *arrival) byBearer() bool {
 	_, presented, _ := v.bearer()
 	return presented
 }
 
-// unlessBearer: the action concerns nothing but the session that the request presents. Where that is in a header, no
-// other site can have sent it (RFC 6750 section 5.3), and there is no cookie whose power it could borrow.
+// unlessBearer skips the CSRF check for an action that concerns only the session of the request, if that session is in
+// the Authorization header. No other site can have sent the request (RFC 6750 section 5.3), and it uses no cookie.
 func unlessBearer(c *call) bool { return !c.byBearer() }
 
-// refuseBearer refuses a sign-in whose request presents a bearer token.
+// refuseBearer returns an error if a sign-in request has a bearer token.
 func (c *call) refuseBearer() error {
 	if !c.byBearer() {
 		return nil
@@ -45,8 +45,8 @@ func (c *call) refuseBearer() error {
 		"send it without Authorization", c.action)}
 }
 
-// bearerIn reads the Authorization header (RFC 6750 section 2.1). A token may be percent-encoded, as the session cookie
-// has it.
+// bearerIn parses the Authorization header (RFC 6750 section 2.1). A token may be percent-encoded, like the value of
+// the session cookie.
 func bearerIn(h http.Header) (token string, presented bool, err error) {
 	lines := h["Authorization"]
 	switch len(lines) {
@@ -56,7 +56,7 @@ func bearerIn(h http.Header) (token string, presented bool, err error) {
 	default:
 		return "", true, errTwoBearers
 	}
-	const scheme = "Bearer" // in any letter case (RFC 9110 section 11.1)
+	const scheme = "Bearer" // case-insensitive (RFC 9110 section 11.1)
 	line := strings.TrimLeft(lines[0], " \t")
 	end := min(len(scheme), len(line))
 	rest := line[end:]
@@ -73,14 +73,14 @@ func bearerIn(h http.Header) (token string, presented bool, err error) {
 	return token, true, nil
 }
 
-// bearerBytes are the bytes of a token: those of token68 (RFC 9110 section 11.2), and the percent sign.
+// bearerBytes are the bytes of a token: token68 (RFC 9110 section 11.2) and the percent sign.
 const bearerBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"
 
-// renewedField is the header field in which a client that presents a bearer token gets the one to go on with.
+// renewedField is the response header with the new token for a client with a bearer token.
 const renewedField = "Set-Auth-Token"
 
-// answerBearer makes an answer one for a client that presents a bearer token: no cookie is set, as whoever keeps its
-// token itself has none, and caches are told that the header counts.
+// answerBearer adapts a response for clients with a bearer token. It sets no cookies, because such a client stores its
+// token itself, and it adds the header to Vary.
 func (c *call) answerBearer(response *Response) {
 	if !c.bearers {
 		return
@@ -99,8 +99,8 @@ func (c *call) answerBearer(response *Response) {
 	}
 }
 
-// bearerProblem is what a client is told whose bearer token is none, or no good; malformed says why the header has
-// none (RFC 6750 section 3.1).
+// bearerProblem returns the 401 response to an invalid bearer token, or 400 if the Authorization header is malformed
+// (RFC 6750 section 3.1).
 func bearerProblem(origin string, malformed error) *Problem {
 	p := &Problem{
 		Status: http.StatusUnauthorized, Code: "invalid_token",

@@ -4,21 +4,21 @@ import (
 	"strings"
 )
 
-// caller is what kind of client asks for a page of the application, as far as the answer depends on it that a guard
-// gives in place of the page.
+// caller is the kind of client that requests a page of the application. It determines how a guard responds if it
+// refuses the request.
 type caller int
 
 const (
-	// program gets statuses and problem documents, and is never redirected: a client of an API, a script that fetches, a
-	// WebSocket, a stream of server-sent events.
+	// program is a client that receives status codes and problem documents and is never redirected: an API client, a
+	// script with fetch, a WebSocket, or a stream of server-sent events.
 	program caller = iota
-	// browser shows pages and follows redirects.
+	// browser is a client that shows pages and follows redirects.
 	browser
-	// htmx puts answers into a part of its page, unless a header sends it elsewhere.
+	// htmx is a client that inserts responses into its page, unless a response header redirects it.
 	htmx
 )
 
-// caller is what kind of client has sent a request. Who presents a bearer token is a program, whatever it accepts.
+// caller returns the kind of client. A client with a bearer token is a program, whatever it accepts.
 func (v *arrival) caller() caller {
 	if v.byBearer() {
 		return program
@@ -26,15 +26,15 @@ func (v *arrival) caller() caller {
 	return callerOf(v.r)
 }
 
-// callerOf reads what a request says about its client. What a client says of itself counts more than Accept: the
-// requests of some scripts look like those of browsers.
+// callerOf returns the kind of client from the headers of a request. Specific headers take precedence over Accept,
+// because the requests of some scripts look like those of browsers.
 func callerOf(r *Request) caller {
 	switch {
 	case len(r.Header["Hx-Request"]) > 0:
 		return htmx
 	case isSocket(r), isXHR(r), accepts(r, "text/event-stream"):
 		return program
-	case isTurbo(r): // it fetches, and follows redirects as a browser does, whatever the method
+	case isTurbo(r): // it uses fetch, and follows redirects like a browser
 		return browser
 	case wantsPage(r):
 		return browser
@@ -47,17 +47,17 @@ func isSocket(r *Request) bool {
 	return strings.EqualFold(first(r.Header, "Upgrade"), "websocket") || first(r.Header, "Sec-Fetch-Mode") == "websocket"
 }
 
-// isXHR reports whether a library says that it asks for a script rather than for the visitor.
+// isXHR reports whether the request says that a script sent it.
 func isXHR(r *Request) bool {
 	return strings.EqualFold(first(r.Header, "X-Requested-With"), "XMLHttpRequest")
 }
 
-// isTurbo reports whether Hotwire Turbo asks: for a frame of its page, or with a form.
+// isTurbo reports whether Hotwire Turbo sent the request, for a frame of its page or with a form.
 func isTurbo(r *Request) bool {
 	return len(r.Header["Turbo-Frame"]) > 0 || accepts(r, "text/vnd.turbo-stream.html")
 }
 
-// readsPages reports whether what a guard refuses is told by a page.
+// readsPages reports whether the client can show an HTML page when a guard refuses the request.
 func (v *arrival) readsPages() bool {
 	switch v.caller() {
 	case browser:

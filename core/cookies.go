@@ -9,30 +9,32 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// Cookie is a cookie to be set: one Set-Cookie line. The zero value of every field but Name leaves the attribute out.
+// Cookie is a cookie to set: one Set-Cookie line. A zero field omits its attribute.
 type Cookie struct {
-	// Name is the cookie's name; a "__Host-" or "__Secure-" prefix binds the other fields (RFC 6265bis section 4.1.3).
+	// Name is the name of the cookie. A "__Host-" or "__Secure-" prefix restricts the other fields (RFC 6265bis section
+	// 4.1.3).
 	Name string
-	// Value is the plain value; [Cookie.String] percent-encodes it, as Auth.js does.
+	// Value is the plain value. [Cookie.String] percent-encodes it, as Auth.js does.
 	Value string
-	// Path is the path below which the browser sends the cookie.
+	// Path is a path prefix. The browser sends the cookie with requests to paths below it.
 	Path string
-	// Domain opens the cookie to subdomains; empty means this host only.
+	// Domain makes the browser send the cookie to subdomains as well. Empty means this host only.
 	Domain string
-	// Expires is when the browser forgets the cookie, to the second; zero: with the browser's session.
+	// Expires is when the browser deletes the cookie, in whole seconds. The zero time means at the end of the browser
+	// session.
 	Expires time.Time
-	// MaxAge is the time to live in seconds, which goes before Expires. It counts where HasMaxAge is set: 0 means "delete
-	// now".
+	// MaxAge is the lifetime in seconds. It takes precedence over Expires, and is used only if HasMaxAge is set. 0 deletes
+	// the cookie.
 	MaxAge int
-	// HasMaxAge writes MaxAge.
+	// HasMaxAge adds the attribute Max-Age, with the value MaxAge.
 	HasMaxAge bool
-	// HTTPOnly hides the cookie from scripts.
+	// HTTPOnly hides the cookie from JavaScript.
 	HTTPOnly bool
-	// Secure keeps the cookie off plain http.
+	// Secure makes the browser send the cookie over https only.
 	Secure bool
-	// Partitioned asks for one jar for each top-level site (CHIPS); it needs Secure.
+	// Partitioned gives the cookie a separate jar for each top-level site (CHIPS). It needs Secure.
 	Partitioned bool
-	// Priority is "Low", "Medium" or "High": which cookies Chromium evicts first when a site has too many.
+	// Priority is "Low", "Medium" or "High". Chromium evicts cookies with a low priority first if a site has too many.
 	Priority string
 	// SameSite is "Lax", "Strict" or "None".
 	SameSite string
@@ -42,13 +44,13 @@ type Cookie struct {
 func (c Cookie) String() string { return cookie.Cookie(c).String() }
 
 const (
-	// checkTTL is how long the cookies of a flow last.
+	// checkTTL is the lifetime of the cookies of a flow.
 	checkTTL = 15 * time.Minute
-	// formAnswerTTL is the lifetime of a form_post answer, which the next request of the browser reads.
+	// formAnswerTTL is the lifetime of a form_post response, which the browser's next request reads.
 	formAnswerTTL = time.Minute
 )
 
-// cookieSpec is one cookie of ours: its name and attributes, and the keys that seal its value where it is sealed.
+// cookieSpec is the specification of one cookie: its name, its attributes, and its keys if the value is encrypted.
 type cookieSpec struct {
 	attributes Cookie
 	maxAge     time.Duration // the Max-Age attribute; zero: none
@@ -57,7 +59,7 @@ type cookieSpec struct {
 
 func (s *cookieSpec) name() string { return s.attributes.Name }
 
-// set returns the cookie with a value, for the browser session.
+// set returns the cookie with a value and without an expiry date.
 func (s *cookieSpec) set(value string) Cookie {
 	c := s.attributes
 	c.Value = value
@@ -72,25 +74,26 @@ func (s *cookieSpec) setUntil(value string, expires time.Time) Cookie {
 	return c
 }
 
-// clear returns the cookie that removes the one of that name. It repeats the attributes: browsers match on them.
+// clear returns the cookie that deletes the cookie with that name. It repeats the attributes, because browsers match
+// them.
 func (s *cookieSpec) clear(name string) Cookie {
 	c := s.attributes
 	c.Name, c.HasMaxAge, c.MaxAge = name, true, 0
 	return c
 }
 
-// cookieSet holds the cookies of one kind of origin.
+// cookieSet has the cookies for one kind of origin, http or https.
 type cookieSet struct {
 	session, callbackURL, csrf, pkce, state, nonce, challenge cookieSpec
 
-	logout     cookieSpec // which session at a provider a sign-out leads to
-	askedLinks cookieSpec // which sign-in links this browser asked for
-	flow       cookieSpec // the beginning of the names of flow cookies
-	formAnswer cookieSpec // the beginning of the names of form_post answers
-	parts      cookieSpec // the beginning of the names of those that parts keep, with their attributes
+	logout     cookieSpec // the provider session for RP-initiated logout
+	askedLinks cookieSpec // the sign-in links that this browser requested
+	flow       cookieSpec // prefix of the names of flow cookies
+	formAnswer cookieSpec // prefix of the names of form_post responses
+	parts      cookieSpec // prefix of the names of plugin cookies, with their attributes
 }
 
-// checkCookie returns the cookie of a check.
+// check returns the cookie of a check.
 func (s *cookieSet) check(k Check) *cookieSpec {
 	switch k {
 	case CheckState:
@@ -102,7 +105,7 @@ func (s *cookieSet) check(k Check) *cookieSpec {
 	}
 }
 
-// newCookieSets builds the cookies of http and of https origins, and every key that seals one.
+// newCookieSets returns the cookies for http and https origins, with the keys of the encrypted ones.
 func newCookieSets(c *Config, secrets []string, faults *ConfigError) [2]*cookieSet {
 	told := map[string]bool{}
 	switch c.UseSecureCookies {
@@ -114,7 +117,7 @@ func newCookieSets(c *Config, secrets []string, faults *ConfigError) [2]*cookieS
 	return [2]*cookieSet{newCookieSet(c, secrets, false, told, faults), secure}
 }
 
-// newKeyring derives the keys of a salt. Secrets that allow none have been named as faults by then.
+// newKeyring derives the keys for a salt. An invalid secret was already reported as a configuration error.
 func newKeyring(secrets []string, salt string, faults *ConfigError) *jwe.Keyring {
 	keys, err := jwe.NewKeyring(secrets, salt)
 	if err != nil && len(faults.Problems) == 0 {
@@ -123,17 +126,17 @@ func newKeyring(secrets []string, salt string, faults *ConfigError) *jwe.Keyring
 	return keys
 }
 
-// cookieMaker makes the cookies of one kind of origin.
+// cookieMaker creates the cookies for one kind of origin.
 type cookieMaker struct {
 	config  *Config
 	secrets []string
 	secure  bool
-	names   map[string]string // of cookies and sealed parameters made so far, and what they are for
-	told    map[string]bool   // fields whose faults were named for the other kind of origin
+	names   map[string]string // names of cookies and encrypted parameters so far, with their purpose
+	told    map[string]bool   // fields whose errors were reported for the other kind of origin
 	faults  *ConfigError
 }
 
-// newCookieSet builds the cookies of one kind of origin (docs/protocol.md §3.1, §3.2).
+// newCookieSet returns the cookies for one kind of origin (docs/protocol.md §3.1, §3.2).
 func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool, faults *ConfigError) *cookieSet {
 	names := map[string]string{"encodedState": "the state parameter", "encodedWebauthnChallenge": "the passkey challenge"}
 	m := &cookieMaker{config: c, secrets: secrets, secure: secure, names: names, told: told, faults: faults}
@@ -151,7 +154,7 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 		csrf:        m.open("CSRFToken", o.CSRFToken, hostPrefix+"csrf-token"),
 		pkce:        m.sealed("PKCECodeVerifier", o.PKCECodeVerifier, prefix+"pkce.code_verifier", checkTTL),
 		state:       m.sealed("State", o.State, prefix+"state", checkTTL),
-		nonce:       m.sealed("Nonce", o.Nonce, prefix+"nonce", 0), // Auth.js sets no Max-Age there
+		nonce:       m.sealed("Nonce", o.Nonce, prefix+"nonce", 0), // like Auth.js, without Max-Age
 		challenge:   m.sealed("WebAuthnChallenge", o.WebAuthnChallenge, prefix+"challenge", checkTTL),
 		logout:      m.open("CSRFToken", CookieOptions{}, hostPrefix+"logout"),
 		askedLinks:  m.open("CSRFToken", CookieOptions{}, hostPrefix+"asked"),
@@ -161,19 +164,19 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 	}
 }
 
-// beside is for a cookie of ours beside that of the options: with its attributes, and a name, an age and the rule for
-// Secure of its own, as its prefix needs that.
+// beside returns the options for an additional cookie with the attributes of an existing one. Name, MaxAge and Secure
+// are reset, because the prefix of the new name determines them.
 func beside(o CookieOptions) CookieOptions { o.Name, o.MaxAge, o.Secure = "", 0, Auto; return o }
 
-// flowCookie makes the cookie of further flows. Its keys are other ones than those of the state cookie, with whose name
-// its names begin.
+// flowCookie returns the cookie for additional flows. Its name starts with the name of the state cookie, but its keys
+// are different.
 func (m *cookieMaker) flowCookie(o CookieOptions, name string) cookieSpec {
 	spec := m.sealed("State", o, name+".flow", checkTTL)
 	spec.attributes.Name = name
 	return spec
 }
 
-// sealed makes a cookie whose value is encrypted, with keys of its own.
+// sealed returns a cookie with an encrypted value. Its name is the salt of its keys.
 func (m *cookieMaker) sealed(field string, o CookieOptions, name string, maxAge time.Duration) cookieSpec {
 	spec := m.open(field, o, name)
 	spec.keys = newKeyring(m.secrets, spec.name(), m.faults)
@@ -183,7 +186,7 @@ func (m *cookieMaker) sealed(field string, o CookieOptions, name string, maxAge 
 	return spec
 }
 
-// open makes a cookie from the options that the field of [CookiesConfig] says.
+// open returns a cookie with the options of a field of [CookiesConfig].
 func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpec {
 	attributes := Cookie{
 		Name: or(o.Name, name), Domain: o.Domain, Path: or(o.Path, "/"), HTTPOnly: o.HTTPOnly != Off,
@@ -191,7 +194,7 @@ func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpe
 		SameSite: or(capital(o.SameSite), "Lax"), Partitioned: o.Partitioned, Priority: capital(o.Priority),
 	}
 	if !attributes.Secure && m.config.UseSecureCookies == Auto && o.Secure == Auto {
-		// An http origin: browsers drop what needs Secure and lacks it.
+		// An http origin: browsers drop a cookie that needs Secure but does not have it.
 		attributes.Partitioned = false
 		if attributes.SameSite == "None" {
 			attributes.SameSite = "Lax"
@@ -212,8 +215,8 @@ func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpe
 	return cookieSpec{attributes: attributes, maxAge: max(o.MaxAge, 0)}
 }
 
-// chunkOf returns the field of the cookie whose value, where it is too long for one, stands in cookies that are named
-// so; "" without one. The session cookie, the only one as long as that, is made first.
+// chunkOf returns the field of the cookie whose chunks would have this name, or "". A long value is split into chunks.
+// Only the session cookie is that long, and it is created first.
 func (m *cookieMaker) chunkOf(name string) string {
 	at := strings.LastIndexByte(name, '.')
 	if at < 0 {
@@ -225,7 +228,7 @@ func (m *cookieMaker) chunkOf(name string) string {
 	return m.names[name[:at]]
 }
 
-// fault names a field's fault once for both kinds of origin.
+// fault reports a configuration error of a field once, not for each kind of origin.
 func (m *cookieMaker) fault(field, format string, args ...any) {
 	if !m.told[field] {
 		m.faults.add(ErrInvalidConfig, format, args...)
@@ -233,7 +236,7 @@ func (m *cookieMaker) fault(field, format string, args ...any) {
 	m.told[field] = true
 }
 
-// capital spells an attribute's value as Set-Cookie has it; Validate reports what is none.
+// capital returns an attribute value in the case that Set-Cookie uses. Validate reports invalid values.
 func capital(option string) string {
 	if option == "" {
 		return ""
@@ -241,12 +244,12 @@ func capital(option string) string {
 	return strings.ToUpper(option[:1]) + strings.ToLower(option[1:])
 }
 
-// forFormPost returns the cookie as a cross-site POST needs it (OpenID Connect form_post): SameSite=None, which needs
-// Secure.
+// forFormPost returns the cookie with SameSite=None, which a cross-site POST needs (OpenID Connect form_post).
+// SameSite=None needs Secure.
 func forFormPost(c Cookie) Cookie {
 	c.SameSite, c.Secure = "None", true
 	return c
 }
 
-// partFamily begins the names of the cookies that parts keep, behind their prefix.
+// partFamily is the prefix of the names of plugin cookies, after "__Host-".
 const partFamily = "latchkey"

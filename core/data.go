@@ -10,32 +10,32 @@ import (
 	"weak"
 )
 
-// Data gives sessions a T of the application's own: roles, a plan, a shop. Config.Data takes a pointer to it, and
-// handlers and guards ask that pointer:
+// Data adds a value of the application's type T to sessions, for example roles, a plan or a shop. Set Config.Data to a
+// pointer to it. Handlers and guards use the same pointer:
 //
 //	var app = &core.Data[App]{Load: loadApp}
 //
 //	r.GET("/admin", a.RequireSession(app.Is(func(d App) bool { return d.Role == "admin" })), admin)
 //	session, data, err := app.From(ctx)
 //
-// T travels as JSON; what encoding/json leaves out is lost. Under StrategyJWT a copy is in the session cookie, sealed
-// as the rest; the session is then larger by it, 8 KiB at most, and a warning tells from 2 KiB on. Under
-// StrategyDatabase copies are in the memory of the process. Nothing that a visitor posts reaches it. It is safe for
-// concurrent use once [New] has it; the fields must not change then.
+// T is stored as JSON; values that encoding/json omits are lost. Under StrategyJWT a copy is in the encrypted session
+// cookie. Its maximum size is 8 KiB, and from 2 KiB the log has a warning. Under StrategyDatabase copies are in the
+// memory of the process. A client cannot change the data. Data is safe for concurrent use after [New]; do not change
+// the fields then.
 type Data[T any] struct {
-	// Load fills it: at sign-in, when Refresh asks, and where a copy is older than For. The user has the ID of the
-	// session, and its name, e-mail address and image. An error is logged and returned by From; the session goes on, and
-	// guards that need the data answer as for a session that could not be read. It has 10 seconds, and serves all
-	// requests of the user that wait for it.
+	// Load returns the data of a user. It is called at sign-in, after Refresh, and when a copy is older than For. The user
+	// has the ID, name, email and image of the session. Load has 10 seconds, and one call serves all requests of the user
+	// that wait for it. An error is logged and returned by From. The session stays valid, but guards that need the data
+	// respond as if the session could not be read.
 	Load func(ctx context.Context, user *User) (T, error)
-	// For is how old a copy may be; zero: 5 minutes.
+	// For is the maximum age of a copy. The default is 5 minutes.
 	For time.Duration
-	// Public is what GET session shows of it under "data", which the browser reads; nil: nothing. A member of that name
-	// that Callbacks.Session has set stays.
+	// Public returns the part of the data that GET session sends to the browser, as the member "data". If Public is nil,
+	// nothing is sent. A member "data" that Callbacks.Session has set takes precedence.
 	Public func(T) any
 
 	mu      sync.Mutex
-	keepers []weak.Pointer[dataKeeper] // of each Auth that has it
+	keepers []weak.Pointer[dataKeeper] // one for each Auth
 }
 
 func (d *Data[T]) attach(k *dataKeeper) error {
@@ -70,7 +70,7 @@ func (d *Data[T]) attach(k *dataKeeper) error {
 	return nil
 }
 
-// living leaves out the keepers of Auths that are gone.
+// living returns the keepers that still exist.
 func living(keepers []weak.Pointer[dataKeeper]) []weak.Pointer[dataKeeper] {
 	out := keepers[:0:0]
 	for _, k := range keepers {
@@ -88,8 +88,8 @@ func decodeData[T any](raw json.RawMessage) (value T, err error) {
 	return value, nil
 }
 
-// From returns the visitor's session and its data, nil and the zero value for nobody. With an error, which says that
-// one of them is not known, both are so too. It needs the request hook, as [SessionFrom] does.
+// From returns the session in ctx and its data. Both are zero if no user is signed in or if err is not nil. An error
+// means that the session or the data is unknown. From needs the request hook, like [SessionFrom].
 func (d *Data[T]) From(ctx context.Context) (*Session, T, error) {
 	var none T
 	session, err := SessionFrom(ctx)
@@ -103,8 +103,8 @@ func (d *Data[T]) From(ctx context.Context) (*Session, T, error) {
 	return session, value, nil
 }
 
-// Of returns the data of a session, one that [Auth.Session] returned for instance. Each call returns a value of its
-// own.
+// Of returns the data of a session, for example of a session that [Auth.Session] returned. Each call decodes a new
+// value.
 func (d *Data[T]) Of(ctx context.Context, s *Session) (T, error) {
 	var none T
 	if s == nil || s.data == nil || s.data.keeper.source != SessionData(d) {
@@ -118,9 +118,10 @@ func (d *Data[T]) Of(ctx context.Context, s *Session) (T, error) {
 	return decodeData[T](raw)
 }
 
-// Refresh has the data of a user loaded anew at their next request: call it where it has changed. It counts at once in
-// this process and, where Session.Revocation is on, within Revocation.Every in the others; without that those go on
-// with their copies until these are older than For. An error means that the others do not know.
+// Refresh discards the copies of a user's data, so that their next request loads it again. Call it after the data has
+// changed. It takes effect immediately in this process, and within Revocation.Every in other processes if
+// Session.Revocation is on. Otherwise the other processes use their copies until these are older than For. An error
+// means that the other processes were not notified.
 func (d *Data[T]) Refresh(ctx context.Context, userID string) error {
 	d.mu.Lock()
 	d.keepers = living(d.keepers)
@@ -135,7 +136,8 @@ func (d *Data[T]) Refresh(ctx context.Context, userID string) error {
 	return errors.Join(all...)
 }
 
-// Is is a guard that lets those pass whose data is allowed; others are refused with [ErrForbidden].
+// Is returns a guard that lets a request pass if allowed returns true for its data. It refuses other requests with
+// [ErrForbidden].
 func (d *Data[T]) Is(allowed func(T) bool) Guard {
 	return func(ctx context.Context, s *Session) error {
 		value, err := d.Of(ctx, s)

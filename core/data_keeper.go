@@ -14,54 +14,54 @@ import (
 )
 
 const (
-	// claimData is the claim of a session token with a copy of the data.
+	// claimData is the claim of the session token that contains a copy of the data.
 	claimData = "latchkey_data"
-	// dataLasts is Data.For where it is zero, dataTime bounds a Load.
+	// dataLasts is the default of Data.For. dataTime is the timeout of a Load.
 	dataLasts = 5 * time.Minute
 	dataTime  = 10 * time.Second
-	// dataTick is by how much data that is loaded after a mark is newer than it, whatever the clock: copies have
-	// milliseconds.
+	// dataTick is the minimum difference between the time of newly loaded data and the last refresh, even if the clock
+	// does not advance: the times of copies are in milliseconds.
 	dataTick = 2 * time.Millisecond
-	// dataWarn and dataMax are how many bytes of data in a cookie are told, and refused.
+	// dataWarn is the size in bytes of data in a cookie that causes a warning. dataMax is the maximum size.
 	dataWarn = 2 << 10
 	dataMax  = 8 << 10
-	// maxDataUsers is of how many users a process keeps copies, and marks of copies that are old.
+	// maxDataUsers is the number of users whose copies, and whose refresh times, a process remembers.
 	maxDataUsers = 1 << 14
 )
 
-// dataKeeper loads and keeps the data of the sessions of an Auth, by user.
+// dataKeeper loads and caches the session data of an Auth, by user.
 type dataKeeper struct {
 	source SessionData
 	load   func(ctx context.Context, user *User) (json.RawMessage, error)
-	public func(json.RawMessage) (json.RawMessage, error) // nil: GET session shows nothing
+	public func(json.RawMessage) (json.RawMessage, error) // nil: GET session does not contain it
 	lasts  time.Duration
 
-	inCookie bool // strategy jwt
+	inCookie bool // StrategyJWT
 	now      func() time.Time
 	log      *reporter
-	ended    *revocations // nil: other processes are not told
+	ended    *revocations // nil: other processes are not notified
 	warned   atomic.Bool
 
 	copies   once.Memory[string, dataCopy]
-	outdated once.Memory[string, time.Time] // by user: copies loaded until then are old
+	outdated once.Memory[string, time.Time] // user to the time of the last refresh: earlier copies are invalid
 	underWay flight.Group[string, dataCopy]
 }
 
-// dataCopy is a copy of a user's data, with the time at which it was read in milliseconds since 1970. User is the
-// user's logName: the jwt callback can change the user of a token, and the copy of another user must not be used.
+// dataCopy is a copy of a user's data, with the time when it was loaded in Unix milliseconds. User is the user's
+// logName: the jwt callback can change the user of a token, and then the copy must not be used for the new user.
 type dataCopy struct {
 	User  string          `json:"u"`
 	At    int64           `json:"at"`
 	Value json.RawMessage `json:"v"`
 }
 
-// SessionData is a pointer to a [Data], of whatever type.
+// SessionData is implemented by *[Data] of any type.
 type SessionData interface {
-	// attach hands over what a keeper needs, or says what is wrong.
+	// attach sets the keeper's functions from the Data, or returns a configuration error.
 	attach(k *dataKeeper) error
 }
 
-// newDataKeeper returns the keeper of Config.Data, nil without.
+// newDataKeeper returns the keeper of Config.Data. It is nil if Config.Data is not set.
 func newDataKeeper(c *Config, log *reporter, faults *ConfigError) *dataKeeper {
 	if c.Data == nil {
 		return nil
@@ -80,14 +80,16 @@ func newDataKeeper(c *Config, log *reporter, faults *ConfigError) *dataKeeper {
 	return k
 }
 
-// toldBy has the keeper told of what other processes refresh, and tell them; nil: neither.
+// toldBy connects the keeper with the revocation log, so that a refresh reaches the other processes. ended is nil if
+// Session.Revocation is off.
 func (k *dataKeeper) toldBy(ended *revocations) {
 	if k.ended = ended; ended != nil {
 		ended.outdates = k.outdate
 	}
 }
 
-// sessionData is the data of a session: a copy that came with it or, under the database strategy, none yet.
+// sessionData is the data of a session. Under StrategyJWT it has the copy in the token. Under StrategyDatabase it is
+// loaded on first use.
 type sessionData struct {
 	keeper *dataKeeper
 	user   User
@@ -95,7 +97,7 @@ type sessionData struct {
 	failed error
 }
 
-// raw is the data as JSON.
+// raw returns the data as JSON.
 func (d *sessionData) raw(ctx context.Context) (json.RawMessage, error) {
 	if d.failed != nil || d.copied.Value != nil {
 		return d.copied.Value, d.failed
@@ -104,18 +106,18 @@ func (d *sessionData) raw(ctx context.Context) (json.RawMessage, error) {
 	return copied.Value, err
 }
 
-// of returns a copy that counts: the one that came with the session, one that is in memory, or a fresh one.
+// of returns a valid copy: the one in the session, one in memory, or a new one.
 func (k *dataKeeper) of(ctx context.Context, user *User, came dataCopy) (dataCopy, error) {
 	if k.counts(user.ID, came) {
 		return came, nil
 	}
-	for range 3 { // a flight that began before Refresh was called brings what does not count
+	for range 3 { // a load that started before a refresh returns an invalid copy
 		if copied, _ := k.copies.Get(user.ID); k.counts(user.ID, copied) {
 			return copied, nil
 		}
 		own := *user
 		fly := func(ctx context.Context) (dataCopy, error) {
-			if copied, _ := k.copies.Get(own.ID); k.counts(own.ID, copied) { // a flight landed since this caller looked
+			if copied, _ := k.copies.Get(own.ID); k.counts(own.ID, copied) { // another load has finished in the meantime
 				return copied, nil
 			}
 			return guarded("Data.Load", func() (dataCopy, error) { return k.fetch(ctx, &own) })
@@ -128,7 +130,7 @@ func (k *dataKeeper) of(ctx context.Context, user *User, came dataCopy) (dataCop
 	return dataCopy{}, errors.New("core: Data.Refresh is called faster than Data.Load returns")
 }
 
-// counts reports whether a copy is one that may still be used.
+// counts reports whether a copy may still be used.
 func (k *dataKeeper) counts(userID string, c dataCopy) bool {
 	if c.Value == nil {
 		return false
@@ -141,11 +143,11 @@ func (k *dataKeeper) counts(userID string, c dataCopy) bool {
 	return !marked || at.After(old)
 }
 
-// fetch loads the data of a user. It is as of when the loading begins.
+// fetch loads the data of a user. The copy has the time of the start of the load.
 func (k *dataKeeper) fetch(ctx context.Context, user *User) (dataCopy, error) {
 	at := k.now()
 	if old, marked := k.outdated.Get(logName(user.ID)); marked && !at.Truncate(time.Millisecond).After(old) {
-		at = old.Add(dataTick) // it was asked for after the mark, within the same millisecond
+		at = old.Add(dataTick) // the load started after the refresh, within the same millisecond
 	}
 	raw, err := k.load(ctx, user)
 	switch {
@@ -162,7 +164,7 @@ func (k *dataKeeper) fetch(ctx context.Context, user *User) (dataCopy, error) {
 	return copied, nil
 }
 
-// refresh marks the copies of a user as old, here and in the other processes.
+// refresh invalidates the copies of a user in this and in other processes.
 func (k *dataKeeper) refresh(ctx context.Context, userID string) error {
 	k.outdate(logName(userID))
 	if k.ended == nil || userID == "" {
@@ -172,8 +174,8 @@ func (k *dataKeeper) refresh(ctx context.Context, userID string) error {
 	return k.ended.add(ctx, revoked{user: logName(userID), outdated: true, until: until})
 }
 
-// outdate marks the copies of a user, by their name in the log, that there are by now as old. A mark is later than what
-// was loaded by the one before it, though the clock stood still.
+// outdate invalidates all current copies of a user. user is a logName. The mark is later than any copy that was loaded
+// after the previous mark, even if the clock does not advance.
 func (k *dataKeeper) outdate(user string) {
 	now := k.now()
 	k.outdated.Update(user, now.Add(k.lasts+time.Minute), func(before time.Time) time.Time {
@@ -184,8 +186,8 @@ func (k *dataKeeper) outdate(user string) {
 	})
 }
 
-// carry puts the data into the token of a session: the copy of the token before it, whatever the jwt callback made of
-// that, or a newer one. It reports whether it is another copy.
+// carry adds the data to the token of a session: the copy in the previous token, or a newer one. A change that the jwt
+// callback made to the claim is discarded. It reports whether the copy is a newer one.
 func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token) (*Token, *sessionData, bool) {
 	var came dataCopy
 	raw := before.Extra[claimData]
@@ -201,12 +203,13 @@ func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token
 	}
 	changed := data.copied.At != came.At
 	if changed {
-		raw, _ = json.Marshal(data.copied) // both members marshal
+		raw, _ = json.Marshal(data.copied) // these types cannot fail
 	}
 	return token.withData(raw), data, changed
 }
 
-// withData is the token with this copy of the data and no other, whatever the jwt callback has put there; nil: none.
+// withData returns the token with this copy of the data, whatever the jwt callback has set. A nil raw removes the
+// claim.
 func (t *Token) withData(raw json.RawMessage) *Token {
 	if string(t.Extra[claimData]) == string(raw) {
 		return t
@@ -223,18 +226,18 @@ func (t *Token) withData(raw json.RawMessage) *Token {
 	return t
 }
 
-// begin has the data loaded for a session that begins, and puts it into its token, where it has one. It is no reason
-// to refuse a sign-in that it could not be loaded.
+// begin loads the data for a new session and adds it to the token. If the data cannot be loaded, the sign-in still
+// succeeds.
 func (k *dataKeeper) begin(ctx context.Context, v *arrival, token *Token) *Token {
 	k.forget(token.Subject)
 	token, _, _ = k.carry(ctx, v, &Token{}, token)
 	return token
 }
 
-// forget drops the copy in memory: a sign-in has the data loaded anew.
+// forget drops the copy in memory, so that a sign-in loads the data again.
 func (k *dataKeeper) forget(userID string) { k.copies.Put(userID, dataCopy{}, k.now()) }
 
-// show puts what the browser may know of the data into the session that GET session shows.
+// show adds the public part of the data to the response of GET session.
 func (k *dataKeeper) show(ctx context.Context, v *arrival, s *Session) {
 	if _, taken := s.Extra["data"]; taken || k.public == nil || s.data == nil {
 		return
@@ -247,12 +250,12 @@ func (k *dataKeeper) show(ctx context.Context, v *arrival, s *Session) {
 		return k.public(raw)
 	})
 	if err != nil {
-		if s.data.failed == nil { // else it is in the log
+		if s.data.failed == nil { // otherwise it is already logged
 			v.log.failure(ctx, asError(err, ErrAuth, fault), v.attrs()...)
 		}
 		return
 	}
-	extra := maps.Clone(s.Extra) // the map may be the application's
+	extra := maps.Clone(s.Extra) // the map may belong to the application
 	if extra == nil {
 		extra = Members{}
 	}

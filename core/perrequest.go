@@ -10,24 +10,27 @@ import (
 	"time"
 )
 
-// PerRequest returns an Auth that lets choose find the configuration of each request, by its host for instance: for
-// tenants, each with providers and users of their own. Adapters take it as they take any Auth and mount it at basePath,
-// where every Auth that choose returns must answer. With an empty basePath it takes Auths of any path, and no adapter
-// can mount it.
+// PerRequest returns an Auth that calls choose to find the Auth of each request, for example by host. Use it for
+// tenants with separate providers and users. Adapters mount it at basePath, like any other Auth. Every Auth that choose
+// returns must have this base path. If basePath is empty, any base path is allowed, and the result cannot be mounted by
+// an adapter.
 //
-// If choose returns an error that is [ErrNoTenant], the response is status 404, and the log gets a bounded number of
-// lines at level INFO. Any other error, a panic, and nil without an error are configuration errors: status 500 without
-// details. Building an Auth derives keys: choose keeps them and looks one up. It is called concurrently, and
-// once for each answer; hook and guard of one request share the first choice, so it decides by the request alone.
+// If choose returns [ErrNoTenant], or an error that wraps it, the response has status 404, and the log gets a limited
+// number of lines at level INFO. Any other error, a panic, and nil without an error are configuration errors; the
+// response has status 500 without details.
 //
-// The Auth of PerRequest has no configuration of its own. Methods that get no request ([Auth.Refresh], [Auth.SealToken]
-// and [Auth.OpenToken]) return an error of type [ErrInvalidConfig]: call them on the Auth that choose returns.
+// New derives keys, which is slow: choose must look up an existing Auth and not create one. It is called concurrently,
+// once for each response. The hook and guard of one request share the result, so choose must depend on the request
+// only.
 //
-// Auths with the same secret and the same session cookie accept each other's encrypted sessions: a visitor who signed
-// in to one tenant is signed in to all. [Config.Audience] keeps them apart. The log has a warning, "shared-sessions",
-// when choose returns two that are not.
+// The Auth of PerRequest has no configuration. Methods without a request ([Auth.Refresh], [Auth.SealToken] and
+// [Auth.OpenToken]) return an error of type [ErrInvalidConfig]: call them on the Auth that choose returns.
 //
-// At most one PerRequestOptions may follow.
+// Auths with the same secret and the same session cookie accept each other's encrypted sessions: a user who signed in
+// to one tenant is signed in to all of them. [Config.Audience] separates them. If choose returns two Auths that share
+// sessions, the log has the warning "shared-sessions".
+//
+// Pass at most one PerRequestOptions.
 func PerRequest(
 	basePath string, choose func(ctx context.Context, r *Request) (*Auth, error), options ...PerRequestOptions,
 ) *Auth {
@@ -63,24 +66,23 @@ var ErrNoTenant = errors.New("core: no tenant for this request")
 type chooserError struct {
 	error
 	logger *slog.Logger
-	// quiet: the log has had enough lines of this kind.
+	// quiet means that the log has had enough lines of this kind.
 	quiet bool
 }
 
-// Unwrap returns the cause.
 func (e *chooserError) Unwrap() error { return e.error }
 
-// chooser is the function of PerRequest, and what it has returned.
+// chooser calls the function of PerRequest, and remembers its results.
 type chooser struct {
 	basePath string
 	choose   func(ctx context.Context, r *Request) (*Auth, error)
-	// known holds the Auths that were looked at, and the first Auth of each realm.
+	// known has the Auths that were checked, and realms has the first Auth of each realm.
 	known, realms sync.Map
 	count         atomic.Int32
 
 	options PerRequestOptions
-	mounted *mounted  // of the Auth of PerRequest
-	unknown lineLimit // of requests without a tenant
+	mounted *mounted  // state of the Auth of PerRequest
+	unknown lineLimit // limit for requests without a tenant
 }
 
 // lineLimit allows maxLines log lines a minute, for lines that an unauthenticated client can cause.
@@ -92,7 +94,7 @@ type lineLimit struct {
 
 const maxLines = 10
 
-// allows counts a line, and reports whether the log may have it.
+// allows counts a line, and reports whether it may be logged.
 func (l *lineLimit) allows(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +105,8 @@ func (l *lineLimit) allows(now time.Time) bool {
 	return l.lines <= maxLines
 }
 
-// maxKnown bounds what a chooser remembers: an application that builds an Auth for each request must not fill memory.
+// maxKnown is the maximum number of Auths that a chooser remembers. Without it, an application that creates an Auth for
+// each request would fill the memory.
 const maxKnown = 1024
 
 func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
@@ -140,7 +143,7 @@ func (c *chooser) find(ctx context.Context, r *Request) (*Auth, error) {
 	return a, nil
 }
 
-// look warns of an Auth whose sessions another one accepts.
+// look logs a warning if another Auth accepts the sessions of this one.
 func (c *chooser) look(ctx context.Context, a *Auth) {
 	if _, known := c.known.LoadOrStore(a, true); known {
 		return

@@ -9,13 +9,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// randomBytes returns n bytes of the configured source.
+// randomBytes returns n random bytes from the configured source.
 func randomBytes(source io.Reader, n int) ([]byte, error) {
 	b, err := random.Bytes(source, n)
 	return b, sourceError(err)
 }
 
-// fillRandom reads random bytes of the configured source into b.
+// fillRandom fills b with random bytes from the configured source.
 func fillRandom(source io.Reader, b []byte) error { return sourceError(random.Fill(source, b)) }
 
 // randomHex returns n random bytes as 2n hex digits.
@@ -24,7 +24,7 @@ func randomHex(source io.Reader, n int) (string, error) {
 	return s, sourceError(err)
 }
 
-// randomText returns 256 random bits as text: a code verifier, a nonce.
+// randomText returns 256 random bits as text, for a code verifier or a nonce.
 func randomText(source io.Reader) (string, error) {
 	s, err := random.Text(source)
 	return s, sourceError(err)
@@ -36,7 +36,7 @@ func uuid(source io.Reader) (string, error) {
 	return id, sourceError(err)
 }
 
-// sourceError types the error of a source of randomness that failed.
+// sourceError adds the type ErrAuth to an error of the random source.
 func sourceError(err error) error {
 	if err == nil {
 		return nil
@@ -44,15 +44,15 @@ func sourceError(err error) error {
 	return errorf(ErrAuth, "%w", err)
 }
 
-// hashed returns the lower-case hex SHA-256 of value followed by secret: the form in which Auth.js guards CSRF cookies
-// and the tokens of sign-in links.
+// hashed returns the lower-case hex SHA-256 of value followed by secret. Auth.js protects CSRF cookies and the tokens
+// of sign-in links with it.
 func hashed(value, secret string) string {
 	sum := sha256.Sum256([]byte(value + secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// hashes lists the hashes of value that count: one per secret, and the one over all secrets joined with commas, which
-// Auth.js makes of a list.
+// hashes returns the accepted hashes of value: one for each secret, and one for all secrets joined with commas, which
+// is the hash that Auth.js computes for a list of secrets.
 func hashes(value string, secrets []string) []string {
 	var all []string
 	for _, s := range secrets {
@@ -64,7 +64,7 @@ func hashes(value string, secrets []string) []string {
 	return all
 }
 
-// randomAlphanumeric returns a random text of ASCII letters and digits.
+// randomAlphanumeric returns random ASCII letters and digits.
 func randomAlphanumeric(source io.Reader, length int) (string, error) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	text := make([]byte, 0, length)

@@ -15,23 +15,23 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Refresh returns account when its access token lasts another minute or has no end that is known (no ExpiresAt),
-// else a copy with new tokens (RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
-// tokens and ExpiresAt; a store knows the rest. To have a token replaced that the provider refused early, set ExpiresAt
-// to a time in the past.
+// Refresh returns an account with a valid access token (RFC 6749 section 6). If the access token is valid for at least
+// another minute, or if ExpiresAt is not set, it returns account itself. Otherwise it returns a copy with new tokens.
+// It uses the fields Provider, ProviderAccountID, ExpiresAt and the tokens of account. If the provider has rejected an
+// access token before its expiry, set ExpiresAt to a time in the past.
 //
-// Of any number of concurrent calls with the same tokens one asks the provider, and those that come up to a minute late
-// get its result. The refresh token is kept when no new one comes. With a store, the account there goes first, as
-// another process may have refreshed it, and new tokens are stored before they are returned; without one the caller
-// keeps them. An ID token that comes along must be about the same subject of the same issuer as the earlier one, or as
-// ProviderAccountID where there is none.
+// Of concurrent calls with the same tokens, one sends the request to the provider. The others, and calls up to a minute
+// later, get its result. If the provider returns no new refresh token, the old one is kept. With a store, the stored
+// account takes precedence, because another process may have refreshed it; new tokens are stored before they are
+// returned. Without a store the caller stores them. If the provider returns an ID token, its issuer and subject must be
+// those of the earlier ID token. Without an earlier one, its subject must be ProviderAccountID.
 //
-// What is remembered for late callers is bounded: 10,000 refreshes, of which the oldest gives way, and 1,000 under way
-// at a time, beyond which a refresh fails.
+// At most 10,000 results are remembered; then the oldest is dropped. At most 1,000 refreshes run concurrently; further
+// refreshes fail.
 //
-// Errors: [ErrInvalidGrant] when the person must sign in again; ErrNotFound when the account is no longer linked;
-// otherwise the provider or the store failed, and a later call may succeed. A call ends with its context, the refresh
-// does not.
+// If the user must sign in again, the error is [ErrInvalidGrant]. If the account is no longer linked, it is
+// ErrNotFound. Any other error is a failure of the provider or the store, and a later call may succeed. If ctx is
+// canceled, the call returns and the refresh continues.
 func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) {
 	if err := configured(a, "Refresh"); err != nil {
 		return nil, err
@@ -51,20 +51,22 @@ func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) 
 }
 
 const (
-	// refreshLeeway is how long an access token must still last, so that it does not end on its way.
+	// refreshLeeway is the remaining lifetime below which an access token is refreshed, so that it does not expire in
+	// transit.
 	refreshLeeway = time.Minute
-	// refreshTimeout bounds a refresh, which goes on when no call waits for it: it may have spent the refresh token.
+	// refreshTimeout is the timeout of a refresh. A refresh continues if no call waits for it any more, because it may
+	// have used up the refresh token.
 	refreshTimeout = 30 * time.Second
-	// refreshedFor is how long calls with a spent refresh token get the tokens that it was exchanged for: requests that a
-	// browser sent at the same time all carry the old one.
+	// refreshedFor is how long calls with a used refresh token get the new tokens. Concurrent requests of a browser all
+	// have the old refresh token.
 	refreshedFor = time.Minute
 )
 
-// refreshes are the refreshes under way, and what those of the last minute brought.
+// refreshes has the refreshes in progress, and the results of the last minute.
 type refreshes struct {
 	underWay flight.Group[refreshKey, *Account]
 	known    once.Memory[refreshKey, refreshed]
-	accounts store.AccountStore // nil: the caller keeps the tokens
+	accounts store.AccountStore // nil: the caller stores the tokens
 }
 
 func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
@@ -73,20 +75,20 @@ func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes 
 	return r
 }
 
-// keep remembers what a refresh brought for callers that come late.
+// keep remembers the result of a refresh for later callers.
 func (r *refreshes) keep(key refreshKey, known refreshed) {
 	r.known.Put(key, known, r.known.Now().Add(refreshedFor))
 }
 
-// refreshed is what a refresh brought. Tokens that the store did not take are not stored: the old ones are spent, so
-// the next caller stores these.
+// refreshed is the result of a refresh. stored is false if the store failed. The old tokens are used up by then, so the
+// next caller stores the new ones.
 type refreshed struct {
 	account *Account
 	stored  bool
 }
 
-// refreshKey is a hash of refresh and access token. Where refresh tokens stay the same, the access token tells a caller
-// that comes late from one that has the new token and wants another.
+// refreshKey is a hash of the refresh token and the access token. Some providers never change the refresh token. Then
+// the access token distinguishes a late caller from one that already has the new token and wants another.
 type refreshKey [sha256.Size]byte
 
 func refreshKeyOf(account *Account) refreshKey {
@@ -94,13 +96,13 @@ func refreshKeyOf(account *Account) refreshKey {
 	return sha256.Sum256([]byte(account.Provider + "\x00" + tokens))
 }
 
-// join waits for the refresh of an account's tokens, and begins it where it is not under way.
+// join waits for the refresh of an account's tokens, and starts it if it is not in progress.
 func (r *refreshes) join(ctx context.Context, c *oauthClient, account *Account) (*Account, error) {
 	key := refreshKeyOf(account)
 	if known, _ := r.known.Get(key); known.stored {
 		return known.account.Clone(), nil
 	}
-	account = account.Clone() // the refresh may go on when the caller has left
+	account = account.Clone() // the refresh may continue after the caller has returned
 	f := r.underWay.Join(ctx, key, func(ctx context.Context) (*Account, error) {
 		return guarded("refresh", func() (*Account, error) { return r.refresh(ctx, c, key, account) })
 	})
@@ -111,13 +113,12 @@ func (r *refreshes) join(ctx context.Context, c *oauthClient, account *Account) 
 	return fresh.Clone(), err
 }
 
-// lasts reports whether an access token need not be refreshed yet.
+// lasts reports whether an access token does not need to be refreshed yet.
 func (r *refreshes) lasts(account *Account) bool {
 	return account.ExpiresAt.IsZero() || r.known.Now().Add(refreshLeeway).Before(account.ExpiresAt)
 }
 
-// refresh is what a flight does. It looks again for what an earlier one has brought, asks otherwise, and stores new
-// tokens.
+// refresh returns the result of an earlier refresh. If there is none, it sends the request and stores the new tokens.
 func (r *refreshes) refresh(ctx context.Context, c *oauthClient, key refreshKey, account *Account) (*Account, error) {
 	known, _ := r.known.Get(key)
 	if known.account == nil {
@@ -141,8 +142,8 @@ func (r *refreshes) refresh(ctx context.Context, c *oauthClient, key refreshKey,
 	return known.account, nil
 }
 
-// exchange exchanges the refresh token of an account, or finds in the store that another process has. granted
-// says that the tokens are new, and in no store yet.
+// exchange exchanges the refresh token of an account, unless another process has already done so and the store has the
+// new tokens. granted reports that the tokens are new and not stored yet.
 func (r *refreshes) exchange(
 	ctx context.Context, c *oauthClient, account *Account,
 ) (current *Account, granted bool, err error) {
@@ -150,7 +151,7 @@ func (r *refreshes) exchange(
 	switch {
 	case err != nil:
 		return nil, false, err
-	case kept == nil: // there is no store that finds accounts
+	case kept == nil: // no store
 	case r.replaces(kept, account):
 		return kept, false, nil
 	default:
@@ -158,7 +159,7 @@ func (r *refreshes) exchange(
 		account = kept
 	}
 	fresh, err := r.ask(ctx, c, account)
-	if errors.Is(err, ErrInvalidGrant) { // perhaps another process was faster
+	if errors.Is(err, ErrInvalidGrant) { // another process may have been faster
 		if kept, again := r.storedAccount(ctx, account); again == nil && kept != nil && r.replaces(kept, account) {
 			return kept, false, nil
 		}
@@ -166,7 +167,7 @@ func (r *refreshes) exchange(
 	return fresh, err == nil, err
 }
 
-// storedAccount is the account as the store has it, nil without a store that finds accounts.
+// storedAccount returns the account in the store. It is nil if there is no store.
 func (r *refreshes) storedAccount(ctx context.Context, account *Account) (*Account, error) {
 	if r.accounts == nil {
 		return nil, nil
@@ -178,12 +179,12 @@ func (r *refreshes) storedAccount(ctx context.Context, account *Account) (*Accou
 	return kept, nil
 }
 
-// replaces reports whether a stored account has another access token than account, and one that lasts.
+// replaces reports whether the stored account has a different access token, and one that is still valid.
 func (r *refreshes) replaces(stored, account *Account) bool {
 	return !random.Same(stored.AccessToken, account.AccessToken) && r.lasts(stored)
 }
 
-// ask makes the request and puts the answer over the account.
+// ask sends the request and returns the account with the tokens of the response.
 func (r *refreshes) ask(ctx context.Context, c *oauthClient, account *Account) (*Account, error) {
 	at, err := c.client.Endpoints(ctx)
 	if err != nil {
@@ -210,7 +211,7 @@ func (r *refreshes) ask(ctx context.Context, c *oauthClient, account *Account) (
 	if kept.SessionState != nil {
 		fresh.SessionState = kept.SessionState
 	}
-	if kept.AuthorizationDetails != nil { // RFC 9396 section 7.1: what the new access token is good for
+	if kept.AuthorizationDetails != nil { // RFC 9396 section 7.1: the permissions of the new access token
 		fresh.AuthorizationDetails = kept.AuthorizationDetails
 	}
 	if len(kept.Extra) > 0 {

@@ -11,29 +11,30 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// revocations are the sessions of the jwt strategy that were ended before their time, as far as this process knows.
-// What one process ends it writes to a log in the store (revocation_log.go), which the others read: a request that
-// finds that half of Revocation.Every is over starts a poll beside itself, and one that comes when all of it is over
-// waits for the poll. So a process without visitors does nothing, and there is nothing to close.
+// revocations has the StrategyJWT sessions that were ended before they expired, as far as this process knows. Each
+// process writes the sessions that it ends to a log in the store (revocation_log.go), and the other processes read it.
+// A request that arrives after half of Revocation.Every starts a poll of the log in the background. A request that
+// arrives after all of it waits for the poll. So a process without requests does nothing, and nothing needs to be
+// closed.
 type revocations struct {
 	records store.RecordStore
-	// outdates is told whose data other processes call old; nil: nobody asks.
+	// outdates, if not nil, is called with each user whose data another process has refreshed.
 	outdates func(user string)
 	every    time.Duration
 	strict   bool
-	lasts    time.Duration // how long a token can live
+	lasts    time.Duration // the maximum lifetime of a token
 	now      func() time.Time
 	log      *reporter
 
 	mu    sync.RWMutex
-	ended map[[16]byte]int64 // sessions by ID, until when
+	ended map[[16]byte]int64 // session ID to the time when the entry can be deleted
 	users map[string]userEnd
 
-	learned atomic.Int64 // when the log was last read to its end, in nanoseconds since 1970; zero: never
+	learned atomic.Int64 // when the log was last read completely, in Unix nanoseconds; zero: never
 	polling sync.Mutex
-	poll    *poll // the last one; nil: none yet
+	poll    *poll // the last poll; nil: none yet
 
-	// What follows is of the poll that is under way.
+	// The following fields belong to the poll in progress.
 	read              position
 	unread            []unread
 	swept, complained time.Time
@@ -41,23 +42,23 @@ type revocations struct {
 	writing batches
 }
 
-// userEnd is that all sessions of a user have ended that began under an earlier epoch than this, but for one.
+// userEnd says that all sessions of a user have ended that started under an epoch lower than epoch, except one.
 type userEnd struct {
 	epoch  int64
 	except [16]byte
 	until  int64 // Unix seconds
 }
 
-// poll is one reading of the log.
+// poll is one read of the log.
 type poll struct {
 	done  chan struct{}
 	begun time.Time
-	// after is true where the poll before it failed: then nobody waits.
+	// after is true if the previous poll failed. Then requests do not wait.
 	after bool
-	err   error // when it is over
+	err   error // set when done is closed
 }
 
-// learn notes what has ended.
+// learn stores entries of the log in memory.
 func (r *revocations) learn(entries ...revoked) {
 	now := r.now().Unix()
 	r.mu.Lock()
@@ -77,21 +78,21 @@ func (r *revocations) learn(entries ...revoked) {
 	}
 }
 
-// position is how far the log was read.
+// position is the end of the part of the log that was read.
 type position struct {
 	page    int64
 	entries int
 }
 
-// unread are pages of the log that were not read yet: from next back to what was read before.
+// unread is a range of unread pages: from next back to the position from.
 type unread struct {
 	next int64
 	from position
 }
 
-// batches gathers what several requests add while the log is being written.
+// batches collects the entries of several requests while another request writes the log.
 type batches struct {
-	turn chan struct{} // whoever writes
+	turn chan struct{} // held by the goroutine that writes
 	mu   sync.Mutex
 	open *batch
 }
@@ -103,16 +104,18 @@ type batch struct {
 }
 
 const (
-	// revocationEvery is Revocation.Every where it is zero.
+	// revocationEvery is the default of Revocation.Every.
 	revocationEvery = 5 * time.Second
-	// strictAfter is how long nothing may be learned before Revocation.Strict refuses.
+	// strictAfter is the time without a successful poll after which Revocation.Strict refuses requests.
 	strictAfter = time.Minute
-	// pollTime bounds a poll, which reads the whole log when a process starts, pollWait how long a request waits for it.
+	// pollTime is the timeout of a poll. The first poll of a process reads the whole log. pollWait is the maximum time
+	// that a request waits for a poll.
 	pollTime = time.Minute
 	pollWait = 2 * time.Second
-	// revocationSkew is by how much the clocks of processes may differ before one forgets what has ended too early.
+	// revocationSkew is the clock difference between processes that is tolerated. It extends the lifetime of entries, so
+	// that no process deletes one too early.
 	revocationSkew = 2 * time.Hour
-	// sweepEvery is how often what no token can have any more is forgotten.
+	// sweepEvery is the interval between two deletions of entries whose tokens have all expired.
 	sweepEvery = time.Hour
 )
 
@@ -134,8 +137,8 @@ func newRevocations(c *Config, records store.RecordStore, log *reporter) *revoca
 
 var errEnded = mistake(errors.New("the session was ended"))
 
-// check refuses the token of a session that was ended. An error of type ErrSessionToken says that it could not be
-// found out.
+// check returns an error if the session of a token was ended. An error of type ErrSessionToken means that this is
+// unknown.
 func (r *revocations) check(ctx context.Context, t *Token) error {
 	if err := r.follow(ctx); err != nil {
 		return err
@@ -159,7 +162,8 @@ func (r *revocations) hasEnded(userID string, id [16]byte, epoch int64) bool {
 	return ended && epoch < all.epoch && (id != all.except || id == [16]byte{})
 }
 
-// follow has the log read when it is time. It fails where Strict is set and nothing was learned for too long.
+// follow reads the log if it is time to. It returns an error if Strict is set and the last successful poll is too long
+// ago.
 func (r *revocations) follow(ctx context.Context) error {
 	age := r.age()
 	if age < r.every/2 {
@@ -185,7 +189,7 @@ func (r *revocations) follow(ctx context.Context) error {
 	return nil
 }
 
-// age is how long ago the log was read. A clock that went back counts as long.
+// age returns the time since the log was read. If the clock went back, the age is the maximum.
 func (r *revocations) age() time.Duration {
 	age := time.Duration(r.now().UnixNano() - r.learned.Load())
 	if age < 0 || r.learned.Load() == 0 {
@@ -194,8 +198,7 @@ func (r *revocations) age() time.Duration {
 	return age
 }
 
-// start returns the poll that is under way, and starts one where none is. After one that failed the next waits for half
-// of Every.
+// start returns the poll in progress. If there is none, it starts one. After a failed poll it waits for half of Every.
 func (r *revocations) start(ctx context.Context) *poll {
 	r.polling.Lock()
 	defer r.polling.Unlock()
@@ -212,7 +215,7 @@ func (r *revocations) start(ctx context.Context) *poll {
 	return p
 }
 
-// over reports whether the poll has ended; err is set by then.
+// over reports whether the poll has ended. Then err is set.
 func (p *poll) over() bool {
 	select {
 	case <-p.done:
@@ -237,14 +240,14 @@ func (r *revocations) run(ctx context.Context, p *poll) {
 	}
 }
 
-// sweep forgets what no token can have any more.
+// sweep deletes entries whose tokens have all expired.
 func (r *revocations) sweep(now time.Time) {
 	if since := now.Sub(r.swept); since >= 0 && since < sweepEvery {
 		return
 	}
 	r.swept = now
 	var over [][16]byte
-	r.mu.RLock() // requests go on meanwhile
+	r.mu.RLock() // requests can continue meanwhile
 	for id, until := range r.ended {
 		if until < now.Unix() {
 			over = append(over, id)
@@ -265,9 +268,9 @@ func (r *revocations) sweep(now time.Time) {
 	}
 }
 
-// RevocationAge is how long ago this process has last learned which sessions were ended elsewhere; sessions that other
-// processes have ended since are still good here. ok is false where Session.Revocation is off, for an Auth of
-// [PerRequest], and before anybody has come: nothing is read without visitors, and the age grows while there are none.
+// RevocationAge returns the time since this process last read the revocation list. Sessions that other processes have
+// ended since then are still accepted here. ok is false if Session.Revocation is off, if nothing was read yet, and for
+// an Auth of [PerRequest]. The list is read when requests arrive, so the age grows while there are none.
 func (a *Auth) RevocationAge() (age time.Duration, ok bool) {
 	if a.sessions == nil || a.sessions.ended == nil || a.sessions.ended.learned.Load() == 0 {
 		return 0, false
@@ -275,7 +278,7 @@ func (a *Auth) RevocationAge() (age time.Duration, ok bool) {
 	return a.sessions.ended.age(), true
 }
 
-// recordEpoch is the kind of the records that count how often all sessions of a user were ended; the key is the user.
+// recordEpoch is the kind of the records that contain a user's revocation epoch. The key is the user ID.
 const recordEpoch = "epoch"
 
 type epochNote struct {
@@ -287,8 +290,8 @@ func (r *revocations) endSession(ctx context.Context, id [16]byte) error {
 	return r.add(ctx, revoked{id: id, until: r.now().Add(r.lasts).Unix()})
 }
 
-// endUser ends all sessions of a user, but for one where except is not zero. Sessions that begin from now on have the
-// new epoch.
+// endUser ends all sessions of a user. It keeps the session except, if that is not zero. New sessions of the user start
+// under the new epoch.
 func (r *revocations) endUser(ctx context.Context, userID string, except [16]byte) error {
 	epoch, err := r.raise(ctx, userID)
 	if err != nil {
@@ -299,7 +302,7 @@ func (r *revocations) endUser(ctx context.Context, userID string, except [16]byt
 	})
 }
 
-// epochOf is the epoch under which a session of a user begins.
+// epochOf returns the epoch for a new session of a user.
 func (r *revocations) epochOf(ctx context.Context, userID string) (int64, error) {
 	_, note, err := r.epochNote(ctx, userID)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -308,7 +311,7 @@ func (r *revocations) epochOf(ctx context.Context, userID string) (int64, error)
 	return max(note.N, r.known(userID)), nil
 }
 
-// known is the last epoch of a user that this process has heard of.
+// known returns the highest epoch of a user that this process has learned.
 func (r *revocations) known(userID string) int64 {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -333,8 +336,9 @@ func epochKey(userID string) string {
 	return publicID(userID)
 }
 
-// raise begins a new epoch of a user. Epochs are counted, not dated: a session that begins in the same second is told
-// apart. The count starts at the time, so that it goes on when a record was lost.
+// raise increases a user's epoch and returns it. The epoch is a counter and not a time, so that it distinguishes
+// sessions that start in the same second as the revocation. The counter starts at the current Unix time, so that it
+// still increases if the record was lost.
 func (r *revocations) raise(ctx context.Context, userID string) (int64, error) {
 	owner := userID
 	for {
@@ -351,7 +355,7 @@ func (r *revocations) raise(ctx context.Context, userID string) (int64, error) {
 		if absent {
 			record = &store.Record{Kind: recordEpoch, Key: epochKey(userID), UserID: owner, Value: value}
 			err = guard("Store.CreateRecord", func() error { return r.records.CreateRecord(ctx, record) })
-			if errors.Is(err, ErrNotFound) && owner != "" { // a user whom the application alone knows
+			if errors.Is(err, ErrNotFound) && owner != "" { // the user is not in the store
 				owner, err = "", ErrConflict
 			}
 		} else {

@@ -11,26 +11,26 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// The log of ended sessions is a chain of pages in records. Entries are added to the page called head, by
-// compare-and-set: so their order is the store's, and none appears behind a reader. A page that is full never changes
-// again: it is copied under its number by the next writer (a second copy is the same), and the compare-and-set that
-// begins the next page takes its place as head. Asking what is new is one read of one key.
+// The log of ended sessions is a chain of pages in records. Entries are appended to the page with the key head, with
+// compare-and-set. So the store determines their order, and no entry appears before the position of a reader. A full
+// page never changes again. The next writer copies it under its number (writing the same copy twice is harmless), and
+// replaces head with a new page, again with compare-and-set. Checking for new entries is one read of one key.
 
 const (
-	// recordRevoked is the kind of the pages, logHead the key of the last one.
+	// recordRevoked is the kind of the pages. logHead is the key of the last page.
 	recordRevoked = "revoked"
 	logHead       = "head"
-	// pageEntries and pageBytes make a page full. Behind pageBytes there is room for any entry.
+	// A page is full after pageEntries entries or pageBytes bytes. The rest of a record has room for any one entry.
 	pageEntries = 250
 	pageBytes   = store.MaxRecordValue - 2<<10
-	// maxLogName is how long the ID of a user is at most that stands in an entry as it is.
+	// maxLogName is the maximum length of a user ID in an entry. A longer ID is hashed.
 	maxLogName = 255
 )
 
 // logPage is a page of the log.
 type logPage struct {
 	Number int64 `json:"n"`
-	// Until is the latest end of its entries and of those of all pages before: pages expire in their order.
+	// Until is the latest expiry of the entries on this page and on all earlier pages, so that pages expire in order.
 	Until   int64     `json:"u"`
 	Entries []revoked `json:"e"`
 }
@@ -39,18 +39,18 @@ func (p *logPage) full(value json.RawMessage) bool {
 	return len(p.Entries) >= pageEntries || len(value) > pageBytes
 }
 
-// revoked is an entry of the log: a session that has ended, or all sessions of a user that began under an earlier epoch
-// but for one. until is when no token can be of them any more, in Unix seconds.
+// revoked is an entry of the log. It ends one session, or all sessions of a user that started under an earlier epoch,
+// except one. until is when all tokens of these sessions have expired, in Unix seconds.
 type revoked struct {
-	user       string // empty: a session
+	user       string // empty for an entry that ends one session
 	id, except [16]byte
 	epoch      int64
 	until      int64
-	// outdated: no session has ended, and copies of the user's data are old.
+	// outdated means that no session has ended, but copies of the user's data are outdated.
 	outdated bool
 }
 
-// MarshalText writes "s<id>.<until>", "u<epoch>.<until>.<except>.<user>" or "d<until>.<user>".
+// MarshalText returns "s<id>.<until>", "u<epoch>.<until>.<except>.<user>" or "d<until>.<user>".
 func (e revoked) MarshalText() ([]byte, error) {
 	until := strconv.FormatInt(e.until, 36)
 	if e.outdated {
@@ -66,7 +66,7 @@ func (e revoked) MarshalText() ([]byte, error) {
 	return []byte("u" + strconv.FormatInt(e.epoch, 36) + "." + until + "." + except + "." + e.user), nil
 }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText parses the output of MarshalText.
 func (e *revoked) UnmarshalText(text []byte) (err error) {
 	*e = revoked{}
 	kind, rest := string(text[:min(len(text), 1)]), string(text[min(len(text), 1):])
@@ -98,7 +98,7 @@ func (e *revoked) UnmarshalText(text []byte) (err error) {
 
 var errLogEntry = errors.New("an entry in the log of ended sessions cannot be read: was it written by a later version?")
 
-// logName is a user in the log: the ID, or its hash where that is long.
+// logName returns the name of a user in the log: the user ID, or its hash if the ID is long.
 func logName(userID string) string {
 	if len(userID) > maxLogName {
 		return publicID(userID)
@@ -106,11 +106,11 @@ func logName(userID string) string {
 	return userID
 }
 
-// addTime bounds an addition to the log.
+// addTime is the timeout of a write to the log.
 const addTime = 5 * time.Second
 
-// catchUp learns what was added to the log since it was read last, what was added last first. One that fails half-way
-// is gone on with by the next.
+// catchUp reads the entries that were added since the last read, the newest page first. If it fails, the next call
+// continues where it stopped.
 func (r *revocations) catchUp(ctx context.Context) error {
 	head, _, err := r.page(ctx, logHead)
 	if errors.Is(err, ErrNotFound) {
@@ -121,7 +121,7 @@ func (r *revocations) catchUp(ctx context.Context) error {
 	}
 	from := r.read
 	if head.Number < from.page || head.Number == from.page && len(head.Entries) < from.entries {
-		from = position{} // another log: the store was restored from a backup
+		from = position{} // the store was restored from a backup
 	}
 	r.unread = append(r.unread, unread{head.Number, from})
 	r.read = position{head.Number, len(head.Entries)}
@@ -132,7 +132,7 @@ func (r *revocations) catchUp(ctx context.Context) error {
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return err
 			}
-			page = &older // without entries where it has expired, as those before it have
+			page = &older // empty if it has expired, as all earlier pages have
 		}
 		begin := 0
 		if page.Number == last.from.page {
@@ -153,7 +153,7 @@ func (r *revocations) page(ctx context.Context, key string) (page logPage, recor
 	return page, record, err
 }
 
-// add notes in this process and in the log what has ended. It does not give up when the request does.
+// add stores an entry in this process and in the log. It continues if the request is canceled.
 func (r *revocations) add(ctx context.Context, e revoked) error {
 	r.learn(e)
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), addTime)
@@ -182,7 +182,7 @@ func (r *revocations) add(ctx context.Context, e revoked) error {
 	return b.err
 }
 
-// write adds entries to the log, in as many pages as they need.
+// write appends entries to the log, on as many pages as they need.
 func (r *revocations) write(ctx context.Context, entries []revoked) error {
 	for len(entries) > 0 {
 		n, err := r.writeSome(ctx, entries)
@@ -198,8 +198,8 @@ func (r *revocations) write(ctx context.Context, entries []revoked) error {
 	return nil
 }
 
-// writeSome adds the entries that the head has room for, and returns how many. ErrConflict and ErrNotFound: another
-// process has written, and none of them is added.
+// writeSome appends as many entries as the head page has room for, and returns their number. After ErrConflict and
+// ErrNotFound no entry was added, because another process has written the page.
 func (r *revocations) writeSome(ctx context.Context, entries []revoked) (n int, err error) {
 	page, record, err := r.page(ctx, logHead)
 	switch {

@@ -13,53 +13,53 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// Session is the signed-in user, and when the session ends (docs/protocol.md §7.10). Its JSON form is what GET session
-// sends to the browser; the fields marked server-side are not part of it.
+// Session is the session of a signed-in user (docs/protocol.md §7.10). Its JSON form is the response of GET session.
+// The fields marked server-side are not part of it.
 type Session struct {
-	// User is the signed-in user as the session callback shows them: name, email and image by default. Its ID is there for
-	// handlers, as UserID is, and is part of the JSON form only where the callback set it; the callback itself finds the
-	// id in the Token's Subject or the stored User.
+	// User is the signed-in user as the session callback returned it. By default it has name, email and image. User.ID is
+	// always set for handlers, but the JSON form contains it only if the callback set it. Inside the callback it is empty:
+	// read the ID from Token.Subject or from the stored User.
 	User *User
-	// Expires is when the session ends unless it is used before.
+	// Expires is when the session ends if it is not used before then.
 	Expires time.Time
-	// Extra are further members that the session callback added.
+	// Extra are additional members that the session callback added.
 	Extra Members
 
-	// UserID is the id of the signed-in user. Server-side: the browser does not see it.
+	// UserID is the ID of the signed-in user. Server-side: the browser does not receive it.
 	UserID string
-	// Token holds the claims under the jwt strategy; nil under the database strategy. Server-side.
+	// Token holds the claims under StrategyJWT. It is nil under StrategyDatabase. Server-side.
 	Token *Token
 
-	// What follows are the facts of the session, server-side: they are known where a part of the configuration asks for
-	// them, or Session.Revocation is on, and empty otherwise, as they are for a session that Auth.js began.
+	// The remaining fields are server-side. They are set only if a plugin asks for them or Session.Revocation is on. They
+	// are empty for sessions that started before that, including sessions that Auth.js created.
 
-	// ID names the session for as long as it lasts, or until [Call.Reissue] gives it another with a proof. It is no
-	// secret: it is derived from the token and signs nobody in.
+	// ID identifies the session for its whole lifetime, until [Call.Reissue] replaces it after a new authentication. It is
+	// not a secret: it is derived from the token, and it cannot be used to sign in.
 	ID string
-	// AuthTime is when the visitor last proved who they are, in whole seconds; zero: not known, which counts as long ago.
+	// AuthTime is when the user last authenticated, in whole seconds. The zero time means unknown and counts as long ago.
 	AuthTime time.Time
-	// Methods are how they proved it; empty: not known.
+	// Methods are the authentication methods that the user used. Empty means unknown.
 	Methods []Method
-	// Actor is the id of the user who acts as this one; empty: nobody does.
+	// Actor is the ID of the user who impersonates this one. It is empty without impersonation.
 	Actor string
 
-	// data is that of Config.Data; nil without.
+	// data is the application's data (Config.Data). It is nil if Config.Data is not set.
 	data *sessionData
-	// ownID is the User.ID that was filled in for the server's own use.
+	// ownID is the User.ID that shape filled in for handlers. The JSON form leaves it out.
 	ownID string
-	// readAt is when the session was read, by the clock of its Auth; zero: the application made it.
+	// readAt is when the session was read, by Config.Now. It is zero if the application built the Session.
 	readAt time.Time
 }
 
-// asOf is the time at which the facts of a session are judged.
+// asOf returns the time to compare AuthTime with.
 func (s *Session) asOf() time.Time {
 	if s.readAt.IsZero() {
-		return time.Now() //nolint:forbidigo // a session of the application's own, in a test for example
+		return time.Now() //nolint:forbidigo // a Session that the application built, for example in a test
 	}
 	return s.readAt
 }
 
-// MarshalJSON writes user, expires and the further members.
+// MarshalJSON returns user, expires and the members of Extra.
 func (s Session) MarshalJSON() ([]byte, error) { return s.appendJSON(nil), nil }
 
 func (s *Session) appendJSON(dst []byte) []byte {
@@ -80,7 +80,7 @@ func (s *Session) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// UnmarshalJSON reads the JSON form: what an Auth.js client or server sends.
+// UnmarshalJSON parses the JSON form that an Auth.js client or server sends.
 func (s *Session) UnmarshalJSON(data []byte) error {
 	*s = Session{}
 	err := exactjson.Object(data, func(name string, raw []byte) error {
@@ -105,7 +105,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// LogValue shows whose session it is, by id.
+// LogValue returns the user ID and the expiry, and no other field.
 func (s Session) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("user_id", s.UserID), slog.Time("expires", s.Expires))
 }
@@ -122,52 +122,52 @@ func idText(id [16]byte) string {
 	return string(text[:])
 }
 
-// publicID is the ID of a session: a hash of what the store has of its token, or of the claim sid.
-func publicID(kept string) string { return idText(sessionKey(kept)) }
+// publicID returns the ID of a session. stored is the token as the store contains it, or the claim sid.
+func publicID(stored string) string { return idText(sessionKey(stored)) }
 
 func idOf(text string) (id [16]byte, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return [16]byte(append(raw, make([]byte, 16)...)), err == nil && len(raw) == 16
 }
 
-// Method is a way in which a visitor has proved who they are: an authentication method reference of RFC 8176 section 2
-// where there is one for it. Those of a session say how it was begun, not what a provider asked of the visitor: "fed"
-// is all that is known of a sign-in there.
+// Method is an authentication method: a value of RFC 8176 section 2 where it defines one. The methods of a session say
+// how the user signed in here, not what a provider required of the user. For a sign-in with a provider the only method
+// is [MethodFederated].
 type Method string
 
-// The methods.
+// The authentication methods.
 const (
-	// MethodPassword is a password, or what else a CredentialsProvider checks.
+	// MethodPassword is a password, or any other credentials that a CredentialsProvider checks.
 	MethodPassword Method = "pwd"
 	// MethodOTP is a one-time password.
 	MethodOTP Method = "otp"
-	// MethodHardwareKey and MethodSoftwareKey are passkeys: one that stays on its device, and one that is synced.
+	// MethodHardwareKey is a passkey that stays on its device. MethodSoftwareKey is a synced passkey.
 	MethodHardwareKey Method = "hwk"
 	MethodSoftwareKey Method = "swk"
-	// MethodUser is a user verified by their device, by fingerprint, face or PIN, on top of a passkey.
+	// MethodUser is user verification by the device (fingerprint, face or PIN), in addition to a passkey.
 	MethodUser Method = "user"
 	// MethodMultiple is more than one factor.
 	MethodMultiple Method = "mca"
-	// MethodFederated is a sign-in at a provider. It is ours, as RFC 8176 has no name for it.
+	// MethodFederated is a sign-in with a provider. RFC 8176 does not define this value.
 	MethodFederated Method = "fed"
-	// MethodMail is a link or code that was sent to a mailbox. It is ours, as RFC 8176 has no name for it.
+	// MethodMail is a link or code that was sent by email. RFC 8176 does not define this value.
 	MethodMail Method = "mail"
 )
 
 // SessionOptions tell [Auth.NewSession] how the application authenticated the user.
 type SessionOptions struct {
-	// AuthTime is when the application authenticated the user: time.Now() if it has just checked a password or a code.
-	// Default: the zero time, which counts as long ago for [Fresh] and for the actions of plugins that need a recent
-	// sign-in. A time in the future counts as now.
+	// AuthTime is when the application authenticated the user: time.Now() if it has just checked a password or a code. The
+	// default is the zero time. It counts as long ago for [Fresh] and for plugin actions that require a recent sign-in. A
+	// time in the future counts as now.
 	AuthTime time.Time
-	// Methods are how it authenticated the user, such as [MethodPassword]. Default: none.
+	// Methods are the authentication methods that the application used, such as [MethodPassword]. The default is none.
 	Methods []Method
 }
 
 // NewSession creates a session for a user outside the sign-in flows, for example after a registration form, and returns
-// the cookies to set. The application vouches for the user, and no [Gate] is asked. The session does not count as a
-// recent sign-in unless options, at most one, say when the user was authenticated. Under the database strategy the user
-// must be in the store. A nil user is an error.
+// the cookies to set. The application vouches for the user: [Gate] functions are not called. The session does not count
+// as a recent sign-in unless options say when the user was authenticated. Pass at most one SessionOptions. Under
+// StrategyDatabase the user must be in the store. If user is nil, NewSession returns an error.
 func (a *Auth) NewSession(
 	ctx context.Context, r *Request, user *User, options ...SessionOptions,
 ) ([]Cookie, error) {
@@ -186,7 +186,7 @@ func (a *Auth) NewSession(
 		return nil, err
 	}
 	p := a.sessions.present(&v)
-	p.cookieOnly = true // what is asked for are cookies
+	p.cookieOnly = true // the result is cookies, so a bearer token in the request does not count
 	if err := p.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -212,9 +212,9 @@ func (a *Auth) NewSession(
 	return cookies, err
 }
 
-// issue makes the session of a sign-in and its cookies: the only place that does (docs/protocol.md §7.6). Under the
-// database strategy linking has made the record. session is its public ID, empty
-// where it has none.
+// issue creates the session of a sign-in and its cookies. No other function does (docs/protocol.md §7.6). Under
+// StrategyDatabase account linking has already created the stored session. The returned session is the public ID. It is
+// empty if the session has none.
 func (s *sessions) issue(
 	ctx context.Context, p *presented, id *identity, who member,
 ) (cookies []Cookie, session string, err error) {
@@ -268,7 +268,7 @@ func (s *sessions) issue(
 	expires := s.now().Add(s.config.MaxAge)
 	if s.facts && !who.keeps {
 		s.supersede(ctx, p)
-		if s.rows.store != nil || s.ended != nil { // it can be ended
+		if s.rows.store != nil || s.ended != nil { // the session can be ended
 			s.begun.note(id, session)
 		}
 		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
@@ -278,7 +278,7 @@ func (s *sessions) issue(
 	return cookies, session, err
 }
 
-// noteIssued notes that a new session replaces the one of the request, or that a new token updates it.
+// noteIssued records that the response replaces the session of the request, or updates its token.
 func (p *presented) noteIssued(who member) {
 	switch {
 	case who.session != nil && random.Same(p.value(), who.session.Token):
@@ -289,7 +289,7 @@ func (p *presented) noteIssued(who member) {
 	}
 }
 
-// takeBack removes what is stored of a session that nobody gets, also where the request is over.
+// takeBack deletes the stored part of a session that no response sends. It works even if the request was canceled.
 func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session string) {
 	ctx = context.WithoutCancel(ctx)
 	if who.session == nil {
@@ -302,8 +302,9 @@ func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session
 	}
 }
 
-// vouch puts the facts of a session into its first token. A session that goes on, because its user linked another
-// account, keeps those that it has: linking proves nothing.
+// vouch adds the session ID, authentication time and methods to the first token of a session. If the sign-in only
+// linked another account to the current user, the token keeps the values of the current session: linking is not an
+// authentication.
 func (s *sessions) vouch(ctx context.Context, p *presented, begun *Token, id *identity, who member) error {
 	if !s.facts {
 		return nil
@@ -317,7 +318,7 @@ func (s *sessions) vouch(ctx context.Context, p *presented, begun *Token, id *id
 	return s.newFacts(ctx, begun, id.authenticatedAt(s.now(), who.user.ID))
 }
 
-// newFacts writes the facts of a session that begins into its token.
+// newFacts adds new values of session ID, authentication time and methods to a token.
 func (s *sessions) newFacts(ctx context.Context, t *Token, by authentication) error {
 	var epoch int64
 	if s.ended != nil {
@@ -333,8 +334,8 @@ func (s *sessions) newFacts(ctx context.Context, t *Token, by authentication) er
 	return t.setFacts(s.now(), by, sid, epoch)
 }
 
-// supersede ends the session of the jwt strategy whose cookie a new one overwrites: a copy of the old cookie is good no
-// longer.
+// supersede ends the session whose cookie the new session overwrites (StrategyJWT), so that a copy of the old cookie is
+// no longer valid.
 func (s *sessions) supersede(ctx context.Context, p *presented) {
 	if p.value() == "" {
 		return
@@ -346,8 +347,8 @@ func (s *sessions) supersede(ctx context.Context, p *presented) {
 	}
 }
 
-// goesOn has a session of the jwt strategy go on under another ID: a copy of the token of before is good no longer, and
-// the list shows one session, which began when it did.
+// goesOn continues a StrategyJWT session under a new ID. It ends the old ID, so that a copy of the old token is no
+// longer valid. The session list still shows one session, with its original start.
 func (s *sessions) goesOn(ctx context.Context, p *presented, old, after *Token, methods []Method, ends time.Time) {
 	note := s.records.note(ctx, old.publicID())
 	if err := s.endToken(ctx, old); err != nil {
@@ -358,18 +359,19 @@ func (s *sessions) goesOn(ctx context.Context, p *presented, old, after *Token, 
 	s.begun.move(old.publicID(), after.publicID())
 }
 
-// endToken ends the session of a token, where sessions of the jwt strategy can be ended.
+// endToken ends the session of a token, if StrategyJWT sessions can be ended.
 func (s *sessions) endToken(ctx context.Context, t *Token) error {
 	s.records.remove(ctx, t.publicID())
 	if s.ended == nil || s.ended.hasEnded(t.Subject, t.revocable(), t.epoch()) {
-		return nil // a copy of the cookie that is sent again and again does not fill the log
+		return nil // already in the log: repeated requests with the same cookie must not grow it
 	}
 	return s.ended.endSession(ctx, t.revocable())
 }
 
-// end ends the session that a request presents and tells the application (docs/protocol.md §7.5). In a store every
-// session of the request ends: the browser would go on with another that a neighbouring subdomain set, or that it kept.
-// userID is whose session it was; empty: nobody's, as far as is known.
+// end ends the session of the request and calls Events.SignOut (docs/protocol.md §7.5). Under StrategyDatabase it
+// deletes the session of every cookie value in the request. Otherwise the browser would continue with another session
+// that a sibling subdomain planted, or with a leftover cookie. userID is the user of the session. It is empty if there
+// was no session or if its user is unknown.
 func (s *sessions) end(ctx context.Context, p *presented) (userID string, err error) {
 	var event SignOutEvent
 	var sessionID string
@@ -377,7 +379,7 @@ func (s *sessions) end(ctx context.Context, p *presented) (userID string, err er
 	if s.config.Strategy == StrategyJWT {
 		token, err := p.token(ctx)
 		if err != nil && !errors.Is(err, ErrSessionToken) {
-			return "", mistake(err) // nothing was signed out, and the cookie goes all the same
+			return "", mistake(err) // no session was ended, but the cookie is cleared
 		}
 		if err != nil {
 			return "", err

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// jwtSessions makes and reads the tokens of the jwt strategy, where the session is what its cookie holds.
+// jwtSessions creates and reads the session tokens of StrategyJWT. The cookie contains the whole session.
 type jwtSessions struct {
 	sealer
 	session SessionConfig
@@ -21,23 +21,24 @@ type jwtSessions struct {
 	secrets []string
 	// callback is Callbacks.JWT.
 	callback func(ctx context.Context, p JWTParams) (*Token, error)
-	// users is the store, nil for none. proofs reports that a sign-in can verify an address that was not verified before.
+	// users is the store. It is nil if there is none. proofs reports whether a sign-in with a configured provider can
+	// verify an email address.
 	users  Store
 	proofs bool
-	// keepsUser reports that a plugin verifies addresses (Host.ProvesEmail). Such a verification leaves the address with
-	// its user, so every session that the user had before it ends.
+	// keepsUser reports whether a plugin verifies email addresses (Host.ProvesEmail). After such a verification the user
+	// keeps the address, so all sessions that the user had before it end.
 	keepsUser bool
-	// facts: sessions carry their facts.
+	// facts reports whether tokens contain the session ID, authentication time and methods.
 	facts bool
-	// ended are the sessions that were ended, nil where Session.Revocation is off.
+	// ended has the ended sessions. It is nil if Session.Revocation is off.
 	ended *revocations
 }
 
-// emailUnproved is the claim of a session token that was issued before its user verified the email address. Such a
-// session may be an attacker's who created a user with the address of another person. After the verification the token
-// links no accounts. The session ends as well if the user keeps the address: in a configuration with a plugin that
-// verifies addresses always, and otherwise if the value is a number. The value is the start of the session in Unix
-// seconds if the application alone identified the user (credentials, NewSession), and true in all other cases.
+// emailUnproved is the claim of a session token that was issued before its user verified the email address. The session
+// may belong to an attacker who created a user with the address of another person. After the verification the token
+// cannot link accounts. The session also ends if the user keeps the address: always if a plugin verifies addresses, and
+// otherwise if the value is a number. The value is the start of the session in Unix seconds if only the application
+// identified the user (credentials, NewSession). In all other cases it is true.
 const emailUnproved = "email_unproved"
 
 var (
@@ -45,7 +46,7 @@ var (
 	errRevoked = mistake(because(ReasonRevoked, "the token was revoked"))
 )
 
-// encode makes the session token for the cookie.
+// encode returns the session token for the cookie.
 func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) (string, error) {
 	if j.config.Encode == nil {
 		value, err := j.seal(cookies.session.keys, t, j.config.MaxAge)
@@ -60,7 +61,7 @@ func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) 
 	})
 }
 
-// tooLarge is the error for claims that do not fit into the cookies of a session. It names the largest claim.
+// tooLarge returns the error for claims that do not fit into the session's cookies. It names the largest claim.
 func (t *Token) tooLarge() error {
 	claim, size := "", 0
 	for name, length := range map[string]int{"name": len(t.Name), "email": len(t.Email), "picture": len(t.Picture)} {
@@ -78,15 +79,15 @@ func (t *Token) tooLarge() error {
 		len(t.appendClaims(nil)), claim, size, cookie.MaxChunks*cookie.ChunkSize/4*3)
 }
 
-// decode reads a session token. An error says why it is none, unless it is a *Error of type ErrSessionToken: then
-// that could not be found out.
+// decode reads a session token. An *Error of type ErrSessionToken means that the result is unknown, because JWT.Decode
+// panicked. Any other error says why the token is invalid.
 func (j *jwtSessions) decode(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
 	t, err := j.decodeAs(ctx, cookies, value)
 	if err != nil {
 		return nil, err
 	}
 	if j.session.AbsoluteMaxAge > 0 && t.fact(factAuthTime) == "" && t.fact(factStart) == "" && !t.IssuedAt.IsZero() {
-		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // issued before the limit was set
+		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // the token is older than the setting
 	}
 	if j.facts && (j.config.Decode != nil || t.Extra[authTime] != nil) {
 		return t.withFacts(), nil
@@ -119,8 +120,8 @@ func (j *jwtSessions) secretList() []Secret {
 	return out
 }
 
-// check applies to a genuine token what goes beyond its own times: the absolute lifetime and revocation. Its error is a
-// *Error of type ErrSessionToken where that could not be found out; any other means that the token is no longer good.
+// check checks the absolute lifetime and the revocation of a genuine token. An *Error of type ErrSessionToken means
+// that the result is unknown. Any other error means that the session has ended.
 func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	if limit := j.session.AbsoluteMaxAge; limit > 0 {
 		at, ok := t.start()
@@ -146,7 +147,7 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	return nil
 }
 
-// ends is when a session that is used now ends.
+// ends returns the expiry of a session that is used now.
 func (j *jwtSessions) ends(t *Token, now time.Time) time.Time {
 	expires := now.Add(j.session.MaxAge)
 	if j.session.AbsoluteMaxAge > 0 {
@@ -159,8 +160,8 @@ func (j *jwtSessions) ends(t *Token, now time.Time) time.Time {
 	return expires
 }
 
-// due reports whether a token has aged by UpdateAge, so that its session is renewed. A session that would end before is
-// renewed at half of its lifetime.
+// due reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire before
+// that, it is renewed after half of its lifetime.
 func (j *jwtSessions) due(t *Token, now time.Time) bool {
 	age, lifetime := j.session.UpdateAge, min(j.session.MaxAge, j.config.MaxAge)
 	if age >= lifetime {
@@ -173,7 +174,7 @@ func sameClaims(a, b *Token) bool {
 	return a == b || bytes.Equal(a.appendClaims(nil), b.appendClaims(nil))
 }
 
-// begin makes the claims of a user who signs in.
+// begin returns the claims for a new session of a user.
 func (j *jwtSessions) begin(u *User) *Token {
 	t := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
 	if j.session.AbsoluteMaxAge > 0 {
@@ -182,9 +183,9 @@ func (j *jwtSessions) begin(u *User) *Token {
 	return t
 }
 
-// shape runs the jwt callback on a copy; without one the token stays as it is. A nil token, which ends the session, is
-// logged once, here. The facts of a session, and the mark of a token whose user had not proved their address, survive a
-// callback that makes a token of its own.
+// shape runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that returns
+// nil ends the session; that is logged here. The session ID, authentication time, methods and the claim emailUnproved
+// are copied into the token that the callback returns, even if that is a new one.
 func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
 	if j.callback == nil {
 		return p.Token, nil
@@ -215,8 +216,8 @@ func (t *Token) issuedUnproved() bool {
 	return there
 }
 
-// endsWithProof reports whether a verification of the address may have ended the session of a token. Each read of such
-// a session needs a query.
+// endsWithProof reports whether an email verification can have ended the session of this token. If it can, each read of
+// the session needs a query.
 func (j *jwtSessions) endsWithProof(t *Token) bool {
 	raw, there := t.Extra[emailUnproved]
 	if !there || j.users == nil || !j.proofs {
@@ -229,8 +230,8 @@ func (j *jwtSessions) endsWithProof(t *Token) bool {
 	return ok
 }
 
-// outdated reports whether a token was issued before the address of its user was proved. Only a token that can be costs
-// a look-up.
+// outdated reports whether a token was issued before its user verified the email address. Only tokens with the claim
+// emailUnproved cost a lookup.
 func (j *jwtSessions) outdated(ctx context.Context, t *Token) (bool, error) {
 	if !t.issuedUnproved() {
 		return false, nil
@@ -246,8 +247,8 @@ func (j *jwtSessions) user(ctx context.Context, id string) (*User, error) {
 	return guarded("Store.User", func() (*User, error) { return present(j.users.User(ctx, id)) })
 }
 
-// before reports whether the token is marked, and older than the proof of its user's address; the zero time: there is
-// none.
+// before reports whether the token has the claim emailUnproved and is older than the email verification. proof is the
+// time of the verification. It is zero if there was none.
 func (t *Token) before(proof time.Time) bool {
 	raw, there := t.Extra[emailUnproved]
 	if !there || proof.IsZero() {
@@ -257,19 +258,19 @@ func (t *Token) before(proof time.Time) bool {
 	return !ok || proof.Unix() >= begun
 }
 
-// mark puts the claim emailUnproved into a new token where it matters: tokens outlive the proof, which a provider
-// configured here can bring about. A session that the application's word alone opens is marked even where there is no
-// such provider yet: its tokens may live to see one.
+// mark adds the claim emailUnproved to a new token, if the user's address is unverified and a configured provider can
+// verify it later. A session that only the application vouches for gets the claim even without such a provider: its
+// tokens may outlive a change of the configuration.
 func (j *jwtSessions) mark(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
 	if j.users == nil || !applicationSays && !j.proofs {
 		return nil
 	}
-	if applicationSays && j.proofs { // what the application says of the user need not be what the store knows
+	if applicationSays && j.proofs { // the application's user may differ from the stored one
 		stored, err := j.user(ctx, u.ID)
 		switch {
-		case errors.Is(err, ErrNotFound): // not a user whose address another visitor could prove
+		case errors.Is(err, ErrNotFound): // not a user whose address another person could verify
 			return nil
-		case err != nil: // no reason to refuse a password: the mark asks for another sign-in before a link, at worst
+		case err != nil: // not a reason to fail the sign-in: at worst, the user signs in again before a link
 			v.log.failure(ctx, errorf(ErrStore, "look up who signed in: %w", err), v.attrs()...)
 			stored = &User{}
 		}

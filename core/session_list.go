@@ -10,21 +10,22 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// EndOptions say which sessions of a user are to end; zero: all of them. Set one field at most.
+// EndOptions select the sessions to end. The zero value selects all sessions of the user. Set at most one field.
 type EndOptions struct {
-	// One is the ID of the session to end, Except of the one that goes on.
+	// One is the ID of the only session to end. Except is the ID of the only session to keep.
 	One, Except string
 }
 
-// Sessions lists the sessions of a user, those used last first. The context of a request, behind the hook, tells which
-// of them is the current one.
+// Sessions lists the active sessions of a user, most recently used first. If ctx is the context of a request with the
+// request hook, the request's own session has Current set.
 //
-// Under StrategyDatabase the Store has to be a [store.SessionLister]. What SessionInfo tells beside ID and Expires is
-// known of sessions that began while a part had sessions carry facts, and all of it where the Store is a
-// [store.RecordStore] too. Under StrategyJWT sessions are listed that began while Session.Revocation was on, of users
-// whom the Store has.
+// Under StrategyDatabase the Store must implement [store.SessionLister]. ID and Expires are always set. The other
+// fields are set for sessions that started while a plugin or Session.Revocation tracked authentication; all of them are
+// set only if the Store also implements [store.RecordStore]. Under StrategyJWT the list contains the sessions that
+// started while Session.Revocation was on, of users in the Store.
 //
-// An error of type ErrMissingStoreMethods or ErrInvalidConfig names what is missing, any other is of the store.
+// An error of type ErrMissingStoreMethods or ErrInvalidConfig names the missing requirement. Any other error is from
+// the Store.
 func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, error) {
 	if err := configured(a, "Sessions"); err != nil {
 		return nil, err
@@ -41,7 +42,8 @@ func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, erro
 	return out, nil
 }
 
-// currentID is the ID of the session of the request whose context is given, where it is one of the user's.
+// currentID returns the ID of the session of the request with this context. It is empty if there is none, or if it
+// belongs to another user.
 func currentID(ctx context.Context, a *Auth, userID string) string {
 	v := VisitOf(ctx, a)
 	if v == nil {
@@ -54,14 +56,16 @@ func currentID(ctx context.Context, a *Auth, userID string) string {
 	return s.ID
 }
 
-// EndSessions ends sessions of a user: all, one, or all but one. It returns how many of those that [Auth.Sessions]
-// lists have ended. [ErrNotFound]: the ID of EndOptions is that of no session of this user.
+// EndSessions ends all sessions of a user, one of them, or all except one. It returns the number of sessions in
+// [Auth.Sessions] that it ended. If the ID in o is not the ID of a session of this user, it returns [ErrNotFound].
 //
-// Under StrategyDatabase they have ended when it returns. Under StrategyJWT, with Session.Revocation, they have in this
-// process, and in the others within Revocation.Every; all and all but one include sessions that are not listed, such as
-// those of Auth.js. Events.SignOut is called for each listed session that has ended. Unless One is set, sign-ins of the
-// user that wait behind a [Gate] end too. Requirements and further errors are those of Sessions. After an error some
-// may have ended. Config.Audit receives one event for those that have ended.
+// Under StrategyDatabase the sessions have ended when EndSessions returns. Under StrategyJWT, which needs
+// Session.Revocation, they have ended in this process, and in other processes within Revocation.Every. All, and all
+// except one, include sessions that are not listed, such as sessions that Auth.js created. Events.SignOut is called for
+// each listed session that was ended. Unless One is set, pending sign-ins of the user (see [Gate]) end as well.
+// Config.Audit receives one event for the call.
+//
+// The requirements and other errors are those of Sessions. After an error some of the sessions may have ended.
 func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {
 	if err := configured(a, "EndSessions"); err != nil {
 		return 0, err
@@ -70,7 +74,7 @@ func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (en
 	return ended, err
 }
 
-// endSessions is EndSessions. It returns the listed sessions that have ended as well.
+// endSessions implements EndSessions. It also returns the listed sessions that ended.
 func (a *Auth) endSessions(
 	ctx context.Context, userID string, o EndOptions,
 ) (list []listedSession, ended int, err error) {
@@ -87,7 +91,7 @@ func (a *Auth) endSessions(
 }
 
 // tellEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers,
-// so the event contains no more of them than their user.
+// so the token of the event has only the user ID.
 func (s *sessions) tellEnded(ctx context.Context, a *Auth, userID string, list []listedSession) {
 	if s.events.SignOut == nil {
 		return
@@ -104,7 +108,7 @@ func (s *sessions) tellEnded(ctx context.Context, a *Auth, userID string, list [
 	}
 }
 
-// endSessions returns the sessions that have ended and, of those that were listed, their number.
+// endSessions returns the listed sessions that ended, and their number.
 func endSessions(
 	ctx context.Context, a *Auth, userID string, o EndOptions,
 ) (list []listedSession, ended int, err error) {
@@ -148,13 +152,13 @@ func endSessions(
 	return list, len(list), nil
 }
 
-// listedSession is a session in a list; kept is its token as the store has it, empty under the jwt strategy.
+// listedSession is a session in a list. kept is its token as the store contains it, and empty under StrategyJWT.
 type listedSession struct {
 	SessionInfo
 	kept string
 }
 
-// canEnd reports whether sessions can be listed and ended before they expire.
+// canEnd reports whether sessions can be listed, and ended before they expire.
 func (s *sessions) canEnd() bool {
 	if s.config.Strategy == StrategyDatabase {
 		return s.lister != nil
@@ -162,7 +166,7 @@ func (s *sessions) canEnd() bool {
 	return s.ended != nil
 }
 
-// list lists the sessions of a user, those used last first. method is the one that the application has called.
+// list returns the sessions of a user, most recently used first. method is the exported method for error texts.
 func (s *sessions) list(ctx context.Context, method, userID string) ([]listedSession, error) {
 	var list []listedSession
 	var err error
@@ -204,7 +208,7 @@ func (s *sessions) listStored(ctx context.Context, userID string) (list []listed
 		if note, there := notes[info.ID]; there {
 			info = note.info(info.ID)
 		} else {
-			_, info.Methods = factsIn(string(row.Token)) // found if the token is stored unhashed
+			_, info.Methods = factsIn(string(row.Token)) // found only if the store has the token unhashed
 			info.Made = startIn(string(row.Token))
 		}
 		info.Expires = row.Expires
@@ -213,7 +217,7 @@ func (s *sessions) listStored(ctx context.Context, userID string) (list []listed
 	return list, nil
 }
 
-// listJWT lists the sessions of which there is a record. One that has ended is none, though its record may be left.
+// listJWT returns the sessions that have a record. It leaves out a session that has ended but still has a record.
 func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSession, err error) {
 	if err := s.ended.follow(ctx); err != nil {
 		return nil, err
@@ -229,7 +233,7 @@ func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSes
 	return list, err
 }
 
-// endAllStored ends all sessions of a user under the database strategy, one that begins at this moment included.
+// endAllStored ends all sessions of a user under StrategyDatabase, including a session that is being created now.
 func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, err error) {
 	s.exchanges.erase("", userID)
 	ended, err = guarded("Store.DeleteSessions", func() (int, error) { return s.lister.DeleteSessions(ctx, userID) })
@@ -242,7 +246,7 @@ func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, 
 	return ended, nil
 }
 
-// endStored ends sessions of the database strategy, and returns those that were still in the store.
+// endStored ends sessions under StrategyDatabase, and returns those that the store still had.
 func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended []listedSession, err error) {
 	for _, session := range list {
 		_, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
@@ -259,7 +263,7 @@ func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended [
 	return ended, nil
 }
 
-// endOne ends a session of the jwt strategy, and returns whose it was, as far as that is known.
+// endOne ends one session under StrategyJWT. It returns the user of the session, or "" if the user is unknown.
 func (s *sessions) endOne(ctx context.Context, id string) (userID string, err error) {
 	key, ok := idOf(id)
 	if !ok {
@@ -270,7 +274,7 @@ func (s *sessions) endOne(ctx context.Context, id string) (userID string, err er
 	return userID, s.ended.endSession(ctx, key)
 }
 
-// endUser ends all sessions of a user under the jwt strategy, but for one where except is not empty.
+// endUser ends all sessions of a user under StrategyJWT. It keeps the session with the ID except, if that is not empty.
 func (s *sessions) endUser(ctx context.Context, userID, except string) error {
 	if userID == "" {
 		return nil
@@ -283,8 +287,8 @@ func (s *sessions) endUser(ctx context.Context, userID, except string) error {
 	return s.records.removeAll(ctx, userID, except)
 }
 
-// endOldest ends the sessions that a user has beyond Session.MaxPerUser, but for the newest: those that end first. A
-// store that fails is logged, and the next sign-in tries again.
+// endOldest enforces Session.MaxPerUser after a sign-in. It ends the sessions that expire first and never the newest
+// one. If the store fails, the error is logged, and the next sign-in tries again.
 func (l *linker) endOldest(ctx context.Context, v *arrival, newest *store.Session) {
 	most := l.sessions.config.MaxPerUser
 	if most == 0 || l.sessions.config.Strategy == StrategyJWT {

@@ -17,22 +17,22 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordLogout is the kind of the records that hold ID tokens for sign-outs.
+// recordLogout is the kind of the records that store ID tokens for sign-outs.
 const recordLogout = "logout"
 
 const (
-	// awayKept is how long a browser remembers where its session began: as long as browsers keep any cookie.
+	// awayKept is the lifetime of the logout cookie: the maximum that browsers allow.
 	awayKept = 400 * 24 * time.Hour
-	// awayBack is how long a browser that was sent to a provider may take to come back.
+	// awayBack is the maximum time until a browser returns from the provider's sign-out page.
 	awayBack = 15 * time.Minute
 )
 
-// awaySessions are the sessions at providers that sessions here began with, and that a sign-out here ends too
-// ([OAuthProvider.Logout]). A cookie names provider and session, and a record has the ID token that the provider knows
-// it by: it is too long for a cookie. nil: no provider is asked.
+// awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A cookie
+// has the provider and a key. A record under that key has the ID token, which is too long for a cookie. A nil
+// *awaySessions means that no provider is asked.
 type awaySessions struct {
 	clients map[string]*oauthClient
-	records store.RecordStore // nil: providers are asked without the ID token
+	records store.RecordStore // nil: the sign-out request has no ID token
 	maxAge  time.Duration     // Session.MaxAge
 	now     func() time.Time
 	rand    io.Reader
@@ -53,8 +53,8 @@ func newAwaySessions(c *Config, providers []*provider, records store.RecordStore
 	return a
 }
 
-// begin remembers a sign-in at a provider for the sign-out, and forgets the one whose place it takes. It never stands
-// in the way of the sign-in.
+// begin tracks a sign-in with a provider, and removes the sign-in that it replaces. Errors are logged and never fail
+// the sign-in.
 func (a *awaySessions) begin(ctx context.Context, p *presented, id *identity, userID string) []Cookie {
 	if a == nil || p.borne {
 		return nil
@@ -75,9 +75,9 @@ func (a *awaySessions) begin(ctx context.Context, p *presented, id *identity, us
 	return []Cookie{spec.setUntil(id.account.Provider+"."+key, a.now().Add(awayKept))}
 }
 
-// keep writes the ID token of a sign-in under a key of its cookie.
+// keep stores the ID token of a sign-in under the key in the cookie.
 func (a *awaySessions) keep(ctx context.Context, key, userID string, id *identity) error {
-	hint := id.account.IDToken // of a sign-in that a gate held
+	hint := id.account.IDToken // of a pending sign-in
 	if id.tokens != nil {
 		hint = id.tokens.IDToken
 	}
@@ -90,17 +90,17 @@ func (a *awaySessions) keep(ctx context.Context, key, userID string, id *identit
 			Kind: recordLogout, Key: publicID(key), UserID: userID, Value: value, Expires: a.now().Add(a.maxAge),
 		})
 	})
-	if errors.Is(err, ErrNotFound) { // a user whom the application alone knows
+	if errors.Is(err, ErrNotFound) { // the user is not in the store
 		return nil
 	}
 	return err
 }
 
-// atProvider at the end of the cookie says that the browser was sent to the provider to sign out there.
+// atProvider is the suffix of a cookie whose browser was redirected to the provider's sign-out page.
 const atProvider = "~"
 
-// remembered returns the content of a browser's cookie, empty if there is none. pending reports whether the browser was
-// sent to the provider to sign out there.
+// remembered returns the content of a browser's logout cookie. It is empty if there is none. pending reports whether
+// the browser was redirected to the provider's sign-out page.
 func (a *awaySessions) remembered(v *arrival) (provider, key string, pending bool) {
 	value, _ := v.jar.Get(v.cookies.logout.name())
 	value, pending = strings.CutSuffix(value, atProvider)
@@ -111,7 +111,7 @@ func (a *awaySessions) remembered(v *arrival) (provider, key string, pending boo
 	return value[:i], value[i+1:], pending
 }
 
-// take removes what is kept under a key, and returns the ID token if it is of a sign-in of the user.
+// take deletes the record under a key. It returns the ID token if the record belongs to the user.
 func (a *awaySessions) take(ctx context.Context, v *arrival, key, userID string) (hint string) {
 	if a.records == nil || key == "" {
 		return ""
@@ -131,7 +131,7 @@ func (a *awaySessions) take(ctx context.Context, v *arrival, key, userID string)
 	return hint
 }
 
-// forget removes what a browser is remembered by.
+// forget removes the logout cookie and its record.
 func (a *awaySessions) forget(ctx context.Context, v *arrival) []Cookie {
 	if a == nil {
 		return nil
@@ -145,8 +145,8 @@ func (a *awaySessions) forget(ctx context.Context, v *arrival) []Cookie {
 	return []Cookie{spec.clear(spec.name())}
 }
 
-// leave has the answer to a sign-out lead to the provider with whom the session began (OpenID Connect RP-Initiated
-// Logout section 2). userID is whose session it was. Where the provider cannot say where to, the answer stays as it is.
+// leave redirects the response of a sign-out to the provider of the session (OpenID Connect RP-Initiated Logout section
+// 2). userID is the user of the ended session. If the provider has no sign-out URL, the response stays unchanged.
 func (a *awaySessions) leave(ctx context.Context, c *call, userID string, response *Response) {
 	if a == nil || c.byBearer() {
 		return
@@ -186,7 +186,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	response.Redirect, response.Cookies = target, waits
 }
 
-// signOutURL returns the provider's sign-out address for the browser.
+// signOutURL returns the provider's sign-out URL for the browser.
 func (o *oauthClient) signOutURL(r *SignOutRequest) (string, error) {
 	if o.SignOutURL == nil {
 		target, err := r.StandardURL()
@@ -208,10 +208,10 @@ func (o *oauthClient) signOutURL(r *SignOutRequest) (string, error) {
 	return weburl.Normalise(target)
 }
 
-// back answers GET logout/<provider>: the provider has signed the user out and sends the browser back (section 3). With
-// the state of the sign-out the browser continues to the page that the sign-out asked for. Some providers return no
-// state. Then it continues there only if this browser was sent to the provider a moment ago, and not to a page that the
-// request names: any site can make a browser request this address.
+// back handles GET logout/<provider>, the redirect from the provider after its sign-out (section 3). If the request has
+// the state of the sign-out, the browser continues to the page that the sign-out requested. Some providers return no
+// state. Then the browser continues only if it was redirected to the provider within awayBack, and never to a page that
+// the request names, because any site can make a browser request this URL.
 func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 	provider, key, pending := a.remembered(&c.arrival)
 	returned := random.Same(key, c.query.Get("state"))
@@ -230,26 +230,25 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 }
 
 const (
-	// maxSIDs is how many sessions at providers are remembered.
+	// maxSIDs is the number of provider sessions in memory.
 	maxSIDs = 10_000
-	// maxPerSID is how many sessions of ours one of them is remembered to have begun, in several browsers or one after the
-	// other.
+	// maxPerSID is the number of local sessions per provider session. One provider session can start several, in several
+	// browsers or one after the other.
 	maxPerSID = 4
 )
 
-// sids remembers which stored sessions a session at a provider began (sid, OpenID Connect Front-Channel Logout section
-// 3), for logouts that name nothing else. No store has a column for it: it is kept by this process, and forgotten with
-// it.
+// sids maps a provider's session ID (sid, OpenID Connect Front-Channel Logout section 3) to local sessions, for logout
+// requests that contain only a sid. It is in memory only, because the tables of Auth.js have no column for it.
 type sids struct {
-	began once.Memory[string, []string] // tokens as the store has them, by provider and sid
+	began once.Memory[string, []string] // key: provider and sid; value: tokens as stored, or session IDs under StrategyJWT
 }
 
 func newSIDs(now func() time.Time) *sids {
 	return &sids{began: once.Memory[string, []string]{Now: now, Max: maxSIDs}}
 }
 
-// note notes which session at the provider began a session of ours, if the provider said so: by its token as the store
-// has it, under the jwt strategy by its ID.
+// note stores the provider session of a local session, if the ID token has a sid. session is the token as stored, or
+// the session ID under StrategyJWT.
 func (s *sids) note(id *identity, session string) {
 	if id.tokens == nil {
 		return
@@ -259,7 +258,7 @@ func (s *sids) note(id *identity, session string) {
 	}
 }
 
-// add notes that a session began.
+// add stores a local session under a provider session.
 func (s *sids) add(provider, sid, token string) {
 	s.began.Update(provider+" "+sid, time.Time{}, func(tokens []string) []string {
 		if slices.Contains(tokens, token) {
@@ -269,14 +268,14 @@ func (s *sids) add(provider, sid, token string) {
 	})
 }
 
-// move notes that a session goes on under another token. No provider has an empty ID.
+// move records that a session continues under another ID. Its key has an empty provider, which no provider ID equals.
 func (s *sids) move(from, to string) {
 	if from != "" {
 		s.began.Put(" "+from, []string{to}, time.Time{})
 	}
 }
 
-// of lists the sessions that a session at a provider began, each under the token that it has by now.
+// of returns the local sessions of a provider session under their current IDs.
 func (s *sids) of(provider, sid string) []string {
 	tokens, _ := s.began.Get(provider + " " + sid)
 	now := slices.Clone(tokens)

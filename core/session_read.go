@@ -12,26 +12,27 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessions reads, issues and ends the sessions of an Auth, by either strategy.
+// sessions reads, creates and ends the sessions of an Auth under both strategies.
 type sessions struct {
 	strategies
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
-	// facts: sessions carry their facts, because a part or Session.Revocation asks for them.
+	// facts reports whether sessions carry their ID, authentication time and methods. A plugin or Session.Revocation turns
+	// it on.
 	facts bool
-	// records are those of sessions, nil where none are kept.
+	// records stores the records of sessions. It is nil if there are none.
 	records *sessionRecords
-	// ended are the sessions of StrategyJWT that were ended, nil where Session.Revocation is off.
+	// ended has the ended sessions of StrategyJWT. It is nil if Session.Revocation is off.
 	ended *revocations
-	// lister lists the records of the database strategy, nil where the store does not.
+	// lister lists stored sessions. It is nil if the store does not implement it.
 	lister store.SessionLister
 	begun  *sids
-	// away are the sessions at providers that a sign-out leads to, nil where none does.
+	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
 	away *awaySessions
-	// data keeps that of Config.Data, nil without.
+	// data loads the application's data (Config.Data). It is nil if Config.Data is not set.
 	data *dataKeeper
-	// exchanges remembers the results of the last callbacks until a sign-out.
+	// exchanges remembers the results of recent callbacks until a sign-out.
 	exchanges *exchanges
 }
 
@@ -62,25 +63,25 @@ func newSessions(
 }
 
 // sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it
-// has changed, or if its cookie is in an outdated form: each cookie that is set can undo what another response has
+// has changed, or if its cookie has an outdated form. Each cookie that is set can undo what another response has
 // decided in the meantime.
 type sessionRead struct {
 	trigger Trigger
-	update  json.RawMessage // posted with TriggerUpdate
-	asked   bool            // by GET session: a client with a bearer token gets the next one each time
+	update  json.RawMessage // the posted data, with TriggerUpdate
+	asked   bool            // by GET session: a client with a bearer token gets a new token each time
 }
 
 // updates reports whether the request changes the session.
 func (r *sessionRead) updates() bool { return r.trigger == TriggerUpdate }
 
-// read returns the session that a request presents, nil for none, and the cookies to set (docs/protocol.md §7.2, §7.3).
-// An error means that it is not known whether there is one: the store or a callback failed. It is never to be taken for
-// "not signed in".
+// read returns the session of a request, or nil if there is none, and the cookies to set (docs/protocol.md §7.2, §7.3).
+// An error means that the store or a callback failed and the session is unknown. Callers must not treat that as "not
+// signed in".
 func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
 	if err := p.settle(ctx); err != nil {
 		return nil, nil, err
 	}
-	if p.cookie().Stray() { // as a token that cannot be read
+	if p.cookie().Stray() { // treated like a token that cannot be read
 		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: errNoSession}, p.at.attrs()...)
 		return nil, p.clearEnded(), nil
 	}
@@ -94,9 +95,9 @@ func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*S
 	return s.readStored(ctx, p, read)
 }
 
-// readJWT reads a session of the jwt strategy. A token that cannot be opened, or is good no longer, ends the session:
-// no later request could use it. What fails after that is the application's, and the cookie stays: a later request may
-// succeed.
+// readJWT reads a session under StrategyJWT. A token that cannot be decrypted, has expired or was revoked ends the
+// session, because no later request could use it. A later failure is the application's. Then the cookie stays, because
+// a later request may succeed.
 func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
 	token, err := p.live(ctx)
 	if errors.Is(err, ErrSessionToken) {
@@ -144,7 +145,7 @@ func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) (bo
 	return outdated, nil
 }
 
-// continueJWT makes the session of a good token, and the token that takes its place.
+// continueJWT builds the session of a valid token, and renews the token if necessary.
 func (s *sessions) continueJWT(
 	ctx context.Context, p *presented, before *Token, read sessionRead,
 ) (*Session, []Cookie, error) {
@@ -164,12 +165,12 @@ func (s *sessions) continueJWT(
 	now := s.now()
 	renew := read.updates() || read.asked && p.borne || loaded || s.jwt.due(before, now) || p.outdatedForm() ||
 		s.callbacks.JWT != nil && !sameClaims(before, token)
-	used := before.IssuedAt // since when the browser's cookie lasts
+	used := before.IssuedAt // the lifetime of the browser's cookie starts here
 	if renew {
 		used = now
 	}
 	expires := s.jwt.ends(token, used)
-	both := &struct { // one allocation: every page request makes it
+	both := &struct { // one allocation, as every page request makes it
 		Session
 		User
 	}{
@@ -202,7 +203,7 @@ func (s *sessions) continueJWT(
 	return session, cookies, nil
 }
 
-// replaces is what the response does to the presented token.
+// replaces returns how the response replaces the token of the request.
 func (r *sessionRead) replaces() replacement {
 	if r.updates() {
 		return tokenUpdated
@@ -210,7 +211,7 @@ func (r *sessionRead) replaces() replacement {
 	return tokenRenewed
 }
 
-// hasEnded reports whether a session is known to have ended since its token was checked.
+// hasEnded reports whether this process has learned of the end of the session since the token was checked.
 func (s *sessions) hasEnded(t *Token) bool {
 	return s.ended != nil && s.ended.hasEnded(t.Subject, t.revocable(), t.epoch())
 }
@@ -227,8 +228,7 @@ func (s *sessions) continuing(before, t *Token) *Token {
 	return named
 }
 
-// reissue seals a token anew. One that is too large for the router is not set: the cookie that the browser has stays
-// good.
+// reissue encrypts a new token. If it is too large for the router, no cookie is set: the browser's cookie stays valid.
 func (s *sessions) reissue(ctx context.Context, p *presented, token *Token, expires time.Time) ([]Cookie, error) {
 	value, err := s.jwt.encode(ctx, p.at.cookies, token)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *sessions) reissue(ctx context.Context, p *presented, token *Token, expi
 	return cookies, err
 }
 
-// readStored reads a session of the database strategy: one look-up, and at most one write per UpdateAge.
+// readStored reads a session under StrategyDatabase, with one lookup and at most one write per UpdateAge.
 func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
 	record, user, err := p.stored(ctx)
 	if errors.Is(err, ErrNotFound) {
@@ -256,7 +256,7 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 	return s.continueStored(ctx, p, record, user, read)
 }
 
-// continueStored makes the session of a record, and moves its end where that is due.
+// continueStored builds the session of a stored record, and extends it if it is due.
 func (s *sessions) continueStored(
 	ctx context.Context, p *presented, record *store.Session, user *User, read sessionRead,
 ) (*Session, []Cookie, error) {
@@ -267,7 +267,7 @@ func (s *sessions) continueStored(
 	case err != nil:
 		return nil, nil, errorf(ErrSessionToken, "extend session: %w", err)
 	}
-	both := &struct { // one allocation: every page request makes it
+	both := &struct { // one allocation, as every page request makes it
 		Session
 		User
 	}{
@@ -301,7 +301,7 @@ func (s *sessions) continueStored(
 	return session, cookies, nil
 }
 
-// shape runs the session callback, whose answer is what the browser sees.
+// shape runs the session callback. The browser receives the session that it returns.
 func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error) {
 	id, token, shown := p.Session.UserID, p.Session.Token, p.Session.User
 	if s.callbacks.Session == nil {
@@ -317,7 +317,7 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 		return nil, errors.New("Callbacks.Session returned neither a session nor an error: return p.Session, " +
 			"changed or not; only Callbacks.JWT ends a session, by a nil token")
 	}
-	if session != p.Session { // the application's, which other requests may be reading
+	if session != p.Session { // an object of the application, which other requests may be reading
 		own := *session
 		session = &own
 	}
@@ -335,7 +335,7 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 	return session, nil
 }
 
-// getSession answers GET session: the session as JSON, or null.
+// getSession handles GET session. The response is the session as JSON, or null.
 func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
 	body, cookies, err := s.asJSON(ctx, c, sessionRead{asked: true})
 	if err != nil {
@@ -346,13 +346,13 @@ func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
 	return response, nil
 }
 
-// postSession answers POST session: the callbacks get the posted data with TriggerUpdate.
+// postSession handles POST session. The callbacks receive the posted data with TriggerUpdate.
 func (s *sessions) postSession(ctx context.Context, c *call) (*Response, error) {
 	body, cookies, err := s.asJSON(ctx, c, sessionRead{trigger: TriggerUpdate, update: c.fields.Raw("data")})
 	if err != nil {
 		return nil, err
 	}
-	// Only the answer to GET says in three ways that it must not be cached.
+	// Only the response to GET has all three headers against caching.
 	response := answerJSON(body)
 	response.Cookies = cookies
 	return response, nil

@@ -12,21 +12,23 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordSession is the kind of the records of sessions; the key is the ID of the session.
+// recordSession is the kind of session records. The key is the session ID.
 const recordSession = "session"
 
 const (
-	// seenEvery is how often the last use of a session is written.
+	// seenEvery is the interval between two writes of the last use of a session.
 	seenEvery = time.Hour
-	// seenTime bounds that write, seenAtOnce how many of them are under way in a process: beyond that a use is not noted.
+	// seenTime is the timeout of that write. At most seenAtOnce writes run concurrently in one process. When all are in
+	// use, the write is skipped.
 	seenTime   = 5 * time.Second
 	seenAtOnce = 8
-	// maxSeen is how many sessions a process remembers as noted: of more, some are noted more often.
+	// maxSeen is the number of sessions that a process remembers as recently written. If there are more, some are written
+	// more often than seenEvery.
 	maxSeen = 1 << 16
 )
 
-// sessionRecords keeps a record of each session, for people who look at where they are signed in. It is no part of the
-// session: where it fails or is lost, the session goes on. nil: none are kept.
+// sessionRecords stores a record of each session for the list of active sessions that users see. The session does not
+// depend on it: it continues if the record is lost or cannot be written. A nil *sessionRecords stores nothing.
 type sessionRecords struct {
 	records store.RecordStore
 	now     func() time.Time
@@ -44,7 +46,7 @@ func newSessionRecords(records store.RecordStore, now func() time.Time, log *rep
 	return r
 }
 
-// sessionNote is what the record of a session holds. Times are in Unix seconds.
+// sessionNote is the content of a session record. Times are in Unix seconds.
 type sessionNote struct {
 	Made     int64    `json:"made"`
 	Seen     int64    `json:"seen"`
@@ -56,7 +58,8 @@ type sessionNote struct {
 	Epoch    int64    `json:"ep,omitempty"`
 }
 
-// note is what the record of a session holds; zero: there is none, or it cannot be read, which is logged.
+// note returns the content of a session record. It is zero if there is no record, or if the record cannot be read; the
+// latter is logged.
 func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote) {
 	if r == nil || id == "" {
 		return note
@@ -74,7 +77,7 @@ func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote)
 	return note
 }
 
-// begun keeps a record of a session that begins.
+// begun creates the record of a new session.
 func (r *sessionRecords) begun(
 	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionNote,
 ) {
@@ -82,8 +85,8 @@ func (r *sessionRecords) begun(
 	r.add(ctx, v, publicID, who.user.ID, note)
 }
 
-// add notes a session that begins, or one that goes on under another ID, of which when and where it began are known. A
-// failure is logged: the visitor is signed in all the same.
+// add creates the record of a new session, or of a session that continues under a new ID. In the second case note has
+// the original start. A failure is logged; it does not fail the sign-in.
 func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string, note sessionNote) {
 	if r == nil || id == "" {
 		return
@@ -103,16 +106,16 @@ func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string,
 		return r.records.CreateRecord(ctx, record)
 	})
 	r.noted.First(id, now.Add(seenEvery))
-	if err != nil && !errors.Is(err, ErrNotFound) { // ErrNotFound: a user whom the application alone knows
+	if err != nil && !errors.Is(err, ErrNotFound) { // ErrNotFound: the user is not in the store
 		v.log.failure(ctx, errorf(ErrStore, "note a session that began: %w", err), v.attrs()...)
 	}
 }
 
-// expires is when the record of a session may go: the session may have been used, and so extended, for as long as a use
-// goes without being noted.
+// expires returns when the record can be deleted. The session may have been used and extended without a write for up to
+// seenEvery.
 func (n *sessionNote) expires() time.Time { return time.Unix(n.Ends, 0).Add(2 * seenEvery) }
 
-// seen notes that a session is used, once an hour and beside the request.
+// seen stores the last use of a session, at most once an hour and in the background.
 func (r *sessionRecords) seen(ctx context.Context, id string, ends time.Time) {
 	if r == nil || id == "" {
 		return
@@ -141,7 +144,7 @@ func (r *sessionRecords) seen(ctx context.Context, id string, ends time.Time) {
 	}()
 }
 
-// touch writes the last use, unless another process has in this hour.
+// touch writes the last use, unless another process has written it within the hour.
 func (r *sessionRecords) touch(ctx context.Context, id string, now, ends time.Time) error {
 	record, err := r.records.Record(ctx, recordSession, id)
 	if err != nil {
@@ -162,7 +165,7 @@ func (r *sessionRecords) touch(ctx context.Context, id string, now, ends time.Ti
 	return r.records.UpdateRecord(ctx, record)
 }
 
-// remove removes the record of a session that has ended, and returns whose it was, as far as that is known.
+// remove deletes the record of an ended session. It returns the user of the session, or "" if the user is unknown.
 func (r *sessionRecords) remove(ctx context.Context, id string) (userID string) {
 	if r == nil || id == "" {
 		return ""
@@ -179,7 +182,7 @@ func (r *sessionRecords) remove(ctx context.Context, id string) (userID string) 
 	return record.UserID
 }
 
-// ofUser returns the notes of a user's sessions by ID.
+// ofUser returns the records of a user's sessions by session ID.
 func (r *sessionRecords) ofUser(ctx context.Context, userID string) (map[string]sessionNote, error) {
 	if r == nil {
 		return nil, nil
@@ -197,7 +200,7 @@ func (r *sessionRecords) ofUser(ctx context.Context, userID string) (map[string]
 	return notes, err
 }
 
-// removeAll removes the records of a user's sessions, but for one where except is not empty.
+// removeAll deletes the records of a user's sessions. It keeps the record of except, if that is not empty.
 func (r *sessionRecords) removeAll(ctx context.Context, userID, except string) error {
 	if r == nil {
 		return nil
@@ -217,7 +220,7 @@ func (r *sessionRecords) removeAll(ctx context.Context, userID, except string) e
 	return err
 }
 
-// info is a session as its user sees it.
+// info returns the note in the form that the application receives.
 func (n *sessionNote) info(id string) SessionInfo {
 	info := SessionInfo{
 		ID: id, Made: time.Unix(n.Made, 0), Seen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
@@ -227,23 +230,23 @@ func (n *sessionNote) info(id string) SessionInfo {
 	return info
 }
 
-// SessionInfo is one session of a user, as the user may see it: "signed in on three devices". What is not known is
-// zero: of a session that Auth.js began, or that began before a record of it was kept, ID and Expires are known.
+// SessionInfo is one active session in a user's list of sessions. Unknown fields are zero. Only ID and Expires are
+// known of sessions that Auth.js created, or that started before records were written.
 type SessionInfo struct {
-	// ID names the session in [EndOptions] and is that of [Session]. It is no secret.
+	// ID is the Session.ID of the session, for use in [EndOptions]. It is not a secret.
 	ID string
-	// Current is true for the session of the request whose context was given.
+	// Current is true for the session of the request whose context was passed to [Auth.Sessions].
 	Current bool
-	// Made is when it began, Seen when it was last used, within an hour.
+	// Made is when the session started. Seen is when it was last used, up to an hour ago.
 	Made, Seen time.Time
-	// Agent is the User-Agent with which it began: at most 256 printable ASCII characters, the others escaped. It is the
-	// visitor's word.
+	// Agent is the User-Agent header of the sign-in: at most 256 printable ASCII characters, the others escaped. The
+	// client can send any value.
 	Agent string
-	// Peer is the network from which it began, as [LimitParams] has it.
+	// Peer is the network that the user signed in from, as in [LimitParams].
 	Peer netip.Prefix
-	// Methods are how the user proved who they are, Provider is the ID of the provider.
+	// Methods are the authentication methods of the sign-in. Provider is the ID of the provider.
 	Methods  []Method
 	Provider string
-	// Expires is when it ends unless it is used before. Under StrategyJWT it is as of Seen.
+	// Expires is when the session ends if it is not used before then. Under StrategyJWT it is the value as of Seen.
 	Expires time.Time
 }

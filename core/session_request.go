@@ -14,38 +14,38 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// presented is the session that a request presents: how its cookie reads, and what that is. It is found out on first
-// use, once, so that all that is done with the request means the same session; linking asks [presented.again] whether
-// it still is one. It serves one goroutine.
+// presented is the session of a request, from its cookie or bearer token. It is looked up once, on first use, so that
+// the whole request acts on the same session. Account linking calls [presented.again] to check that it is still valid.
+// It is not safe for concurrent use.
 type presented struct {
 	*strategies
 	at *arrival
 
-	joined  bool // the cookie has been read
-	settled bool // of several readings the good one is in front
+	joined  bool // read is set
+	settled bool // read prefers the candidate that is a valid session
 
-	cookieOnly bool   // a header does not count
-	borne      bool   // it is presented in a header
-	arrived    uint64 // the last replacement when the request arrived, see replacements
-	nobody     bool   // it was read, and there is none
+	cookieOnly bool   // ignore the Authorization header
+	borne      bool   // the session is from the Authorization header
+	arrived    uint64 // replacements.position when the request arrived
+	nobody     bool   // the lookup found no session
 
-	opened   bool // claims or closed is known
-	checked  bool // ended is known
-	lookedUp bool // record and user, or missing, are known
+	opened   bool // claims and closed are set
+	checked  bool // ended is set
+	lookedUp bool // record, user and missing are set
 
-	read    cookie.Joined // how the cookie reads, see presented.cookie
-	renewed string        // the token that takes the place of one in a header
+	read    cookie.Joined // the cookie's possible values, see presented.cookie
+	renewed string        // the new token for a client with a bearer token
 
 	claims *Token
-	closed error // why there are no claims
-	ended  error // why the claims are not good any more
+	closed error // why claims is nil
+	ended  error // why the claims are not valid any more
 
 	record  *store.Session
 	user    *User
-	missing error // why there is no record
+	missing error // why record is nil
 }
 
-// strategies are the two ways to keep a session; config says which of them is used.
+// strategies has the session code of both strategies. config selects one of them.
 type strategies struct {
 	config   SessionConfig
 	jwt      jwtSessions
@@ -53,13 +53,14 @@ type strategies struct {
 	replaced *replacements
 }
 
-// present is the session of a request. Nothing is read yet: many actions never ask.
+// present returns the session of a request. It reads nothing yet: many actions never need the session.
 func (s *strategies) present(v *arrival) presented {
 	return presented{strategies: s, at: v, arrived: s.replaced.position()}
 }
 
-// cookie is how the session cookie reads, joined from its chunks, or a bearer token in its place: who presents one is
-// not taken for whom a cookie names, whatever becomes of the token.
+// cookie returns the session cookie, joined from its chunks. If the request has a bearer token, it returns that token
+// and ignores the cookie, even if the token is invalid: a client with a bearer token must never act as the user of a
+// cookie.
 func (p *presented) cookie() *cookie.Joined {
 	if p.joined {
 		return &p.read
@@ -76,12 +77,12 @@ func (p *presented) cookie() *cookie.Joined {
 	return &p.read
 }
 
-// value is the session token presented, empty for none.
+// value returns the session token of the request. It is empty if there is none.
 func (p *presented) value() string { return p.cookie().Value() }
 
 var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
 
-// token returns the claims of the first genuine reading of the session cookie (jwt strategy), good any more or not.
+// token returns the claims of the first candidate that can be decrypted (StrategyJWT). The session may have ended.
 func (p *presented) token(ctx context.Context) (*Token, error) {
 	if !p.opened {
 		p.claims, p.closed = p.open(ctx)
@@ -106,8 +107,8 @@ func (p *presented) open(ctx context.Context) (token *Token, err error) {
 	return nil, err
 }
 
-// live returns the claims of a session token that is genuine and still good. An error of type ErrSessionToken says
-// that it could not be found out.
+// live returns the claims of a session token that is valid and not revoked. An error of type ErrSessionToken means that
+// this is unknown.
 func (p *presented) live(ctx context.Context) (*Token, error) {
 	t, err := p.token(ctx)
 	if err != nil {
@@ -122,7 +123,7 @@ func (p *presented) live(ctx context.Context) (*Token, error) {
 	return t, nil
 }
 
-// stored returns the record of the session and its user (database strategy). ErrNotFound: there is none, for certain.
+// stored returns the record of the session and its user (StrategyDatabase). ErrNotFound means that there is no session.
 func (p *presented) stored(ctx context.Context) (*store.Session, *User, error) {
 	if !p.lookedUp {
 		p.record, p.user, p.missing = p.rows.find(ctx, p.value())
@@ -131,13 +132,13 @@ func (p *presented) stored(ctx context.Context) (*store.Session, *User, error) {
 	return p.record, p.user, p.missing
 }
 
-// again has the session that was found asked about once more: it may have ended since, by a callback of the application
-// or while a provider let the request wait. The reading of the cookie stays the same.
+// again makes the next use look up the session again. The session may have ended since, in a callback of the
+// application or while the request waited for a provider. The chosen cookie value stays the same.
 func (p *presented) again() { p.checked, p.lookedUp = false, false }
 
-// settle chooses among the readings of the session cookie, where there are several, the first that is a good session.
-// Without it, a neighbouring subdomain that plants cookies of our name signs visitors out, or has one session checked
-// and another used. An ordinary request has one reading and costs nothing here. An error means that the store failed.
+// settle selects a valid session if the request has several session cookies. Without it, a sibling subdomain that
+// plants cookies of our name could sign users out, or could make one session be checked and another one be used. Most
+// requests have a single candidate and no cost here. An error means that the store failed.
 func (p *presented) settle(ctx context.Context) error {
 	if p.settled || !p.cookie().Several() {
 		return nil
@@ -162,7 +163,7 @@ func (p *presented) settle(ctx context.Context) error {
 	return nil
 }
 
-// try reports whether a reading of the session cookie is a session that goes on, and keeps it if it is.
+// try reports whether a cookie value is a valid session, and remembers the session if it is.
 func (p *presented) try(ctx context.Context, value string) (bool, error) {
 	if p.config.Strategy == StrategyJWT {
 		token, err := p.jwt.decode(ctx, p.at.cookies, value)
@@ -187,21 +188,21 @@ func (p *presented) try(ctx context.Context, value string) (bool, error) {
 	return err == nil, err
 }
 
-// visitor names the session for as long as it lasts, whatever its token becomes; empty: there is none. Under the
-// database strategy it is not looked up.
+// visitor returns a text that identifies the session or its user across token renewals: the subject under StrategyJWT,
+// the token under StrategyDatabase, without a lookup. It is empty if there is no session.
 func (p *presented) visitor(ctx context.Context) (string, error) {
 	if p.value() == "" || p.config.Strategy != StrategyJWT {
 		return p.value(), nil
 	}
-	token, err := p.token(ctx) // it is issued anew at every read, its subject stays
+	token, err := p.token(ctx) // the token changes with each read, its subject does not
 	if err != nil {
-		return "", nil //nolint:nilerr // a session that cannot be read is none
+		return "", nil //nolint:nilerr // a token that cannot be read is no session
 	}
 	return token.Subject, nil
 }
 
-// set returns the cookies that hold a session token: one, or numbered chunks. Chunks that the request carried and the
-// new value does not use are cleared. A client with a bearer token gets no cookie: see renewedField.
+// set returns the cookies for a session token: one cookie, or numbered chunks. It clears chunks of the request that the
+// new value does not use. A client with a bearer token gets no cookie but a header field (see renewedField).
 func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
 	now := p.cookie()
 	if p.borne {
@@ -211,7 +212,7 @@ func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
 		return nil, nil
 	}
 	spec, limit := &p.at.cookies.session, p.at.r.HeaderLimit
-	if limit == 0 && now.One(value) { // nearly always
+	if limit == 0 && now.One(value) { // the usual case
 		return []Cookie{spec.setUntil(value, expires)}, nil
 	}
 	chunks, err := now.Replace(value)
@@ -234,7 +235,7 @@ func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
 	return out, nil
 }
 
-// clear returns the cookies that end the session in the browser.
+// clear returns the cookies that remove the session from the browser.
 func (p *presented) clear() []Cookie {
 	var out []Cookie
 	for _, name := range p.cookie().Present() {
@@ -243,11 +244,12 @@ func (p *presented) clear() []Cookie {
 	return out
 }
 
-// otherHeaders is what a browser sends besides a session: its own header fields and the cookies of sign-ins under way.
+// otherHeaders is the space in bytes for everything else in a request's header: the browser's own fields, and the
+// cookies of sign-ins in progress.
 const otherHeaders = 2500
 
-// headerLimitError is a session that the router would not read again: its visitor would be answered 431 until they
-// delete the cookie.
+// headerLimitError reports a session cookie that the router would refuse to read. The user would get status 431 until
+// they delete the cookie.
 type headerLimitError struct{ size, limit int }
 
 func (e *headerLimitError) Error() string {
@@ -255,28 +257,28 @@ func (e *headerLimitError) Error() string {
 		"set its limit (ReadBufferSize of fiber.Config) to 16384 or more, or keep less in the session", e.size, e.limit)
 }
 
-// noteMalformed logs why a request with an Authorization header of ours presents no session.
+// noteMalformed logs why the request's Authorization header has no bearer token.
 func (p *presented) noteMalformed(ctx context.Context) {
 	if _, _, err := p.at.bearer(); p.borne && err != nil {
 		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: mistake(err)}, p.at.attrs()...)
 	}
 }
 
-// replacement is what a response of this process did to the session token that its request had presented. A higher one
-// outweighs a lower one.
+// replacement is how a response of this process changed the session token of its request. A higher value takes
+// precedence over a lower one.
 type replacement int
 
 const (
-	tokenRenewed  replacement = iota + 1 // the same session continues with a later token
-	tokenUpdated                         // so it does, with other claims
-	sessionOver                          // signed out
-	tokenReplaced                        // another session has taken its place, or the same one with another ID
+	tokenRenewed  replacement = iota + 1 // the same session continues with a newer token
+	tokenUpdated                         // the same session continues with other claims
+	sessionOver                          // the user signed out
+	tokenReplaced                        // another session started, or the session got another ID
 )
 
 const (
-	// replacedFor is how long a replacement is remembered: longer than a request lasts.
+	// replacedFor is how long a replacement is remembered. It is longer than any request.
 	replacedFor = 5 * time.Minute
-	// maxReplaced bounds how many are remembered.
+	// maxReplaced is the maximum number of remembered replacements.
 	maxReplaced = 1 << 13
 )
 
@@ -294,7 +296,7 @@ type replacements struct {
 
 	mu      sync.Mutex
 	entries map[uint64]replacedToken
-	oldest  []uint64 // keys of entries, by time
+	oldest  []uint64 // keys of entries, oldest first
 }
 
 type replacedToken struct {
@@ -310,7 +312,7 @@ func newReplacements(now func() time.Time) *replacements {
 // position returns the number of the last replacement, to compare later ones with.
 func (r *replacements) position() uint64 { return r.last.Load() }
 
-// note remembers a replacement and returns its number.
+// note records a replacement and returns its number.
 func (r *replacements) note(token string, by replacement) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -339,7 +341,7 @@ func (r *replacements) of(token string, position uint64) (by replacement, since 
 	return entry.by, entry.seq > position
 }
 
-// noteReplaced remembers that the response to this request replaces the session token that it presented.
+// noteReplaced records that the response to this request replaces the session token of the request.
 func (p *presented) noteReplaced(by replacement) {
 	if value := p.value(); value != "" {
 		p.arrived = p.replaced.note(value, by)
@@ -351,7 +353,7 @@ func (p *presented) noteReplaced(by replacement) {
 func (p *presented) mayRenew(updates bool) bool {
 	by, since := p.replaced.of(p.value(), p.arrived)
 	switch {
-	case by == 0, p.borne && by != sessionOver: // a client with a bearer token keeps it itself
+	case by == 0, p.borne && by != sessionOver: // such a client stores its token itself
 		return true
 	}
 	switch by {
@@ -363,7 +365,7 @@ func (p *presented) mayRenew(updates bool) bool {
 	return false
 }
 
-// clearEnded returns the cookies that clear a session that has ended, none if the browser has another one by now.
+// clearEnded returns the cookies that clear an ended session. It returns none if the browser has a newer session.
 func (p *presented) clearEnded() []Cookie {
 	if by, since := p.replaced.of(p.value(), p.arrived); since || by == tokenReplaced || by == tokenUpdated {
 		return nil
@@ -371,8 +373,8 @@ func (p *presented) clearEnded() []Cookie {
 	return p.clear()
 }
 
-// outdatedForm reports whether the session cookie is to be written again although the session is the same: it is sealed
-// with an earlier secret, or in other chunks than its value needs.
+// outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
+// if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
 func (p *presented) outdatedForm() bool {
 	if p.borne {
 		return false

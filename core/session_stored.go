@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// storedSessions makes and finds the records of the database strategy, where the cookie holds a random token.
+// storedSessions creates and finds the sessions of StrategyDatabase. The cookie contains a random token.
 type storedSessions struct {
 	config   SessionConfig
 	audience string
@@ -21,13 +21,13 @@ type storedSessions struct {
 	now      func() time.Time
 	rand     io.Reader
 	cleaning *cleaning
-	// facts: sessions carry their facts.
+	// facts reports whether tokens contain the authentication time and methods.
 	facts bool
-	// records are those of sessions, nil where none are kept.
+	// records stores the records of sessions. It is nil if there are none.
 	records *sessionRecords
 }
 
-// find looks a session up and removes it when it has expired. ErrNotFound: there is none, for certain.
+// find looks up a session, and deletes it if it has expired. ErrNotFound means that there is no session.
 func (s *storedSessions) find(ctx context.Context, token string) (*store.Session, *User, error) {
 	type found struct {
 		session *store.Session
@@ -54,7 +54,7 @@ func (s *storedSessions) find(ctx context.Context, token string) (*store.Session
 	return f.session, f.user, nil
 }
 
-// create stores a session with a fresh token in sessions, which is the store or a transaction of it.
+// create stores a session with a new token. sessions is the store, or a transaction of it.
 func (s *storedSessions) create(
 	ctx context.Context, sessions store.SessionStore, userID string, by authentication,
 ) (*store.Session, error) {
@@ -69,9 +69,9 @@ func (s *storedSessions) create(
 	return record, guard("Store.CreateSession", func() error { return sessions.CreateSession(ctx, &kept) })
 }
 
-// newToken makes the text of a token. It ends in the facts of the session, where it has them, else under
-// Session.AbsoluteMaxAge in when the session began: a record has no column for it, and a client that changes it
-// presents a token that no store knows.
+// newToken returns a new token. If sessions carry facts, the token ends with them (see appendFacts). Otherwise, with
+// Session.AbsoluteMaxAge, it ends with the start of the session, because the table has no column for it. The store does
+// not find a token that a client has changed.
 func (s *storedSessions) newToken(by authentication) (token string, err error) {
 	if s.config.GenerateToken == nil {
 		token, err = uuid(s.rand)
@@ -88,7 +88,7 @@ func (s *storedSessions) newToken(by authentication) (token string, err error) {
 	return token, err
 }
 
-// extend moves the end of a session that is used, where it is due. It reports whether it was.
+// extend extends a session that is used, if it is due. It reports whether the session was extended.
 func (s *storedSessions) extend(ctx context.Context, record *store.Session) (extended bool, err error) {
 	token := string(record.Token)
 	due := record.Expires.Add(s.config.UpdateAge - s.config.MaxAge)
@@ -104,7 +104,7 @@ func (s *storedSessions) extend(ctx context.Context, record *store.Session) (ext
 	return true, nil
 }
 
-// delete removes the record of a token and returns it.
+// delete deletes the session of a token and returns it.
 func (s *storedSessions) delete(ctx context.Context, token string) (*store.Session, error) {
 	kept := s.atRest(token)
 	record, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
@@ -116,7 +116,7 @@ func (s *storedSessions) delete(ctx context.Context, token string) (*store.Sessi
 	return record, err
 }
 
-// end is when a session ends at the latest; zero: never.
+// end returns when Session.AbsoluteMaxAge ends the session. The zero time means no limit.
 func (s *storedSessions) end(token string) time.Time {
 	if s.config.AbsoluteMaxAge == 0 {
 		return time.Time{}
@@ -125,19 +125,19 @@ func (s *storedSessions) end(token string) time.Time {
 		return at.Add(s.config.AbsoluteMaxAge)
 	}
 	at, err := strconv.ParseInt(token[strings.LastIndexByte(token, '.')+1:], 36, 64)
-	if err != nil { // made before the limit was set
+	if err != nil { // created before the limit was set
 		return time.Time{}
 	}
 	return time.Unix(at, 0).Add(s.config.AbsoluteMaxAge)
 }
 
-// endsAt reports whether a session has come to where it cannot be extended.
+// endsAt reports whether a session cannot be extended any more.
 func (s *storedSessions) endsAt(token string, expires time.Time) bool {
 	end := s.end(token)
 	return !end.IsZero() && !end.After(expires)
 }
 
-// until is when a session that is used now ends.
+// until returns the expiry of a session that is used now.
 func (s *storedSessions) until(token string) time.Time {
 	expires := s.now().Add(s.config.MaxAge)
 	if end := s.end(token); !end.IsZero() && end.Before(expires) {
@@ -146,7 +146,8 @@ func (s *storedSessions) until(token string) time.Time {
 	return expires
 }
 
-// atRest is a session token as the store has it: with an audience one that no Auth of another audience finds.
+// atRest returns a session token as the store contains it. With an audience the result is different for each audience,
+// so that no other Auth finds the session.
 func (s *storedSessions) atRest(token string) string {
 	switch {
 	case s.audience != "":
@@ -158,12 +159,12 @@ func (s *storedSessions) atRest(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A token of the database strategy has the facts of its session in its text, as the table of Auth.js has no column for
-// them: "<random>.k<seconds in base 36>.<methods>". The seconds are those of the authentication. If the session began
-// at another time, that follows after a hyphen; "0" means that no authentication is known. A client that changes the
-// facts presents a token that no store knows.
+// A token of StrategyDatabase contains the authentication time and methods of its session, because the table of Auth.js
+// has no column for them: "<random>.k<seconds in base 36>.<methods>". The seconds are the authentication time, or "0"
+// if it is unknown. If the session started at another time, that time follows after a hyphen. The store does not find a
+// token whose facts a client has changed.
 
-// appendFacts adds the facts of a session that begins at start to the text of its token.
+// appendFacts appends the facts of a session that starts at start to its token.
 func appendFacts(token string, start time.Time, by authentication) string {
 	var b strings.Builder
 	at := max(by.time.Unix(), 0)
@@ -181,7 +182,7 @@ func appendFacts(token string, start time.Time, by authentication) string {
 	return b.String()
 }
 
-// factsIn reads the facts of a token. The zero time: it has none, or no authentication is known.
+// factsIn returns the facts in a token. The zero time means that the token has none, or that the time is unknown.
 func factsIn(token string) (at time.Time, methods []Method) {
 	authenticated, _, list, ok := readFacts(token)
 	if !ok {
@@ -198,7 +199,7 @@ func factsIn(token string) (at time.Time, methods []Method) {
 	return at, methods
 }
 
-// startIn returns when the session of a token began; zero: its facts do not say.
+// startIn returns the start of a session from its token. It is zero if the token does not contain it.
 func startIn(token string) time.Time {
 	_, start, _, ok := readFacts(token)
 	if !ok {

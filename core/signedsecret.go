@@ -11,23 +11,23 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// SignedSecret describes client secrets that are JSON Web Tokens, as Apple wants them: each token request has its own,
-// which is good for five minutes.
+// SignedSecret creates client secrets that are JSON Web Tokens, as Apple requires. Each token request has a new one,
+// which is valid for five minutes.
 type SignedSecret struct {
-	// Key is the private key that signs, as text that [ParseClientKey] reads; KeyID is the service's name for it.
+	// Key is the private key, in a format that [ParseClientKey] reads. KeyID is the provider's ID of the key.
 	Key   Secret
 	KeyID string
-	// Alg is the algorithm that the service wants, such as "ES256": a key of another kind is refused.
+	// Alg is the algorithm that the provider requires, such as "ES256". A key for another algorithm is an error.
 	Alg string
-	// Issuer is the service's name for the owner of the key, Audience the service's own.
+	// Issuer is the claim iss: the provider's ID of the owner of the key. Audience is the claim aud: the provider itself.
 	Issuer, Audience string
 }
 
-// signedSecretAge is how long a signed secret is good.
+// signedSecretAge is the lifetime of a signed secret.
 const signedSecretAge = 5 * time.Minute
 
-// Maker returns a function for MakeClientSecret of an [OAuthProvider]. It fails when the description is incomplete or
-// the key is not one for Alg; its errors hold nothing of the key.
+// Maker returns a function for MakeClientSecret of an [OAuthProvider]. It returns an error if a field is missing or if
+// the key does not match Alg. Errors do not contain the key.
 func (s SignedSecret) Maker() (func(clientID string, now time.Time) (Secret, error), error) {
 	if s.KeyID == "" || s.Issuer == "" || s.Audience == "" {
 		return nil, errors.New("core: signed client secret: KeyID, Issuer and Audience are needed")
@@ -47,7 +47,7 @@ func (s SignedSecret) Maker() (func(clientID string, now time.Time) (Secret, err
 	}
 	issuer, audience := s.Issuer, s.Audience
 	return func(clientID string, now time.Time) (Secret, error) {
-		token, err := jwt.Signed(signer).Claims(map[string]any{ // aud as a text, which jwt.Claims would put into a list
+		token, err := jwt.Signed(signer).Claims(map[string]any{ // aud as a string; jwt.Claims would write an array
 			"iss": issuer, "sub": clientID, "aud": audience, "iat": now.Unix(), "exp": now.Add(signedSecretAge).Unix(),
 		}).Serialize()
 		return Secret(token), err

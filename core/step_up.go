@@ -15,17 +15,16 @@ import (
 )
 
 const (
-	// stepUpCookie is the name, among the cookies of plugins, of the one with the requested step-up.
+	// stepUpCookie is the plugin cookie with the requested step-up.
 	stepUpCookie = "step-up"
-	// stepUpFor is how long the browser keeps it.
+	// stepUpFor is the lifetime of that cookie.
 	stepUpFor = 15 * time.Minute
-	// stepUpAge is the age that a sign-in may have if the guard names none.
+	// stepUpAge is the maximum age of a sign-in if the guard does not specify one.
 	stepUpAge = 5 * time.Minute
 )
 
-// requestedStepUp is what a guard requires of a user who must authenticate again. The browser keeps it, encrypted,
-// until the user has done so. It only decides what the provider is asked and which page follows: [Session.AuthTime]
-// never depends on it.
+// requestedStepUp is the requirement of a guard that the user authenticates again. It is in an encrypted cookie until
+// then. It only determines the request to the provider and the next page: [Session.AuthTime] never depends on it.
 type requestedStepUp struct {
 	// MaxAge is StepUp.MaxAge in seconds, rounded down.
 	MaxAge int64 `json:"age"`
@@ -37,7 +36,7 @@ func (ps *parts) requestStepUp(v *arrival, by *StepUp) (Cookie, error) {
 	return ps.cookie(v, stepUpCookie, request, ps.now().Add(stepUpFor))
 }
 
-// requestedStepUp returns the step-up that a guard has requested of this browser.
+// requestedStepUp returns the step-up that a guard has requested from this browser.
 func (ps *parts) requestedStepUp(v *arrival) (request requestedStepUp, found bool) {
 	found = ps.kept(v, stepUpCookie, &request)
 	return request, found
@@ -52,11 +51,11 @@ func (r requestedStepUp) accepts(at, now time.Time) bool {
 	return now.Sub(at) <= limit
 }
 
-// noLoginPrompt are the issuers that refuse prompt=login as an unknown value. They can ask for the account alone.
+// noLoginPrompt are the issuers that reject prompt=login as an unknown value. They support prompt=select_account only.
 var noLoginPrompt = []string{"https://accounts.google.com"}
 
-// askToAuthenticate adds to an authorization request what has the provider authenticate the user again, if a guard has
-// requested that and a user is signed in (OpenID Connect Core section 3.1.2.1).
+// askToAuthenticate adds max_age and prompt to an authorization request, if a guard has requested a step-up and a user
+// is signed in. They make the provider authenticate the user again (OpenID Connect Core section 3.1.2.1).
 func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.Values) (url.Values, error) {
 	if f.Type != TypeOIDC {
 		return further, nil
@@ -89,8 +88,8 @@ func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.
 	return further, nil
 }
 
-// authenticatedAt returns the auth_time of the ID token, never later than now. known is false if there is none. A value
-// that is no time is the zero time.
+// authenticatedAt returns the auth_time of the ID token, at most now. known is false if there is none. An invalid value
+// is the zero time.
 func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
 	claim := t.Claims[authTime]
 	if claim == nil {
@@ -107,10 +106,10 @@ func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
 	return time.Unix(seconds, 0), true
 }
 
-// dateAuthentication finds out when the user of a sign-in with a provider authenticated there. A provider may sign in a
-// user without asking them anything. So a sign-in while a user is signed in is recent only if the provider says so in
-// the ID token, or the configuration does; otherwise the AuthTime of the current session stays. A sign-in that no user
-// was signed in for, and a switch to another user, count as now if the ID token has no auth_time.
+// dateAuthentication determines when the provider authenticated the user. A provider may sign in a user without any
+// interaction. So if a user is already signed in, the sign-in counts as recent only if the ID token or the
+// configuration says so. Otherwise the AuthTime of the current session stays. If no user was signed in, or if the
+// sign-in switches to another user, the time is now unless the ID token has an auth_time.
 func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity) error {
 	if id.client == nil || !s.sessions.facts {
 		return nil
@@ -133,7 +132,7 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	return nil
 }
 
-// currentAuthTime returns when the user of the current session authenticated; zero: not known.
+// currentAuthTime returns when the user of the current session authenticated. The zero time means unknown.
 func (s *sessions) currentAuthTime(ctx context.Context, p *presented) (at time.Time, err error) {
 	if s.config.Strategy == StrategyJWT {
 		token, err := p.live(ctx)
@@ -150,8 +149,8 @@ func (s *sessions) currentAuthTime(ctx context.Context, p *presented) (at time.T
 	return at, err
 }
 
-// settleStepUp ends a requested step-up with a sign-in that is recent enough. If the sign-in is not, it reports stale:
-// the guard would object again.
+// settleStepUp completes a requested step-up if the sign-in is recent enough. If it is not, stale is true: the guard
+// would refuse the session again.
 func (s *signIns) settleStepUp(c *call, out *outcome, who member) (stale bool) {
 	request, requested := s.parts.requestedStepUp(&c.arrival)
 	if !requested || who.keeps {
@@ -166,12 +165,12 @@ func (s *signIns) settleStepUp(c *call, out *outcome, who member) (stale bool) {
 	return false
 }
 
-// staleSignIn tells the sign-in page that a provider has not authenticated the user again.
+// staleSignIn is the error code of the sign-in page if a provider has not authenticated the user again.
 const staleSignIn = "StaleSignIn"
 
-// stalePage is the response to a step-up that the provider did not confirm: the sign-in page with the reason, all
-// methods and a link to sign out. It redirects nowhere, and an application's own sign-in page is not used: either could
-// start the same sign-in again.
+// stalePage returns the response to a step-up that the provider did not confirm: the sign-in page with the reason, all
+// sign-in methods and a sign-out link. It never redirects and never uses the application's own sign-in page, because
+// either could start the same sign-in again.
 func (s *signIns) stalePage(ctx context.Context, c *call, out *outcome) *Response {
 	back := or(out.returnTo, c.callbackURL.now)
 	view := ui.SignInView{

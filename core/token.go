@@ -17,40 +17,40 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Token holds the claims of a session token under the jwt strategy (docs/protocol.md §4.3). They travel encrypted: the
-// browser carries them and cannot read them.
+// Token holds the claims of a session token under StrategyJWT (docs/protocol.md §4.3). The token is encrypted: the
+// browser stores it but cannot read it.
 type Token struct {
-	// Subject (sub) is the user's id.
+	// Subject (sub) is the user's ID.
 	Subject string
-	// Name, Email and Picture are the claims of the same names, empty when unknown.
+	// Name, Email and Picture are the claims of the same names. They are empty if unknown.
 	Name, Email, Picture string
-	// Null says which of them are null rather than absent (NullImage: Picture).
+	// Null marks the claims among them that are null rather than absent. NullImage marks Picture.
 	Null store.Nulls
-	// ID (jti) is a fresh UUID in each token issued.
+	// ID (jti) is a new UUID in each issued token.
 	ID string
-	// IssuedAt (iat) and Expires (exp) have whole seconds. They are set when a token is issued; changing them has no
+	// IssuedAt (iat) and Expires (exp) are in whole seconds. They are set when a token is issued; setting them has no
 	// effect.
 	IssuedAt, Expires time.Time
-	// Extra are all further claims. [Members.Merge] and [Members.Decode] give them a type of the application's own. In the
-	// Token of a [Session] that has facts, auth_time, amr, sid, ep and started_at are not among them: they are fields of
-	// the Session.
+	// Extra are all other claims. [Members.Merge] and [Members.Decode] convert them to and from a type of the application.
+	// In the Token of a [Session] with an ID, Extra does not contain auth_time, amr, sid, ep and started_at: they are
+	// fields of the Session.
 	Extra Members
 
-	kept tokenFacts // those of the token of such a session
-	// session is what revocable returned, once keyed is true.
+	kept tokenFacts // the claims of factClaims, if sessions have facts
+	// session is the result of revocable. It is set if keyed is true.
 	session [16]byte
 	keyed   bool
 }
 
-// LogValue shows whose token it is, by id.
+// LogValue returns the user ID, and no other claim.
 func (t Token) LogValue() slog.Value { return slog.GroupValue(slog.String("sub", t.Subject)) }
 
-// MarshalJSON writes the claims.
+// MarshalJSON returns the claims as a JSON object.
 func (t Token) MarshalJSON() ([]byte, error) {
 	return append(t.appendTimes(t.appendClaims([]byte{'{'})), '}'), nil
 }
 
-// appendClaims writes the claims that the application decides, without the braces.
+// appendClaims appends all claims except iat, exp and jti, without the braces.
 func (t *Token) appendClaims(dst []byte) []byte {
 	dst = exactjson.AppendField(dst, "name", t.Name, t.Null&store.NullName != 0)
 	dst = exactjson.AppendField(dst, "email", t.Email, t.Null&store.NullEmail != 0)
@@ -66,7 +66,7 @@ func (t *Token) appendClaims(dst []byte) []byte {
 	return exactjson.AppendMembers(dst, extra, t.writes)
 }
 
-// appendTimes writes the claims that issuing decides.
+// appendTimes appends iat, exp and jti.
 func (t *Token) appendTimes(dst []byte) []byte {
 	if !t.IssuedAt.IsZero() {
 		dst = strconv.AppendInt(exactjson.AppendName(dst, "iat"), t.IssuedAt.Unix(), 10)
@@ -88,22 +88,22 @@ func (t *Token) writes(name string) bool {
 	case "sub":
 		return t.Subject != ""
 	case "iat", "exp", "jti":
-		return true // never from outside
+		return true // set by appendTimes only
 	}
 	return false
 }
 
-// UnmarshalJSON reads claims. Names are matched exactly and may come once; a claim of an unexpected type is kept in
-// Extra.
+// UnmarshalJSON parses claims. Names are case-sensitive, and a repeated name is an error. A claim of an unexpected type
+// is stored in Extra.
 func (t *Token) UnmarshalJSON(data []byte) error {
 	return t.readClaims(string(data), false)
 }
 
-// readClaims reads claims, whose texts the token shares. With facts, the claims of facts go where core alone reaches
-// them.
+// readClaims parses claims. The fields of the token share the memory of the text. If facts is true, the claims of
+// factClaims are stored in t.kept instead of Extra, where only this package can change them.
 func (t *Token) readClaims(claims string, facts bool) error {
 	*t = Token{}
-	var own []byte // a copy of the claims, of which further ones are parts
+	var own []byte // a copy of the claims; values of Extra are slices of it
 	err := exactjson.ObjectSpans(claims, func(name string, start, end int) error {
 		raw, ok := claims[start:end], false
 		switch name {
@@ -126,7 +126,7 @@ func (t *Token) readClaims(claims string, facts bool) error {
 		default:
 			ok = facts && t.kept.take(name, raw)
 		}
-		if !ok { // a further claim, or one of a type of its own
+		if !ok { // another claim, or one with an unexpected type
 			if own == nil {
 				own, t.Extra = []byte(claims), Members{}
 			}
@@ -140,7 +140,7 @@ func (t *Token) readClaims(claims string, facts bool) error {
 	return nil
 }
 
-// read fills a claim that is text or null; it reports whether the value is either.
+// read sets a claim that is text or null. It reports whether the value is one of them.
 func (t *Token) read(raw string, into *string, null store.Nulls) (ok bool) {
 	if exactjson.IsNull(raw) {
 		t.Null |= null
@@ -150,7 +150,7 @@ func (t *Token) read(raw string, into *string, null store.Nulls) (ok bool) {
 	return ok
 }
 
-// readTime reads a NumericDate (RFC 7519 section 2) of whole seconds within the years that time.Time can print.
+// readTime parses a NumericDate (RFC 7519 section 2) in whole seconds. It accepts only years that time.Time can print.
 func readTime(raw string, at *time.Time) error {
 	n, ok := exactjson.Floor(raw)
 	if !ok || n < 0 || n > math.MaxInt32*100 {
@@ -169,7 +169,7 @@ func (t *Token) clone() *Token {
 	return &c
 }
 
-// shown is a copy for the application, with the facts among the further claims.
+// shown returns a copy for the application, with the claims of factClaims in Extra.
 func (t *Token) shown() *Token {
 	c := t.clone()
 	for i, raw := range c.kept {
@@ -181,34 +181,34 @@ func (t *Token) shown() *Token {
 	return c
 }
 
-// clockSkew is how far a token's times may be off.
+// clockSkew is the tolerance for the times in a token.
 const clockSkew = 15 * time.Second
 
-// sealer seals and opens claims: those of session tokens, and those of the cookies of sign-ins under way.
+// sealer encrypts and decrypts claims: those of session tokens, and those in the cookies of pending sign-ins.
 type sealer struct {
 	now  func() time.Time
 	rand io.Reader
 }
 
-// claims are what a sealed value says, but for the claims that sealing decides.
+// claims is the content of an encrypted value, without the claims that seal adds.
 type claims interface {
-	// appendClaims appends the members of a JSON object, without the braces, to dst that ends with the opening one.
+	// appendClaims appends the members of a JSON object, without the braces, to dst. dst ends with the opening brace.
 	appendClaims(dst []byte) []byte
 }
 
-// seal seals claims with iat, exp and a fresh jti (docs/protocol.md §4.3).
+// seal encrypts claims and adds iat, exp and a new jti (docs/protocol.md §4.3).
 func (s *sealer) seal(keys *jwe.Keyring, c claims, maxAge time.Duration) (string, error) {
 	return s.sealAt(s.now(), keys.Seal, c, maxAge)
 }
 
-// payloads has room for claims on their way into a token.
+// payloads is a pool of buffers for claims before they are encrypted.
 var payloads = sync.Pool{New: func() any { return new([]byte) }}
 
-// sealAt is seal with a moment for iat, and one of the ways in which a Keyring seals.
+// sealAt is seal with an explicit iat and an explicit method of the Keyring.
 func (s *sealer) sealAt(
 	now time.Time, seal func(jwe.IV, []byte) (string, error), c claims, maxAge time.Duration,
 ) (string, error) {
-	var drawn [32]byte // an ID, and then an IV
+	var drawn [32]byte // 16 bytes for the ID, 16 for the IV
 	if err := fillRandom(s.rand, drawn[:]); err != nil {
 		return "", err
 	}
@@ -222,7 +222,7 @@ func (s *sealer) sealAt(
 	return seal(jwe.IV(drawn[16:]), *room)
 }
 
-// open opens a sealed value and checks its times.
+// open decrypts a value and checks its times.
 func (s *sealer) open(keys *jwe.Keyring, sealed string) (*Token, error) {
 	payload, err := keys.Open(sealed)
 	if err != nil {
@@ -231,8 +231,8 @@ func (s *sealer) open(keys *jwe.Keyring, sealed string) (*Token, error) {
 	return s.readToken(payload, false)
 }
 
-// openSession opens the token of a session, which comes with request after request. It keeps the claims of facts, where
-// sessions have them, out of Extra.
+// openSession decrypts a session token. The same token is sent with many requests, so it uses the keyring's cache. If
+// facts is true, it keeps the claims of factClaims out of Extra.
 func (s *sealer) openSession(keys *jwe.Keyring, sealed string, facts bool) (*Token, error) {
 	payload, err := keys.OpenAgain(sealed)
 	if err != nil {
@@ -241,7 +241,7 @@ func (s *sealer) openSession(keys *jwe.Keyring, sealed string, facts bool) (*Tok
 	return s.readToken(payload, facts)
 }
 
-// readToken reads what a sealed value says, and checks its times.
+// readToken parses decrypted claims, and checks their times.
 func (s *sealer) readToken(payload string, facts bool) (*Token, error) {
 	t := &Token{}
 	if err := t.readClaims(payload, facts); err != nil {
@@ -252,7 +252,8 @@ func (s *sealer) readToken(payload string, facts bool) (*Token, error) {
 
 var errExpired = mistake(because(ReasonExpired, "token has expired"))
 
-// checkTimes checks when claims end, the zero time for never, and begin: notBefore is the JSON of nbf, empty for none.
+// checkTimes checks exp and nbf. The zero time means that the claims never expire. notBefore is the JSON value of nbf,
+// or empty.
 func (s *sealer) checkTimes(expires time.Time, notBefore string) error {
 	now := s.now()
 	if !expires.IsZero() && !expires.After(now.Add(-clockSkew)) {

@@ -10,25 +10,27 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// The claims that carry the facts of a session of the jwt strategy. Where sessions have facts core alone writes them:
-// the jwt callback, and so the data that a visitor posts, can neither change nor drop them.
+// The claims with the session ID, authentication time and methods of a StrategyJWT session (its "facts"). If sessions
+// have facts, only this package writes these claims. The jwt callback cannot change or remove them, and neither can the
+// data that a user posts.
 const (
-	// authTime is when the visitor proved who they are, in Unix seconds (OpenID Connect Core section 2).
+	// authTime is when the user authenticated, in Unix seconds (OpenID Connect Core section 2).
 	authTime = "auth_time"
-	// claimMethods are how they proved it (RFC 8176).
+	// claimMethods are the authentication methods (RFC 8176).
 	claimMethods = "amr"
-	// claimSession is random, and stays when the token is issued anew.
+	// claimSession is a random ID that renewed tokens keep.
 	claimSession = "sid"
-	// claimEpoch counts how often all sessions of the user had been ended when this one began; absent: never.
+	// claimEpoch is the user's revocation epoch at the start of the session: a counter that increases whenever all
+	// sessions of the user are ended. If it is absent, the epoch is zero.
 	claimEpoch = "ep"
-	// claimStart is when the session began, in Unix seconds; absent: at auth_time.
+	// claimStart is when the session started, in Unix seconds. If it is absent, the session started at auth_time.
 	claimStart = "started_at"
 )
 
-// factClaims are the claims of facts, in the order in which members are written.
+// factClaims are the names of these claims, in the order in which they are written.
 var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession, claimStart}
 
-// Where the claims stand in tokenFacts.
+// Indexes in tokenFacts.
 const (
 	factMethods = iota
 	factAuthTime
@@ -37,11 +39,11 @@ const (
 	factStart
 )
 
-// tokenFacts are the claims of facts as JSON, empty where one is absent. They are parts of the text of the token: to
-// put them into a map at every request costs more than to decrypt them.
+// tokenFacts are the values of factClaims as JSON. A value is empty if the claim is absent. The values are substrings
+// of the token: storing them in a map on every request would cost more than the decryption.
 type tokenFacts [len(factClaims)]string
 
-// take keeps a claim if it is one of facts.
+// take stores the value of a claim of factClaims. It reports whether the name is one of them.
 func (f *tokenFacts) take(name, raw string) bool {
 	i := slices.Index(factClaims[:], name)
 	if i >= 0 {
@@ -50,7 +52,7 @@ func (f *tokenFacts) take(name, raw string) bool {
 	return i >= 0
 }
 
-// append appends the claims to the object in dst.
+// append appends the claims to the JSON object in dst.
 func (f *tokenFacts) append(dst []byte) []byte {
 	for i, raw := range f {
 		if raw != "" {
@@ -60,7 +62,7 @@ func (f *tokenFacts) append(dst []byte) []byte {
 	return dst
 }
 
-// fact is a claim of facts, as JSON; empty: the token has none.
+// fact returns a claim of factClaims as JSON. It is empty if the token does not have the claim.
 func (t *Token) fact(i int) string {
 	if t.kept[i] != "" {
 		return t.kept[i]
@@ -68,8 +70,8 @@ func (t *Token) fact(i int) string {
 	return string(t.Extra[factClaims[i]])
 }
 
-// withFacts is a copy whose facts core keeps out of reach. The application, whose JWT.Decode made the token, may still
-// have it.
+// withFacts returns a copy that keeps the facts out of reach of the application. A copy is necessary because the
+// application's JWT.Decode made the token and may still use it.
 func (t *Token) withFacts() *Token {
 	own := *t
 	own.keyed = false
@@ -79,7 +81,7 @@ func (t *Token) withFacts() *Token {
 	return &own
 }
 
-// keepFacts puts the facts of a token into the one that the jwt callback made of it.
+// keepFacts copies the facts of the token before the jwt callback into the token that the callback returned.
 func (t *Token) keepFacts(before *Token) {
 	t.session, t.keyed = before.session, before.keyed
 	for i, name := range factClaims {
@@ -88,7 +90,7 @@ func (t *Token) keepFacts(before *Token) {
 	}
 }
 
-// setFacts writes the facts of a session that begins at start.
+// setFacts sets the facts of a session that starts at start.
 func (t *Token) setFacts(start time.Time, by authentication, sid string, epoch int64) error {
 	amr, err := json.Marshal(wellFormed(by.methods))
 	if err != nil {
@@ -113,8 +115,9 @@ func (t *Token) setFacts(start time.Time, by authentication, sid string, epoch i
 	return nil
 }
 
-// facts are the facts of a token: none, unless all are there. auth_time alone is there under Session.AbsoluteMaxAge
-// too, where it may be no more than when a token of Auth.js was issued.
+// facts returns the authentication time and methods of a token, or zero values if any of the claims is missing. A token
+// may have auth_time alone, because of Session.AbsoluteMaxAge. Then auth_time may only be the time when Auth.js issued
+// the token.
 func (t *Token) facts() (at time.Time, found []Method) {
 	methods, ok := readMethods(t.fact(factMethods))
 	if !ok || t.fact(factSession) == "" {
@@ -126,8 +129,8 @@ func (t *Token) facts() (at time.Time, found []Method) {
 	return at, methods
 }
 
-// start returns when the session of a token began, in Unix seconds: at the authentication, unless the token says
-// otherwise.
+// start returns when the session of a token started, in Unix seconds. This is the authentication time if the token has
+// no other value.
 func (t *Token) start() (seconds int64, ok bool) {
 	if seconds, ok = exactjson.Floor(t.fact(factStart)); ok {
 		return seconds, true
@@ -135,7 +138,7 @@ func (t *Token) start() (seconds int64, ok bool) {
 	return exactjson.Floor(t.fact(factAuthTime))
 }
 
-// publicID is the ID of the session of a token; empty: it began without facts.
+// publicID returns the session ID of a token. It is empty if the session started without facts.
 func (t *Token) publicID() string {
 	if raw := t.fact(factSession); len(raw) <= len(`""`) || raw[0] != '"' {
 		return ""
@@ -143,7 +146,8 @@ func (t *Token) publicID() string {
 	return idText(t.revocable())
 }
 
-// readMethods reads an array of methods; nil is one of them, another text is the application's.
+// readMethods parses a JSON array of methods. An empty array is valid. ok is false if the claim is not an array, so
+// that it is a claim of the application.
 func readMethods(raw string) ([]Method, bool) {
 	if len(raw) < len("[]") || raw[0] != '[' {
 		return nil, false
@@ -164,7 +168,8 @@ func readMethods(raw string) ([]Method, bool) {
 	return methods, true
 }
 
-// wellFormed leaves out what is no method: they stand in tokens, between hyphens.
+// wellFormed returns the methods that can be stored in a token, where a hyphen separates them: at most 8, of at most 8
+// lower-case letters and digits.
 func wellFormed(methods []Method) []Method {
 	out := make([]Method, 0, len(methods))
 	for _, m := range methods {
@@ -176,8 +181,8 @@ func wellFormed(methods []Method) []Method {
 	return out
 }
 
-// revocable is what the log calls the session of a token. One that began without facts goes by the token's own ID,
-// which the next token of the session does not have.
+// revocable returns the ID of a token's session in the revocation log. A session that started without facts has none.
+// Then the ID is derived from the token's jti, which changes with the next token.
 func (t *Token) revocable() [16]byte {
 	if t.keyed {
 		return t.session
@@ -189,7 +194,7 @@ func (t *Token) revocable() [16]byte {
 	return t.session
 }
 
-// epoch is the epoch under which the session of a token began; those of Auth.js began before all of them.
+// epoch returns the revocation epoch at the start of a token's session. It is zero for tokens that Auth.js issued.
 func (t *Token) epoch() int64 {
 	n, _ := exactjson.Int64(t.fact(factEpoch))
 	return n

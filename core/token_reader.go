@@ -14,48 +14,50 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// TokenOptions are the options of [NewTokenReader]. They say what the Config of the application says that issues the
+// TokenOptions are the options of [NewTokenReader]. They must match the Config of the application that issues the
 // tokens.
 type TokenOptions struct {
-	// Secrets are those of the application, the newest first; empty: AUTH_SECRET, with AUTH_SECRET_1, _2 and _3 in front
-	// of it.
+	// Secrets are the secrets of the application, the newest first. The default is AUTH_SECRET, preceded by AUTH_SECRET_1,
+	// _2 and _3.
 	Secrets []Secret
-	// Audience is the application's Config.Audience.
+	// Audience is the Config.Audience of the application.
 	Audience string
-	// CookieName is the name of the session cookie, with its prefix, where Config.Cookies gives it another one; empty:
-	// authjs.session-token.
+	// CookieName is the full name of the session cookie, if Config.Cookies changes it. The default is
+	// authjs.session-token, with the prefix that Secure selects.
 	CookieName string
-	// Secure says whether the name has the prefix "__Secure-", where CookieName is empty. Auto: either name will do, and
-	// the one with the prefix goes first.
+	// Secure says whether the cookie name has the prefix "__Secure-". It is ignored if CookieName is set. By default both
+	// names are accepted, and the name with the prefix is tried first.
 	Secure Toggle
-	// Salt is what keys are derived with beside the secrets; empty: the name of the cookie, as applications have it. A
-	// token in a header has no cookie: it may have been sealed with each of the names.
+	// Salt is the salt of the key derivation. The default is the name of the cookie, as in the application. For a token in
+	// the Authorization header, the reader tries each possible cookie name.
 	Salt string
-	// Decode replaces the decryption, as JWTConfig.Decode does; nil: that of docs/protocol.md §4.1.
+	// Decode replaces the decryption, like JWTConfig.Decode. If it is nil, tokens are decrypted as in docs/protocol.md
+	// §4.1.
 	Decode func(ctx context.Context, p DecodeParams) (*Token, error)
-	// Logger gets a line at level debug that says why a request has no token; nil: slog.Default.
+	// Logger receives a debug line with the reason if a request has no valid token. The default is slog.Default().
 	Logger *slog.Logger
-	// Now is the clock, nil: time.Now. Getenv reads the environment in NewTokenReader, nil: os.Getenv. Both are for tests.
+	// Now is the clock. The default is time.Now. Getenv reads the environment in NewTokenReader. The default is os.Getenv.
+	// Both are for tests.
 	Now    func() time.Time
 	Getenv func(string) string
 }
 
-// TokenReader reads the session tokens that an application issues under the jwt strategy, for a service beside it that
-// has its secret and no Auth (docs/protocol.md §4.5). [Auth.Token] does the same within the application. Make it once,
-// with [NewTokenReader]; it is safe for concurrent use.
+// TokenReader reads the session tokens that an application issues under StrategyJWT. It is for a separate service that
+// has the application's secret but no Auth (docs/protocol.md §4.5). Inside the application, use [Auth.Token]. Create
+// one with [NewTokenReader]. It is safe for concurrent use.
 type TokenReader struct {
 	jwt     *jwtSessions
-	cookies []*cookieSet // whose session tokens are read; the one that comes first goes first
+	cookies []*cookieSet // the possible session cookies, in the order in which they are tried
 	logger  *slog.Logger
-	// headerFirst: where the header speaks of a bearer token no cookie counts, as Session.Bearer has it.
+	// headerFirst means that a bearer token in the header replaces the cookie, as with Session.Bearer.
 	headerFirst bool
 }
 
-// NewTokenReader returns a reader of session tokens. Its errors name an option and the fix: there are no Secrets, or
-// CookieName is no name of a cookie.
+// NewTokenReader returns a reader of session tokens. It returns an error if there are no Secrets or if CookieName is
+// not a valid cookie name. The error names the option and the fix.
 func NewTokenReader(o TokenOptions) (*TokenReader, error) {
 	c := Config{Secrets: o.Secrets, Audience: o.Audience, Logger: o.Logger, Now: o.Now, Getenv: o.Getenv}
-	c.InsecureNoLimits = true // it limits nothing
+	c.InsecureNoLimits = true // a reader limits nothing
 	defaults(&c)
 	readSecrets(&c)
 	if len(c.Secrets) == 0 {
@@ -86,7 +88,7 @@ func NewTokenReader(o TokenOptions) (*TokenReader, error) {
 	return t, nil
 }
 
-// names are the names that the session cookie may have.
+// names returns the possible names of the session cookie.
 func (o *TokenOptions) names() []string {
 	plain := cookieFamily(o.Audience) + "session-token"
 	switch {
@@ -100,11 +102,12 @@ func (o *TokenOptions) names() []string {
 	return []string{"__Secure-" + plain, plain}
 }
 
-// Token returns the claims of the session token in a request's header: that of the cookie, else "Authorization:
-// Bearer". nil without an error means that there is none that is good, and the log says at level debug why. An error
-// means that this could not be found out: Decode panicked. A reader knows neither JWTConfig.Revoked nor
-// SessionConfig.AbsoluteMaxAge of the application, nor what its SessionConfig.Revocation has ended: compare ID and
-// IssuedAt yourself where it takes sessions back.
+// Token returns the claims of the session token in a request's header: of the session cookie, or else of
+// "Authorization: Bearer". It returns nil without an error if there is no valid token; the log has the reason at level
+// debug. An error means that the result is unknown, because Decode panicked.
+//
+// A reader does not apply the application's JWTConfig.Revoked, SessionConfig.AbsoluteMaxAge and
+// SessionConfig.Revocation. If the application revokes sessions, compare ID and IssuedAt yourself.
 func (t *TokenReader) Token(ctx context.Context, header http.Header) (*Token, error) {
 	token, err := t.read(ctx, header)
 	if errors.Is(err, ErrSessionToken) {
@@ -120,7 +123,7 @@ func (t *TokenReader) Token(ctx context.Context, header http.Header) (*Token, er
 	return token, nil
 }
 
-// RawToken returns the text of the token that [TokenReader.Token] would read, unchecked: "" for none.
+// RawToken returns the token that [TokenReader.Token] would read, without checking it. It is empty if there is none.
 func (t *TokenReader) RawToken(header http.Header) string {
 	text, alone, _ := t.inHeader(header)
 	if alone {
@@ -135,7 +138,7 @@ func (t *TokenReader) RawToken(header http.Header) string {
 	return text
 }
 
-// inHeader returns the token of the Authorization header; alone: no cookie counts beside it.
+// inHeader returns the token in the Authorization header. alone means that the cookies are ignored.
 func (t *TokenReader) inHeader(header http.Header) (text string, alone bool, err error) {
 	if t.headerFirst {
 		if text, alone, err = bearerIn(header); alone {
@@ -146,8 +149,8 @@ func (t *TokenReader) inHeader(header http.Header) (text string, alone bool, err
 	return text, false, err
 }
 
-// read returns the claims, or why there are none. A header is looked at where no session cookie came, or before it, as
-// headerFirst says.
+// read returns the claims, or the reason why there are none. It tries the Authorization header after the cookies, or
+// instead of them if headerFirst is set.
 func (t *TokenReader) read(ctx context.Context, header http.Header) (token *Token, err error) {
 	text, alone, noText := t.inHeader(header)
 	jar, why := cookie.Parse(header["Cookie"]), error(nil)
@@ -182,7 +185,7 @@ func (t *TokenReader) read(ctx context.Context, header http.Header) (token *Toke
 	return nil, why
 }
 
-// open returns the claims of a token that is genuine and still good.
+// open returns the claims of a token that is valid and not revoked.
 func (t *TokenReader) open(ctx context.Context, set *cookieSet, value string) (*Token, error) {
 	token, err := t.jwt.decode(ctx, set, value)
 	if err == nil {
@@ -194,16 +197,16 @@ func (t *TokenReader) open(ctx context.Context, set *cookieSet, value string) (*
 	return token, nil
 }
 
-// tokenReaders are the readers of an Auth, by what is known of a request's origin.
+// tokenReaders are the readers of an Auth for the possible origins of a request.
 type tokenReaders struct{ https, http, unknown TokenReader }
 
-// newTokenReaders makes the readers of an Auth. On an https origin the cookie without prefix is not looked at:
-// neighbours on plain http can set it. Where the origin is http the visitor's may be https, in front of a server that
-// ends TLS and does not say so; where a header is all there is, nothing is known.
+// newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
+// because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
+// without telling the server. If the request has only a header, the origin is unknown.
 func newTokenReaders(s *site, jwt *jwtSessions) tokenReaders {
 	plain, secure := s.cookieSets[0], s.cookieSets[1]
 	reader := func(cookies ...*cookieSet) TokenReader {
-		if plain == secure { // UseSecureCookies decides
+		if plain == secure { // UseSecureCookies is set
 			cookies = cookies[:1]
 		}
 		return TokenReader{jwt: jwt, cookies: cookies, logger: s.log.logger, headerFirst: s.bearers}
@@ -211,7 +214,7 @@ func newTokenReaders(s *site, jwt *jwtSessions) tokenReaders {
 	return tokenReaders{https: reader(secure), http: reader(plain, secure), unknown: reader(secure, plain)}
 }
 
-// of is the reader for a request.
+// of returns the reader for a request.
 func (t *tokenReaders) of(s *site, r *Request) (*TokenReader, error) {
 	if len(r.Hosts) == 0 && !s.pinned {
 		return &t.unknown, nil
@@ -232,8 +235,8 @@ var (
 	errBadEscapes = errors.New("the Authorization header has broken percent-encoding")
 )
 
-// bearer returns the token of an Authorization header, percent-decoded. Two headers, another scheme or broken encoding
-// are an error, as is no header.
+// bearer returns the percent-decoded token of an Authorization header. A missing header, two headers, another scheme
+// and invalid percent-encoding are errors.
 func bearer(h http.Header) (string, error) {
 	values := h["Authorization"]
 	if len(values) == 0 {
@@ -250,15 +253,18 @@ func bearer(h http.Header) (string, error) {
 	return token, nil
 }
 
-// Token returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer". nil
-// without an error means that nobody is signed in: no token came, or one that cannot be read, has expired or was
-// revoked; the log says at level debug which. An error means that this could not be found out, and is never to be taken
-// for "not signed in": JWT.Revoked failed, or the request is not for a host of ours. It runs no callback but
-// JWT.Revoked and renews nothing. It queries the store only for sessions that Session.Revocation has ended, outside of
-// the request, and for the user of a session that began before a plugin verified the user's address.
+// Token returns the claims of the session token in a request: of the session cookie, or else of "Authorization:
+// Bearer". It returns nil without an error if the user is not signed in: the request has no token, or the token cannot
+// be decrypted, has expired or was revoked. The log has the reason at level debug. An error means that the result is
+// unknown; do not treat it as "not signed in". This is so if JWT.Revoked fails or if the request is for an unknown
+// host.
 //
-// A Request with nothing but its Header will do, where the application has no more: both names of the session cookie
-// count then. [NewTokenReader] is for services that have the secret and no Auth.
+// Token calls no callback except JWT.Revoked, and it renews nothing. It reads the store in two cases: in the
+// background, for the revocation list of Session.Revocation, and for the user of a session that started before a plugin
+// verified the user's email address.
+//
+// A Request with only its Header is sufficient. Then both names of the session cookie count. For a service without an
+// Auth, use [NewTokenReader].
 func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
@@ -287,8 +293,9 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	return token, nil
 }
 
-// RawToken returns the text of the token that a request carries, unchecked: "" for none. An error means that it is not
-// known which cookie would carry it: the request is not for a host of ours, or the function of [PerRequest] failed.
+// RawToken returns the session token in a request, without checking it. It is empty if there is none. An error means
+// that the name of the session cookie is unknown: the request is for an unknown host, or the function of [PerRequest]
+// failed.
 func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
@@ -304,7 +311,8 @@ func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
 	return reader.RawToken(r.Header), nil
 }
 
-// SealToken makes a session token as Auth.js does, for tests and tools: salt is the session cookie's name.
+// SealToken encrypts a session token in the format of Auth.js, for tests and tools. salt is the name of the session
+// cookie.
 func (a *Auth) SealToken(t *Token, salt string, maxAge time.Duration) (string, error) {
 	if err := configured(a, "SealToken"); err != nil {
 		return "", err
@@ -316,7 +324,7 @@ func (a *Auth) SealToken(t *Token, salt string, maxAge time.Duration) (string, e
 	return a.sessions.jwt.seal(keys, t, maxAge)
 }
 
-// OpenToken reads what SealToken makes.
+// OpenToken decrypts a token of SealToken.
 func (a *Auth) OpenToken(sealed, salt string) (*Token, error) {
 	if err := configured(a, "OpenToken"); err != nil {
 		return nil, err

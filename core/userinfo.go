@@ -15,12 +15,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// optionalUserinfo is how long a sign-in waits for a userinfo response that it can do without.
+// optionalUserinfo is the timeout of a userinfo request whose failure does not fail the sign-in.
 const optionalUserinfo = 3 * time.Second
 
-// completedClaims returns the claims of the ID token, and those of the userinfo endpoint where the ID token has neither
-// a name nor an email although they were requested: OpenID Connect Core section 5.4 lets a provider return the claims
-// of scopes there alone, and several do. The sign-in does not depend on the response.
+// completedClaims returns the claims of the ID token. If name and email were requested but the ID token has neither, it
+// adds the claims of the userinfo endpoint: OpenID Connect Core section 5.4 lets a provider return the claims of scopes
+// only there, and several do. The sign-in does not depend on the response.
 func (f *oauthFlow) completedClaims(ctx context.Context, c *call, at oauth.Endpoints, tokens *TokenSet) Profile {
 	claims := tokens.Claims
 	if claims.First("name", "email") != "" || !f.client.HasUserinfo(at) || !f.requestedProfile(tokens) {
@@ -37,8 +37,7 @@ func (f *oauthFlow) completedClaims(ctx context.Context, c *call, at oauth.Endpo
 	return withUserinfo(claims, userinfo)
 }
 
-// requestedProfile reports whether the access token was requested for the scope profile or email, and not granted for
-// less.
+// requestedProfile reports whether the scope profile or email was requested and granted.
 func (o *oauthClient) requestedProfile(tokens *TokenSet) bool {
 	scope := or(tokens.Scope, or(o.sentParam("scope"), o.requestedScope()))
 	for name := range strings.FieldsFuncSeq(scope, func(r rune) bool { return r == ' ' || r == ',' || r == '+' }) {
@@ -49,9 +48,9 @@ func (o *oauthClient) requestedProfile(tokens *TokenSet) bool {
 	return false
 }
 
-// withUserinfo returns the claims of an ID token with those that only the userinfo response has. The ID token goes
-// first: it is signed. Claims about the token itself are taken from the ID token only. The claims that vouch for an
-// email are taken only from the source of that email.
+// withUserinfo adds to the claims of an ID token the claims that only the userinfo response has. The ID token takes
+// precedence, because it is signed. Claims about the token itself are taken from the ID token only. The claims that
+// vouch for an email address are taken from the source of that address only.
 func withUserinfo(claims, userinfo Profile) Profile {
 	all := maps.Clone(claims)
 	for name, value := range userinfo {
@@ -79,7 +78,8 @@ func aboutToken(name string) bool {
 	return false
 }
 
-// Get asks url with the access token as bearer and reads the answer. Headers come in pairs of name and value.
+// Get sends a GET request with the access token as bearer token and parses the response. headers are pairs of name and
+// value.
 func (r *UserinfoRequest) Get(ctx context.Context, url string, headers ...string) (Profile, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *UserinfoRequest) Get(ctx context.Context, url string, headers ...string
 	return r.Do(request)
 }
 
-// Do sends a request and reads the answer: an object, with a status of success.
+// Do sends a request and parses the response, which must be a JSON object with status 2xx.
 func (r *UserinfoRequest) Do(request *http.Request) (Profile, error) {
 	body, err := r.Tokens.Send(request)
 	if err != nil {
@@ -101,15 +101,15 @@ func (r *UserinfoRequest) Do(request *http.Request) (Profile, error) {
 	return decodeProfile(body)
 }
 
-// Send sends a request to the provider and returns the body of an answer with a status of success, 200 to 299. Errors
-// name the host, and hold neither tokens nor the rest of the address.
+// Send sends a request to the provider and returns the body of the response. The status must be 200 to 299. Errors
+// contain the host, but no tokens and no other part of the URL.
 func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
 	if request.Header.Get("Accept") == "" {
 		request.Header.Set("Accept", "application/json")
 	}
 	response, err := t.Client.Do(request)
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err // without the address, in which some providers want the token
+		err = u.Err // without the URL, which contains the token for some providers
 	}
 	if err != nil {
 		return nil, t.hide(fmt.Errorf("%s: %w", request.URL.Host, err))
@@ -118,10 +118,10 @@ func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
 	if response.StatusCode/100 != 2 {
 		return nil, fmt.Errorf("%s answered status %d", request.URL.Host, response.StatusCode)
 	}
-	return io.ReadAll(response.Body) // the client has bounded it
+	return io.ReadAll(response.Body) // the client limits the size
 }
 
-// hide returns err with a text without these tokens.
+// hide returns err with these tokens removed from its text.
 func (t *TokenSet) hide(err error) error {
 	return hide(err, t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret"),
 		string(t.AccessToken), string(t.RefreshToken), string(t.IDToken))

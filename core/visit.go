@@ -11,23 +11,24 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Visit is a request to a page of the application, seen by the request hook. It reads the session on first use, once,
-// and is itself the context of the request: [SessionFrom] and the ui components find it there. It belongs to the Auth
-// that was chosen for the request; several visits of one request, each of another Auth, are nested.
+// Visit is a request to a page of the application, as the request hook sees it. It is a context: pass it on as the
+// context of the request, and [SessionFrom] and the ui components find the session in it. It reads the session at most
+// once, on first use. It belongs to the Auth that was chosen for the request. One request can have nested visits of
+// several Auths.
 //
-// A Visit never writes to an answer. It collects the cookies to set, and the adapter's hook writes them with
-// [Visit.Commit] on the goroutine of the request. It is safe for concurrent use, and a session can still be read when
-// the request is over: by a goroutine that the handler started, for instance. Cookies of such a read are dropped.
+// A Visit does not write to the response. It collects the cookies to set, and the adapter's hook writes them with
+// [Visit.Commit] on the goroutine of the request. It is safe for concurrent use. The session can still be read after
+// the request, for example by a goroutine that the handler started; then its cookies are dropped.
 type Visit struct {
 	context.Context
-	entry   *Auth // what Visit was called on
-	auth    *Auth // that answers; nil: none could be chosen
+	entry   *Auth // the Auth whose method Visit was called
+	auth    *Auth // the chosen Auth; nil: none could be chosen
 	pages   *pages
 	at      arrival
-	refused error // why nothing is known about this request, nil when all is well
+	refused error // why the request cannot be read; nil: no error
 
 	state     *ui.State
-	spoken    *arrival // at, with the language of the answer
+	spoken    *arrival // at, with the language of the response
 	stateMade sync.Once
 
 	session     *Session
@@ -41,14 +42,14 @@ type Visit struct {
 	collected collected
 }
 
-// visitKey finds the innermost Visit in a context, visitOf that of an Auth.
+// visitKey is the context key of the innermost Visit. visitOf is the key of the Visit of an Auth.
 type (
 	visitKey struct{}
 	visitOf  struct{ auth *Auth }
 )
 
-// Visit starts the visit of a request to a page of the application: what a request hook does before the next handler.
-// The Visit is itself the context of the request's further way, and the hook calls [Visit.Commit].
+// Visit starts the visit of a request to a page of the application. A request hook calls it before the next handler,
+// passes the Visit on as the context of the request, and calls [Visit.Commit].
 func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	v := &Visit{Context: ctx, entry: a}
 	chosen, err := a.resolve(ctx, r)
@@ -67,8 +68,8 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	return v
 }
 
-// Value answers for the Visit and for the state of ui components, and asks the request's context for everything else.
-// It changes nothing but what it remembers.
+// Value returns the Visit and the state of the ui components for their keys, and the value of the request's context for
+// all other keys.
 func (v *Visit) Value(key any) any {
 	switch key := key.(type) {
 	case visitKey:
@@ -89,7 +90,7 @@ func (v *Visit) Value(key any) any {
 	return v.Context.Value(key)
 }
 
-// outerState returns the state of a hook in front if this one refused the request, and nil otherwise.
+// outerState returns the state of an outer hook if this hook refused the request. Otherwise it returns nil.
 func (v *Visit) outerState(key any) any {
 	if v.refused == nil {
 		return nil
@@ -118,7 +119,7 @@ func (v *Visit) makeState() {
 	}
 }
 
-// answering is the request with the language of its answer.
+// answering returns the request with the language of its response.
 func (v *Visit) answering() *arrival {
 	if v.refused != nil || v.at.locales == nil {
 		return &v.at
@@ -127,7 +128,7 @@ func (v *Visit) answering() *arrival {
 	return v.spoken
 }
 
-// report logs that a component of a page could not be drawn.
+// report logs the error of a component that could not be rendered.
 func (v *Visit) report(component string, err error) {
 	v.at.log.failure(v.Context, errorf(ErrAuth, "component %s: %w", component, err), v.at.attrs()...)
 }
@@ -136,8 +137,8 @@ var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answe
 	"render the page into a buffer before you write it, as templ.Handler does, " +
 	"or draw a form before the first bytes are sent")
 
-// token returns the CSRF token for the forms of the page, one that fits the browser's cookie: one that is there and
-// verifies, or one that is set with this answer.
+// token returns a CSRF token for the forms of the page. It matches the browser's cookie: the cookie of the request if
+// it is valid, or a new one that the response sets.
 func (v *Visit) token() (string, error) {
 	v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	if v.tokenFailed == nil {
@@ -158,16 +159,16 @@ func (v *Visit) makeToken() (string, error) {
 	return csrf.token, nil
 }
 
-// Commit adds to the header of an answer what the visit has collected, and ends the collecting. The hook calls it on
-// the goroutine of the request: before the header goes out, or where routers keep the header back, when the next
-// handler has returned. Calls after the first do nothing.
+// Commit writes the collected cookies and caching headers to the header of a response, and ends the collection. The
+// hook calls it on the goroutine of the request before the header is sent. If the router delays the header, the hook
+// calls it after the next handler has returned. Later calls do nothing.
 //
 // Shared caches must not store a response if the session was read for it, or if it has a cookie or a CSRF token of this
 // browser. It gets "Vary: Cookie", with Session.Bearer also "Vary: Authorization", and "Cache-Control: private" unless
-// the handler has declared it public or kept caches off. So does every page for a browser that has a session cookie: a
-// page that is streamed may read the session after its header was sent. On a response that the handler declares public
-// no session cookie is set. With Config.Locales a page whose components follow the user's language gets
-// "Vary: Accept-Language".
+// the handler has set it to public or has already excluded caches. The same applies to every page for a browser with a
+// session cookie, because a streamed page may read the session after its header was sent. If the handler declares a
+// response public, no session cookie is set. With Config.Locales, a page whose components follow the user's language
+// gets "Vary: Accept-Language".
 func (v *Visit) Commit(h HeaderWriter) {
 	if v.refused != nil || v.collected.written() {
 		return
@@ -178,7 +179,7 @@ func (v *Visit) Commit(h HeaderWriter) {
 		v.collected.note(&v.collected.sessionRead)
 	}
 	if page && !caching.public && !caching.lasting() && !v.at.jar.Has(v.at.cookies.csrf.name()) {
-		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
+		// A streamed page may render its forms after this, when the cookie cannot be set any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
 	v.collected.write(&v.at, h, caching)
@@ -187,8 +188,8 @@ func (v *Visit) Commit(h HeaderWriter) {
 	}
 }
 
-// Session returns the visitor's session, nil without one. An error means that it is not known, because the store failed
-// or the request is not for a host of ours; it is never to be taken for "not signed in".
+// Session returns the user's session, or nil if no user is signed in. An error means that the session is unknown,
+// because the store failed or the request is for an unknown host. Do not treat an error as "not signed in".
 func (v *Visit) Session() (*Session, error) {
 	v.sessionRead.Do(func() {
 		v.dependsOnSession()
@@ -213,7 +214,7 @@ func (v *Visit) Session() (*Session, error) {
 	return v.session, v.failed
 }
 
-// dependsOnSession notes that the response depends on the session, so that Commit keeps shared caches off.
+// dependsOnSession records that the response depends on the session, so that Commit excludes shared caches.
 func (v *Visit) dependsOnSession() {
 	if !v.collected.note(&v.collected.sessionRead) {
 		v.at.log.debug(v.Context, "the session was read after the header of the response was sent, which may not say "+
@@ -233,11 +234,10 @@ func (v *Visit) visitor(context.Context) (*ui.Visitor, error) {
 	return visitor, nil
 }
 
-// Session returns the session of a request in one call, nil without one: for a handler that has no request hook in
-// front. It adds to the header of the handler's answer what reading the session sets (the cookies of one that was
-// extended or has ended, and what keeps shared caches off), so call it before the header goes out. Where a hook of the
-// same Auth is in front it is the hook's session, read once, and the hook sets the cookies. Errors are those of
-// [SessionFrom].
+// Session returns the session of a request, or nil if no user is signed in. It is for handlers without a request hook.
+// It writes cookies (if the session was extended or has ended) and caching headers to the header of the handler's
+// response, so call it before the header is sent. If the handler has a hook of the same Auth, it returns the session of
+// the hook, and the hook sets the cookies. It returns the same errors as [SessionFrom].
 func (a *Auth) Session(ctx context.Context, r *Request, answer HeaderWriter) (*Session, error) {
 	if v := VisitOf(ctx, a); v != nil {
 		return v.Session()
@@ -248,24 +248,26 @@ func (a *Auth) Session(ctx context.Context, r *Request, answer HeaderWriter) (*S
 	return session, err
 }
 
-// visitFrom returns the visit of a request's context, the innermost of several; nil without the request hook.
+// visitFrom returns the innermost visit in a request's context. It is nil without the request hook.
 func visitFrom(ctx context.Context) *Visit {
 	v, _ := ctx.Value(visitKey{}).(*Visit)
 	return v
 }
 
-// VisitOf returns the visit of a request's context that belongs to a: started by it, or by the Auth of [PerRequest]
-// that chose it. It is nil when there is none. A guard asks for its own: the session of another Auth is not good there.
+// VisitOf returns the visit in a request's context that belongs to a. It belongs to a if a started it, or if a is the
+// Auth that [PerRequest] chose. It is nil if there is none. A guard calls it for its own Auth: the session of another
+// Auth is not valid there.
 func VisitOf(ctx context.Context, a *Auth) *Visit {
 	v, _ := ctx.Value(visitOf{a}).(*Visit)
 	return v
 }
 
-// ErrNoHook is the cause of the error of [SessionFrom] without the request hook. Nothing has logged it.
+// ErrNoHook is the cause of the error that [SessionFrom] returns without the request hook. It was not logged.
 var ErrNoHook = errors.New("the context has no visit: put the adapter's Hook in front of this handler")
 
-// SessionFrom returns the visitor's session, nil without one. It reads the session on first use in a request, once.
-// Without the request hook it is an error, as is a store that fails: neither means "not signed in".
+// SessionFrom returns the user's session, or nil if no user is signed in. It reads the session at most once per
+// request, on first use. It returns an error if the request hook is missing or if the store fails. Do not treat an
+// error as "not signed in".
 func SessionFrom(ctx context.Context) (*Session, error) {
 	v := visitFrom(ctx)
 	if v == nil {
@@ -274,9 +276,10 @@ func SessionFrom(ctx context.Context) (*Session, error) {
 	return v.Session()
 }
 
-// ReferenceFrom returns the code of the last failed request of this browser, for the application's own error and
-// sign-in pages: the one that its log line has. A minute later, or in another process, it is the browser's own code,
-// the attribute "browser" of the line. It is empty without the request hook. The built-in pages show the same code.
+// ReferenceFrom returns the reference code of the browser's last failed request, for the application's own error and
+// sign-in pages. The log line of the failure and the built-in pages have the same code. After a minute, or in another
+// process, it returns the browser's own code, which is the attribute "browser" of the log line. It is empty without the
+// request hook.
 func ReferenceFrom(ctx context.Context) string {
 	v := visitFrom(ctx)
 	if v == nil {
@@ -285,18 +288,18 @@ func ReferenceFrom(ctx context.Context) string {
 	return v.at.lastRef()
 }
 
-// collected is what a visit adds to the response. It is safe for concurrent use.
+// collected is the content that a visit adds to the response. It is safe for concurrent use.
 type collected struct {
 	mu          sync.Mutex
-	cookies     []Cookie   // to be set
-	tokenOut    bool       // a form of the page carries the CSRF token
+	cookies     []Cookie   // to set
+	tokenOut    bool       // a form of the page contains the CSRF token
 	sessionRead bool       // the response depends on the session
-	localeOut   bool       // the page may be in the user's language
-	committed   bool       // nothing is collected any more
-	renewal     *presented // the session that cookies renew; nil: none
+	localeOut   bool       // a component was rendered in the user's language
+	committed   bool       // the collection has ended
+	renewal     *presented // the session that the cookies renew or clear; nil: none
 }
 
-// keep keeps cookies for Commit; false: it is too late to set them.
+// keep collects cookies for Commit. It returns false if it is too late to set them.
 func (o *collected) keep(at *arrival, cookies []Cookie) bool {
 	if len(cookies) == 0 {
 		return true
@@ -306,21 +309,21 @@ func (o *collected) keep(at *arrival, cookies []Cookie) bool {
 	if o.committed {
 		return false
 	}
-	if at.byBearer() { // it keeps no cookies
+	if at.byBearer() { // such a client stores no cookies
 		return true
 	}
 	o.cookies = append(o.cookies, cookies...)
 	return true
 }
 
-// renewedBy notes the session that later cookies renew or clear.
+// renewedBy sets the session that the cookies renew or clear.
 func (o *collected) renewedBy(p *presented) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.renewal = p
 }
 
-// note sets one of the flags; false: the header of the response has been written.
+// note sets a flag. It returns false if the header of the response was already written.
 func (o *collected) note(flag *bool) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -328,15 +331,15 @@ func (o *collected) note(flag *bool) bool {
 	return !o.committed
 }
 
-// written reports whether the collecting has ended.
+// written reports whether the collection has ended.
 func (o *collected) written() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.committed
 }
 
-// vary says that a page follows the language of its visitor: one on which a component was drawn, and one that is
-// streamed and may draw it yet, where perhaps is true.
+// vary adds "Vary: Accept-Language" if a localized component was rendered, or if a streamed page may still render one
+// (perhaps is true).
 func (o *collected) vary(h HeaderWriter, perhaps bool) {
 	const field = "Accept-Language"
 	o.mu.Lock()
@@ -349,11 +352,11 @@ func (o *collected) vary(h HeaderWriter, perhaps bool) {
 	}
 }
 
-// caching is what the Cache-Control of a handler says (RFC 9111 section 5.2.2).
+// caching is the caching policy that the handler has set in Cache-Control (RFC 9111 section 5.2.2).
 type caching struct {
-	public bool // shared caches may keep the response
-	closed bool // no shared cache may, or none without asking again
-	timed  bool // max-age lets any cache keep it for a time
+	public bool // shared caches may store the response
+	closed bool // no shared cache may store it, or none without revalidation
+	timed  bool // max-age allows any cache to store it
 }
 
 func cachingOf(h HeaderWriter) (c caching) {
@@ -363,7 +366,7 @@ func cachingOf(h HeaderWriter) (c caching) {
 		case "public", "s-maxage":
 			c.public = true
 		case "private", "no-cache", "no-store":
-			c.closed = c.closed || !valued // with field names it is about those fields alone
+			c.closed = c.closed || !valued // with field names, the directive applies to these fields only
 		case "max-age":
 			c.timed = value != "0"
 		}
@@ -371,10 +374,10 @@ func cachingOf(h HeaderWriter) (c caching) {
 	return c
 }
 
-// lasting reports whether any cache may keep a response for a time.
+// lasting reports whether a cache may store the response for some time.
 func (c caching) lasting() bool { return c.timed && !c.closed }
 
-// write adds the cookies that were collected to the header of an answer, and ends the collecting.
+// write writes the collected cookies and caching headers to the header of a response, and ends the collection.
 func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -415,14 +418,15 @@ func varyOf(h HeaderWriter) string {
 	return h.Get("Vary")
 }
 
-// leave ends the collecting without an answer: the auth routes answer in place of a page, and set their own cookies.
+// leave ends the collection without a response. The auth routes respond instead of a page and set their own cookies.
 func (o *collected) leave() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.committed = true
 }
 
-// isPage reports whether a Content-Type is that of a page; empty: net/http looks at the body.
+// isPage reports whether a Content-Type is an HTML page. An empty one counts as a page, because net/http then detects
+// the type from the body.
 func isPage(contentType string) bool {
 	const page = "text/html"
 	return contentType == "" || len(contentType) >= len(page) && strings.EqualFold(contentType[:len(page)], page)
