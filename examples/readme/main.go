@@ -1,4 +1,4 @@
-// The program of the README's first screen.
+// Readme is the first program of the README.
 package main
 
 import (
@@ -12,10 +12,10 @@ import (
 )
 
 func main() {
-	// AUTH_SECRET, AUTH_URL, AUTH_GITHUB_ID, AUTH_GITHUB_SECRET
+	// reads AUTH_SECRET, AUTH_URL, AUTH_GITHUB_ID and AUTH_GITHUB_SECRET
 	auth, err := core.New(core.Config{Providers: []core.Provider{providers.GitHub()}})
 	if err != nil {
-		panic(err) // says every field that is wrong, and how to mend it
+		panic(err) // lists every configuration error and its fix
 	}
 	r := gin.Default()
 	a := authgin.New(auth)

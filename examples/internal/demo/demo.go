@@ -162,7 +162,7 @@ func (a *App) Welcome(w io.Writer) {
 
     Development   pick or type who you are
     Passkey       any address; this browser or your security key makes the passkey
-    Password      %[2]s / %[3]s, or sign up: the letter is in %[1]s/mailbox
+    Password      %[2]s / %[3]s, or sign up: the email is in %[1]s/mailbox
     Email         any address; the link is in %[1]s/mailbox
 
 `, a.URL, demoEmail, demoPassword)
