@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// wantsPage reports whether the client asks for a page rather than for data: what a browser navigates to, with or
-// without the HTMX and Turbo libraries. Clients that accept anything, as curl and fetch do, ask for data.
+// wantsPage reports whether the client requests a page rather than data: a browser navigation, with or without the HTMX
+// and Turbo libraries. Clients that accept any media type, such as curl and fetch, request data.
 func wantsPage(r *Request) bool {
 	switch r.Method {
 	case "GET", "HEAD", "POST":
@@ -16,8 +16,8 @@ func wantsPage(r *Request) bool {
 	return false
 }
 
-// prefersHTML reads Accept (RFC 9110 section 12.5.1): it names HTML, and with no less weight than JSON. Types are
-// compared without regard to case, and a weight of 0 refuses.
+// prefersHTML reports whether Accept (RFC 9110 section 12.5.1) contains HTML with at least the weight of JSON. Media
+// types are compared without case, and a weight of 0 excludes a type.
 func prefersHTML(accept []string) bool {
 	html, json := 0.0, 0.0
 	for _, line := range accept {
@@ -35,7 +35,7 @@ func prefersHTML(accept []string) bool {
 	return html > 0 && html >= json
 }
 
-// weight is the parameter q of a media range, 1 when there is none and 0 when it is no number.
+// weight returns the parameter q of a media range. It is 1 if there is none, and 0 if it is not a valid number.
 func weight(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")
@@ -50,18 +50,18 @@ func weight(params string) float64 {
 	return 1
 }
 
-// wantsURL reports whether the client asked for {"url": …} in place of redirects.
+// wantsURL reports whether the client requests {"url": …} instead of redirects, as the clients of Auth.js do.
 func wantsURL(r *Request) bool { return len(r.Header["X-Auth-Return-Redirect"]) > 0 }
 
-// asksJSON reports whether a client that posts names JSON in Accept, and is none of Auth.js, which asks for
-// {"url": …} by a header of its own: it gets problem documents with their statuses, and {"url": …} where a browser
+// asksJSON reports whether the client of a POST has JSON in Accept and is not a client of Auth.js, which requests
+// {"url": …} by a header. Such a client gets problem documents with their status codes, and {"url": …} where a browser
 // would be redirected.
 func asksJSON(r *Request) bool {
 	return r.Method == http.MethodPost && !wantsURL(r) && !wantsPage(r) &&
 		(accepts(r, "application/json") || accepts(r, "application/problem+json"))
 }
 
-// accepts reports whether Accept names a media type, whatever its weight.
+// accepts reports whether Accept contains a media type, with any weight.
 func accepts(r *Request, media string) bool {
 	for _, line := range r.Header["Accept"] {
 		for entry := range strings.SplitSeq(line, ",") {
@@ -74,5 +74,5 @@ func accepts(r *Request, media string) bool {
 	return false
 }
 
-// wantsData reports whether the client asks for JSON rather than for pages.
+// wantsData reports whether the client requests JSON rather than pages.
 func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }

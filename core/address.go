@@ -8,18 +8,18 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// NormalizeEmail returns the one form in which e-mail addresses are stored, compared and mailed to: lower-case, NFKC,
-// without blanks around it, the domain in letters rather than in its ASCII spelling ("ada@bücher.example" for
-// "Ada@XN--BCHER-KVA.example"). Applications that write users to the store themselves write this form: sign-in looks
-// for it, and for the spelling that the client sent. Any text other than one plain address is an error, which does not
-// repeat the text.
+// NormalizeEmail returns the canonical form of an email address, in which addresses are stored, compared and mailed to:
+// lower case, NFKC, without surrounding blanks, and with the domain in Unicode rather than ASCII ("ada@bücher.example"
+// for "Ada@XN--BCHER-KVA.example"). An application that writes users to the store itself must write this form, because
+// sign-in looks for it, and for the spelling that the client sent. A text that is not one plain address is an error,
+// which does not repeat the text.
 func NormalizeEmail(address string) (string, error) { return mailaddr.Normalize(address) }
 
-// Recipient is To as every mail server understands it: the domain in its ASCII spelling (RFC 5890). An address with
-// letters beyond ASCII before the at-sign stays as it is: it takes a mail server that knows them anyway.
+// Recipient returns To with the domain in ASCII (RFC 5890), which every mail server supports. A local part with
+// non-ASCII characters is not changed: it requires a mail server that supports them.
 func (m SignInMail) Recipient() string { return mailaddr.ASCII(m.To) }
 
-// checkPage checks a page of the application: a rooted path or an http(s) URL.
+// checkPage returns an error unless page is a path that begins with a slash, or an http or https URL.
 func checkPage(page string) error {
 	if _, err := weburl.AddQuery(page); err != nil {
 		return errors.New("write a path such as /login, or an http(s) URL")
@@ -27,8 +27,8 @@ func checkPage(page string) error {
 	return nil
 }
 
-// checkEndpoint checks an address of a provider. Codes and tokens are sent there, so it must be https, except for a
-// provider on this machine. insecure allows plain http to other hosts.
+// checkEndpoint checks the URL of a provider. Codes and tokens are sent to it, so it must use https, unless the
+// provider runs on this machine. If insecure is true, plain http to other hosts is allowed.
 func checkEndpoint(u string, insecure bool) error {
 	normal, err := weburl.Normalise(u)
 	if err != nil {
@@ -46,7 +46,8 @@ func checkEndpoint(u string, insecure bool) error {
 	return nil
 }
 
-// canonicalName is the one spelling by which a name is counted.
+// canonicalName returns the form of a name that limits and audit events use: a normalized email address, or the name in
+// lower case without surrounding blanks.
 func canonicalName(name string) string {
 	if address, err := NormalizeEmail(name); err == nil {
 		return address

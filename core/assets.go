@@ -12,21 +12,21 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// asset is a file that is served under the base path, the same for everybody.
+// asset is a static file that is served under the base path.
 type asset struct {
-	// name is its segment of the path. No action has a dot in its name.
+	// name is the path segment. No action has a name with a dot.
 	name, mediaType string
 	text            []byte
-	// version is the hash of text, and the parameter v of the address under which caches keep it.
+	// version is the hash of text. It is the parameter v of the URL that caches may store permanently.
 	version string
-	// zipped is text, compressed once for the process.
+	// zipped returns the compressed text. It is compressed once per process.
 	zipped func() []byte
 }
 
 const typeScript = "text/javascript; charset=utf-8"
 
-// What pages need has no ending that a proxy may have a rule for: what ends in .js or .css it takes for a file of its
-// own, and a page would come without its looks and without passkeys.
+// The files that pages load have no usual file extension. A proxy may have a rule for URLs that end in .js or .css and
+// look for them among its own files; the page would then have no style and no passkeys.
 var (
 	clientScript = newAsset("client.js", typeScript, ui.Client(), ui.ClientHash())
 	pageScript   = newAsset("page.script", typeScript, ui.Script(), ui.ScriptHash())
@@ -39,12 +39,12 @@ func newAsset(name, mediaType string, text []byte, version string) *asset {
 	return &asset{name, mediaType, text, version, sync.OnceValue(func() []byte { return zip(text) })}
 }
 
-// address is where pages under base find the asset, and caches keep it.
+// address returns the URL of the asset below base. Caches may store it permanently.
 func (a *asset) address(base string) string {
 	return base + "/" + a.name + "?v=" + url.QueryEscape(a.version)
 }
 
-// asset answers GET of an asset. nil: the request is for something else.
+// asset returns the response to a GET request for an asset, or nil if the request is for something else.
 func (s *site) asset(r *Request) *Response {
 	for _, asked := range assets {
 		if strings.Contains(r.Target, asked.name) && isSafe(r.Method) {
@@ -57,8 +57,8 @@ func (s *site) asset(r *Request) *Response {
 	return nil
 }
 
-// serve answers with an asset. Under its version, client.js?v=sha256-…, caches keep it for a year, else they ask each
-// time whether it has changed (RFC 9110 section 13.1.2).
+// serve returns the response with an asset. At the URL with its version, client.js?v=sha256-…, caches store it for a
+// year. At other URLs, they revalidate it each time (RFC 9110 section 13.1.2).
 func (s *site) serve(r *Request, asked *asset) *Response {
 	etag := `"` + asked.version + `"` // public
 	response := &Response{Header: newHeader(
@@ -82,7 +82,7 @@ func (s *site) serve(r *Request, asked *asset) *Response {
 	return response
 }
 
-// takesGzip reports whether a client reads gzip: every browser does.
+// takesGzip reports whether the client accepts gzip.
 func takesGzip(r *Request) bool {
 	for _, line := range r.Header["Accept-Encoding"] {
 		for entry := range strings.SplitSeq(line, ",") {
@@ -104,7 +104,7 @@ func zip(text []byte) []byte {
 	if err == nil {
 		err = w.Close()
 	}
-	if err != nil { // a buffer takes everything
+	if err != nil { // a bytes.Buffer never fails
 		panic(err)
 	}
 	return b.Bytes()

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// refused notes what an error stopped. typed is the identifier that the visitor typed.
+// refused notes the error that stopped a request. typed is the identifier that the client typed.
 func (c *call) refused(ctx context.Context, name AuditName, typed string, err error) {
 	if c.audit == nil {
 		return
@@ -18,12 +18,12 @@ func (c *call) refused(ctx context.Context, name AuditName, typed string, err er
 		e.UserID = why.UserID
 	}
 	if e.UserID != "" {
-		e.Subject = "" // it belongs to somebody
+		e.Subject = "" // the identifier belongs to a known user
 	}
 	c.audit.note(ctx, &c.arrival, e)
 }
 
-// sessionEnded notes the session of a cookie that is good no longer: it came to an end, or there is none such.
+// sessionEnded notes a session cookie that is no longer valid: its session ended or does not exist.
 func (v *arrival) sessionEnded(ctx context.Context, err error) {
 	var why *Refusal
 	if errors.As(err, &why) {
@@ -33,7 +33,7 @@ func (v *arrival) sessionEnded(ctx context.Context, err error) {
 	v.audit.note(ctx, v, AuditEvent{Name: AuditSessionEnded, Outcome: OutcomeRefused, Reason: ReasonUnreadable})
 }
 
-// auditGuard notes a request that a guard in front of the actions turned away.
+// auditGuard notes a request that was refused before its action ran.
 func (c *call) auditGuard(ctx context.Context, err error) {
 	switch {
 	case c.audit == nil:
@@ -48,9 +48,9 @@ func (c *call) auditGuard(ctx context.Context, err error) {
 	}
 }
 
-// auditStart notes a sign-in that did not begin: with a mail, a letter that was not sent.
+// auditStart notes a sign-in that could not be started. For an email provider, that is an email that was not sent.
 func (c *call) auditStart(ctx context.Context, err error) {
-	if c.audit == nil || notedBefore(err) {
+	if c.audit == nil || alreadyNoted(err) {
 		return
 	}
 	name, typed := AuditSignIn, ""
@@ -61,9 +61,9 @@ func (c *call) auditStart(ctx context.Context, err error) {
 	c.refused(ctx, name, typed, err)
 }
 
-// auditCallback notes a sign-in that did not end well.
+// auditCallback notes a sign-in that failed.
 func (c *call) auditCallback(ctx context.Context, typed string, err error) {
-	if c.audit == nil || notedBefore(err) {
+	if c.audit == nil || alreadyNoted(err) {
 		return
 	}
 	name := AuditSignIn
@@ -77,12 +77,12 @@ func (c *call) auditCallback(ctx context.Context, typed string, err error) {
 	c.refused(ctx, name, typed, err)
 }
 
-// notedBefore reports whether an error has an event of its own: those of the guards, and of limits.
-func notedBefore(err error) bool {
+// alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.
+func alreadyNoted(err error) bool {
 	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests) || errors.Is(err, ErrTooManyFailures)
 }
 
-// verdict is the outcome and the reason that an error has for the audit. remote: a provider took part.
+// verdict returns the outcome and the reason of an error. remote reports whether a provider was involved.
 func verdict(err error, remote bool) (Outcome, Reason) {
 	e := asError(err, ErrCallbackRoute)
 	var why *Refusal
@@ -104,7 +104,7 @@ func verdict(err error, remote bool) (Outcome, Reason) {
 	return OutcomeRefused, reasonOf(e.Type)
 }
 
-// reasonOf is the reason of a mistake that has no other.
+// reasonOf returns the reason of an error that does not contain one.
 func reasonOf(t ErrorType) Reason {
 	switch t {
 	case ErrAccessDenied:

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// auditor completes audit events and hands them to the application. A nil one does nothing, and costs nothing.
+// auditor completes audit events and passes them to Config.Audit. A nil auditor does nothing.
 type auditor struct {
 	sink   func(ctx context.Context, e AuditEvent) // Config.Audit
 	now    func() time.Time
@@ -20,7 +20,7 @@ type auditor struct {
 	folds  folds
 }
 
-// newAuditor returns nil where nobody listens.
+// newAuditor returns nil if Config.Audit is nil.
 func newAuditor(c *Config, secrets []string, log *reporter) *auditor {
 	if c.Audit == nil || len(secrets) == 0 {
 		return nil
@@ -28,8 +28,9 @@ func newAuditor(c *Config, secrets []string, log *reporter) *auditor {
 	return &auditor{sink: c.Audit, now: c.Now, secret: secrets[0], tenant: c.Audience, log: log}
 }
 
-// note completes an event with time and sender and has it told, within the request and after what it tells of was
-// committed. Refusals of one subject are folded. at is nil where no request is there. Subject comes in as it was typed.
+// note adds the time and the properties of the request to an event and passes it to the application. It is called
+// within the request, after the change is committed. Refusals with the same subject are folded. at is nil outside of a
+// request. e.Subject is the identifier as the client typed it; note replaces it by its keyed hash.
 func (a *auditor) note(ctx context.Context, at *arrival, e AuditEvent) {
 	if a == nil {
 		return
@@ -54,8 +55,8 @@ func (a *auditor) note(ctx context.Context, at *arrival, e AuditEvent) {
 	}
 }
 
-// tell calls the application. What goes wrong there is logged and changes nothing; a visitor who goes away does not
-// take the event along.
+// tell calls the application. A panic is logged and has no other effect. The context is not canceled with the request,
+// so that a client that disconnects cannot suppress the event.
 func (a *auditor) tell(ctx context.Context, e AuditEvent) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -66,65 +67,65 @@ func (a *auditor) tell(ctx context.Context, e AuditEvent) {
 	a.sink(context.WithoutCancel(ctx), e)
 }
 
-// hidden is an identifier as events have it.
+// hidden returns the keyed hash of an identifier.
 func (a *auditor) hidden(identifier string) string { return hiddenSubject(a.secret, identifier) }
 
-// hiddenSubject is a keyed hash of an identifier, 16 bytes of an HMAC: not even a short identifier can be guessed from
-// it.
+// hiddenSubject returns the keyed hash of an identifier: 16 bytes of an HMAC. Without the key, even a short identifier
+// cannot be guessed from it.
 func hiddenSubject(secret, identifier string) string {
 	mac := hmac.New(sha256.New, []byte("audit subject\x00"+secret))
 	mac.Write([]byte(identifier))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// decided notes what was decided for a user.
+// decided notes a successful decision about a user.
 func (v *arrival) decided(ctx context.Context, name AuditName, reason Reason, userID string) {
 	v.decidedOf(ctx, name, reason, userID, "")
 }
 
-// decidedOf notes what was decided about a session, by its public ID.
+// decidedOf notes a successful decision about a session, by its public ID.
 func (v *arrival) decidedOf(ctx context.Context, name AuditName, reason Reason, userID, sessionID string) {
 	v.audit.note(ctx, v, AuditEvent{
 		Name: name, Outcome: OutcomeOK, Reason: reason, UserID: userID, SessionID: sessionID,
 	})
 }
 
-// foldFor is how long refusals of one subject are folded into the event that is told next.
+// foldFor is the duration of a fold: refusals with one subject are combined into the next event.
 const foldFor = time.Minute
 
-// maxFolds is how many subjects are told apart at a time. The refusals of further ones are folded by name and reason
-// alone, so that visitors who make up subjects fill neither memory nor log.
+// maxFolds is the maximum number of subjects that are counted separately. Refusals with further subjects are folded by
+// name and reason only, so that clients that invent subjects can fill neither memory nor log.
 const maxFolds = 4096
 
-// folds keeps a log of refusals from being the attack: of one subject, one a minute is told, with how many it stands
-// for. The first is told at once. What was counted of a subject that came no more is told beside the refusal of
-// another.
+// folds protects a log from being flooded with refusals. It emits at most one event per minute and subject, with the
+// number of refusals that it represents. The first refusal is emitted immediately. The remaining count of a subject
+// without further refusals is emitted together with the next refusal of another subject.
 type folds struct {
 	mu    sync.Mutex
-	bySub map[foldKey]*list.Element // of *fold
-	order list.List                 // the oldest in front
+	bySub map[foldKey]*list.Element // values are *fold
+	order list.List                 // oldest first
 }
 
-// foldKey is what makes refusals the same.
+// foldKey identifies refusals that are folded together.
 type foldKey struct {
 	name    AuditName
 	outcome Outcome
 	reason  Reason
 	attempt Attempt
-	subject string // user, hidden identifier, or network; empty for those beyond maxFolds
+	subject string // user, hashed identifier or network; empty beyond maxFolds
 }
 
 type fold struct {
 	key   foldKey
 	since time.Time
-	// last is the refusal that was counted last; its Count is how many were not told yet.
+	// last is the most recent refusal. Its Count is the number of refusals that were not emitted yet.
 	last AuditEvent
 }
 
-// over reports whether the minute is over; a clock that was set back ends it.
+// over reports whether the minute is over, or the clock was set back.
 func (f *fold) over(now time.Time) bool { return now.Sub(f.since) >= foldFor || now.Before(f.since) }
 
-// add counts a refusal, and returns what is to be told now.
+// add counts a refusal and returns the events to emit now.
 func (s *folds) add(e AuditEvent) (told []AuditEvent) {
 	key := foldKey{name: e.Name, outcome: e.Outcome, reason: e.Reason, attempt: e.Attempt, subject: e.subject()}
 	s.mu.Lock()
@@ -150,9 +151,9 @@ func (s *folds) add(e AuditEvent) (told []AuditEvent) {
 	return told
 }
 
-// sweep forgets subjects whose minute is over, and returns what was counted of them.
+// sweep removes folds that are over, and returns the events with their remaining counts.
 func (s *folds) sweep(now time.Time) (told []AuditEvent) {
-	const atOnce = 16 // this request tells them
+	const atOnce = 16 // emitted within this request
 	for front := s.order.Front(); front != nil && len(told) < atOnce; front = s.order.Front() {
 		f := front.Value.(*fold) //nolint:forcetypeassert // nothing else is in the list
 		if !f.over(now) {
@@ -171,7 +172,7 @@ func (s *folds) forget(e *list.Element) {
 	s.order.Remove(e)
 }
 
-// subject is whose refusals are folded: the user's, else the identifier's, else the network's.
+// subject returns the key that refusals are folded by: the user, else the identifier, else the network.
 func (e *AuditEvent) subject() string {
 	switch {
 	case e.UserID != "":

@@ -15,9 +15,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// ParseClientKey reads a private key for [PrivateKeyJWT] from text: PEM (PKCS #8, PKCS #1 or SEC 1) or a JSON Web Key,
-// whose key id it returns. Line ends written as \n, as environments force some to, are understood. Its errors hold
-// nothing of the text.
+// ParseClientKey parses a private key for [PrivateKeyJWT]: PEM (PKCS #8, PKCS #1 or SEC 1) or a JSON Web Key, whose key
+// ID it returns. Line breaks may be written as \n, which some environments require. Errors contain no part of the text.
 func ParseClientKey(text Secret) (key crypto.Signer, keyID string, err error) {
 	s := strings.TrimSpace(string(text))
 	if strings.HasPrefix(s, "{") {
@@ -34,7 +33,7 @@ func ParseClientKey(text Secret) (key crypto.Signer, keyID string, err error) {
 	return key, keyID, nil
 }
 
-// loadClientKey reads a private key as [ParseClientKey] does, from a file.
+// loadClientKey reads a file and parses it with [ParseClientKey].
 func loadClientKey(path string) (key crypto.Signer, keyID string, err error) {
 	file, err := os.Open(path) //nolint:gosec // the operator names it
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// readTrustedOrigins checks Config.TrustedOrigins, each in the one spelling that browsers send (RFC 6454 section 6.2):
-// what is compared with it is compared byte by byte.
+// readTrustedOrigins checks Config.TrustedOrigins. Each origin must have the spelling that browsers send (RFC 6454
+// section 6.2), because the comparison is byte by byte.
 func readTrustedOrigins(c *Config, faults *ConfigError) (trusted []string) {
 	for i, text := range c.TrustedOrigins {
 		origin, path, err := weburl.ParseOrigin(text)
@@ -17,8 +17,8 @@ func readTrustedOrigins(c *Config, faults *ConfigError) (trusted []string) {
 			faults.add(ErrInvalidConfig, "TrustedOrigins[%d] is %q: write scheme and host as browsers do, "+
 				"https://app.example or https://app.example:8443, without a path, a star or a default port", i, text)
 		case origin.Scheme != "https" && !origin.Loopback():
-			faults.add(ErrInvalidConfig, "TrustedOrigins[%d] is %q: whoever is between it and its visitors can speak for "+
-				"it: use https; http is for localhost", i, text)
+			faults.add(ErrInvalidConfig, "TrustedOrigins[%d] is %q: an attacker in its users' network could send requests as "+
+				"this origin: use https; http is for localhost", i, text)
 		default:
 			trusted = append(trusted, text)
 		}
@@ -26,8 +26,8 @@ func readTrustedOrigins(c *Config, faults *ConfigError) (trusted []string) {
 	return trusted
 }
 
-// trustedOrigin is the Origin header of a request where it is one of Config.TrustedOrigins, else empty: "null", which
-// many have, and two headers are none of them.
+// trustedOrigin returns the request's Origin header if it is in Config.TrustedOrigins, else "". The origin "null",
+// which many pages have, and two headers never match.
 func (v *arrival) trustedOrigin() string {
 	if len(v.trusted) == 0 {
 		return ""
@@ -39,7 +39,7 @@ func (v *arrival) trustedOrigin() string {
 	return ""
 }
 
-// share lets the scripts of a trusted origin read an answer (Fetch, section 3.3), and nobody else's.
+// share allows the scripts of a trusted origin, and of no other, to read a response (Fetch Standard, section 3.3).
 func (v *arrival) share(response *Response) {
 	if len(v.trusted) == 0 {
 		return
@@ -53,8 +53,8 @@ func (v *arrival) share(response *Response) {
 	}
 }
 
-// preflight answers what a browser asks before a script of a trusted origin sends a request that no form could send
-// (Fetch, section 3.3.5); nil: it is no such question.
+// preflight returns the response to a CORS preflight request of a trusted origin (Fetch Standard, section 3.3.5), or
+// nil if the request is not one.
 func (s *site) preflight(r *Request) *Response {
 	v := s.unsettled(r)
 	asks := r.Method == http.MethodOptions && first(r.Header, "Access-Control-Request-Method") != ""
@@ -67,6 +67,6 @@ func (s *site) preflight(r *Request) *Response {
 	h.Set("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
 	h.Set("Access-Control-Allow-Methods", "GET, POST")
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Auth-Return-Redirect")
-	h.Set("Access-Control-Max-Age", "7200") // seconds; no browser keeps it longer than a day
+	h.Set("Access-Control-Max-Age", "7200") // seconds; browsers cache it for a day at most
 	return response
 }

@@ -15,28 +15,31 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Guard decides whether a signed-in visitor may go on: nil lets them, [ErrForbidden] does not, a *[StepUp] does once
-// they have proved again who they are. Any other error means that it could not be found out, and is answered as a
-// session that could not be read: a guard fails closed. It is asked at each request, and is safe for concurrent use.
+// Guard decides whether a signed-in user may continue. It returns nil to allow the request, [ErrForbidden] to reject
+// it, or a *[StepUp] to require a new sign-in first. Any other error means that the decision failed: the response is
+// the same as for a session that could not be read, so that a guard fails closed. A Guard is called for each request
+// and must be safe for concurrent use.
 type Guard func(ctx context.Context, s *Session) error
 
-// ErrForbidden is what a [Guard] returns for a visitor who may not go on, whoever they are: 403.
+// ErrForbidden is returned by a [Guard] if the user may not continue, even after a new sign-in. The response has status
+// 403.
 var ErrForbidden = errors.New("core: forbidden")
 
-// StepUp is what a [Guard] returns for a visitor who may go on once they have proved again who they are: browsers are
-// sent to the sign-in page, API clients get 401 with the error insufficient_user_authentication (RFC 9470 section 3).
+// StepUp is returned by a [Guard] if the user must sign in again (re-authenticate) before they may continue. Browsers
+// are redirected to the sign-in page. API clients get 401 with the error insufficient_user_authentication (RFC 9470
+// section 3).
 type StepUp struct {
-	// MaxAge is how long ago the proof may be; zero: any time.
+	// MaxAge is the maximum time since the last sign-in. If it is zero, there is no maximum.
 	MaxAge time.Duration
 }
 
-// Error says what is asked for.
+// Error describes the requirement.
 func (e *StepUp) Error() string {
-	return "core: the visitor has to prove again who they are, and not longer ago than " + e.MaxAge.String()
+	return "core: the user must sign in again: the last sign-in may be at most " + e.MaxAge.String() + " old"
 }
 
-// Fresh is a guard for what needs a recent proof: the visitor signed in, or proved again who they are, within d. A
-// session without facts, such as one that Auth.js began, counts as old.
+// Fresh returns a guard that requires a sign-in or a re-authentication within the last d. A session without this fact,
+// such as one that Auth.js created, counts as old.
 func Fresh(d time.Duration) Guard {
 	return func(_ context.Context, s *Session) error {
 		if s.asOf().Sub(s.AuthTime) > d {
@@ -46,35 +49,35 @@ func Fresh(d time.Duration) Guard {
 	}
 }
 
-// objection is the answer to what a guard returned. Its error is in the log where a visitor cannot mend it.
-func (v *Visit) objection(err error) *Response {
+// guardErrorResponse returns the response to a guard's error. Errors that the user cannot fix are logged.
+func (v *Visit) guardErrorResponse(err error) *Response {
 	var again *StepUp
 	switch {
 	case errors.As(err, &again):
-		return v.askAgain(again)
+		return v.stepUpResponse(again)
 	case errors.Is(err, ErrForbidden):
-		return v.forbid(err)
+		return v.forbiddenResponse(err)
 	}
 	v.at.log.failure(v.Context, asError(err, ErrAuth, fault), v.at.attrs()...)
-	return v.nobodyKnows(err)
+	return v.sessionErrorResponse(err)
 }
 
-// askAgain asks a visitor to prove again who they are: a browser at the sign-in page, which leads back, an API client
-// by the challenge of RFC 9470 section 3.
-func (v *Visit) askAgain(again *StepUp) *Response {
+// stepUpResponse requires re-authentication: it redirects a browser to the sign-in page, which returns to this page,
+// and sends an API client the challenge of RFC 9470 section 3.
+func (v *Visit) stepUpResponse(again *StepUp) *Response {
 	if asks := v.at.caller(); asks == browser || asks == htmx {
 		cookie, err := v.auth.parts.requestStepUp(&v.at, again)
 		if err != nil {
-			return v.nobodyKnows(err)
+			return v.sessionErrorResponse(err)
 		}
 		v.collected.keep(&v.at, []Cookie{cookie})
 	}
-	return v.askToSignIn(again.problem())
+	return v.signInResponse(again.problem())
 }
 
-// forbid responds with 403: a page for a browser, which says who is signed in and offers another account, and a problem
-// document (RFC 9457) for others.
-func (v *Visit) forbid(err error) *Response {
+// forbiddenResponse responds with 403. A browser gets a page that shows who is signed in and offers to use another
+// account. Other clients get a problem document (RFC 9457).
+func (v *Visit) forbiddenResponse(err error) *Response {
 	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
 	at, response := v.answering(), &Response{Err: err, Status: http.StatusForbidden}
 	if v.at.readsPages() {
@@ -84,14 +87,14 @@ func (v *Visit) forbid(err error) *Response {
 		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
 		response = problem.document(at, response)
 	}
-	return v.at.refer(finish(v.at.r, v.guarding(response)))
+	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
 }
 
-// forbiddenView is the page for a user who is signed in and may not open this page.
+// forbiddenView returns the content of the 403 page.
 func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
 	view := ui.ErrorView{
 		Page: v.pages.shell(at), Error: "Forbidden", Reference: v.at.ref(),
-		URL: or(v.at.home, "/"), Host: hostOf(v.at.origin), BackURL: v.cameFrom(),
+		URL: or(v.at.home, "/"), Host: hostOf(v.at.origin), BackURL: v.previousPage(),
 	}
 	if s, err := v.Session(); err == nil && s != nil && s.User != nil {
 		view.SignedInAs = or(s.User.Email, s.User.Name)
@@ -102,8 +105,8 @@ func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
 	return view
 }
 
-// cameFrom returns the page of this site from which the browser came, and "" if it is the same page or another site.
-func (v *Visit) cameFrom() string {
+// previousPage returns the previous page of the browser (Referer) if it is another page of this site, else "".
+func (v *Visit) previousPage() string {
 	from := v.at.header("Referer")
 	back, err := sameOrigin(from, v.at.at, nil)
 	if from == "" || err != nil || v.at.r.Method != http.MethodGet || back == absolute(v.at.origin, v.at.here()) ||
@@ -113,38 +116,39 @@ func (v *Visit) cameFrom() string {
 	return back
 }
 
-// Any is a guard that lets those pass whom one of the guards lets pass, asked in their order. Where none does, a
-// *[StepUp] of one of them is the answer, which the visitor can meet; else what could not be found out; else
-// [ErrForbidden]. Any of nothing lets nobody pass.
+// Any returns a guard that allows a request if at least one of the guards does. It calls them in order and stops at the
+// first that allows the request. If none does, it returns a *[StepUp] if one of them returned one, because the user can
+// comply with it; else an error other than [ErrForbidden]; else [ErrForbidden]. Any() without guards allows nothing.
 func Any(guards ...Guard) Guard {
 	guards = slices.Clone(guards)
 	return func(ctx context.Context, s *Session) error {
 		err, weight := ErrForbidden, 0
 		for _, ask := range guards {
-			objection := ask(ctx, s)
-			if objection == nil {
+			denied := ask(ctx, s)
+			if denied == nil {
 				return nil
 			}
-			if n := weightOf(objection); n > weight {
-				err, weight = objection, n
+			if n := errorRank(denied); n > weight {
+				err, weight = denied, n
 			}
 		}
 		return err
 	}
 }
 
-// weightOf orders objections by how much they leave open.
-func weightOf(objection error) int {
+// errorRank ranks the errors of guards: a step-up first, then other errors, then ErrForbidden.
+func errorRank(denied error) int {
 	switch {
-	case errors.As(objection, new(*StepUp)):
+	case errors.As(denied, new(*StepUp)):
 		return 2
-	case !errors.Is(objection, ErrForbidden):
+	case !errors.Is(denied, ErrForbidden):
 		return 1
 	}
 	return 0
 }
 
-// All is a guard that lets those pass whom each of the guards lets pass, as a list of them does: for use within [Any].
+// All returns a guard that allows a request if each of the guards does, in the same way as a list of guards. Use it
+// within [Any].
 func All(guards ...Guard) Guard {
 	guards = slices.Clone(guards)
 	return func(ctx context.Context, s *Session) error {
@@ -157,8 +161,8 @@ func All(guards ...Guard) Guard {
 	}
 }
 
-// Role is a guard that lets those pass who have one of the roles, compared as they are written. What a role may do is
-// a function of T: see [Data.Is].
+// Role returns a guard that allows users with at least one of the roles. The comparison is case-sensitive. The
+// permissions of a role are best checked with a method of T and [Data.Is].
 func Role[T interface{ Roles() []string }](d *Data[T], anyOf ...string) Guard {
 	anyOf = slices.Clone(anyOf)
 	return d.Is(func(data T) bool {
@@ -166,39 +170,39 @@ func Role[T interface{ Roles() []string }](d *Data[T], anyOf ...string) Guard {
 	})
 }
 
-// sessionRequired tells the sign-in page that a guard has sent the visitor; the clients of Auth.js send it too. It is
-// no failure: nothing of it is in the log.
+// sessionRequired is the value of the error parameter in a guard's redirect to the sign-in page, as in the clients of
+// Auth.js. It is not a failure and is not logged.
 const sessionRequired = "SessionRequired"
 
-// Require returns the session, or the answer to give in its place, in the language of the client: a browser is sent to
-// the sign-in page with 303, HTMX gets 401 with HX-Redirect, on which it navigates, and scripts, API clients,
-// WebSockets and streams of events get 401 with a challenge and a problem document. Where the session could not be
-// read it is 500 or 503: a guard fails closed (docs/protocol.md §7.9). HEAD is answered as GET. The guards are asked in
-// their order; the first that objects decides the answer.
+// Require returns the session if the user is signed in and all guards allow the request. Otherwise it returns the
+// response to send, which depends on the client: a browser is redirected to the sign-in page with 303; HTMX gets 401
+// with HX-Redirect; scripts, API clients, WebSockets and event streams get 401 with a challenge and a problem document.
+// If the session could not be read, the response is 500 or 503: Require fails closed (docs/protocol.md §7.9). HEAD gets
+// the same response as GET. The guards are called in order, and the first error decides the response.
 func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
 	session, err := v.Session()
 	switch {
 	case err != nil:
-		return nil, v.nobodyKnows(err)
+		return nil, v.sessionErrorResponse(err)
 	case session == nil || session.User == nil:
-		return nil, v.askToSignIn(v.signInProblem())
+		return nil, v.signInResponse(v.signInProblem())
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(v, session) }); err != nil {
-			return nil, v.objection(err)
+			return nil, v.guardErrorResponse(err)
 		}
 	}
 	return session, nil
 }
 
-// RequireWhere is Require for the requests that where picks, and lets all others through with neither session nor
-// answer; nil: it picks all. [Under] picks by the path. A panic in where is answered as a session that could not be
-// read.
+// RequireWhere is Require for the requests that where selects. For all others it returns nil and nil. If where is nil,
+// it selects all requests. [Under] selects by path. A panic in where gets the same response as a session that could not
+// be read.
 func (v *Visit) RequireWhere(where func(*Request) bool, guards ...Guard) (*Session, *Response) {
 	if where != nil {
 		picked, err := guarded("condition of a guard", func() (bool, error) { return where(v.at.r), nil })
 		if err != nil {
-			return nil, v.objection(err)
+			return nil, v.guardErrorResponse(err)
 		}
 		if !picked {
 			return nil, nil
@@ -207,7 +211,7 @@ func (v *Visit) RequireWhere(where func(*Request) bool, guards ...Guard) (*Sessi
 	return v.Require(guards...)
 }
 
-// signInProblem is what a client is told that is not signed in and shows no pages.
+// signInProblem returns the problem document for an API client that is not signed in.
 func (v *Visit) signInProblem() *Problem {
 	if _, presented, malformed := v.at.bearer(); presented {
 		return bearerProblem(v.at.origin, malformed)
@@ -218,9 +222,10 @@ func (v *Visit) signInProblem() *Problem {
 	}
 }
 
-// askToSignIn leads to the sign-in page and back: a browser by 303, HTMX by a header. Others get the problem, and its
-// challenge (RFC 9110 section 11.6.1).
-func (v *Visit) askToSignIn(problem *Problem) *Response {
+// signInResponse returns the response to a client that is not signed in. It redirects a browser to the sign-in page,
+// with 303, and HTMX with the header HX-Redirect; the sign-in page returns to this page. Other clients get the problem
+// document with its challenge (RFC 9110 section 11.6.1).
+func (v *Visit) signInResponse(problem *Problem) *Response {
 	response := &Response{}
 	target, pageErr := v.at.page(
 		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.here(),
@@ -240,11 +245,12 @@ func (v *Visit) askToSignIn(problem *Problem) *Response {
 	if asks == htmx && pageErr == nil {
 		response.Header.Set("Hx-Redirect", target)
 	}
-	return v.guarding(response)
+	return v.setGuardHeaders(response)
 }
 
-// guarding adds what every answer of a guard has: no cache keeps it, or gives it to another kind of client.
-func (v *Visit) guarding(response *Response) *Response {
+// setGuardHeaders sets the headers of every response of a guard: no cache may store it or send it to another kind of
+// client.
+func (v *Visit) setGuardHeaders(response *Response) *Response {
 	if response.Header.Get("Cache-Control") == "" {
 		response.Header.Set("Cache-Control", noStore)
 	}
@@ -253,10 +259,10 @@ func (v *Visit) guarding(response *Response) *Response {
 	return response
 }
 
-// nobodyKnows is the response if the session could not be read: 500, 503 if the store is unavailable, or 404 without a
-// tenant, as the error page for a browser, else as JSON. It redirects nowhere: a custom error page may have the same
-// guard.
-func (v *Visit) nobodyKnows(err error) *Response {
+// sessionErrorResponse returns the response if the session could not be read: 500, 503 if the store is unavailable, or
+// 404 if there is no tenant. A browser gets the error page, other clients get JSON. It never redirects, because the
+// application's error page may have the same guard.
+func (v *Visit) sessionErrorResponse(err error) *Response {
 	at, response := v.answering(), &Response{Err: err}
 	page := v.at.readsPages()
 	if errors.Is(err, ErrNoTenant) {
@@ -272,14 +278,15 @@ func (v *Visit) nobodyKnows(err error) *Response {
 	return v.at.refer(finish(v.at.r, response))
 }
 
-// Under returns a condition for the RequireSessionWhere of the adapters: the request's path is one of the prefixes or
-// below it. Under("/admin") matches /admin and /admin/users, but not /administration. Write the prefix of a group of
-// routes too: Under("/app/admin"). The comparison ignores case and decodes percent-encoding first.
+// Under returns a condition for the RequireSessionWhere of the adapters. It is true if the request's path equals one of
+// the prefixes or is below it: Under("/admin") matches /admin and /admin/users, but not /administration. For a group of
+// routes, include the group's prefix: Under("/app/admin"). The comparison ignores case and decodes percent-encoding
+// first.
 //
-// In doubt the condition is true, so that a guard fails closed. The path that the client sent and the path that the
-// router uses ([Request].Path: behind http.StripPrefix, or rewritten by a middleware) can differ: one of them is
-// enough. A path that routers read in different ways, with dot segments or doubled or encoded slashes, counts as being
-// below every prefix. Under panics if a prefix does not begin with a slash.
+// If the path is ambiguous, the condition is true, so that a guard fails closed. The path that the client sent can
+// differ from the path that the router uses ([Request].Path), behind http.StripPrefix or after a middleware changed it:
+// it is enough that one of them matches. A path that routers interpret differently, because it has dot segments or
+// doubled or encoded slashes, matches every prefix. Under panics if a prefix does not begin with a slash.
 func Under(prefixes ...string) func(*Request) bool {
 	clean := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
@@ -307,7 +314,7 @@ func Under(prefixes ...string) func(*Request) bool {
 }
 
 // At returns a condition that calls where with the path that the router uses at the guard. The request hook may have
-// run in front of the middleware that changed the path. It returns nil if where is nil.
+// run before a middleware that changed the path. If where is nil, At returns nil.
 func At(where func(*Request) bool, path, mountPrefix string) func(*Request) bool {
 	if where == nil {
 		return nil
@@ -319,7 +326,7 @@ func At(where func(*Request) bool, path, mountPrefix string) func(*Request) bool
 	}
 }
 
-// rooted puts a slash in front of a path that lost it when a prefix was stripped.
+// rooted adds the leading slash to a path that lost it when a prefix was stripped.
 func rooted(path string) string {
 	if strings.HasPrefix(path, "/") {
 		return path
@@ -327,7 +334,8 @@ func rooted(path string) string {
 	return "/" + path
 }
 
-// plainPath is the decoded path of a request's target; false: routers may disagree on what it is.
+// plainPath returns the decoded path of a request's target. plain is false if routers may interpret the path
+// differently.
 func plainPath(target string) (path string, plain bool) {
 	_, raw, _ := weburl.SplitTarget(target)
 	path, err := url.PathUnescape(raw)
@@ -338,7 +346,8 @@ func plainPath(target string) (path string, plain bool) {
 	return path, true
 }
 
-// isPlain reports whether routers agree on a decoded path: it has no empty segments and no dot segments.
+// isPlain reports whether all routers interpret a decoded path in the same way: it has no empty segments, no dot
+// segments, no backslash and no NUL.
 func isPlain(path string) bool {
 	if strings.Contains(path, "//") || strings.ContainsAny(path, "\\\x00") {
 		return false

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// hiding is an error whose text leaves out secrets that got into it: from an address, or from the text of a function
-// of the application, of a provider or of a transport.
+// hiding is an error whose text omits secrets. They can be in it because a URL, or the error of a callback, provider or
+// transport, contains them.
 type hiding struct {
 	err     error
 	secrets []string
 }
 
-// hide returns err with a text without these secrets, in any spelling that addresses have. A text of fewer than eight
-// characters is none: it would be found in the words of the error.
+// hide returns err with a text that omits these secrets, also in their URL-encoded forms. Secrets of fewer than eight
+// characters are not hidden, because ordinary words of the error could contain them.
 func hide(err error, secrets ...string) error {
 	if err == nil {
 		return nil
@@ -29,8 +29,8 @@ func hide(err error, secrets ...string) error {
 	return e
 }
 
-// hideLink is hide for a link and for what its query says: the token, by whatever name. Who gets the link may be told.
-// Of a panic only what Go itself says is left: another text may hold a part of the link.
+// hideLink hides a link and the values of its query, such as the token. The recipient is not hidden. If err is a panic,
+// its value is hidden unless it is an error of the Go runtime, because it may contain a part of the link.
 func hideLink(err error, link Secret, recipient string) error {
 	if panicked, ok := errors.AsType[*panicError](err); ok {
 		panicked.withhold()
@@ -44,7 +44,7 @@ func hideLink(err error, link Secret, recipient string) error {
 	return hide(err, secrets...)
 }
 
-// Error is the text with a placeholder for each secret.
+// Error returns the text with a placeholder for each secret.
 func (e *hiding) Error() string {
 	text := e.err.Error()
 	for _, secret := range e.secrets {
@@ -53,10 +53,10 @@ func (e *hiding) Error() string {
 	return text
 }
 
-// Unwrap returns the error as it was.
+// Unwrap returns the original error.
 func (e *hiding) Unwrap() error { return e.err }
 
-// As finds an [Error] within, with a cause that leaves out the secrets too: it is what gets into the log.
+// As finds an [Error] in the original error, and hides the secrets in its cause, because the cause is logged.
 func (e *hiding) As(target any) bool {
 	found, wanted := target.(**Error)
 	within, there := errors.AsType[*Error](e.err)

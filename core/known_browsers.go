@@ -11,24 +11,25 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// An attacker whose attempts use up the limit of a name could lock its owner out. Therefore a cookie identifies a
-// browser in which the owner has signed in before, by any method. Its attempts count apart from those of other browsers:
-// it neither waits for attackers nor allows more guesses than they have. An attacker who steals the cookie gets that
-// count and nothing else.
+// An attacker whose attempts use up the limit of a name could lock out its owner. Therefore a cookie identifies a
+// browser in which the owner has signed in before, by any method. Attempts of this browser are counted separately:
+// attackers cannot make it wait, and it gets no more guesses than they have. An attacker who steals the cookie gets the
+// use of that separate count and nothing else.
 
-// maxPeople is the number of users a browser is known for, knownFor the lifetime of the cookie.
+// maxPeople is the maximum number of users in the cookie. knownFor is the lifetime of the cookie.
 const (
 	maxPeople = 8
 	knownFor  = 180 * 24 * time.Hour
 )
 
-// knownCookie is the name of the cookie among those of parts, and what its key is derived for.
+// knownCookie is the name of the cookie among the plugin cookies. knownPurpose is the purpose that its encryption key
+// is derived for.
 const (
 	knownCookie  = "known"
 	knownPurpose = "known browser"
 )
 
-// knownBrowsers reads and writes the cookie. Nil means that it is off.
+// knownBrowsers reads and writes the cookie. It is nil if known browsers are off.
 type knownBrowsers struct {
 	seals *partSeals
 	now   func() time.Time
@@ -37,8 +38,8 @@ type knownBrowsers struct {
 // knownBrowser is the content of the cookie.
 type knownBrowser struct {
 	ID string `json:"b"`
-	// People has an entry for each user, the newest first. An entry contains hashes of the browser's ID with each name
-	// of the user, separated by dots.
+	// People contains an entry for each user, the most recent first. An entry contains the hashes of the browser's ID with
+	// each name of the user, separated by dots.
 	People []string `json:"p"`
 }
 
@@ -53,8 +54,8 @@ func (b *knownBrowser) marks(names []string) string {
 	return strings.Join(all, ".")
 }
 
-// mark returns the hash of a name in its canonical form. Names that only the Limiter counts as one, because they differ
-// in accents, can belong to different users: a browser that is known for one of them is not known for the others.
+// mark returns the hash of a name in its canonical form. The Limiter counts names that differ only in accents as one,
+// but they can belong to different users. A browser that is known for one of them is not known for the others.
 func (b *knownBrowser) mark(name string) string {
 	sum := sha256.Sum256([]byte(b.ID + "\x00" + canonicalName(name)))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
@@ -69,7 +70,7 @@ func (k *knownBrowsers) read(c *call) (b knownBrowser) {
 	return b
 }
 
-// of returns the ID of a browser that is known for a name, empty for any other.
+// of returns the ID of a browser that is known for a name, and "" for other browsers.
 func (k *knownBrowsers) of(c *call, name string) string {
 	if k == nil || name == "" {
 		return ""
@@ -86,8 +87,8 @@ func (k *knownBrowsers) of(c *call, name string) string {
 	return id
 }
 
-// anyone returns the ID of a browser that is known for at least one name, and "" for other browsers.
-func (k *knownBrowsers) anyone(c *call) string {
+// anyID returns the ID of a browser that is known for at least one name, and "" for other browsers.
+func (k *knownBrowsers) anyID(c *call) string {
 	if k == nil {
 		return ""
 	}
@@ -98,7 +99,7 @@ func (k *knownBrowsers) anyone(c *call) string {
 }
 
 // remember returns the cookie for a browser in which a user with these names has signed in. The names are the text that
-// the user typed, their address and their ID.
+// the user typed, their email address and their ID.
 func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) []Cookie {
 	if k == nil || strings.Join(names, "") == "" {
 		return nil

@@ -14,77 +14,77 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Mailer delivers letters. The mail services of package providers and providers/smtp are Mailers by
-// [EmailProvider.Mailer], and so is the mailbox for development.
+// Mailer sends emails. The mail services of package providers and providers/smtp are Mailers ([EmailProvider.Mailer]),
+// and so is the mailbox for development.
 //
-// Send is called from many goroutines at once, under a context with a deadline, and returns when the letter has been
-// handed over. Its error reaches the log and never a browser: it repeats neither URL nor Code. What a Mailer does not
-// know, a Kind of a later version for example, is an error and no letter.
+// Send is called concurrently, with a context that has a deadline. It returns when the email has been accepted for
+// delivery. Its error is logged and never shown to a browser; it must contain neither URL nor Code. If Send does not
+// support the email, for example a Kind of a later version, it returns an error and sends nothing.
 type Mailer interface {
 	Send(ctx context.Context, l Letter) error
 }
 
-// ConfiguredMailer is a [Mailer] that is completed from the environment before its first letter. A part that is given
-// one calls Configure while it is attached; an error is a fault of the configuration.
+// ConfiguredMailer is a [Mailer] that reads its missing options from the environment before the first email. A plugin
+// calls Configure while it is attached. An error is a configuration error.
 type ConfiguredMailer interface {
 	Mailer
 	Configure(getenv func(name string) string) error
 }
 
-// LetterKind is what a letter is about.
+// LetterKind is the kind of an email.
 type LetterKind string
 
-// The kinds of letters. Where one has a URL, the address leads to a page of this site, which asks before it does
-// anything that could not be undone.
+// The kinds of emails. If an email has a URL, it opens a page of this site. The page asks for confirmation before it
+// makes a change that cannot be undone.
 const (
-	// LetterSignIn has a link, or a code, that signs in.
+	// LetterSignIn contains a link or a code to sign in.
 	LetterSignIn LetterKind = "sign-in"
-	// LetterVerify asks the owner of an address to finish a sign-up.
+	// LetterVerify asks the owner of an address to complete a sign-up.
 	LetterVerify LetterKind = "verify"
-	// LetterExists tells the owner of an address that somebody tried to sign up with it, where an account exists. Its URL
-	// is the sign-in page.
+	// LetterExists informs the owner of an account that its address was used in another sign-up. The URL is the sign-in
+	// page.
 	LetterExists LetterKind = "exists"
-	// LetterReset has a link to choose a new password.
+	// LetterReset contains a link to choose a new password.
 	LetterReset LetterKind = "reset"
-	// LetterPasswordChanged tells that a password was set, changed or removed. Its URL is the page that sends a reset.
+	// LetterPasswordChanged reports that a password was set, changed or removed. The URL is the page to request a reset.
 	LetterPasswordChanged LetterKind = "password-changed"
-	// LetterEmailChange asks the owner of a new address to prove it.
+	// LetterEmailChange asks the owner of a new address to confirm it.
 	LetterEmailChange LetterKind = "email-change"
-	// LetterEmailChanged tells the old address that another one has taken its place; its URL undoes that. An address that
-	// nobody had proved gets no URL.
+	// LetterEmailChanged informs the old address that it was replaced. The URL undoes the change. If the old address was
+	// not verified, there is no URL.
 	LetterEmailChanged LetterKind = "email-changed"
-	// LetterPasskeyAdded and LetterPasskeyRemoved report that a passkey of the account was added or removed. The URL is a
-	// page where the owner can secure the account.
+	// LetterPasskeyAdded and LetterPasskeyRemoved report that a passkey was added to or removed from the account. The URL
+	// is a page to secure the account.
 	LetterPasskeyAdded   LetterKind = "passkey-added"
 	LetterPasskeyRemoved LetterKind = "passkey-removed"
 	// LetterAccountLinked and LetterAccountUnlinked report that an account at a provider was linked or unlinked. Service
-	// is the provider's name. The URL is that of LetterPasskeyAdded.
+	// is the provider's name. The URL is the same as in LetterPasskeyAdded.
 	LetterAccountLinked   LetterKind = "account-linked"
 	LetterAccountUnlinked LetterKind = "account-unlinked"
-	// LetterNewDevice tells of a sign-in in a browser that was not seen before.
+	// LetterNewDevice reports a sign-in in a browser that was not used before.
 	LetterNewDevice LetterKind = "new-device"
-	// LetterInvite invites to sign up.
+	// LetterInvite is an invitation to sign up.
 	LetterInvite LetterKind = "invite"
-	// LetterDeleted tells that an account was deleted.
+	// LetterDeleted confirms that an account was deleted.
 	LetterDeleted LetterKind = "deleted"
 )
 
-// Letter is a letter to deliver. It holds facts, no sentences: what a recipient reads is written from them, and none of
-// them is a text that a visitor chose, so that a stranger cannot have this site mail a message of theirs.
+// Letter is an email to send. It contains facts and no sentences; the sender writes the text from them. It contains no
+// text that a client chose, so that an attacker cannot make this site send a message of their choice.
 type Letter struct {
 	// To is the recipient's address in its canonical form.
 	To string
-	// Kind is what the letter is about.
+	// Kind is the kind of the email.
 	Kind LetterKind
-	// URL is the link; empty: none. It must reach the recipient and no log.
+	// URL is the link, or empty if there is none. It must be sent to the recipient only, and never be logged.
 	URL Secret
-	// Code is what the recipient types into the page that waits; empty: none.
+	// Code is the code that the recipient types into the waiting page, or empty if there is none.
 	Code Secret
-	// Expires is when URL and Code stop working; zero: they do not, or there are none.
+	// Expires is the time when URL and Code expire. It is zero if they do not expire or are empty.
 	Expires time.Time
-	// At is when the thing happened that the letter tells of; zero: not said.
+	// At is the time of the reported event, or zero if it is not stated.
 	At time.Time
-	// Peer is the network of the browser that did it; the zero value: not said.
+	// Peer is the network of the browser that caused the event, or zero if it is not stated.
 	Peer netip.Prefix
 	// Service is the configured name of the provider that the email is about, or empty if it is about none.
 	Service string
@@ -92,37 +92,37 @@ type Letter struct {
 	EndsSessions bool
 	// Host is the host of the site.
 	Host string
-	// Theme is the configuration's.
+	// Theme is the configured theme.
 	Theme Theme
-	// Locale is the language to write in; zero: English.
+	// Locale is the language of the email. The zero value is English.
 	Locale ui.Locale
-	// Request is the request that led to the letter; nil: none did, an administrator's program for example.
+	// Request is the request that caused the email. It is nil if there is none, for example in an administrator's program.
 	Request *Request
 }
 
-// Deliver hands the letter to a mailer, as a [Part] does: a panic is an error, so that the part can take back what the
-// letter tells of, and the error's text repeats neither URL nor Code, whatever the mailer says. ctx ends it.
+// Deliver sends the email with a Mailer, for a [Part]. A panic of the Mailer is returned as an error, so that the
+// plugin can roll back. Errors contain neither URL nor Code, whatever the Mailer returns. ctx limits the time.
 func (l Letter) Deliver(ctx context.Context, by Mailer) error {
 	err := guard("Mailer.Send", func() error { return by.Send(ctx, l) })
 	return hide(hideLink(err, l.URL, l.To), string(l.Code))
 }
 
-// Recipient is To as every mail server understands it: the domain in its ASCII spelling (RFC 5890).
+// Recipient returns To with the domain in ASCII (RFC 5890), which every mail server supports.
 func (l Letter) Recipient() string { return mailaddr.ASCII(l.To) }
 
-// String shows the kind: neither recipient nor link nor code.
+// String returns the kind, without recipient, link and code.
 func (l Letter) String() string { return fmt.Sprintf("letter %q", string(l.Kind)) }
 
-// Format shows what String does under every fmt verb.
+// Format writes String for every fmt verb.
 func (l Letter) Format(f fmt.State, _ rune) { printed(f, l.String()) }
 
-// LogValue shows the kind.
+// LogValue returns the kind.
 func (l Letter) LogValue() slog.Value { return slog.GroupValue(slog.String("kind", string(l.Kind))) }
 
-// MarshalText shows what String does to encoding/json and its relatives.
+// MarshalText returns String, for encoding/json and similar packages.
 func (l Letter) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// Letter is the same letter for a [Mailer]. From, Token and ProviderID are not in it: a Mailer has its own sender.
+// Letter returns the email for a [Mailer]. It omits From, Token and ProviderID, because a Mailer has its own sender.
 func (m SignInMail) Letter() Letter {
 	return Letter{
 		To: m.To, Kind: LetterSignIn, URL: m.URL, Expires: m.Expires, Host: m.Host, Theme: m.Theme,
@@ -130,10 +130,10 @@ func (m SignInMail) Letter() Letter {
 	}
 }
 
-// Mailer returns what delivers letters of every kind in the way of p: one mail service serves links and passwords. It
-// has a copy of p, taken now, and p need not stand among Config.Providers. It is safe for concurrent use, and for
-// several configurations, of which the first one's environment counts. It delivers nothing before Configure: programs
-// that send letters themselves call that with os.Getenv.
+// Mailer returns a Mailer that sends emails of every kind with the service of p, so that one mail service sends both
+// sign-in links and other emails. It uses a copy of p, made now; p need not be in Config.Providers. It is safe for
+// concurrent use and can be shared by several configurations; the environment of the first one applies. It sends
+// nothing before Configure is called: a program that sends emails itself calls Configure(os.Getenv).
 func (p *EmailProvider) Mailer() ConfiguredMailer { return &emailMailer{provider: *p} }
 
 type emailMailer struct {
@@ -158,13 +158,13 @@ func (m *emailMailer) Configure(getenv func(string) string) error {
 		}
 	}
 	if p.Deliver == nil {
-		return fmt.Errorf("mailer %q has no Deliver function: it delivers letters of every kind", p.ID)
+		return fmt.Errorf("mailer %q has no Deliver function, which sends emails of every kind", p.ID)
 	}
 	m.ready.Store(&p)
 	return nil
 }
 
-// Check is [EmailProvider.Check]; errors.ErrUnsupported where there is none.
+// Check calls [EmailProvider.Check]. It returns errors.ErrUnsupported if that is nil.
 func (m *emailMailer) Check(ctx context.Context) error {
 	p := m.ready.Load()
 	if p == nil || p.Check == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// inKnownBrowser is an attempt in a known browser, from an IPv4 address or, if it is empty, from an unidentified client.
+// inKnownBrowser is an attempt in a known browser, from an IPv4 address or, if it is empty, from an unidentified
+// client.
 func inKnownBrowser(attempt core.Attempt, name, peer, browser string) core.LimitParams {
 	p := from(attempt, name, peer)
 	p.Browser = browser

@@ -11,8 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sharedLimiter counts attempts in the store, behind the Limiter of this process: what that one refuses costs the store
-// nothing, and what the store refuses is refused here until it is due.
+// sharedLimiter counts attempts in the store, after the Limiter of this process. If the Limiter refuses an attempt, the
+// store is not called. If the store refuses one, the Limiter learns it and refuses further attempts until the wait is
+// over.
 type sharedLimiter struct {
 	*Limiter
 	records store.RecordStore
@@ -20,21 +21,22 @@ type sharedLimiter struct {
 	log     *slog.Logger
 }
 
-// budgetKind is the kind of the records. The key is a keyed hash of what is counted, the value when the bucket is full
-// again, in Unix nanoseconds; the record expires then.
+// budgetKind is the kind of the records. The key is a keyed hash of the bucket's path. The value is the time when the
+// bucket becomes full, in Unix nanoseconds, which is also when the record expires.
 const budgetKind = "budget"
 
-// budgetTries is how often a write is tried while other processes write the same record; then the attempt waits.
+// budgetTries is the maximum number of writes of a record that other processes write at the same time. If all conflict,
+// the attempt waits for conflictWait.
 const (
-	budgetTries = 5
-	lostRace    = time.Second
+	budgetTries  = 5
+	conflictWait = time.Second
 )
 
 // Limit has the type of [Callbacks].Limit.
 func (s *sharedLimiter) Limit(ctx context.Context, p LimitParams) (time.Duration, error) {
 	buckets, n := s.buckets(p)
 	all, records := buckets[:n], make([]*store.Record, n)
-	if p.Attempt == AttemptInARow { // what takes it back may be asked of another process, and must hold here at once
+	if p.Attempt == AttemptInARow { // a reset by another process must take effect here immediately
 		return s.takeAll(ctx, p.Attempt, all, records)
 	}
 	if wait, err := s.Limiter.Limit(ctx, p); wait > 0 || err != nil {
@@ -42,26 +44,27 @@ func (s *sharedLimiter) Limit(ctx context.Context, p LimitParams) (time.Duration
 	}
 	wait, err := s.takeAll(ctx, p.Attempt, all, records)
 	if wait > 0 || err != nil {
-		s.giveBack(p, false) // it did not go on
+		s.giveBack(p, false) // the attempt was refused
 		s.learn(p.Attempt, all, records)
 	}
 	return wait, err
 }
 
-// learn notes in this process which buckets make attempts wait: the next ones do not ask the store.
+// learn copies the buckets that make attempts wait into the Limiter of this process, so that the next attempts do not
+// call the store.
 func (s *sharedLimiter) learn(a Attempt, all []counted, records []*store.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
 	for i := range all {
-		if r := records[i]; r != nil && all[i].patience(all[i].debtOf(fullAt(r), now)) > 0 {
+		if r := records[i]; r != nil && all[i].waitTime(all[i].debtOf(fullAt(r), now)) > 0 {
 			s.pool(a, &all[i]).set(&all[i], fullAt(r), now)
 		}
 	}
 }
 
-// takeAll counts an attempt in all its buckets or, where one of them is empty, in none. records are what was read of
-// them last.
+// takeAll counts an attempt in all its buckets or, if one of them is empty, in none. records receives the most recently
+// read record of each bucket.
 func (s *sharedLimiter) takeAll(
 	ctx context.Context, a Attempt, all []counted, records []*store.Record,
 ) (wait time.Duration, err error) {
@@ -69,7 +72,7 @@ func (s *sharedLimiter) takeAll(
 		if records[i], err = s.read(ctx, a, &all[i]); err != nil {
 			return 0, err
 		}
-		wait = max(wait, s.patienceOf(&all[i], records[i]))
+		wait = max(wait, s.recordWait(&all[i], records[i]))
 	}
 	if wait > 0 {
 		return wait, nil
@@ -86,10 +89,10 @@ func (s *sharedLimiter) takeAll(
 	return 0, nil
 }
 
-// take counts an attempt in one bucket. Another process may write the record in between: then it is read again.
+// take counts an attempt in one bucket. After a write conflict with another process, it reads the record again.
 func (s *sharedLimiter) take(ctx context.Context, b *counted, r **store.Record) (wait time.Duration, err error) {
 	for range budgetTries {
-		if wait := s.patienceOf(b, *r); wait > 0 {
+		if wait := s.recordWait(b, *r); wait > 0 {
 			return wait, nil
 		}
 		done, err := s.write(ctx, b, *r, b.Every)
@@ -100,14 +103,15 @@ func (s *sharedLimiter) take(ctx context.Context, b *counted, r **store.Record) 
 			return 0, err
 		}
 	}
-	return lostRace, nil
+	return conflictWait, nil
 }
 
-// restore gives so much back to a bucket. Where that fails it counts on: the visitor waits a little longer.
+// restore returns a part of a bucket to it. If that fails, the attempt still counts, and the client waits a little
+// longer.
 func (s *sharedLimiter) restore(ctx context.Context, a Attempt, b *counted, much time.Duration) {
 	r, err := s.read(ctx, a, b)
 	for range budgetTries {
-		if err != nil || r.Version == 0 { // it has become full by itself
+		if err != nil || r.Version == 0 { // no record means that the bucket is full
 			break
 		}
 		var done bool
@@ -131,7 +135,7 @@ func (s *sharedLimiter) Forgive(ctx context.Context, p LimitParams) {
 	}
 }
 
-// read returns the record of a bucket, one of version 0 where there is none.
+// read returns the record of a bucket. If there is none, it returns a new record with version 0.
 func (s *sharedLimiter) read(ctx context.Context, a Attempt, b *counted) (*store.Record, error) {
 	path := b.path(a)
 	return s.again(ctx, digest(s.secret, "budget", strings.Join(path[:], "\x00")))
@@ -145,12 +149,12 @@ func (s *sharedLimiter) again(ctx context.Context, key string) (*store.Record, e
 	return r, err
 }
 
-// patienceOf is how long an attempt has to wait for a bucket.
-func (s *sharedLimiter) patienceOf(b *counted, r *store.Record) time.Duration {
-	return b.patience(b.debtOf(fullAt(r), s.now()))
+// recordWait returns the time that an attempt must wait for a bucket.
+func (s *sharedLimiter) recordWait(b *counted, r *store.Record) time.Duration {
+	return b.waitTime(b.debtOf(fullAt(r), s.now()))
 }
 
-// write changes the debt of a bucket. done is false where another process wrote the record since r was read.
+// write changes the time until a bucket is full. done is false if another process wrote the record after r was read.
 func (s *sharedLimiter) write(
 	ctx context.Context, b *counted, r *store.Record, by time.Duration,
 ) (done bool, err error) {
@@ -169,7 +173,7 @@ func (s *sharedLimiter) write(
 	return err == nil, err
 }
 
-// fullAt reads a record: when the bucket is full again, in Unix nanoseconds. One that cannot be read is full.
+// fullAt returns the time when the bucket becomes full, in Unix nanoseconds. A malformed record counts as full.
 func fullAt(r *store.Record) int64 {
 	at, err := strconv.ParseInt(string(r.Value), 10, 64)
 	if err != nil {

@@ -10,63 +10,65 @@ import (
 	"time"
 )
 
-// Attempt is what a Limit callback is asked about.
+// Attempt is the kind of action that a limit applies to.
 type Attempt string
 
-// The attempts that guess something, or cost something.
+// The attempts that are limited, because they guess a secret, send an email or are costly.
 const (
-	AttemptCredentials Attempt = "credentials"      // fields are about to be checked
+	AttemptCredentials Attempt = "credentials"      // the fields of a sign-in form are about to be checked
 	AttemptEmail       Attempt = "email"            // a sign-in link is about to be sent
 	AttemptEmailToken  Attempt = "email-token"      // a mailed token is about to be redeemed
-	AttemptWebAuthn    Attempt = "webauthn-options" // a passkey challenge, with an e-mail or without
-	AttemptSignUp      Attempt = "sign-up"          // an account is asked for
-	AttemptMail        Attempt = "mail"             // a letter other than a sign-in link is about to be sent
+	AttemptWebAuthn    Attempt = "webauthn-options" // a passkey challenge is requested, with an email address or without
+	AttemptSignUp      Attempt = "sign-up"          // an account is requested
+	AttemptMail        Attempt = "mail"             // an email other than a sign-in link is about to be sent
 	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
-	AttemptInARow      Attempt = "in-a-row"         // fields are about to be checked that were wrong so often in a row
+	AttemptInARow      Attempt = "in-a-row"         // as AttemptCredentials, but counts consecutive wrong attempts
 )
 
-// Limits bound what visitors can guess and what costs something to send; the table of [Limiter] has the figures. The
-// zero value counts in this process, by these figures.
+// Limits configures the rate limits for attempts to guess secrets and for requests that cause emails. The zero value
+// counts in the memory of this process, with the default rates in the table of [Limiter].
 type Limits struct {
-	// Shared counts in the Store too, for several processes that serve one site: its records of kind "budget" have keyed
-	// hashes of what is counted, and expire in minutes. Each process counts for itself first, so that an attack does not
-	// become as many writes. The Store has to be a [store.RecordStore].
+	// Shared also counts in the Store, for several processes that serve one site. The counts are records of kind "budget":
+	// their keys are keyed hashes, and they expire within minutes. Each process counts in its own memory first, so that an
+	// attack does not cause as many writes. Shared requires a Store that is a [store.RecordStore].
 	Shared bool
-	// Rates replace figures, by attempt; those that are zero keep the default. An Attempt that only a part of the
-	// application makes has no default.
+	// Rates overrides the default rates of attempts. Zero fields keep the default. An Attempt that only a plugin of the
+	// application defines has no default.
 	Rates map[Attempt]Rates
-	// KnownBrowsers sets a cookie, "__Host-latchkey.known", in a browser in which a user signs in, by any method. The
-	// browser's attempts for this user count apart from then on: attackers who use up what a name may do do not lock out
-	// the owner. The cookie is encrypted, lasts 180 days and remembers eight users. Auto is on if Shared or Rates is set or a
-	// plugin such as providers/password asks for it, and off otherwise, as in Auth.js.
+	// KnownBrowsers sets the cookie "__Host-latchkey.known" in a browser in which a user signs in, by any method. From
+	// then on, this browser's attempts for this user are counted separately, so that attackers who use up the limit of a
+	// name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users. Auto means
+	// on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off, as in Auth.js.
 	KnownBrowsers Toggle
 }
 
-// Rate is an allowance: Burst attempts at once, then one after each Every. The zero value stands for the default.
+// Rate is a token bucket: it allows Burst attempts immediately, then one attempt per Every. The zero value means the
+// default.
 type Rate struct {
 	Burst int
 	Every time.Duration
 }
 
-// Rates are how often an attempt may be made.
+// Rates are the limits of one kind of attempt.
 type Rates struct {
-	// Identifier is for one name, address or person, by all identified clients together. Unidentified clients have another
-	// bucket for it, of the same size.
+	// Identifier limits the attempts for one name, email address or user, by all identified clients together. Unidentified
+	// clients share another bucket of the same size for it.
 	Identifier Rate
-	// Visitor is for one of these by one client. Its Burst must be less than Identifier's, and its Every at least as
-	// long: otherwise an attacker in one network could lock the owner out. The /56 and /48 of an IPv6 client are
-	// allowed up to twice and three times as much, as long as Identifier stays larger.
+	// Visitor limits the attempts for one name, email address or user, by one client. Its Burst must be less than
+	// Identifier's, and its Every at least as long as Identifier's. Otherwise an attacker in one network could lock out
+	// the owner. The /56 and /48 networks of an IPv6 client are allowed up to twice and three times as much, but less than
+	// Identifier.
 	Visitor Rate
-	// Network is for one client in all. The /56 and /48 of an IPv6 client are allowed twice and three times as much, and
-	// all unidentified clients together ten times.
+	// Network limits all attempts of one client. The /56 and /48 networks of an IPv6 client are allowed twice and three
+	// times as much. All unidentified clients together are allowed ten times as much.
 	Network Rate
-	// Browser is for one name in a known browser, instead of Visitor. All known browsers of the name together are allowed
-	// as much as Identifier, in a bucket that others do not use.
+	// Browser limits the attempts for one name in a known browser, instead of Visitor. All known browsers of the name
+	// together are allowed as much as Identifier, in a separate bucket.
 	Browser Rate
 }
 
-// defaultRates returns the figures of an attempt. What a visitor gets back in a while is no more than the identifier
-// does.
+// defaultRates returns the default rates of an attempt. A Visitor bucket never refills faster than the Identifier
+// bucket.
 func defaultRates(a Attempt) Rates {
 	switch a {
 	case AttemptCredentials:
@@ -96,7 +98,7 @@ func defaultRates(a Attempt) Rates {
 	return Rates{}
 }
 
-// ratesOf are the figures of an attempt, as they were changed.
+// ratesOf returns the default rates of an attempt with the configured changes.
 func ratesOf(changed map[Attempt]Rates, a Attempt) Rates {
 	rates, c := defaultRates(a), changed[a]
 	for _, rate := range []struct{ is, to *Rate }{
@@ -110,14 +112,14 @@ func ratesOf(changed map[Attempt]Rates, a Attempt) Rates {
 	return rates
 }
 
-// tooMany is an attempt that came too soon.
+// tooMany is the error of an attempt that exceeds a limit.
 type tooMany struct{ wait time.Duration }
 
 func (e *tooMany) Error() string {
 	return fmt.Sprintf("core: the Limit callback asks for %v of patience", e.wait)
 }
 
-// seconds is the wait in whole seconds, for Retry-After.
+// seconds returns the wait in whole seconds, rounded up, for the header Retry-After.
 func (e *tooMany) seconds() string {
 	return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 }
@@ -128,16 +130,16 @@ type counter interface {
 	Forgive(ctx context.Context, p LimitParams)
 }
 
-// limits asks the application, and the limiter of its own, whether an attempt may be made.
+// limits decides whether an attempt is allowed. It calls the application's Limit callback and the built-in limiter.
 type limits struct {
 	limit   func(ctx context.Context, p LimitParams) (time.Duration, error) // Callbacks.Limit
 	forgive func(ctx context.Context, p LimitParams)                        // Callbacks.Forgive
-	own     counter                                                         // nil: the application's word alone counts
+	own     counter                                                         // the built-in limiter; nil if it is off
 	known   *knownBrowsers
-	told    atomic.Bool // the warning limit-without-peer was given
+	told    atomic.Bool // the warning limit-without-peer was logged
 }
 
-// newLimits decides who counts. asked: a part asks for known browsers.
+// newLimits selects the limiters. asked reports whether a plugin requests known browsers.
 func newLimits(c *Config, a *Auth, asked bool) *limits {
 	l := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
 	changed := c.Limits.Shared || len(c.Limits.Rates) > 0
@@ -155,8 +157,8 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 	return l
 }
 
-// ask asks the Limit callback and the limiter. One that fails stops the attempt: what it guards must not go on
-// unguarded.
+// ask counts an attempt and returns an error if it exceeds a limit. If the callback or the limiter fails, the attempt
+// is refused, so that it is never unlimited.
 func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	if l.limit == nil && l.own == nil {
 		return nil
@@ -185,8 +187,8 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}
 }
 
-// right tells the Forgive callback and the limiter that an attempt was right. One that fails is logged and changes
-// nothing.
+// right tells the Forgive callback and the limiter that an attempt was correct, so that it no longer counts. A failure
+// is logged and has no other effect.
 func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	if l.forgive == nil && l.own == nil {
 		return
@@ -200,7 +202,7 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	}
 }
 
-// clear forgives all attempts at a name by all clients, because this client has proved that it owns the name.
+// clear resets the counts of a name for all clients, because this client has proved that it owns the name.
 func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
 	l.right(ctx, c, p)
 	if l.own == nil {
@@ -218,7 +220,7 @@ func (l *limits) tell(ctx context.Context, c *call, where string, of func()) {
 	}
 }
 
-// warnOfProxy warns once if a request came through a proxy that TrustedProxies does not name.
+// warnOfProxy logs a warning, once, if a request came through a proxy and TrustedProxies is empty.
 func (l *limits) warnOfProxy(ctx context.Context, c *call, p LimitParams) {
 	if p.PeerIsVisitor || l.own == nil || len(c.proxies) > 0 || !forwarded(c.r) || l.told.Swap(true) {
 		return
@@ -231,7 +233,8 @@ const nameProxies = "TrustedProxies is empty: clients behind a proxy share the l
 	"client can join them by sending such a header. Set TrustedProxies to the addresses of the proxies in front, or " +
 	"to 127.0.0.1/32 if there is none"
 
-// warnOfMissingProxies warns in New if limits count clients and nothing says whose forwarded address to believe.
+// warnOfMissingProxies makes New log a warning if attempts are limited by client address on an https site and
+// TrustedProxies is empty.
 func (l *limits) warnOfMissingProxies(a *Auth) {
 	counts := len(a.parts.actions) > 0
 	for _, p := range a.providers {
@@ -242,13 +245,13 @@ func (l *limits) warnOfMissingProxies(a *Auth) {
 	}
 }
 
-// attempt completes an attempt with the provider, the peer and the browser.
+// attempt sets the provider, the request, the peer and the known browser of an attempt.
 func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	p.Provider, p.Request = c.providerID, c.r
 	p.Peer, p.PeerIsVisitor = c.peer(c.r)
 	p.Browser = l.known.of(c, p.Identifier)
-	if p.Browser == "" && p.Attempt == AttemptWebAuthn { // a passkey names its user only when it is used
-		p.Browser = l.known.anyone(c)
+	if p.Browser == "" && p.Attempt == AttemptWebAuthn { // the user is not known before the passkey is used
+		p.Browser = l.known.anyID(c)
 	}
 	return p
 }
@@ -278,13 +281,13 @@ func checkLimits(c *Config, kept stores, faults *ConfigError) {
 		one, all := rates.Visitor, rates.Identifier
 		if all != (Rate{}) && one != (Rate{}) && (one.Burst >= all.Burst || one.Every < all.Every) {
 			faults.add(ErrInvalidConfig, "Limits.Rates[%q]: Visitor (%d, every %v) is not less than Identifier (%d, every %v): "+
-				"a stranger at one place could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
+				"an attacker in one network could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
 		}
 	}
 }
 
-// besides are the attempts at the other names in a form without declared fields: which of them says whose sign-in it
-// is, Authorize alone knows, and a guesser puts a new one into the others each time.
+// besides returns the attempts for the other names in a form that declares no fields. Only Authorize knows which field
+// names the user, and an attacker could put a new name into the other fields with each guess.
 func (f *credentialsFlow) besides(credentials map[string]string, typed string) (all []LimitParams) {
 	if f.Identifier != "" || len(f.Fields) > 0 {
 		return nil
@@ -299,7 +302,7 @@ func (f *credentialsFlow) besides(credentials map[string]string, typed string) (
 	return all
 }
 
-// askAll asks for several attempts, each of which has to be allowed.
+// askAll calls ask for each attempt and returns the first error.
 func (l *limits) askAll(ctx context.Context, c *call, all []LimitParams) error {
 	for _, p := range all {
 		if err := l.ask(ctx, c, p); err != nil {
@@ -309,7 +312,6 @@ func (l *limits) askAll(ctx context.Context, c *call, all []LimitParams) error {
 	return nil
 }
 
-// rightAll gives several attempts back.
 func (l *limits) rightAll(ctx context.Context, c *call, all []LimitParams) {
 	for _, p := range all {
 		l.right(ctx, c, p)

@@ -9,15 +9,14 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// locales are the languages of Config.Locales, and the choice among them; nil: everything is in English and nothing is
-// chosen.
+// locales selects a language of Config.Locales for a request. If it is nil, everything is in English.
 type locales struct {
 	all     []ui.Locale
 	matcher language.Matcher
 	decide  func(ctx context.Context, r *Request) string // Callbacks.Locale
 }
 
-// newLocales reports what is wrong with the languages.
+// newLocales checks Config.Locales and reports its errors.
 func newLocales(c *Config, faults *ConfigError) *locales {
 	if len(c.Locales) == 0 {
 		if c.Callbacks.Locale != nil {
@@ -47,26 +46,26 @@ func newLocales(c *Config, faults *ConfigError) *locales {
 	return l
 }
 
-// longestAsked is how much of a parameter or header is looked at: no browser sends more.
-const longestAsked = 512
+// maxLanguageText is the maximum length of a parameter or header that is parsed. No browser sends more.
+const maxLanguageText = 512
 
-// mostAsked is how many languages of a parameter are looked at, mostAccepted how many of the header Accept-Language: to
-// compare hundreds of them takes a millisecond.
+// maxURLLanguages is the maximum number of languages of a parameter that are compared, and maxHeaderLanguages the
+// maximum of the header Accept-Language. Comparing hundreds of them would take a millisecond.
 const (
-	mostAsked    = 6
-	mostAccepted = 16
+	maxURLLanguages    = 6
+	maxHeaderLanguages = 16
 )
 
-// settle chooses the language of a request, once, before anything is said. asked is the language that its address
-// names, empty for none.
+// settle selects the language of a request, once, before a response is written. asked is the language in the URL, or
+// "".
 func (l *locales) settle(ctx context.Context, v *arrival, asked string) {
 	if l != nil {
 		v.locale = l.choose(ctx, v, asked)
 	}
 }
 
-// choose asks the application first, then the address of the request, then what an address asked for before, then the
-// browser's settings. The first language of the configuration is for everybody else.
+// choose returns the language of the first source that has one: the Locale callback, the URL, the cookie with the
+// language of an earlier URL, and the browser's settings. The default is the first language of the configuration.
 func (l *locales) choose(ctx context.Context, v *arrival, asked string) *ui.Locale {
 	if l.decide != nil {
 		tag, err := guarded("Callbacks.Locale", func() (string, error) { return l.decide(ctx, v.r), nil })
@@ -80,11 +79,11 @@ func (l *locales) choose(ctx context.Context, v *arrival, asked string) *ui.Loca
 	if chosen := l.find(asked); chosen != nil {
 		return chosen
 	}
-	return l.ofBrowser(v)
+	return l.browserLocale(v)
 }
 
-// ofBrowser chooses by what the browser sends with each request.
-func (l *locales) ofBrowser(v *arrival) *ui.Locale {
+// browserLocale selects the language by the cookie and the Accept-Language header.
+func (l *locales) browserLocale(v *arrival) *ui.Locale {
 	if v.cookies != nil {
 		spec := v.partCookie(localeCookie)
 		kept, _ := v.jar.Get(spec.name())
@@ -93,11 +92,11 @@ func (l *locales) ofBrowser(v *arrival) *ui.Locale {
 		}
 	}
 	wanted := v.header("Accept-Language")
-	if len(wanted) > longestAsked {
-		wanted = wanted[:max(0, strings.LastIndexByte(wanted[:longestAsked], ','))]
+	if len(wanted) > maxLanguageText {
+		wanted = wanted[:max(0, strings.LastIndexByte(wanted[:maxLanguageText], ','))]
 	}
-	if all := strings.SplitN(wanted, ",", mostAccepted+1); len(all) > mostAccepted {
-		wanted = strings.Join(all[:mostAccepted], ",")
+	if all := strings.SplitN(wanted, ",", maxHeaderLanguages+1); len(all) > maxHeaderLanguages {
+		wanted = strings.Join(all[:maxHeaderLanguages], ",")
 	}
 	tags, _, err := language.ParseAcceptLanguage(wanted)
 	if err != nil || len(tags) == 0 {
@@ -109,14 +108,15 @@ func (l *locales) ofBrowser(v *arrival) *ui.Locale {
 	return &l.all[0]
 }
 
-// find returns the language of a list of tags with blanks in between, the most wanted one first; nil for none.
+// find returns the language for a list of tags, separated by blanks and ordered by preference. It returns nil if none
+// matches.
 func (l *locales) find(list string) *ui.Locale {
-	if list == "" || len(list) > longestAsked {
+	if list == "" || len(list) > maxLanguageText {
 		return nil
 	}
 	var tags []language.Tag
 	for i, name := range strings.Fields(list) {
-		if i >= mostAsked {
+		if i >= maxURLLanguages {
 			break
 		}
 		if tag, err := language.Parse(name); err == nil {
@@ -137,13 +137,13 @@ func (l *locales) match(tags []language.Tag) *ui.Locale {
 	return &l.all[at]
 }
 
-// askedLocale is the language that the address of a request to the auth routes asks for: ui_locales, as OpenID Connect
-// Core section 3.1.2.1 has it, or lang.
+// askedLocale returns the language that the URL of a request to the auth routes requests: ui_locales (OpenID Connect
+// Core section 3.1.2.1), or lang.
 func (c *call) askedLocale() string {
 	return or(c.query.Get("ui_locales"), c.query.Get("lang"))
 }
 
-// rememberLocale has the browser keep a language that the address has asked for.
+// rememberLocale sets a cookie with the language that the URL requested.
 func (c *call) rememberLocale(response *Response) {
 	if c.locales == nil || c.cookies == nil || c.askedLocale() == "" {
 		return
@@ -157,18 +157,18 @@ func (c *call) rememberLocale(response *Response) {
 	response.Cookies = append(response.Cookies, spec.set(or(chosen.Tag, "en")))
 }
 
-// language is the language in which a request is answered.
+// language returns the language of the response.
 func (v *arrival) language() ui.Locale {
 	switch {
 	case v.locale != nil:
 		return *v.locale
-	case v.locales != nil: // refused before it was settled
-		return *v.locales.ofBrowser(v)
+	case v.locales != nil: // the request was refused before the language was selected
+		return *v.locales.browserLocale(v)
 	}
 	return ui.Locale{}
 }
 
-// spoken says in the header of an answer which language it is in, and that others may get another one (RFC 9110
+// spoken sets the headers that contain the response's language and say that it depends on the request (RFC 9110
 // sections 8.5 and 12.5.5).
 func (v *arrival) spoken(h *Header) {
 	if v.locales == nil {
@@ -178,7 +178,8 @@ func (v *arrival) spoken(h *Header) {
 	v.varies(h, "Cookie")
 }
 
-// varies says which fields of a request an answer follows, and where it is in a chosen language, that of the browser.
+// varies sets Vary to the request headers that the response depends on: fields, Authorization if bearer tokens are on,
+// and Accept-Language if there are several languages.
 func (v *arrival) varies(h *Header, fields string) {
 	if v.bearers {
 		fields += ", Authorization"

@@ -11,18 +11,18 @@ import (
 	"strconv"
 )
 
-// reporter writes the log of an Auth. Every line about a request has the attributes of [arrival.attrs], so that it can
-// be found by the reference that the visitor sees.
+// reporter writes the log of an Auth. Every line about a request has the attributes of [arrival.attrs], so that an
+// operator can find it by the reference that the user sees.
 type reporter struct {
 	logger    *slog.Logger
 	debugging bool // Config.Debug
 }
 
-// failure writes one line for a failure, as loud as it deserves: type, cause and reference; no value that a browser
-// sent.
+// failure logs a failure: its type, cause and reference, and no value that the client sent. The level depends on the
+// error.
 func (l *reporter) failure(ctx context.Context, err *Error, attrs ...slog.Attr) {
 	level := err.level()
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // the visitor went away
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // the client disconnected
 		level = min(level, slog.LevelInfo)
 	}
 	attrs = append([]slog.Attr{slog.Any("error", err)}, attrs...)
@@ -44,13 +44,13 @@ func (l *reporter) debug(ctx context.Context, message string, attrs ...slog.Attr
 	}
 }
 
-// printed writes the text of a value whatever the verb and its flags.
+// printed writes the text of a value, whatever the fmt verb and its flags.
 func printed(f fmt.State, text string) { _, _ = io.WriteString(f, text) }
 
-// maxAgent is how long an escaped User-Agent is at most.
+// maxAgent is the maximum length of an escaped User-Agent.
 const maxAgent = 256
 
-// printable escapes what could forge or break a line of a log, and cuts the rest off.
+// printable escapes characters that could forge or break a log line, and cuts the text at maxAgent.
 func printable(text string) string {
 	out := make([]byte, 0, min(len(text), maxAgent))
 	for i := 0; i < len(text); i++ {

@@ -9,7 +9,7 @@ import (
 )
 
 // BackgroundEmail is an email that a plugin sends after the response: see [Call.SendLater], [Call.Notify] and
-// [Host.Notify]. If its delivery fails it is tried again, see [MailConfig].
+// [Host.Notify]. If sending fails, it is tried again, see [MailConfig].
 type BackgroundEmail struct {
 	// Letter is the email, if its content is known already. Its Kind is required even if Write is set: it is in logs,
 	// audit events and metrics.
@@ -18,27 +18,27 @@ type BackgroundEmail struct {
 	// time does not reveal the result of a lookup in Write. It is called again if it returns an error. If the returned
 	// Letter has no To, no email is sent.
 	Write func(ctx context.Context) (Letter, error)
-	// Undo, if not nil, is called once after the last attempt failed. It removes what Write stored.
+	// Undo, if not nil, is called once after the last attempt has failed. It deletes the records that Write created.
 	Undo func(ctx context.Context)
 	// Mailer delivers the email. It is required.
 	Mailer Mailer
-	// UserID is the user whom the email is about. Subject is the identifier that a client typed, if it may belong to no
-	// user. Both are in log lines and audit events; Subject as a keyed hash only.
+	// UserID is the user that the email is about. Subject is the identifier that a client typed, if it may belong to no
+	// user. Both are in log lines and audit events; Subject only as a keyed hash.
 	UserID, Subject string
 }
 
 // MailConfig has the options of emails that are sent in the background.
 type MailConfig struct {
-	// Retries are the waits between the attempts to deliver an email. Nil means 10 seconds and one minute, so three
-	// attempts; an empty slice means one attempt. [Auth.FlushMail] makes the remaining attempts without waiting.
+	// Retries are the waits between the attempts to send an email. Nil means 10 seconds and one minute, so three attempts.
+	// An empty slice means one attempt. [Auth.FlushMail] makes the remaining attempts without waiting.
 	Retries []time.Duration
 }
 
-// ErrMailQueueFull is returned by [Call.SendLater] if too many emails wait already: for all clients, or for this one.
-// The plugin responds with status 503.
+// ErrMailQueueFull is returned by [Call.SendLater] if too many emails are waiting, of all clients or of this one. The
+// plugin responds with status 503.
 var ErrMailQueueFull = errors.New("core: too many emails wait to be sent")
 
-// Limits of the mail queue.
+// The limits of the mail queue.
 const (
 	mailAttemptTimeout = 30 * time.Second // for one attempt: Write and the delivery
 	mailOpenSenders    = 4
@@ -48,8 +48,8 @@ const (
 	mailNoticeSenders  = 2
 	mailNoticeWaiting  = 512
 	mailNoticePerUser  = 16
-	// mailPerClient is how many emails of one client wait at the same time. Wider IPv6 networks may have two and four
-	// times as many (see client.widths), all unidentified clients together mailUnidentified.
+	// mailPerClient is the maximum number of emails of one client in the queue. Wider IPv6 networks are allowed two and
+	// four times as many (see client.widths), and all unidentified clients together mailUnidentified.
 	mailPerClient    = 6
 	mailUnidentified = 96
 	mailPerBrowser   = 4
@@ -255,7 +255,7 @@ func (q *mailQueue) giveUp(j *mailJob, err error) {
 	}
 }
 
-// attrs describes an email in a log line, without address and link.
+// attrs returns the log attributes of an email, without its address and link.
 func (q *mailQueue) attrs(j *mailJob, err error) []slog.Attr {
 	attrs := []slog.Attr{slog.Any("error", err), slog.String("email", string(j.Letter.Kind)),
 		slog.Int("attempt", j.attempts+1)}
@@ -311,8 +311,8 @@ func (q *mailQueue) flush(ctx context.Context) error {
 	}
 }
 
-// notify queues a security notice. If the lane is full it is sent before the response instead: a notice is never
-// dropped because of other emails.
+// notify queues a security notice. If the lane is full, it sends the notice immediately, before the response: a notice
+// is never dropped because of other emails.
 func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) {
 	quotas := []mailQuota{{"user " + or(e.UserID, e.Letter.To), mailNoticePerUser}}
 	if q.add(ctx, at, &q.notices, e, quotas) {
@@ -324,9 +324,9 @@ func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) 
 	}
 }
 
-// SendLater sends an email after the response, which a client requested: a link, for example. Each client, and all
-// unidentified clients together, can have a few emails waiting; a known browser ([Limits].KnownBrowsers) of e.Subject
-// has its own share. The error is [ErrMailQueueFull]. Emails that wait are lost when the process ends: call
+// SendLater sends an email that a client requested, for example a link, after the response. Each client, and all
+// unidentified clients together, can have only a few emails waiting. A known browser ([Limits].KnownBrowsers) of
+// e.Subject has a separate share. The error is [ErrMailQueueFull]. Waiting emails are lost when the process ends: call
 // [Auth.FlushMail] before.
 func (c *Call) SendLater(ctx context.Context, e BackgroundEmail) error {
 	q, at := c.parts.auth.mail, &c.in.arrival
@@ -340,7 +340,7 @@ func (c *Call) SendLater(ctx context.Context, e BackgroundEmail) error {
 	return nil
 }
 
-// mailQuotas are the quotas of a client in the open lane.
+// mailQuotas returns the quotas of a client in the open lane.
 func mailQuotas(from client) []mailQuota {
 	if !from.identified {
 		return []mailQuota{{"unidentified", mailUnidentified}}
@@ -352,20 +352,20 @@ func mailQuotas(from client) []mailQuota {
 	return quotas
 }
 
-// Notify sends a security notice after the response: an email that tells a user about a change of their account. It
-// has its own queue, so that no other email can delay it; if that is full, Notify sends the email before it returns.
-// A failure is logged and audited.
+// Notify sends a security notice after the response: an email that informs a user about a change of their account.
+// Notices have a separate queue, so that no other email can delay them. If it is full, Notify sends the email before it
+// returns. A failure is logged and audited.
 func (c *Call) Notify(ctx context.Context, e BackgroundEmail) {
 	c.parts.auth.mail.notify(ctx, &c.in.arrival, e)
 }
 
-// Notify is [Call.Notify] outside of a request to an action: in an event, or in a program. It must not be called before
+// Notify is [Call.Notify] outside of a request to an action: in an event handler or in a program. Call it only after
 // New has returned.
 func (h *Host) Notify(ctx context.Context, e BackgroundEmail) { h.Auth.mail.notify(ctx, nil, e) }
 
-// FlushMail waits until all background emails of the Auth's plugins are sent or have failed, and returns the error of
-// ctx if that takes longer. Emails that wait for another attempt are tried without further waiting. Call it after the
-// server's shutdown and before the process ends: emails in memory are lost otherwise. An Auth of [PerRequest] has none.
+// FlushMail waits until all background emails of the Auth's plugins are sent or have failed. It returns the error of
+// ctx if ctx ends first. Emails that wait for another attempt are tried immediately. Call it after the server's
+// shutdown and before the process ends; otherwise emails in memory are lost. An Auth of [PerRequest] has no emails.
 func (a *Auth) FlushMail(ctx context.Context) error {
 	if a.mail == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// misconfigured answers a request for which no Auth could be chosen: the error page without details for page actions,
-// JSON for the others. The faults go to the log.
+// misconfigured returns the response to a request if no Auth could be selected for it: the error page, without details,
+// or JSON if the action has no pages. The configuration errors are logged.
 func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	c, pages, faults := withoutAuth(r, err)
 	if errors.Is(faults, ErrNoTenant) {
@@ -24,8 +24,8 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 }
 
-// withoutAuth is the call of a request for which no Auth could be chosen, and the pages that answer it, with what
-// little is known of the configuration.
+// withoutAuth returns a call and pages for a request that no Auth could be selected for. They have the parts of the
+// configuration that are known.
 func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	var faults *ConfigError
 	var chosen *chooserError

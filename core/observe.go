@@ -8,57 +8,56 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// ObservedCall is a call that leaves Latchkey: to the store, to a provider, or to a function of the application that
-// asks a service. Config.Observe is told of each. Its texts come from closed lists and the configuration: a visitor
-// can add none, and none is personal.
+// ObservedCall describes a call to the store, to a provider, or to a function of the application that calls a service.
+// Config.Observe receives each of them. Its texts are taken from fixed lists and from the configuration. They contain
+// no text from clients and no personal data.
 type ObservedCall struct {
-	// To is whom the call goes to.
+	// To is the target of the call.
 	To ObservedPeer
-	// Name is what is asked. Of the store it is the operation as the errors of stores name it, "read session". A whole
-	// transaction is "transaction", and what core asks in it is told besides. Of a provider it is "discover" (its
-	// addresses, which are kept for a while), "token", "refresh", "verify" (an ID token, whose keys are kept for a while),
-	// "userinfo" and, with OAuth 1.0a, "request token"; "authorize" is CredentialsProvider.Authorize, and "mail" is
-	// EmailProvider.Send.
+	// Name is the operation. For the store it is the operation as in the store's errors, for example "read session". A
+	// transaction is "transaction", and core's calls within it are reported as well. For a provider it is "discover" (its
+	// metadata, which are cached), "token", "refresh", "verify" (of an ID token, with cached keys), "userinfo" and, with
+	// OAuth 1.0a, "request token". "authorize" is CredentialsProvider.Authorize, and "mail" is EmailProvider.Send.
 	Name string
 	// Provider is the ID of a configured provider. It is empty for calls to the store and for emails of plugins.
 	Provider string
 }
 
-// ObservedPeer is whom an [ObservedCall] goes to.
+// ObservedPeer is the target of an [ObservedCall].
 type ObservedPeer string
 
-// The peers.
+// The targets.
 const (
 	ObservedStore    ObservedPeer = "store"
 	ObservedProvider ObservedPeer = "provider"
 	ObservedMail     ObservedPeer = "mail" // an attempt to deliver a [BackgroundEmail]; its Name is the LetterKind
 )
 
-// CallOutcome is how an [ObservedCall] ended.
+// CallOutcome is the result of an [ObservedCall].
 type CallOutcome string
 
 // The outcomes.
 const (
 	CallOK          CallOutcome = "ok"
-	CallAbsent      CallOutcome = "absent"      // the store has no such thing: [ErrNotFound]
-	CallConflict    CallOutcome = "conflict"    // the store has such a thing: [ErrConflict]
-	CallRefused     CallOutcome = "refused"     // a provider or Authorize says no; core undoes a transaction
-	CallUnavailable CallOutcome = "unavailable" // no answer, or none in time
-	CallCanceled    CallOutcome = "canceled"    // the visitor went away
+	CallAbsent      CallOutcome = "absent"      // the store returned [ErrNotFound]
+	CallConflict    CallOutcome = "conflict"    // the store returned [ErrConflict]
+	CallRefused     CallOutcome = "refused"     // a provider or Authorize refused, or core rolled back a transaction
+	CallUnavailable CallOutcome = "unavailable" // the call failed or timed out before a response
+	CallCanceled    CallOutcome = "canceled"    // the client disconnected
 	CallFailed      CallOutcome = "failed"
 )
 
-// watch tells Config.Observe of calls. Its zero value tells nobody.
+// watch reports calls to Config.Observe. The zero value reports nothing.
 type watch struct {
 	observe func(ctx context.Context, c ObservedCall) (context.Context, func(CallOutcome))
 	log     *reporter
 }
 
-// on reports whether anybody listens.
+// on reports whether Config.Observe is set.
 func (w watch) on() bool { return w.observe != nil }
 
-// begin tells that a call begins, and returns the context that it gets and what tells how it ended. What goes wrong
-// in the application's functions is logged, and the call goes on.
+// begin reports the start of a call. It returns the context of the call and a function that reports the outcome. A
+// panic of the application's functions is logged, and the call continues.
 func (w watch) begin(ctx context.Context, c ObservedCall) (within context.Context, end func(CallOutcome)) {
 	within = ctx
 	w.safely(ctx, func() { within, end = w.observe(ctx, c) })
@@ -83,7 +82,7 @@ func (w watch) safely(ctx context.Context, tell func()) {
 	tell()
 }
 
-// watched makes a call that is told of where somebody listens. A call that panics has failed.
+// watched makes a call and reports it if Config.Observe is set. A call that panics is reported as failed.
 func watched[T any](
 	ctx context.Context, w watch, c ObservedCall, call func(ctx context.Context) (T, error),
 ) (T, error) {
@@ -98,13 +97,13 @@ func watched[T any](
 	return v, err
 }
 
-// watchedOnly is watched for calls that return an error alone.
+// watchedOnly is watched for calls that return only an error.
 func watchedOnly(ctx context.Context, w watch, c ObservedCall, call func(ctx context.Context) error) error {
 	_, err := watched(ctx, w, c, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
 	return err
 }
 
-// callOutcome is what is told of an error, whose text may hold anything.
+// callOutcome maps an error to an outcome, so that the error's text, which may contain anything, is not reported.
 func callOutcome(ctx context.Context, err error) CallOutcome {
 	var refusal *oauth.Refusal
 	var unanswered *upstream.Error
@@ -130,16 +129,18 @@ func callOutcome(ctx context.Context, err error) CallOutcome {
 	return CallFailed
 }
 
-// HashLoad is how busy the computing of password hashes is, in one process. The provider of module providers/password
-// has a method Load that returns it; observe/prometheus and observe/otel ask each provider that has one.
+// HashLoad is the current load of password hashing in one process. The method Load of the provider in module
+// providers/password returns it. observe/prometheus and observe/otel read it from each provider that has this method.
 type HashLoad struct {
-	// Slots is how many hashes may be computed at once, Busy how many are, and Waiting how many requests wait for a slot.
+	// Slots is the maximum number of hashes that are computed concurrently. Busy is the number that is being computed now,
+	// and Waiting the number of requests that wait for a slot.
 	Slots, Busy, Waiting int
-	// Refused is how many requests were turned away since the start, as too many waited or one waited too long.
+	// Refused is the number of requests since the start that were refused because too many were waiting or the wait was
+	// too long.
 	Refused uint64
 }
 
-// watchProviders puts the watch around what providers, and the functions of the application for them, are asked.
+// watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
 func watchProviders(all []*provider, w watch) {
 	if !w.on() {
 		return
@@ -159,7 +160,8 @@ func watchProviders(all []*provider, w watch) {
 type admitter = func(ctx context.Context, fields map[string]string, r *Request) (
 	user *User, still func(ctx context.Context) error, err error)
 
-// watchedAdmit makes of "nobody, and no error" the error that the flow would make of it.
+// watchedAdmit turns "no user and no error" into the error that the flow would return for it, so that the outcome is
+// "refused".
 func watchedAdmit(admit admitter, w watch, id string) admitter {
 	asked := ObservedCall{To: ObservedProvider, Name: "authorize", Provider: id}
 	return func(ctx context.Context, fields map[string]string, r *Request) (

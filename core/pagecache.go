@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// pageCache keeps the built-in sign-in page of a plain visit, by origin and language: the same for every visitor but
-// for the nonce and the CSRF token.
+// pageCache caches the built-in sign-in page by origin and language. The pages of all users differ only in the nonce
+// and the CSRF token. It caches pages without personal content only.
 type pageCache struct {
 	mu  sync.RWMutex
 	all map[pageKey]*keptPage
-	// languages is how many an origin has, at least one.
+	// languages is the number of languages of an origin, at least one.
 	languages int
 }
 
 type pageKey struct{ origin, language string }
 
-// maxCachedPages is how many origins have their pages kept: where all hosts are believed, a visitor can make them up.
+// maxCachedPages is the maximum number of origins in the cache. If all hosts are trusted, a client can invent origins.
 const maxCachedPages = 16
 
-// find returns a page, nil where it is not kept.
+// find returns a cached page, or nil.
 func (c *pageCache) find(key pageKey) *keptPage {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -37,18 +37,18 @@ func (c *pageCache) keep(key pageKey, page *keptPage) {
 	}
 }
 
-// keptPage is a page of nobody: marks stand where a visitor's nonce and token belong, which are as long.
+// keptPage is a page with placeholders for the nonce and the CSRF token, which have the same lengths as the real ones.
 type keptPage struct {
 	text           []byte
 	nonces, tokens []int
 }
 
 func newKeptPage(page []byte, nonceMark, tokenMark string) *keptPage {
-	return &keptPage{page, placesOf(page, nonceMark), placesOf(page, tokenMark)}
+	return &keptPage{page, positionsOf(page, nonceMark), positionsOf(page, tokenMark)}
 }
 
-// placesOf returns where a mark stands in a page.
-func placesOf(page []byte, mark string) (places []int) {
+// positionsOf returns the positions of a placeholder in a page.
+func positionsOf(page []byte, mark string) (places []int) {
 	for from := 0; ; from += len(mark) {
 		at := bytes.Index(page[from:], []byte(mark))
 		if at < 0 {
@@ -59,7 +59,7 @@ func placesOf(page []byte, mark string) (places []int) {
 	}
 }
 
-// forVisit is a copy of the page for one visit: it shares nothing with any other.
+// forVisit returns a copy of the page with the nonce and token of one visit. It shares no memory with other copies.
 func (k *keptPage) forVisit(nonce, token string) []byte {
 	page := bytes.Clone(k.text)
 	for _, at := range k.nonces {

@@ -17,46 +17,46 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// pages are the built-in pages and the application's own.
+// pages renders the built-in pages and the application's own pages.
 type pages struct {
 	config    PagesConfig
 	views     ui.Views
 	theme     Theme
 	providers []ui.Provider
-	// policy is the Content-Security-Policy behind the nonces.
+	// policy is the part of the Content-Security-Policy that follows the nonces.
 	policy string
-	// style and script are where pages find theirs; empty: they carry them.
+	// style and script are the URLs of the stylesheet and the script. If they are empty, pages contain them inline.
 	style, script string
-	// size is that of the longest page so far: the room that the next one gets.
+	// size is the length of the longest page so far. It is the initial buffer capacity for the next page.
 	size    atomic.Int64
 	cached  pageCache
-	builtIn bool // the sign-in page is ours
+	builtIn bool // the sign-in page is the built-in one
 }
 
 func newPages(c *Config, providers []ui.Provider) *pages {
 	return &pages{
-		config: c.Pages, views: drawnLate(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
+		config: c.Pages, views: renderLazily(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
 		policy: pagePolicy(c.Theme, providers), builtIn: c.Views.SignIn == nil,
 		cached: pageCache{languages: max(1, len(c.Locales))},
 	}
 }
 
-// drawnLate has the functions of the application called where their pages are rendered, where a panic of theirs is one
-// of the page: a failure that is answered with a page has no other guard.
-func drawnLate(v ui.Views) ui.Views {
+// renderLazily makes the application's view functions run while their page is rendered, so that a panic of theirs fails
+// in render, which recovers it. Pages for errors are rendered without another recover.
+func renderLazily(v ui.Views) ui.Views {
 	return ui.Views{
-		SignIn: late(v.SignIn), SignOut: late(v.SignOut), Error: late(v.Error), VerifyRequest: late(v.VerifyRequest),
-		Confirm: late(v.Confirm), Switch: late(v.Switch),
+		SignIn: lazy(v.SignIn), SignOut: lazy(v.SignOut), Error: lazy(v.Error), VerifyRequest: lazy(v.VerifyRequest),
+		Confirm: lazy(v.Confirm), Switch: lazy(v.Switch),
 	}
 }
 
-func late[V any](draw func(V) templ.Component) func(V) templ.Component {
+func lazy[V any](draw func(V) templ.Component) func(V) templ.Component {
 	return func(view V) templ.Component {
 		return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error { return draw(view).Render(ctx, w) })
 	}
 }
 
-// errorPage answers GET error.
+// errorPage handles GET error.
 func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 	name, reason := c.query.Get("error"), readReason(c.query.Get("reason"))
 	if own := p.config.Error; own != "" {
@@ -77,7 +77,7 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 	switch name {
 	case "Configuration":
 		response.Status = http.StatusInternalServerError
-		if reason != "" { // the user's own doing: started too long ago, or in another browser
+		if reason != "" { // caused by the user: started too long ago, or in another browser
 			response.Status = http.StatusBadRequest
 		}
 	case "AccessDenied", "Verification":
@@ -87,13 +87,13 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 		Page: p.shell(&c.arrival), Error: name, Reason: string(reason), SignInURL: c.base + "/signin",
 		URL: c.home, Host: hostOf(c.origin),
 	}
-	if name != "" { // a failure sent the browser here
+	if name != "" { // a failure redirected the browser to this page
 		view.Reference = c.lastRef()
 	}
 	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view)), nil
 }
 
-// verifyRequestPage answers GET verify-request: a mail is on its way.
+// verifyRequestPage handles GET verify-request, which says that an email was sent.
 func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
 	if own := p.config.VerifyRequest; own != "" {
 		var params []string
@@ -112,7 +112,7 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
 }
 
-// shell is what all pages know. The nonce lets their style and script through the Content-Security-Policy.
+// shell returns the data that all pages need. The nonce permits their style and script in the Content-Security-Policy.
 func (p *pages) shell(v *arrival) ui.Page {
 	page := ui.Page{
 		BasePath: v.publicBase, Theme: p.theme, StylesheetURL: p.style, ScriptURL: p.script, Locale: v.language(),
@@ -130,7 +130,7 @@ const (
 
 func nonceOf(b []byte) string { return base64.RawStdEncoding.EncodeToString(b) }
 
-// providerViews are the providers as pages show them, with their addresses under the request's origin.
+// providerViews returns the providers as shown on pages, with their URLs for the request's origin.
 func (p *pages) providerViews(v *arrival) []ui.Provider {
 	views := make([]ui.Provider, len(p.providers))
 	base := v.base
@@ -141,7 +141,8 @@ func (p *pages) providerViews(v *arrival) []ui.Provider {
 	return views
 }
 
-// render renders a page into a buffer before a byte is sent, and gives it the headers that keep it to itself.
+// render renders a page into a buffer, so that an error can still change the response, and sets the security headers of
+// pages.
 func (p *pages) render(
 	ctx context.Context, v *arrival, response *Response, nonce string, page templ.Component,
 ) *Response {
@@ -161,7 +162,7 @@ func (p *pages) render(
 	return p.asPage(v, response, nonce)
 }
 
-// asPage gives an answer the headers of a page.
+// asPage sets the headers of a page.
 func (p *pages) asPage(v *arrival, response *Response, nonce string) *Response {
 	policy := "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "'" + p.policy
 	response.Header = newHeader(
@@ -172,8 +173,8 @@ func (p *pages) asPage(v *arrival, response *Response, nonce string) *Response {
 	return response
 }
 
-// pagePolicy is the Content-Security-Policy of pages behind the nonces: the logos that the configuration names, and
-// nothing else. Forms may go anywhere: browsers apply form-action to the redirects of a form post, and those lead to
+// pagePolicy returns the part of the Content-Security-Policy that follows the nonces. It permits the configured logos
+// and nothing else. There is no form-action, because browsers apply it to the redirects after a form post, which end at
 // the providers.
 func pagePolicy(theme Theme, providers []ui.Provider) string {
 	sources := []string{"'self'", "data:"}

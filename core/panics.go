@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// panicError is a panic of a callback, an event handler or a store, turned into an error. Its text is for the log: one
-// line, the place at fault first, then its callers.
+// panicError is a panic of a callback, an event handler or a store, as an error. Its text is for the log: one line with
+// the place of the panic, followed by the callers.
 type panicError struct {
 	where  string
 	value  any
@@ -22,19 +22,19 @@ func (e *panicError) Error() string {
 	return bounded(fmt.Sprintf("panic in %s: %.512s at %s", e.where, fmt.Sprint(e.value), calls))
 }
 
-// withhold replaces the value by its type, unless it is an error of the Go runtime: those tell of sizes and types, and
-// nothing else of what was worked on.
+// withhold replaces the panic's value by its type, unless it is an error of the Go runtime. The texts of runtime errors
+// contain only sizes and types, and no data.
 func (e *panicError) withhold() {
 	if _, own := e.value.(runtime.Error); !own {
 		e.value = fmt.Sprintf("a %T", e.value)
 	}
 }
 
-// maxPanicFrames is how many calls a log line shows: those of the application stand before ours, and the router's are
-// of no use.
+// maxPanicFrames is the maximum number of stack frames in a log line. The frames of the application come first; those
+// of the router are not needed.
 const maxPanicFrames = 10
 
-// panicFrames are the calls that led to the panic which is being recovered, the innermost first.
+// panicFrames returns the stack frames of the panic that is being recovered, innermost first.
 func panicFrames() (all []string) {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -52,13 +52,13 @@ func panicFrames() (all []string) {
 	}
 }
 
-// shortFile is a file with its folder: enough to find it, and not where it was built.
+// shortFile returns the file name with its folder, without the path of the machine that built the program.
 func shortFile(file string) string {
 	dir, name := path.Split(file)
 	return path.Join(path.Base(dir), name)
 }
 
-// guarded calls code of the application. A panic in it becomes an error: it ends this request and nothing else.
+// guarded calls code of the application. It returns a panic as an error, which ends only this request.
 func guarded[T any](where string, call func() (T, error)) (result T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -71,19 +71,20 @@ func guarded[T any](where string, call func() (T, error)) (result T, err error) 
 	return call()
 }
 
-// guard is guarded for calls that return an error alone.
+// guard is guarded for calls that return only an error.
 func guard(where string, call func() error) error {
 	_, err := guarded(where, func() (struct{}, error) { return struct{}{}, call() })
 	return err
 }
 
-// abort reports whether a panic is net/http's own way to drop a connection, which is passed on.
+// abort reports whether a panic is http.ErrAbortHandler, which makes net/http drop the connection. Such a panic is
+// passed on.
 func abort(v any) bool {
 	err, ok := v.(error)
 	return ok && errors.Is(err, http.ErrAbortHandler)
 }
 
-// bounded keeps a text from flooding a log.
+// bounded cuts a text to 2 kB, so that it cannot flood a log.
 func bounded(s string) string {
 	const limit = 2048
 	if len(s) > limit {

@@ -40,10 +40,11 @@ func (v *arrival) client() client {
 	return client{network, identified && network.IsValid()}
 }
 
-// peer is the address that a limit counts: that of the connection's peer or, where the peer is a trusted proxy, the
-// last address of X-Forwarded-For that belongs to no trusted proxy, as a client can make up everything before it. A
-// client with one IPv6 address has at least 2^64 of them, so these are counted by network. The zero Prefix: it is not
-// known, as on a Unix socket. visitor reports whether it is the visitor's own, as [LimitParams].PeerIsVisitor says.
+// peer returns the client's network for limits. It is the address of the connection's peer. If that is a trusted proxy,
+// it is the last address in X-Forwarded-For that is not a trusted proxy, because a client can forge everything before
+// that address. An IPv6 client has at least 2^64 addresses, so it is counted by its /64 network. network is zero if it
+// is unknown, for example on a Unix socket. visitor reports whether the network is the client's own, see
+// [LimitParams].PeerIsVisitor.
 func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
 	at, ok := s.peerAddress(r)
 	if !ok {
@@ -73,15 +74,16 @@ func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
 	return network, public(at) && !forwarded(r)
 }
 
-// carrierNAT is the shared address space of RFC 6598, where load balancers live too.
+// carrierNAT is the shared address space of RFC 6598. Load balancers also use it.
 var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
 
-// public reports whether an address is one of the internet: a peer of any other kind is probably a proxy on this site.
+// public reports whether an address is on the public internet. A peer with any other address is probably a proxy of
+// this site.
 func public(at netip.Addr) bool {
 	return at.IsGlobalUnicast() && !at.IsPrivate() && !carrierNAT.Contains(at)
 }
 
-// proxyHeaders are those that proxies add.
+// proxyHeaders are the headers that proxies add.
 var proxyHeaders = []string{
 	"X-Forwarded-For", "Forwarded", "X-Real-Ip", "X-Forwarded-Host", "X-Forwarded-Proto",
 	"Via", "Cf-Connecting-Ip", "True-Client-Ip",
@@ -125,7 +127,7 @@ func isUnixSocket(peer string) bool {
 	return peer == "" || strings.HasPrefix(peer, "@") || strings.HasPrefix(peer, "/") || strings.HasPrefix(peer, "\x00")
 }
 
-// parsePeer reads an address, with a port or without, in its one normal form.
+// parsePeer parses an address, with or without a port, and returns its canonical form.
 func parsePeer(text string) (netip.Addr, bool) {
 	if with, err := netip.ParseAddrPort(text); err == nil {
 		return with.Addr().Unmap().WithZone(""), true
@@ -134,12 +136,12 @@ func parsePeer(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// trustsProxy reports whether an address is that of a trusted proxy.
+// trustsProxy reports whether an address is in Config.TrustedProxies.
 func (s *site) trustsProxy(addr netip.Addr) bool {
 	return slices.ContainsFunc(s.proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// fromTrustedProxy reports whether the peer of a request may speak for others.
+// fromTrustedProxy reports whether the forwarded headers of a request are trusted.
 func (s *site) fromTrustedProxy(r *Request) bool {
 	if r.ProxyUntrusted {
 		return false

@@ -7,56 +7,55 @@ import (
 	"strings"
 )
 
-// What holds a request or credentials says what it is when it is printed, by fmt, slog or encoding/json, and nothing
-// that must not reach a log: no cookies, no authorization, no query, no fields of a form, no tokens, no addresses of
-// people.
+// Types that contain a request or credentials implement fmt.Formatter, slog.LogValuer and encoding.TextMarshaler.
+// Printing one never reveals cookies, Authorization headers, queries, form fields, tokens or email addresses.
 
 var (
 	_ fmt.Formatter          = (*Request)(nil)
 	_ encoding.TextMarshaler = (*Request)(nil)
 )
 
-// path is the target without its query.
+// path returns the target without its query.
 func (r Request) path() string {
 	path, _, _ := strings.Cut(r.Target, "?")
 	return bounded(path)
 }
 
-// String shows method and path: neither query nor headers nor body.
+// String returns the method and the path, without query, headers and body.
 func (r Request) String() string { return fmt.Sprintf("%s %q", r.Method, r.path()) }
 
-// Format shows what String does under every fmt verb.
+// Format writes String for every fmt verb.
 func (r Request) Format(f fmt.State, _ rune) { printed(f, r.String()) }
 
-// LogValue shows method and path.
+// LogValue returns the method and the path.
 func (r Request) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("method", r.Method), slog.String("path", r.path()))
 }
 
-// MarshalText shows what String does to encoding/json and its relatives.
+// MarshalText returns String, for encoding/json and similar packages.
 func (r Request) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// String shows the status: neither cookies nor body.
+// String returns the status, without cookies and body.
 func (r Response) String() string { return fmt.Sprintf("response with status %d", r.Status) }
 
-// Format shows what String does under every fmt verb.
+// Format writes String for every fmt verb.
 func (r Response) Format(f fmt.State, _ rune) { printed(f, r.String()) }
 
-// LogValue shows the status.
+// LogValue returns the status.
 func (r Response) LogValue() slog.Value { return slog.GroupValue(slog.Int("status", r.Status)) }
 
-// MarshalText shows what String does to encoding/json and its relatives.
+// MarshalText returns String, for encoding/json and similar packages.
 func (r Response) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// String shows the attempt, the provider and the peer: neither whose sign-in it is nor the fields of the form.
+// String returns the attempt, the provider and the peer, without the identifier and the form fields.
 func (p LimitParams) String() string {
 	return fmt.Sprintf("attempt %s at provider %q by %v", p.Attempt, p.Provider, p.Peer)
 }
 
-// Format shows what String does under every fmt verb.
+// Format writes String for every fmt verb.
 func (p LimitParams) Format(f fmt.State, _ rune) { printed(f, p.String()) }
 
-// LogValue shows the attempt, the provider and the peer.
+// LogValue returns the attempt, the provider and the peer.
 func (p LimitParams) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("attempt", string(p.Attempt)), slog.String("provider", p.Provider),
@@ -64,10 +63,10 @@ func (p LimitParams) LogValue() slog.Value {
 	)
 }
 
-// MarshalText shows what String does to encoding/json and its relatives.
+// MarshalText returns String, for encoding/json and similar packages.
 func (p LimitParams) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// String shows the user's id and the account: neither profile nor the fields of the form.
+// String returns the user ID and the account, without the profile and the form fields.
 func (p SignInParams) String() string {
 	id, account := "", ""
 	if p.User != nil {
@@ -79,10 +78,10 @@ func (p SignInParams) String() string {
 	return fmt.Sprintf("sign-in of user %q%s", id, account)
 }
 
-// Format shows what String does under every fmt verb.
+// Format writes String for every fmt verb.
 func (p SignInParams) Format(f fmt.State, _ rune) { printed(f, p.String()) }
 
-// LogValue shows the user's id and the account.
+// LogValue returns the user and the account, in their log forms.
 func (p SignInParams) LogValue() slog.Value {
 	var attrs []slog.Attr
 	if p.User != nil {
@@ -94,30 +93,30 @@ func (p SignInParams) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// MarshalText shows what String does to encoding/json and its relatives.
+// MarshalText returns String, for encoding/json and similar packages.
 func (p SignInParams) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// String shows whose provider sends it: neither recipient nor link.
+// String returns the ID of the provider, without recipient and link.
 func (m SignInMail) String() string { return fmt.Sprintf("sign-in mail of provider %q", m.ProviderID) }
 
-// Format shows what String does under every fmt verb.
+// Format writes String for every fmt verb.
 func (m SignInMail) Format(f fmt.State, _ rune) { printed(f, m.String()) }
 
-// LogValue shows whose provider sends it.
+// LogValue returns the ID of the provider.
 func (m SignInMail) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("provider", m.ProviderID))
 }
 
-// MarshalText shows what String does to encoding/json and its relatives.
+// MarshalText returns String, for encoding/json and similar packages.
 func (m SignInMail) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// String shows whose token it is, by id: none of its claims.
+// String returns the user ID, without the claims.
 func (t Token) String() string { return fmt.Sprintf("token of user %q", t.Subject) }
 
-// Format shows what String does under every fmt verb: access tokens may live in Extra.
+// Format writes String for every fmt verb, because Extra may contain access tokens.
 func (t Token) Format(f fmt.State, _ rune) { printed(f, t.String()) }
 
-// String shows whose answer it is.
+// String returns the ID of the provider, without the tokens.
 func (t TokenSet) String() string {
 	if t.Provider == nil {
 		return "tokens"
@@ -125,28 +124,28 @@ func (t TokenSet) String() string {
 	return fmt.Sprintf("tokens of provider %q", t.Provider.ID)
 }
 
-// Format shows what String does under every fmt verb: tokens may live in Extra too.
+// Format writes String for every fmt verb, because Extra may contain tokens too.
 func (t TokenSet) Format(f fmt.State, _ rune) { printed(f, t.String()) }
 
-// LogValue shows whose answer it is.
+// LogValue returns String.
 func (t TokenSet) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// MarshalText shows what String does to encoding/json and its relatives.
+// MarshalText returns String, for encoding/json and similar packages.
 func (t TokenSet) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// Format shows nothing of the request: its address may hold the access token.
+// Format writes nothing of the request, because its URL may contain the access token.
 func (r UserinfoRequest) Format(f fmt.State, _ rune) { printed(f, "userinfo request") }
 
-// LogValue shows nothing of the request.
+// LogValue returns nothing of the request.
 func (r UserinfoRequest) LogValue() slog.Value { return slog.StringValue("userinfo request") }
 
-// Format shows the salt and neither token nor secrets.
+// Format writes the salt, without the token and the secrets.
 func (p DecodeParams) Format(f fmt.State, _ rune) { printed(f, "token sealed for "+p.Salt) }
 
-// LogValue shows the salt.
+// LogValue returns the salt.
 func (p DecodeParams) LogValue() slog.Value { return slog.GroupValue(slog.String("salt", p.Salt)) }
 
-// Format shows where the routes are, and no secrets.
+// Format writes the base path, without secrets.
 func (a *Auth) Format(f fmt.State, _ rune) {
 	if a == nil {
 		printed(f, "<nil>")
@@ -155,7 +154,7 @@ func (a *Auth) Format(f fmt.State, _ rune) {
 	printed(f, "auth at "+or(a.site.basePath, "/"))
 }
 
-// LogValue shows where the routes are.
+// LogValue returns the base path.
 func (a *Auth) LogValue() slog.Value {
 	if a == nil {
 		return slog.AnyValue(nil)
@@ -163,11 +162,11 @@ func (a *Auth) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("base_path", or(a.site.basePath, "/")))
 }
 
-// String shows that it is a visit, and nothing of the request.
+// String returns "visit" and nothing of the request.
 func (v *Visit) String() string { return "visit" }
 
-// Format shows what String does under every fmt verb.
+// Format writes String for every fmt verb.
 func (v *Visit) Format(f fmt.State, _ rune) { printed(f, v.String()) }
 
-// LogValue shows what String does.
+// LogValue returns String.
 func (v *Visit) LogValue() slog.Value { return slog.StringValue(v.String()) }

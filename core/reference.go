@@ -15,11 +15,12 @@ import (
 )
 
 // A reference is a short code that is in a log line and in the response that the user sees: on the page, in the header
-// [ReferenceHeader], or in the JSON body. Each request has its own. Most failures redirect to a page, which is another
-// request, and the address must stay as Auth.js has it: the site therefore remembers the last reference of each browser
-// for a minute. After that, or in another process, the page shows the browser's own code, which the log line has too.
+// [ReferenceHeader], or in the JSON body. Each request has a different one. After most failures the browser is
+// redirected to a page, which is another request, and the page's URL must be the same as in Auth.js. Therefore the site
+// remembers the last reference of each browser for a minute. After that, or in another process, the page shows the
+// browser's own code, which is also in the log line.
 
-// ReferenceHeader is the field of a response to a request that failed: the code that the log line has.
+// ReferenceHeader is the header of the response to a failed request. Its value is the code in the log line.
 const ReferenceHeader = "X-Auth-Reference"
 
 // referenceLen is the length of a code: 40 bits.
@@ -139,7 +140,7 @@ func (f *failures) last(browser string) string {
 	return failed.code
 }
 
-// randomReference is the code of a request that no Auth answers.
+// randomReference returns the code of a request if no Auth could be selected for it.
 func randomReference(source io.Reader) string {
 	b, err := randomBytes(source, referenceLen)
 	if err != nil {
@@ -166,9 +167,9 @@ func (v *arrival) attrs() []slog.Attr {
 	return attrs
 }
 
-// referenceOf spells the first bits of b.
+// referenceOf returns the first 40 bits of b as text.
 func referenceOf(b []byte) string {
-	const digits = "0123456789abcdefghjkmnpqrstvwxyz" // without letters that are mistaken for others
+	const digits = "0123456789abcdefghjkmnpqrstvwxyz" // without i, l, o and u, which are easily confused
 	bits := uint64(b[0])<<32 | uint64(b[1])<<24 | uint64(b[2])<<16 | uint64(b[3])<<8 | uint64(b[4])
 	code := make([]byte, referenceLen)
 	for i := range code {

@@ -11,24 +11,24 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// The contract of stores is package store, which brings nothing else along. What applications hand to New, get from
-// callbacks and read from sessions has a name here too, so that they need one import; what authors of stores use beside
-// it stands in package store alone.
+// Package store defines the contract of stores and has no dependencies. The types that applications pass to New,
+// receive in callbacks and read from sessions have aliases here, so that applications need one import. The types that
+// only authors of stores need are in package store.
 
-// The records that applications see.
+// The records that applications use.
 type (
-	// User is a person, as a profile describes them, as a store keeps them, or as a session shows them.
+	// User is a person, as described by a profile, a store or a session.
 	User = store.User
 	// Account links a user to their account at a provider.
 	Account = store.Account
-	// Members are the further JSON members of a session, user, token or account.
+	// Members are the additional JSON members of a session, user, token or account.
 	Members = store.Members
 	// Secret is a text that must never be printed.
 	Secret = store.Secret
-	// ProviderType is the kind of a provider and of its accounts.
+	// ProviderType is the type of a provider and of its accounts.
 	ProviderType = store.ProviderType
-	// Store keeps users and their accounts: what every flow needs. Package core/store has the further interfaces, which
-	// New asks a store for.
+	// Store stores users and their accounts, which every flow needs. Package core/store defines further interfaces that a
+	// store can implement.
 	Store = store.Store
 )
 
@@ -41,27 +41,29 @@ const (
 	TypeWebAuthn    = store.TypeWebAuthn
 )
 
-// What a store says by its errors; the first two are no failure.
+// The errors of stores. The first two are not failures.
 var (
-	// ErrNotFound is the one answer of a store for "there is no such record".
+	// ErrNotFound is returned by a store if the record does not exist.
 	ErrNotFound = store.ErrNotFound
-	// ErrConflict is the answer of a store for "such a record exists already".
+	// ErrConflict is returned by a store if the record exists already, or was changed since it was read.
 	ErrConflict = store.ErrConflict
-	// ErrStoreUnavailable is in the errors of a store whose engine could not be reached or gave no answer in time.
+	// ErrStoreUnavailable is wrapped by the errors of a store whose database could not be reached or did not respond in
+	// time.
 	ErrStoreUnavailable = store.ErrUnavailable
 )
 
-// NewID returns a fresh id for a user that the application writes to the store itself: a random UUID (RFC 9562 version
-// 4) in lower case, which every store takes.
+// NewID returns a new ID for a user that the application creates in the store itself: a random UUID (RFC 9562 version
+// 4) in lower case, which every store accepts.
 func NewID() string {
 	id, _ := random.UUID(rand.Reader) // crypto/rand never fails
 	return id
 }
 
-// stores are the faces of the configured store, or of a transaction of it; a nil one is not there.
+// stores contains the optional interfaces of the configured store, or of a transaction. A field is nil if the store
+// does not implement it.
 type stores struct {
 	Store
-	given    Store // as it was configured
+	given    Store // without decorators
 	sessions store.SessionStore
 	tokens   store.VerificationTokenStore
 	tx       store.Transactor
@@ -101,11 +103,12 @@ func userByEmail(ctx context.Context, s Store, email string) (*User, error) {
 	return guarded("Store.UserByEmail", func() (*User, error) { return present(s.UserByEmail(ctx, email)) })
 }
 
-// UserByMailbox returns the user of an email address that a client sent. It looks for the canonical form of the address
-// ([NormalizeEmail]), then for the address exactly as sent, without surrounding blanks. Tables that other libraries
-// filled have such addresses. An address that differs from the canonical form costs two lookups whether or not the
-// first one finds a user, so that the time does not reveal which addresses exist; any other address costs one. If both
-// find a user, the first one wins, unless only the second one's address is verified. [ErrNotFound]: there is no such user, or the text is no plain address.
+// UserByMailbox returns the user of an email address that a client sent. It looks up the canonical form of the address
+// ([NormalizeEmail]), then the address exactly as sent, without surrounding blanks, because tables that other libraries
+// filled contain such addresses. An address that differs from the canonical form costs two lookups whether or not the
+// first one finds a user, so that the response time does not reveal which addresses exist. Any other address costs one
+// lookup. If both find a user, the first one wins, unless only the second one's address is verified. The error is
+// [ErrNotFound] if there is no such user or the text is not a plain address.
 func UserByMailbox(ctx context.Context, users Store, address string) (*User, error) {
 	canonical, err := mailaddr.Normalize(address)
 	if err != nil {
@@ -122,7 +125,7 @@ func UserByMailbox(ctx context.Context, users Store, address string) (*User, err
 	return nil, err
 }
 
-// firstByMailbox finds the user with the canonical form of an address or, if there is none, with the spelling given.
+// firstByMailbox returns the user with the canonical form of an address or, if there is none, with the given spelling.
 func firstByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
 	user, err := userByEmail(ctx, users, canonical)
 	if errors.Is(err, ErrNotFound) {
@@ -132,7 +135,7 @@ func firstByMailbox(ctx context.Context, users Store, canonical, given string) (
 }
 
 // userByMailbox is UserByMailbox for an address with a known canonical form. It makes the second lookup only if the
-// first one finds nothing or a user with an unverified address.
+// first one finds no user or a user with an unverified address.
 func userByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
 	user, err := userByEmail(ctx, users, canonical)
 	if errors.Is(err, ErrNotFound) {
@@ -145,9 +148,9 @@ func userByMailbox(ctx context.Context, users Store, canonical, given string) (*
 	return verifiedSpelling(user, spelled, failed, given)
 }
 
-// verifiedSpelling chooses between the user with the canonical address and the one with another spelling, or the error
-// of looking that one up. The latter wins if only its address is verified and was sent exactly as it is stored: anyone
-// can create the former with an address that is not theirs.
+// verifiedSpelling chooses between the user with the canonical address and the user with another spelling. failed is
+// the error of the second lookup. The second user wins if only its address is verified and equals the text that the
+// client sent: an attacker can create the first user with an address that they do not own.
 func verifiedSpelling(user, spelled *User, failed error, given string) (*User, error) {
 	switch {
 	case !user.EmailVerified.IsZero() || errors.Is(failed, ErrNotFound):
@@ -160,8 +163,8 @@ func verifiedSpelling(user, spelled *User, failed error, given string) (*User, e
 	return user, nil
 }
 
-// userBySpelling finds the user whose stored address equals given, or equals canonical with its domain in ASCII. It
-// finds no user if given is canonical or belongs to another mailbox.
+// userBySpelling returns the user whose stored address equals given, or equals canonical with its domain in ASCII. It
+// returns ErrNotFound if given is canonical or belongs to another mailbox.
 func userBySpelling(ctx context.Context, users Store, canonical, given string) (*User, error) {
 	for _, spelling := range spellings(canonical, given) {
 		user, err := userByEmail(ctx, users, spelling)
@@ -175,7 +178,7 @@ func userBySpelling(ctx context.Context, users Store, canonical, given string) (
 	return nil, ErrNotFound
 }
 
-// spellings returns the forms other than the canonical one in which a table may have an address.
+// spellings returns the forms other than the canonical one that a table may contain.
 func spellings(canonical, given string) (all []string) {
 	given = strings.Trim(given, " \t")
 	if given == canonical || strings.Count(given, "@") != 1 || strings.Contains(given, ",") ||
@@ -190,8 +193,8 @@ func spellings(canonical, given string) (all []string) {
 	return all
 }
 
-// SameMailbox reports whether two texts are email addresses of one mailbox: whether their canonical forms
-// ([NormalizeEmail]) are equal. Empty texts and texts that are no plain address have no mailbox.
+// SameMailbox reports whether two texts are email addresses of the same mailbox, which means that their canonical forms
+// ([NormalizeEmail]) are equal. An empty text or a text that is not a plain address never matches.
 func SameMailbox(a, b string) bool {
 	one, err := mailaddr.Normalize(a)
 	if err != nil {
@@ -204,7 +207,7 @@ func SameMailbox(a, b string) bool {
 	return err == nil && one == other
 }
 
-// present refuses the answer "nothing, and no error", which the contract of stores rules out.
+// present turns "no record and no error" into an error. The contract of stores forbids that result.
 func present[T any](v *T, err error) (*T, error) {
 	if err == nil && v == nil {
 		err = errors.New("the store returned neither a record nor ErrNotFound")

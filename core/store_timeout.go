@@ -9,11 +9,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// timeLimit is how long a call of the store may take (Config.StoreTimeout). A transaction is one call.
+// timeLimit is the maximum duration of a call to the store (Config.StoreTimeout). A transaction is one call.
 type timeLimit time.Duration
 
-// timed calls the store with a context that ends in time. A deadline of the caller's own that comes sooner stays. What
-// a deadline ended is marked as unavailable, whatever the store makes of it.
+// timed calls the store with a context that expires after limit, or at the caller's own deadline if that is earlier. A
+// call that exceeds its deadline returns an error that wraps ErrStoreUnavailable, whatever error the store returns.
 func timed[T any](ctx context.Context, limit timeLimit, call func(context.Context) (T, error)) (T, error) {
 	bounded := deadline.After(ctx, time.Duration(limit))
 	defer bounded.End()
@@ -28,13 +28,13 @@ func inTime(err error) error {
 	return err
 }
 
-// timedOnly is timed for calls that return an error alone.
+// timedOnly is timed for calls that return only an error.
 func timedOnly(ctx context.Context, limit timeLimit, call func(context.Context) error) error {
 	_, err := timed(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
 	return err
 }
 
-// limited puts the limit around the calls of a store.
+// limited adds the time limit to all calls of the store.
 func (v stores) limited(limit timeLimit) stores {
 	v.Store = &timedStore{v.Store, limit}
 	if v.sessions != nil {
@@ -59,7 +59,7 @@ func (v stores) limited(limit timeLimit) stores {
 		v.passkeys = &timedPasskeys{v.passkeys, limit}
 	}
 	if v.unkey != nil {
-		v.unkey = &timedUnkey{v.unkey, limit}
+		v.unkey = &timedAuthenticatorDeleter{v.unkey, limit}
 	}
 	if v.records != nil {
 		v.records = &timedRecords{v.records, limit}
@@ -108,7 +108,7 @@ func (s *timedSessions) CreateSession(ctx context.Context, session *store.Sessio
 }
 
 func (s *timedSessions) SessionAndUser(ctx context.Context, token string) (*store.Session, *User, error) {
-	bounded := deadline.After(ctx, time.Duration(s.limit)) // as timed does, without a closure: every page comes here
+	bounded := deadline.After(ctx, time.Duration(s.limit)) // like timed, but without the cost of a closure
 	defer bounded.End()
 	session, user, err := s.SessionStore.SessionAndUser(bounded, token)
 	return session, user, inTime(err)
@@ -145,7 +145,8 @@ func (s *timedTokens) UseVerificationToken(
 	})
 }
 
-// timedTransactions leaves the store that it hands to a transaction as it is: the context there ends in time.
+// timedTransactions does not wrap the store of a transaction: the context of the transaction already has the time
+// limit.
 type timedTransactions struct {
 	store.Transactor
 	limit timeLimit
@@ -239,12 +240,12 @@ func (s *timedPasskeys) UpdateAuthenticatorCounter(ctx context.Context, credenti
 	})
 }
 
-type timedUnkey struct {
+type timedAuthenticatorDeleter struct {
 	store.AuthenticatorDeleter
 	limit timeLimit
 }
 
-func (s *timedUnkey) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *timedAuthenticatorDeleter) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.AuthenticatorDeleter.DeleteAuthenticator(ctx, credentialID)
 	})

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// watchedBy puts the watch around the calls of a store, where somebody listens.
+// watchedBy makes Config.Observe receive all calls of the store, if it is set.
 func (v stores) watchedBy(w watch) stores {
 	if v.watch = w; !w.on() || v.Store == nil {
 		return v
@@ -35,7 +35,7 @@ func (v stores) watchedBy(w watch) stores {
 		v.passkeys = watchedPasskeys{v.passkeys, w}
 	}
 	if v.unkey != nil {
-		v.unkey = watchedUnkey{v.unkey, w}
+		v.unkey = watchedAuthenticatorDeleter{v.unkey, w}
 	}
 	if v.records != nil {
 		v.records = watchedRecords{v.records, w}
@@ -43,12 +43,12 @@ func (v stores) watchedBy(w watch) stores {
 	return v
 }
 
-// inStore makes a call of the store that is told of. Its name is that in the errors of stores.
+// inStore calls the store and reports the call to Config.Observe. name is the operation, as in the errors of stores.
 func inStore[T any](ctx context.Context, w watch, name string, call func(context.Context) (T, error)) (T, error) {
 	return watched(ctx, w, ObservedCall{To: ObservedStore, Name: name}, call)
 }
 
-// inStoreOnly is inStore for calls that return an error alone.
+// inStoreOnly is inStore for calls that return only an error.
 func inStoreOnly(ctx context.Context, w watch, name string, call func(context.Context) error) error {
 	return watchedOnly(ctx, w, ObservedCall{To: ObservedStore, Name: name}, call)
 }
@@ -145,7 +145,7 @@ func (s watchedTokens) UseVerificationToken(
 	})
 }
 
-// watchedTransactions leaves the store that it hands to a transaction as it is: who asks it watches it, or does not.
+// watchedTransactions does not wrap the store of a transaction. The caller decides whether to observe its calls.
 type watchedTransactions struct {
 	store.Transactor
 	watch watch
@@ -243,12 +243,12 @@ func (s watchedPasskeys) UpdateAuthenticatorCounter(ctx context.Context, credent
 	})
 }
 
-type watchedUnkey struct {
+type watchedAuthenticatorDeleter struct {
 	store.AuthenticatorDeleter
 	watch watch
 }
 
-func (s watchedUnkey) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s watchedAuthenticatorDeleter) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	return inStoreOnly(ctx, s.watch, "delete authenticator", func(ctx context.Context) error {
 		return s.AuthenticatorDeleter.DeleteAuthenticator(ctx, credentialID)
 	})

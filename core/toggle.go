@@ -1,9 +1,9 @@
 package core
 
-// Toggle is a switch with a default.
+// Toggle is an optional boolean.
 type Toggle int8
 
-// The positions of a Toggle. Auto, the zero value, is what the option's comment says.
+// The values of a Toggle. Auto, the zero value, means the default that the option documents.
 const (
 	Auto Toggle = iota
 	On

@@ -1,4 +1,4 @@
 package core
 
-// Version is the version of this module, in the form v<major>.<minor>.<patch>; v0.0.0 until the first release.
+// Version is the version of this module, in the form v<major>.<minor>.<patch>. It is v0.0.0 before the first release.
 const Version = "v0.0.0"
