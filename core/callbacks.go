@@ -9,77 +9,79 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Callbacks steer what happens (docs/protocol.md §17). A nil field is the default behaviour. They run within the
-// request, under its context; a panic ends that request with the error page. Arguments are copies: changing them
-// changes nothing but what is returned.
+// Callbacks customize sign-ins, sessions and redirects (docs/protocol.md §17). If a field is nil, the default applies.
+// Callbacks run within the request and with its context. A panic fails the request with the error page. Arguments are
+// copies: only the returned values have an effect.
 type Callbacks struct {
-	// SignIn decides whether a sign-in goes on. Default: Allow. An error denies as AccessDenied, unless it is an *Error.
+	// SignIn decides whether a sign-in may continue. The default is Allow. An error denies the sign-in as AccessDenied,
+	// unless it is an *Error.
 	SignIn func(ctx context.Context, p SignInParams) (SignInResult, error)
-	// Redirect turns the requested URL into the one that the browser is redirected to. Default: [SameOrigin]. Its result
-	// is an http(s) URL or a link of Config.AppSchemes, and is normalized; an empty text is the origin.
+	// Redirect maps the requested URL to the URL that the browser is redirected to. The default is [SameOrigin]. It must
+	// return an http(s) URL or a URL with one of Config.AppSchemes, which is then normalized. An empty result is the
+	// origin.
 	Redirect func(ctx context.Context, p RedirectParams) (string, error)
-	// JWT shapes the token at sign-in and whenever a session is read (jwt strategy; under the database strategy it never
-	// runs). A nil token without an error ends the session, which the log tells at level info. An error or a panic ends
-	// the request alone: status 500 where a session is read, the error page at a sign-in, and the cookie stays.
+	// JWT shapes the token at sign-in and each time a session is read. It is only called under StrategyJWT. A nil token
+	// without an error ends the session, which is logged at level info. An error or a panic fails only the request, with
+	// status 500 where a session is read, or with the error page at a sign-in; the cookie stays.
 	JWT func(ctx context.Context, p JWTParams) (*Token, error)
-	// Session shapes what the browser sees. Default: name, email and image. It returns p.Session, changed or not: an
-	// error, a panic or nil ends the request with status 500, and the cookie stays.
+	// Session shapes the session that the browser receives. The default session has name, email and image. It returns
+	// p.Session, changed or not. An error, a panic or a nil session fails the request with status 500; the cookie stays.
 	Session func(ctx context.Context, p SessionParams) (*Session, error)
-	// Limit says how long a visitor has to wait before an attempt that guesses something or costs something; zero lets it
-	// go on. The answer to one that has to wait is 429 with Retry-After; an error stops the attempt. Default: a [Limiter]
-	// of this Auth's own, unless Config.InsecureNoLimits is set.
+	// Limit returns the time to wait before an attempt that guesses a secret or costs resources. Zero allows the attempt.
+	// Otherwise the response has status 429 with Retry-After. An error rejects the attempt. The default is a [Limiter] of
+	// this Auth, unless Config.InsecureNoLimits is set.
 	Limit func(ctx context.Context, p LimitParams) (wait time.Duration, err error)
-	// Forgive is told of an attempt that Limit let go on and that turned out right: credentials that were accepted, a
-	// mailed token that was good. It need not count any longer. Default: that of the Limiter where Limit is its own too,
-	// else nothing.
+	// Forgive is called if an attempt that Limit allowed was legitimate: the credentials or the emailed token were
+	// correct. Such an attempt no longer needs to count. The default is the Limiter's method if Limit is also the default,
+	// else nil.
 	Forgive func(ctx context.Context, p LimitParams)
-	// Locale chooses the language of a request among Config.Locales by a tag of BCP 47, the visitor's own setting for
-	// example: SessionFrom(ctx) finds a session where the request hook is in front. Empty, or none of them: the parameter,
-	// the cookie or the browser decides. It is asked once a request, before a page is drawn, and draws nothing itself; a
-	// panic is logged and chooses nothing. Default: nil.
+	// Locale returns the language of a request, one of Config.Locales, as a BCP 47 tag, for example from the user's
+	// settings. SessionFrom(ctx) returns the session if the request hook runs first. If the result is empty or not in
+	// Config.Locales, the parameter, the cookie or the browser decides. It is called at most once for each request, before
+	// a page is rendered, and must not render one. A panic is logged and ignored. The default is nil.
 	Locale func(ctx context.Context, r *Request) string
-	// BackChannelLogout is called when a provider says that a user signed out there; database sessions have ended by then.
-	// So have jwt sessions where Session.Revocation is on; else note it where JWT.Revoked finds it. An error tells the
-	// provider that the logout failed. Default: nothing.
+	// BackChannelLogout is called if a provider reports that a user signed out there. The user's database sessions have
+	// already ended, as have sessions of StrategyJWT if Session.Revocation is on. Otherwise store the logout where
+	// JWT.Revoked finds it. An error tells the provider that the logout failed. The default does nothing.
 	BackChannelLogout func(ctx context.Context, p BackChannelLogoutParams) error
 }
 
-// SignInResult is what a SignIn callback decides. The zero value denies.
+// SignInResult is the decision of a SignIn callback. The zero value denies.
 type SignInResult struct {
 	allow    bool
 	redirect string
 }
 
-// Allow lets the sign-in go on.
+// Allow allows the sign-in.
 func Allow() SignInResult { return SignInResult{allow: true} }
 
-// Deny stops the sign-in; the browser sees the error page with AccessDenied.
+// Deny denies the sign-in. The browser sees the error page with AccessDenied.
 func Deny() SignInResult { return SignInResult{} }
 
-// GoTo stops the sign-in and redirects the browser to the URL that Callbacks.Redirect returns for this one. The default
-// callback returns the origin for a URL of another origin, which is logged.
+// GoTo denies the sign-in and redirects the browser to the URL that Callbacks.Redirect returns for url. The default
+// callback replaces a URL of another origin by the application's origin, which is logged.
 func GoTo(url string) SignInResult { return SignInResult{redirect: url} }
 
-// SignInParams is a sign-in that waits for the SignIn callback.
+// SignInParams describes a sign-in for the SignIn callback.
 type SignInParams struct {
-	// User is the stored user when the account is known, else what the profile said.
+	// User is the stored user if the account is known, else a user made of the profile.
 	User *User
-	// Account is the account at the provider. EmailProved is set where the provider vouches for the address: that of a
-	// profile alone is whatever its owner typed there.
+	// Account is the account at the provider. EmailProved is set only if the provider has verified the email address. The
+	// address of a profile alone is whatever the account's owner typed there.
 	Account *Account
-	// Profile is the provider's answer as it came; nil for e-mail and credentials.
+	// Profile is the provider's profile, unchanged. It is nil for email and credentials.
 	Profile Profile
-	// Credentials are the fields of the form; nil except for credentials.
+	// Credentials are the fields of the form. It is nil except for credentials.
 	Credentials map[string]string
-	// VerificationRequest is true when a sign-in link was asked for and false when it is followed.
+	// VerificationRequest is true if a sign-in link was requested, and false if a link was opened.
 	VerificationRequest bool
-	// Request is the request being answered.
+	// Request is the current request.
 	Request *Request
 }
 
-// RedirectParams is the address that a visitor asks to be sent to.
+// RedirectParams contains a requested redirect URL.
 type RedirectParams struct {
-	// URL is what was asked for, as it came in.
+	// URL is the requested URL, unchanged.
 	URL string
 	// BaseURL is the origin of the application.
 	BaseURL string
@@ -98,104 +100,104 @@ const (
 	TriggerUpdate Trigger = "update" // the browser posted new session data
 )
 
-// JWTParams is a token on its way into the cookie.
+// JWTParams contains a token that is about to be issued.
 type JWTParams struct {
-	// Token holds name, email, picture and sub at sign-in, afterwards all claims.
+	// Token contains name, email, picture and sub at sign-in, and all claims afterwards.
 	Token *Token
-	// User, Account and Profile are set at sign-in only, Profile for OAuth and OpenID Connect.
-	User    *User
+	// User, Account and Profile are set at sign-in only, Profile only for OAuth and OpenID Connect.
+	User *User
+	// Account is the account used.
 	Account *Account
+	// Profile is the provider's profile. It is nil for email and credentials.
 	Profile Profile
-	// Trigger is why the callback runs.
+	// Trigger is why the callback is called.
 	Trigger Trigger
 	// NewUser reports whether the user was just created.
 	//
 	// Deprecated: compare Trigger with [TriggerSignUp]. Auth.js has deprecated it too.
 	NewUser bool
-	// Update is what the browser posted on TriggerUpdate, as JSON. It is the visitor's word: validate it.
+	// Update is the JSON that the browser posted on TriggerUpdate. It is untrusted input: validate it.
 	Update json.RawMessage
 }
 
-// SessionParams is a session on its way to the browser.
+// SessionParams contains a session that is about to be sent to the browser.
 type SessionParams struct {
-	// Session is the default: name, email and image. Return it, changed or not.
+	// Session is the default session with name, email and image. Return it, changed or not.
 	Session *Session
-	// Token holds the claims (jwt strategy).
+	// Token contains the claims (StrategyJWT only).
 	Token *Token
-	// User is the stored user (database strategy).
+	// User is the stored user (StrategyDatabase only).
 	User *User
-	// Stored is the session record (database strategy).
+	// Stored is the session record (StrategyDatabase only).
 	Stored *store.Session
-	// Update is what the browser posted on TriggerUpdate, as JSON. It is the visitor's word: validate it.
+	// Update is the JSON that the browser posted on TriggerUpdate. It is untrusted input: validate it.
 	Update json.RawMessage
 	// Trigger is TriggerUpdate or TriggerRead.
 	Trigger Trigger
 }
 
-// LimitParams is an attempt that is about to be made.
+// LimitParams describes an attempt before it is made.
 type LimitParams struct {
 	Attempt Attempt
 	// Provider is the provider's ID.
 	Provider string
-	// Identifier is whose sign-in is attempted: the e-mail address in its canonical form, as the link has it for a mailed
-	// token; for credentials the text of CredentialsProvider.Identifier, else of the first field that is no password, in
-	// lower case. Empty when there is none.
+	// Identifier names the user of the attempt. For email it is the canonical address. For an emailed token it is the
+	// address in the link. For credentials it is the result of CredentialsProvider.Identifier, or the first field that is
+	// not a password, in lower case. It is empty if there is none.
 	Identifier string
-	// Credentials are the fields of the form; nil except for credentials.
+	// Credentials are the fields of the form. It is nil except for credentials.
 	Credentials map[string]string
-	// Peer is the address to count: that of the connection's peer or, behind one of TrustedProxies, the one that it
-	// forwards; a network of 64 bits for IPv6. Zero: not known.
+	// Peer is the client address to count: the forwarded one if the peer is one of TrustedProxies, else that of the
+	// connection. An IPv6 address is a /64 network. The zero value means unknown.
 	Peer netip.Prefix
-	// PeerIsVisitor is true when Peer is the visitor's own address, as far as that can be known, and false when it may be
-	// that of a proxy, behind which all visitors look the same. With TrustedProxies set: true unless Peer is one of them.
-	// Without: true when the connection comes from a public address and the request has none of the headers that proxies
-	// add. A visitor who adds one on purpose is not told apart: where no proxy stands in front, say so with a
-	// TrustedProxies of 127.0.0.1/32 alone.
+	// PeerIsVisitor reports whether Peer is the client's own address, as far as can be known. It is false if Peer may be a
+	// proxy, where all clients have the same address. If TrustedProxies is set, it is true unless Peer is one of them. If
+	// not, it is true if the connection has a public address and the request has no header that proxies add. A client that
+	// adds such a header on purpose cannot be detected: if there is no proxy, set TrustedProxies to 127.0.0.1/32.
 	PeerIsVisitor bool
-	// Browser tells a browser in which the owner of Identifier has signed in before (Config.Limits.KnownBrowsers): random,
-	// and the same at each attempt. Empty: the browser is not known for them.
+	// Browser identifies a browser in which the owner of Identifier has signed in before (Config.Limits.KnownBrowsers). It
+	// is random, and the same for each attempt. It is empty if the browser is not known for this user.
 	Browser string
-	// Guessable is true for a mailed token of fewer than 20 characters, such as a code of six digits: a stranger can hit
-	// on it by trying. False for other attempts.
+	// Guessable is true for an emailed token of fewer than 20 characters, such as a six-digit code, which an attacker can
+	// guess by trying. It is false for other attempts.
 	Guessable bool
-	// Request is the request being answered; its RemoteAddr is the peer's, which may be a proxy.
+	// Request is the current request. Its RemoteAddr is the peer, which may be a proxy.
 	Request *Request
 }
 
-// BackChannelLogoutParams is a provider's word that a person's sessions have ended there (OpenID Connect Back-Channel
-// Logout).
+// BackChannelLogoutParams describes a logout that a provider reported (OpenID Connect Back-Channel Logout).
 type BackChannelLogoutParams struct {
 	// Provider is the provider's ID.
 	Provider string
-	// Subject is the person at the provider (sub), SessionID their session there (sid). One of them may be empty; without
-	// a SessionID all sessions of the Subject are meant.
+	// Subject is the user at the provider (sub). SessionID is their session at the provider (sid). One of them may be
+	// empty. Without a SessionID, all sessions of the Subject have ended.
 	Subject, SessionID string
-	// User is the owner of the Subject's account or, without a Subject, of the session that SessionID began; nil when
-	// there is no store, or it knows none.
+	// User is the owner of the Subject's account. If Subject is empty, User is the owner of the session that belongs to
+	// SessionID. It is nil if there is no Store or if the Store has no such user.
 	User *User
 }
 
-// Events report what has happened, for audit logs (docs/protocol.md §17). They run within the request; an error or
-// panic is logged as EventError and changes nothing. A nil field is not called.
+// Events report what happened, for example for audit logs (docs/protocol.md §17). They run within the request. An error
+// or a panic is logged as EventError and otherwise ignored. A nil field is not called.
 type Events struct {
-	// SignIn: a visitor signed in.
+	// SignIn is called after a user signed in.
 	SignIn func(ctx context.Context, e SignInEvent) error
-	// SignOut: a session was ended, by a sign-out, by [Auth.EndSessions] or by a plugin. It is called once for each
+	// SignOut is called after a session was ended by a sign-out, by [Auth.EndSessions] or by a plugin, once for each
 	// session.
 	SignOut func(ctx context.Context, e SignOutEvent) error
-	// CreateUser: a user was created.
+	// CreateUser is called after a user was created.
 	CreateUser func(ctx context.Context, e UserEvent) error
-	// UpdateUser: a user was updated.
+	// UpdateUser is called after a user was updated.
 	UpdateUser func(ctx context.Context, e UserEvent) error
-	// LinkAccount: an account was linked to a user.
+	// LinkAccount is called after an account was linked to a user.
 	LinkAccount func(ctx context.Context, e LinkAccountEvent) error
-	// Session: a session was read.
+	// Session is called after a session was read.
 	Session func(ctx context.Context, e SessionEvent) error
 }
 
-// SignInEvent is a sign-in: which user, by which account.
+// SignInEvent describes a sign-in.
 type SignInEvent struct {
-	// User signed in.
+	// User is the user who signed in.
 	User *User
 	// Account is the account used.
 	Account *Account
@@ -205,8 +207,8 @@ type SignInEvent struct {
 	NewUser bool
 }
 
-// SignOutEvent is a session that was ended: Token under the jwt strategy, Session under the database strategy. Session
-// is nil if the store did not have the session. If another browser had the token, Token has its Subject only.
+// SignOutEvent describes a session that was ended: Token under StrategyJWT, Session under StrategyDatabase. Session is
+// nil if the store did not have the session. If another browser had the token, Token contains only its Subject.
 type SignOutEvent struct {
 	Token   *Token
 	Session *store.Session
@@ -223,11 +225,11 @@ type LinkAccountEvent struct {
 	User *User
 	// Account is the account.
 	Account *Account
-	// Profile is what the provider's profile mapping made of the person.
+	// Profile is the user that the provider's profile was mapped to.
 	Profile *User
 }
 
-// SessionEvent is a session that was read; Token is set under the jwt strategy.
+// SessionEvent describes a session that was read. Token is set under StrategyJWT only.
 type SessionEvent struct {
 	Session *Session
 	Token   *Token

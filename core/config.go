@@ -18,111 +18,117 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Strategy is where sessions live.
+// Strategy is where sessions are stored.
 type Strategy string
 
 // The strategies (docs/protocol.md §7.1).
 const (
-	// StrategyJWT keeps the session in an encrypted cookie.
+	// StrategyJWT stores the session in an encrypted cookie.
 	StrategyJWT Strategy = "jwt"
-	// StrategyDatabase keeps it in the store; the cookie holds a random token.
+	// StrategyDatabase stores the session in the Store. The cookie contains a random token.
 	StrategyDatabase Strategy = "database"
 )
 
-// Always as an UpdateAge extends a session at every read.
+// Always, as an UpdateAge, extends a session each time it is read.
 const Always time.Duration = -1
 
-// Config says what an [Auth] does; docs/reference.md lists the defaults. The zero value of every field but Providers
-// and Secrets is a sound default. New copies it; changing it afterwards has no effect.
+// Config configures an [Auth]. The zero value of every field except Providers and Secrets is a sensible default;
+// docs/reference.md lists the defaults. New copies the Config, so later changes have no effect.
 type Config struct {
-	// Providers are the ways to sign in, in the order of the sign-in page.
+	// Providers are the sign-in methods, in the order of the sign-in page.
 	Providers []Provider
-	// Parts add actions, providers and rules of their own, in this order: passwords, an account page, a second factor. A
-	// Provider that is a [Part] too stands among the Providers and not here.
+	// Parts are the plugins, in the order in which they are set up. A plugin adds actions, providers and rules, for
+	// example for passwords, an account page or a second factor. A Provider that is also a [Part] belongs in Providers
+	// only.
 	Parts []Part
-	// Store keeps users, accounts, sessions and sign-in tokens; nil: nothing is kept and sessions are jwt.
+	// Store stores users, accounts, sessions and verification tokens. If Store is nil, nothing is stored, and sessions use
+	// StrategyJWT.
 	Store Store
-	// StoreTimeout is how long a call of the Store may take, a whole transaction being one; zero: 5 seconds, negative: as
-	// long as the request lasts. A request whose store does not answer in time is answered 503.
+	// StoreTimeout limits each call to the Store; a transaction is one call. The default is 5 seconds. If it is negative,
+	// only the request's context limits a call. A request fails with status 503 if the Store does not respond in time.
 	StoreTimeout time.Duration
-	// CleanUp deletes sessions and sign-in tokens an hour after they have expired. Auto: on where the Store is a
-	// [store.Cleaner] whose engine does not remove them by itself. A request that writes one of them starts it every ten
-	// minutes or so, beside itself, for a minute at most; a record among the tokens of the Store says which process has
-	// the turn.
+	// CleanUp deletes sessions and verification tokens an hour after they expire. Requests that write one of them start it
+	// in the background, about every ten minutes, for at most one minute. A lease in the Store, stored as a verification
+	// token, limits it to one process at a time. Auto means On if the Store is a [store.Cleaner] whose database does not
+	// delete expired rows automatically.
 	CleanUp Toggle
-	// Secrets encrypt and sign, the newest first: new tokens use the first, all are accepted. Each has 32 bytes or more of
-	// randomness. Environment: AUTH_SECRET, with AUTH_SECRET_1, _2, _3 in front of it.
+	// Secrets encrypt and sign. New tokens use the first secret; tokens of all listed secrets are accepted. Each secret
+	// must have at least 32 random bytes. Environment variables: AUTH_SECRET; AUTH_SECRET_1, AUTH_SECRET_2 and
+	// AUTH_SECRET_3 come before it, the highest number first.
 	Secrets []Secret
 
-	// URL pins the public origin, and with a path the base path: "https://app.example" or "https://app.example/auth".
-	// Environment: AUTH_URL, or its old name NEXTAUTH_URL.
+	// URL sets the public origin and, if it has a path, the base path: "https://app.example" or
+	// "https://app.example/auth". Environment variables: AUTH_URL, or its former name NEXTAUTH_URL.
 	URL string
-	// BasePath is the prefix of all actions, "/auth" when empty: the path at which the application sees them.
+	// BasePath is the path prefix of all auth routes as the application receives them. The default is "/auth".
 	BasePath string
-	// PublicPath is the prefix that a proxy in front removes from the path of requests, "/app" where
-	// https://app.example/app/auth arrives as /auth; empty: none. Browsers are sent to addresses that have it. A URL with
-	// a path has it too: "https://app.example/app/auth".
+	// PublicPath is the path prefix that a reverse proxy removes from requests. It is "/app" if
+	// https://app.example/app/auth arrives as /auth. Redirects and links include it. If URL has a path, that path must
+	// include it too: "https://app.example/app/auth". The default is none.
 	PublicPath string
-	// Audience binds keys, tokens and cookies to this Auth: where several in one process or cluster share a secret
-	// (tenants, a shop and its back office), those of different audiences accept nothing of each other's, neither sessions
-	// nor tokens nor links in mails, and on one host none overwrites the cookies of another. Any text; empty: as Auth.js,
-	// all Auths with the secret are one. Changing it ends all sessions, and Auth.js reads none of them.
+	// Audience binds keys, tokens and cookies to this Auth. Set it to any text if several Auths share a secret, for
+	// example tenants, or a shop and its back office. Auths with different audiences do not accept each other's sessions,
+	// tokens or email links, and on one host they do not overwrite each other's cookies. If it is empty, as with Auth.js,
+	// all Auths with the same secret accept each other's sessions. A change of Audience ends all sessions. Auth.js cannot
+	// read the sessions of an Auth with an Audience.
 	Audience string
-	// TrustHost believes the Host header and the forwarded headers of a request. The server in front must set these
-	// headers. Without it, and without URL or TrustedHosts, only loopback hosts are answered (localhost, *.localhost,
-	// 127.0.0.0/8, [::1]), and none through a server in front; New warns. Environment: AUTH_TRUST_HOST=true; VERCEL and
-	// CF_PAGES, which these platforms set, do the same.
+	// TrustHost trusts the Host header and the forwarded headers of requests. The proxy in front must set these headers.
+	// If TrustHost, URL and TrustedHosts are all unset, the Auth only answers requests to loopback hosts (localhost,
+	// *.localhost, 127.0.0.0/8, [::1]) that did not pass a proxy, and New logs a warning. Environment variable:
+	// AUTH_TRUST_HOST=true. VERCEL and CF_PAGES, which these platforms set, have the same effect.
 	TrustHost Toggle
-	// TrustedHosts are the only hosts that are believed: "app.example", "*.preview.app.example". It implies TrustHost.
+	// TrustedHosts are the only accepted hosts, for example "app.example" or "*.preview.app.example". Setting it implies
+	// TrustHost.
 	TrustedHosts []string
-	// TrustedProxies are the peers whose forwarded headers are believed. If it is empty all are, when hosts are trusted at
-	// all. For a proxy that connects over a Unix socket add [UnixSockets]() or a loopback address.
+	// TrustedProxies are the peers whose forwarded headers are trusted. If it is empty and hosts are trusted, all peers
+	// are trusted. For a proxy that connects through a Unix socket, add [UnixSockets]() or a loopback address.
 	TrustedProxies []netip.Prefix
 
-	// TrustedOrigins are front ends on other origins, "https://app.example", whose scripts may ask the auth routes: they
-	// get CORS headers, with credentials, and their posts count as those of this site, whose CSRF token they repeat. An
-	// origin on another subdomain works as it is; one on another site sends no cookie that is not SameSite=None
-	// (Config.Cookies) and is better off with Session.Bearer. Visitors are sent there only where Callbacks.Redirect lets
-	// them. Empty: none.
+	// TrustedOrigins are front ends on other origins, for example "https://app.example", whose scripts may call the auth
+	// routes. They get CORS headers with credentials. Their POST requests count as same-site and must repeat the CSRF
+	// token. A front end on another subdomain needs no further settings. A front end on another site only sends
+	// SameSite=None cookies (Config.Cookies); use Session.Bearer for it instead. The browser is redirected to these
+	// origins only if Callbacks.Redirect allows it. The default is none.
 	TrustedOrigins []string
 
-	// Session, JWT, Pages and Cookies hold the options of these parts.
+	// Session, JWT, Pages and Cookies contain further options.
 	Session SessionConfig
 	JWT     JWTConfig
 	Pages   PagesConfig
 	Cookies CookiesConfig
-	// UseSecureCookies sets Secure and the name prefixes. Auto: on https origins.
+	// UseSecureCookies sets the Secure attribute and the name prefixes of cookies. Auto means On for https origins.
 	UseSecureCookies Toggle
-	// Theme is the look of the built-in pages and letters.
+	// Theme is the appearance of the built-in pages and emails.
 	Theme Theme
-	// AppSchemes are custom URL schemes of native apps, such as "com.example.app" (RFC 8252 section 7.1). The browser
-	// may be redirected to URLs with these schemes by callbackUrl, Callbacks.Redirect and [GoTo]. Any app can claim a
-	// scheme, so never put a token into such a URL. Schemes of browsers and of the system (javascript, data, blob,
-	// file, intent and others) are a configuration error. Default: none.
+	// AppSchemes are custom URL schemes of native apps, such as "com.example.app" (RFC 8252 section 7.1). The browser may
+	// be redirected to URLs with these schemes by callbackUrl, Callbacks.Redirect and [GoTo]. Any app can register a
+	// scheme, so never put a token into such a URL. Schemes of browsers and of the operating system (javascript, data,
+	// blob, file, intent and others) are a configuration error. The default is none.
 	AppSchemes []string
-	// Locales are the languages of pages, letters and problem documents, of package ui/locales or of the application's
-	// own; the first is for visitors who want none of them. Each request has its language: that of Callbacks.Locale, else
-	// of the parameter ui_locales or lang of the auth routes, which a cookie remembers, else of Accept-Language. Nil:
-	// English, and nothing is looked at.
+	// Locales are the languages of pages, emails and problem documents, from package ui/locales or from the application.
+	// The language of a request is the first of these that is one of Locales: the result of Callbacks.Locale; the
+	// parameter ui_locales or lang of an auth route, which a cookie remembers; the Accept-Language header. Otherwise it is
+	// the first of Locales. If Locales is nil, the language is English and requests are not examined.
 	Locales []ui.Locale
-	// Views replace built-in pages by components of the application's own; a nil field keeps ours.
+	// Views replace built-in pages with components of the application. A nil field keeps the built-in page.
 	Views ui.Views
 
-	// Callbacks decide, Events report.
+	// Callbacks make decisions. Events report what happened.
 	Callbacks Callbacks
 	Events    Events
-	// Audit is told of every decision about somebody's access, within the request that it was made in and after what it
-	// tells of was committed, concurrently; nil: of none, at no cost. [AuditTo] writes them to a log. A panic in it is
-	// logged and changes nothing; a sink that may be slow, or that must not lose an event, brings a queue of its own.
+	// Audit, if not nil, is called synchronously for each authentication decision, after the change is committed. It must
+	// be safe for concurrent use. [AuditTo] returns a function that writes to a log. A panic is logged and otherwise
+	// ignored. If the destination is slow, or must not lose events, the function needs its own queue.
 	Audit func(ctx context.Context, e AuditEvent)
-	// Observe is told, concurrently, when a call to the store or to a provider begins, and returns the context that the
-	// call gets, nil for the one it has, and what is told how the call ended, nil for nothing; nil: of none, at no cost.
-	// Both run beside what a visitor waits for. A panic in them is logged and changes nothing. The modules
-	// observe/prometheus and observe/otel set it.
+	// Observe, if not nil, is called before each call to the store or to a provider. It may return a context for the call,
+	// and a function that receives the outcome; either may be nil. Both functions must be safe for concurrent use and add
+	// to the duration of the request. A panic is logged and otherwise ignored. The modules observe/prometheus and
+	// observe/otel provide such functions.
 	Observe func(ctx context.Context, c ObservedCall) (context.Context, func(CallOutcome))
 
-	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers
-	// answer to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.
+	// RedirectProxyURL is the full URL of the auth routes of the redirect proxy: a deployment with a stable address that
+	// receives the callbacks of providers for preview deployments. Example: "https://auth.example/auth". Environment
+	// variable: AUTH_REDIRECT_PROXY_URL.
 	RedirectProxyURL string
 	// RedirectProxyTargets are the origins that receive callbacks from the redirect proxy: "https://app.example",
 	// "https://*.preview.app.example". Set it in the proxy only, together with RedirectProxyURL. If it is empty, the
@@ -132,108 +138,112 @@ type Config struct {
 	// EnableWebAuthn allows providers of type webauthn. The default is false, as in Auth.js.
 	EnableWebAuthn bool
 
-	// CSRF says what proves that a POST comes from this site; zero: the token of the CSRF cookie, repeated in the body.
-	// Others are [CSRFTokenOrSameOrigin] and [InsecureSkipCSRFCheck].
+	// CSRF is the proof a POST request must contain that a page of this site sent it. The zero value requires the token of
+	// the CSRF cookie in the body. [CSRFTokenOrSameOrigin] and [InsecureSkipCSRFCheck] return other policies.
 	CSRF CSRFPolicy
-	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
+	// InsecureShortSecrets accepts secrets of fewer than 32 bytes during a migration. An attacker can guess such secrets.
 	InsecureShortSecrets bool
 
-	// Data is a *[Data], which gives sessions data of the application's own; nil: none.
+	// Data is a *[Data], which adds data of the application to sessions. If it is nil, sessions have no such data.
 	Data SessionData
 
 	// Mail has the options of emails that plugins send in the background.
 	Mail MailConfig
 
-	// Limits bound what visitors can guess and what costs something; zero: by the figures of [Limiter], counted in this
-	// process. Where Callbacks.Limit is set it decides alone, unless Shared or Rates is set: then both are asked.
+	// Limits restrict attempts that guess a secret or cost resources. The zero value uses the limits of [Limiter] and
+	// counts in this process. If Callbacks.Limit is set, it decides alone, unless Shared or Rates is also set: then both
+	// must allow the attempt.
 	Limits Limits
-	// InsecureNoLimits leaves attempts unlimited where Callbacks.Limit is nil: for tests and measurements, or where
-	// something in front of the application counts them. Passwords can then be guessed and mailboxes flooded.
+	// InsecureNoLimits disables rate limits if Callbacks.Limit is nil. Use it in tests and measurements, or if a server in
+	// front of the application counts attempts. Without limits, attackers can guess passwords and flood mailboxes.
 	InsecureNoLimits bool
 
-	// Logger receives errors, warnings and debug lines; nil: slog.Default.
+	// Logger receives errors, warnings and debug messages. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
 	// Debug logs the steps of sign-ins and sign-outs at level debug: the member names of token responses, the mapped user,
-	// the decision of account linking, the issued session. Lines contain personal data, but no secrets or tokens.
+	// the account linking decision and the issued session. The messages contain personal data, but no secrets or tokens.
 	Debug bool
-	// HTTPClient is used for all providers; nil: a client with deadlines, bounds and an address guard.
+	// HTTPClient is used for all requests to providers. The default is a client with timeouts, response size limits and a
+	// check against connections to internal addresses.
 	HTTPClient *http.Client
-	// Now is the clock, nil: time.Now. Rand is the source of randomness, nil: crypto/rand. Getenv reads the environment in
-	// New, nil: os.Getenv. All three are for tests.
+	// Now returns the current time; the default is time.Now. Rand is the source of randomness; the default is
+	// crypto/rand.Reader. New reads the environment with Getenv; the default is os.Getenv. All three are for tests.
 	Now    func() time.Time
 	Rand   io.Reader
 	Getenv func(string) string
 }
 
-// SessionConfig has the options of sessions.
+// SessionConfig contains the options of sessions.
 type SessionConfig struct {
-	// Strategy is where sessions live; empty: StrategyDatabase when the Store keeps sessions (it is a store.SessionStore),
-	// else StrategyJWT. It decides what callbacks get: under StrategyJWT Callbacks.JWT shapes the token and
-	// Callbacks.Session gets it; under StrategyDatabase there is no token, Callbacks.JWT never runs, and Callbacks.Session
-	// gets the stored user and the session record. A Callbacks.JWT is a fault where Strategy is empty and means
-	// StrategyDatabase, and a warning where it says so.
+	// Strategy is where sessions are stored. The default is StrategyDatabase if the Store is a store.SessionStore, else
+	// StrategyJWT. Under StrategyJWT, Callbacks.JWT shapes the token, and Callbacks.Session receives it. Under
+	// StrategyDatabase there is no token: Callbacks.JWT is never called, and Callbacks.Session receives the stored user
+	// and the session record. If Callbacks.JWT is set, an empty Strategy that defaults to StrategyDatabase is a
+	// configuration error; an explicit StrategyDatabase is only a warning.
 	Strategy Strategy
-	// MaxAge is how long a session lasts without use; zero: 30 days.
+	// MaxAge is the lifetime of a session since its last extension. The default is 30 days.
 	MaxAge time.Duration
-	// UpdateAge is how old a session gets before it is extended; zero: one day, [Always]: at every read.
+	// UpdateAge is the age after which a session is extended when it is read. The default is one day. [Always] extends it
+	// each time it is read.
 	UpdateAge time.Duration
-	// AbsoluteMaxAge is how long a session lasts at most, however much it is used; zero: as long as it is used. Sessions
-	// remember when they began from the moment this is set.
+	// AbsoluteMaxAge is the maximum lifetime of a session, however frequently it is extended. The default is no maximum.
+	// Sessions record their start time only while this option is set.
 	AbsoluteMaxAge time.Duration
-	// GenerateToken makes the token of a database session; nil: a random UUID.
+	// GenerateToken returns the token of a new database session. The default is a random UUID.
 	GenerateToken func() (string, error)
-	// MaxPerUser is how many sessions a user has at most under StrategyDatabase; zero: any number. A sign-in that makes
-	// one more ends those that would end first, which are those that were used least recently, the other devices of the
-	// user. It reads the list of the user's sessions each time. The Store has to be a [store.SessionLister].
+	// MaxPerUser is the maximum number of sessions of a user under StrategyDatabase. The default is no maximum. A sign-in
+	// above the maximum ends the sessions that expire first, which are the least recently used ones on the user's other
+	// devices. Each sign-in reads the list of the user's sessions. The Store must be a [store.SessionLister].
 	MaxPerUser int
-	// HashTokens stores the SHA-256 of session tokens in place of the tokens, so that a reader of the database cannot use
-	// them. Switching it on or off ends all database sessions, and Auth.js cannot read them.
+	// HashTokens stores the SHA-256 hash of a session token instead of the token, so that read access to the database does
+	// not give access to sessions. Changing this option ends all database sessions. Auth.js cannot read hashed tokens.
 	HashTokens bool
 	// Revocation ends sessions of StrategyJWT before they expire. The zero value switches it on if a plugin ends sessions,
-	// as packages password and account do, and off otherwise, as with Auth.js. Under StrategyDatabase sessions end with
-	// their record.
+	// as packages password and account do, and off otherwise, as with Auth.js. Under StrategyDatabase a session ends when
+	// its record is deleted.
 	Revocation Revocation
-	// Bearer lets clients that are no browsers present the session token in the header "Authorization: Bearer": to pages
-	// behind the hook, to guards and to the auth routes, in place of the cookie, which does not count then. Nothing is set
-	// in a cookie for them, and GET session answers with the token to go on with in the header Set-Auth-Token. Who hands
-	// them the first token is the application ([Auth.RawToken] has that of a request). false: the header is ignored.
+	// Bearer accepts the session token in the header "Authorization: Bearer" from clients that are not browsers. It works
+	// for pages behind the request hook, for guards and for the auth routes; the session cookie of such a request is
+	// ignored. Responses to these clients set no cookies. GET session returns a renewed token in the Set-Auth-Token
+	// header. The application issues the first token: [Auth.RawToken] returns the token of a request. If false, the header
+	// is ignored.
 	Bearer bool
 }
 
-// Revocation has the options for ending sessions of StrategyJWT before they expire: by [Auth.EndSessions], by plugins,
-// by a sign-out, by a back-channel logout. A session ends immediately in the process that ends it, and within Every in
-// the other processes.
+// Revocation contains the options for ending sessions of StrategyJWT before they expire: by [Auth.EndSessions], a
+// plugin, a sign-out or a back-channel logout. A session ends immediately in the process that ends it, and within Every
+// in the other processes.
 //
 // The check fails open: if the store is unavailable, a process accepts the sessions that others have ended since it
 // last read the list. Set Strict to fail closed.
 type Revocation struct {
 	// On switches revocation on or off. The default, [Auto], switches it on if a plugin has called [Host.EndsSessions]. It
-	// needs a Store that is a [store.RecordStore]; New returns an error if the Store is not one. Off means that a copied
-	// cookie stays valid until it expires, even after a password reset. Set Off while Auth.js serves the same users,
-	// because Auth.js accepts sessions that were ended here. Under StrategyDatabase, On is an error.
+	// requires a Store that is a [store.RecordStore]; otherwise New returns an error. Off means that a copied cookie stays
+	// valid until it expires, even after a password reset. Set Off while Auth.js serves the same users, because Auth.js
+	// accepts sessions that were ended here. Under StrategyDatabase, On is a configuration error.
 	On Toggle
-	// Every is how long it takes at most until the other processes know; zero: 5 seconds. While sessions are read, a
-	// process asks the store twice in that time, by one look-up, and not at all while none is.
+	// Every is the maximum delay until the other processes reject an ended session. The default is 5 seconds. While
+	// sessions are read, a process queries the store twice in that time; while none is read, it does not query.
 	Every time.Duration
-	// Strict decides what happens if a process could not read the list of ended sessions for a minute. If true, reading
-	// a session fails, as with a store that is unavailable. If false, the process continues with the last list that it
-	// read.
+	// Strict selects what happens if a process could not read the list of ended sessions for a minute. If true, reading a
+	// session fails, as if the store were unavailable. If false, the process continues to use the last list that it read.
 	Strict bool
 }
 
-// JWTConfig has the options of session tokens.
+// JWTConfig contains the options of session tokens.
 type JWTConfig struct {
-	// MaxAge is the lifetime of a token; zero: that of the session.
+	// MaxAge is the lifetime of a token. The default is that of the session.
 	MaxAge time.Duration
-	// Revoked is asked at each read whether a genuine token has been revoked, by its ID (jti) or Subject and IssuedAt for
-	// example; nil: never. An error is answered like a store that fails: the session stays.
+	// Revoked reports whether a valid token was revoked, for example by its ID (jti), or by its Subject and IssuedAt. It
+	// is called each time a token is read. If it is nil, no token is revoked. An error is handled like an unavailable
+	// store: the request fails and the session stays.
 	Revoked func(ctx context.Context, token *Token) (bool, error)
-	// Encode and Decode replace the encryption of session tokens; set both or none.
+	// Encode and Decode replace the encryption of session tokens. Set both or neither.
 	Encode func(ctx context.Context, p EncodeParams) (string, error)
 	Decode func(ctx context.Context, p DecodeParams) (*Token, error)
 }
 
-// EncodeParams is a token to be encoded.
+// EncodeParams contains a token to encode.
 type EncodeParams struct {
 	Token   *Token
 	Secrets []Secret
@@ -241,24 +251,23 @@ type EncodeParams struct {
 	MaxAge  time.Duration
 }
 
-// DecodeParams is a token to be decoded.
+// DecodeParams contains a token to decode.
 type DecodeParams struct {
 	Token   string
 	Secrets []Secret
 	Salt    string
 }
 
-// PagesConfig sends browsers to pages of the application in place of the built-in ones: paths or URLs, queries are
-// kept.
+// PagesConfig replaces built-in pages with pages of the application. Values are paths or URLs; their queries are kept.
 type PagesConfig struct {
-	// SignIn gets callbackUrl and, after a failure, error and code; from a guard the error is SessionRequired. SignOut is
-	// the confirmation page. Error gets error. VerifyRequest says that a mail is on its way. NewUser greets a user at the
-	// first sign-in and gets callbackUrl.
+	// SignIn receives callbackUrl and, after a failure, error and code; a guard sets the error SessionRequired. SignOut is
+	// the confirmation page. Error receives error. VerifyRequest says that an email was sent. NewUser is shown after a
+	// user's first sign-in and receives callbackUrl.
 	SignIn, SignOut, Error, VerifyRequest, NewUser string
 }
 
-// CookiesConfig changes cookies; empty fields keep the defaults of docs/protocol.md §3. The name of a sealed cookie is
-// part of its key: renaming the session cookie ends all sessions.
+// CookiesConfig changes cookies. Empty fields keep the defaults in docs/protocol.md §3. The name of an encrypted cookie
+// is part of its key, so renaming the session cookie ends all sessions.
 type CookiesConfig struct {
 	SessionToken, CallbackURL, CSRFToken, PKCECodeVerifier, State, Nonce, WebAuthnChallenge CookieOptions
 }
@@ -269,24 +278,25 @@ type CookieOptions struct {
 	Name string
 	// Domain and Path are the attributes. A "__Host-" cookie can have neither.
 	Domain, Path string
-	// MaxAge is the Max-Age attribute; zero: 15 minutes for check cookies, none for others. Sessions end by their own
-	// MaxAge.
+	// MaxAge is the Max-Age attribute. The default is 15 minutes for check cookies; other cookies have none. The session
+	// cookie uses the MaxAge of the session.
 	MaxAge time.Duration
 	// SameSite is "lax", "strict" or "none".
 	SameSite string
-	// HTTPOnly and Secure are the attributes; Auto: on, and as UseSecureCookies says. A Name with a prefix is Secure
-	// whatever that says: browsers drop it without, and on http keep it from loopback hosts at most.
+	// HTTPOnly and Secure are the attributes. Auto means On for HTTPOnly, and UseSecureCookies for Secure. A cookie whose
+	// Name has a prefix is always Secure: browsers reject it otherwise, and on http they accept it from loopback hosts at
+	// most.
 	HTTPOnly, Secure Toggle
-	// Partitioned sets the attribute of that name.
+	// Partitioned sets the Partitioned attribute.
 	Partitioned bool
-	// Priority is "low", "medium" or "high"; empty: no such attribute.
+	// Priority is "low", "medium" or "high". If it is empty, the attribute is not set.
 	Priority string
 }
 
-// defaults decides what the configuration leaves open.
+// defaults sets the defaults of empty fields.
 func defaults(c *Config) {
 	if c.Now == nil {
-		c.Now = time.Now //nolint:forbidigo // the one place where the real clock comes in
+		c.Now = time.Now //nolint:forbidigo // the only use of the real clock
 	}
 	if c.Rand == nil {
 		c.Rand = rand.Reader
@@ -323,9 +333,9 @@ func defaults(c *Config) {
 	}
 }
 
-// ConfigError lists everything that is wrong with a configuration. errors.Is finds the type of each problem.
+// ConfigError lists all configuration errors. errors.Is finds the type of each.
 type ConfigError struct {
-	// Problems has one entry per fault, each naming the field and the fix.
+	// Problems are the configuration errors. Each names the field and the fix.
 	Problems []*Error
 
 	basePath string
@@ -335,7 +345,7 @@ type ConfigError struct {
 	logger   *slog.Logger
 }
 
-// Error lists the problems, one a line.
+// Error lists the problems, one on each line.
 func (e *ConfigError) Error() string {
 	var b strings.Builder
 	b.WriteString("core: the configuration has " + strconv.Itoa(len(e.Problems)) + " problem")
@@ -357,7 +367,7 @@ func (e *ConfigError) Unwrap() []error {
 	return all
 }
 
-// add appends a problem that is not in the list yet.
+// add appends a problem unless it is already in the list.
 func (e *ConfigError) add(t ErrorType, format string, args ...any) {
 	problem := errorf(t, format, args...)
 	same := func(p *Error) bool { return p.Error() == problem.Error() }
@@ -366,7 +376,7 @@ func (e *ConfigError) add(t ErrorType, format string, args ...any) {
 	}
 }
 
-// names reports whether a problem of this type begins with a text, the name of a plugin.
+// names reports whether the text of a problem of this type starts with text, the name of a plugin.
 func (e *ConfigError) names(t ErrorType, text string) bool {
 	return slices.ContainsFunc(e.Problems, func(p *Error) bool {
 		return p.Type == t && strings.HasPrefix(p.Cause.Error(), text)

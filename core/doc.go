@@ -1,66 +1,68 @@
-// Package core is the engine of Latchkey: sign-in and sessions for web applications, without a router, a driver or a
+// Package core implements sign-in and sessions for web applications. It depends on no router, database driver or
 // provider.
 //
 // # New
 //
-// [New] checks a [Config] and returns an [Auth], or a [ConfigError] that names every fault at once. An Auth is
-// immutable and safe for concurrent use. It serves two kinds of requests:
+// [New] checks a [Config] and returns an [Auth], or a [ConfigError] that lists all configuration errors. An Auth is
+// immutable and safe for concurrent use. It handles two kinds of requests:
 //
-//   - those to its own routes, below [Auth.BasePath]: sign-in page, callbacks, session JSON. [Auth.Handle] answers
-//     them.
-//   - those to the pages of the application: [Auth.Visit] reads the session of their visitor.
+//   - Requests to the auth routes below [Auth.BasePath], such as the sign-in page, callbacks and the session as JSON.
+//     [Auth.Handle] answers them.
+//   - Requests to pages of the application. [Auth.Visit] reads the user's session.
 //
-// Applications seldom call either: the adapter of their router does (authhttp for net/http, authgin, authecho,
-// authfiber). An adapter makes a [Request] of what came in, writes the [Response], and decides nothing.
+// Applications rarely call either one directly. The adapter for their router does (authhttp for net/http, authgin,
+// authecho, authfiber). An adapter converts each incoming request to a [Request] and writes the [Response]. It makes no
+// decisions.
 //
 // # Sessions
 //
-// A hook of the adapter puts a [Visit] into the request's context. [SessionFrom] reads the [Session] from there, on
-// first use, once: nil without an error means that no visitor is signed in, an error that this could not be found out.
-// [Visit.Require] is the guard: the session, or the answer to give in its place.
+// A hook of the adapter puts a [Visit] into the request's context. [SessionFrom] reads the [Session] on first use. A
+// nil session without an error means that no user is signed in. An error means that the session could not be read.
+// [Visit.Require] is the guard: it returns the session, or the response to send instead.
 //
-// Sessions live in an encrypted cookie ([StrategyJWT]) or in the database ([StrategyDatabase]), as [SessionConfig]
-// says. [Callbacks.JWT] and [Callbacks.Session] shape what they hold. [Auth.NewSession] signs a user in outside the
-// flows, [Auth.Token] reads the claims of a cookie or a bearer token, [Auth.SignIn] and [Auth.SignOut] answer forms of
-// the application.
+// Sessions are in an encrypted cookie ([StrategyJWT]) or in the database ([StrategyDatabase]); see [SessionConfig].
+// [Callbacks.JWT] and [Callbacks.Session] shape their content. [Auth.NewSession] signs a user in without a provider.
+// [Auth.Token] returns the claims of a cookie or a bearer token. [Auth.SignIn] and [Auth.SignOut] handle forms of the
+// application.
 //
 // # Providers
 //
-// A [Provider] is one way to sign in: [OAuthProvider] (OAuth and OpenID Connect), [EmailProvider] (links by e-mail),
-// [CredentialsProvider] (passwords and the like) and [WebAuthnProvider] (passkeys). Package providers has constructors
-// for well-known services. [Callbacks.SignIn] allows or denies a sign-in ([Allow], [Deny], [GoTo]), [Callbacks.Limit]
-// bounds attempts, [Auth.Refresh] keeps access tokens fresh.
+// A [Provider] is a sign-in method: [OAuthProvider] (OAuth and OpenID Connect), [EmailProvider] (email links),
+// [CredentialsProvider] (for example passwords) or [WebAuthnProvider] (passkeys). Package providers has constructors
+// for well-known services. [Callbacks.SignIn] allows or denies a sign-in ([Allow], [Deny], [GoTo]). [Callbacks.Limit]
+// limits attempts. [Auth.Refresh] refreshes access tokens.
 //
 // # Stores
 //
-// Without a [Config.Store] users are known from their session alone. With one they are kept, and with further
-// interfaces sessions, e-mail links and passkeys are kept too. The contract is package core/store; the storage modules
-// fulfil it for databases, and conformance/kit/storetest holds a store against it.
+// Without a [Config.Store], users exist only in their session. With one, users and accounts are stored. If the store
+// implements further interfaces, it also stores sessions, email links and passkeys. Package core/store defines the
+// interfaces. The storage modules implement them for databases, and conformance/kit/storetest tests implementations.
 //
 // # Per request
 //
-// [PerRequest] returns an Auth that lets a function choose the configuration of each request, for tenants: adapters
-// take it as any other. [Config.Audience] keeps the sessions of tenants apart. Several Auths also live side by side in
-// one application; [VisitOf] finds the visit of one of them.
+// [PerRequest] returns an Auth that selects the configuration of each request with a function, for example for tenants.
+// Adapters use it like any other Auth. [Config.Audience] separates the sessions of tenants. One application can also
+// have several Auths; [VisitOf] returns the visit of one of them.
 //
 // # Errors
 //
-// An [Error] has an [ErrorType], which [errors.Is] finds, and a cause for the log. Browsers see the type alone, and a
-// reference: [ReferenceFrom] returns it for the application's own pages, and the line in the log has it too.
+// An [Error] has an [ErrorType], for [errors.Is], and a cause, for the log. Browsers see only the type and a reference
+// number, which is also in the log message. [ReferenceFrom] returns it for the application's own error pages.
 //
 // # Testing
 //
-// [Config.Now], Rand and Getenv replace clock, randomness and environment. conformance/app/authtest signs users in from
-// tests, without a browser and without a provider, and conformance/app/idp is a provider to sign in with.
+// [Config.Now], Rand and Getenv replace the clock, the source of randomness and the environment.
+// conformance/app/authtest signs users in from tests, without a browser or a provider. conformance/app/idp is an
+// identity provider for tests.
 //
-// # On the wire
+// # Wire compatibility
 //
-// Endpoints, cookies, tokens and environment variables are those of Auth.js. docs/protocol.md has the rules by number,
-// docs/reference.md all options, docs/glossary.md the words.
+// Endpoints, cookies, tokens and environment variables are those of Auth.js. docs/protocol.md lists the rules by
+// number, docs/reference.md all options, and docs/glossary.md the terms.
 package core
 
-// For readers of the source: a request walks through these stations, each a file: it is read once (call.go) and guarded
-// (router.go, csrf.go, callbackurl.go), then the action answers (actions.go). A sign-in callback (action_callback.go)
-// goes on: the flow says who the visitor is (flow_*.go), the signIn callback allows it, the account is linked to a user
-// (link.go) and a session is issued (session.go), the only place that makes one. Errors of all stations become
-// answers in one function (failure.go).
+// For readers of the source: each step of a request is in one file. router.go finds the action, call.go reads the
+// request, csrf.go and callbackurl.go check it, and actions.go runs the action. At a sign-in callback
+// (action_callback.go), the flow identifies the user (flow_*.go), the SignIn callback allows the sign-in, the account is
+// linked to a user (link.go), and a session is issued (session.go, the only place that does so). failure.go turns all
+// errors into responses.

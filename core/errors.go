@@ -8,11 +8,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// ErrorType is the name of an error class, as Auth.js has it (docs/protocol.md §11.1). It is an error itself, so that
-// errors.Is(err, core.ErrAccessDenied) asks for the class.
+// ErrorType is the name of an error type, as in Auth.js (docs/protocol.md §11.1). It implements error: errors.Is(err,
+// core.ErrAccessDenied) reports whether err has the type.
 type ErrorType string
 
-// The error classes. What a browser is told: see [ErrorType.Public].
+// The error types. [ErrorType.Public] returns the name that a browser may see.
 const (
 	ErrAccessDenied                  ErrorType = "AccessDenied"
 	ErrAccountNotLinked              ErrorType = "AccountNotLinked"
@@ -47,22 +47,22 @@ const (
 	ErrVerification                  ErrorType = "Verification"
 	ErrWebAuthnVerification          ErrorType = "WebAuthnVerificationError"
 
-	// ErrInvalidConfig is ours: a fault of the configuration for which Auth.js has no name.
+	// ErrInvalidConfig is a configuration error without a name in Auth.js.
 	ErrInvalidConfig ErrorType = "InvalidConfig"
-	// ErrTooManyRequests is ours: a Limit callback had an attempt wait.
+	// ErrTooManyRequests means that a Limit callback rejected an attempt. Auth.js does not have it.
 	ErrTooManyRequests ErrorType = "TooManyRequests"
-	// ErrTooManyFailures is ours: wrong attempts in a row have used up [AttemptInARow], and the provider signs nobody of
-	// that name in until they have got in another way.
+	// ErrTooManyFailures means that consecutive failed attempts have used up [AttemptInARow]: the provider rejects this
+	// identifier until its owner has signed in with another method. Auth.js does not have it.
 	ErrTooManyFailures ErrorType = "TooManyFailures"
 )
 
-// Error makes a type an error of its own, the target of errors.Is.
+// Error returns the name of the type.
 func (t ErrorType) Error() string { return "core: " + string(t) }
 
-// Is reports whether target is [ErrAuth], the base of all classes.
+// Is reports whether target is [ErrAuth], the base of all types.
 func (t ErrorType) Is(target error) bool { return target == ErrAuth }
 
-// Public is the name a browser may see: the type itself for the few that help a visitor, "Configuration" for all others
+// Public returns the name that a browser may see: the type itself if it helps the user, else "Configuration"
 // (docs/protocol.md §11.1). The details are in the log.
 func (t ErrorType) Public() string {
 	switch t {
@@ -70,12 +70,12 @@ func (t ErrorType) Public() string {
 		ErrOAuthCallback, ErrTooManyFailures, ErrVerification, ErrWebAuthnVerification:
 		return string(t)
 	case ErrEmailSignIn:
-		return "EmailSignin" // the visitor can mend the address or try again
+		return "EmailSignin" // the user can correct the address or try again
 	}
 	return "Configuration"
 }
 
-// onSignInPage reports whether the error is shown on the sign-in page, where the visitor can try again.
+// onSignInPage reports whether the error is shown on the sign-in page, where the user can try again.
 func (t ErrorType) onSignInPage() bool {
 	switch t {
 	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked,
@@ -85,9 +85,9 @@ func (t ErrorType) onSignInPage() bool {
 	return false
 }
 
-// level is the log level of a class. ERROR is for what the operator, a provider or the store must mend. What a visitor
-// or a stranger brings about is no ERROR: INFO where it happens every day, WARN where many of them may mean an attack,
-// or cookies that get lost on their way.
+// level returns the log level of a type. ERROR is for problems that the operator, a provider or the store must fix.
+// Errors that a client can cause are not ERROR: they are INFO if they are common, and WARN if many of them may mean an
+// attack or lost cookies.
 func (t ErrorType) level() slog.Level {
 	switch t {
 	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrInvalidCallbackURL, ErrInvalidProvider,
@@ -100,28 +100,28 @@ func (t ErrorType) level() slog.Level {
 	return slog.LevelError
 }
 
-// told is a cause with a log level of its own, in place of its class's.
-type told struct {
+// leveledError is a cause with its own log level, which replaces that of its type.
+type leveledError struct {
 	error
 	level slog.Level
 }
 
-func (e *told) Unwrap() error { return e.error }
+func (e *leveledError) Unwrap() error { return e.error }
 
-// mistake marks a cause as a visitor's under a class that otherwise names faults.
-func mistake(err error) error { return &told{err, slog.LevelInfo} }
+// mistake marks an error that the client caused, in an error type that usually means a configuration error.
+func mistake(err error) error { return &leveledError{err, slog.LevelInfo} }
 
-// suspicion marks a cause as a mistake that may be an attack.
-func suspicion(err error) error { return &told{err, slog.LevelWarn} }
+// suspicion marks an error that the client caused and that may be an attack.
+func suspicion(err error) error { return &leveledError{err, slog.LevelWarn} }
 
-// fault marks a cause as the application's, a provider's or the store's under a class that otherwise names mistakes of
-// visitors.
-func fault(err error) error { return &told{err, slog.LevelError} }
+// fault marks an error of the application, a provider or the store, in an error type that usually means a mistake of
+// the client.
+func fault(err error) error { return &leveledError{err, slog.LevelError} }
 
-// level is the log level of an error: ERROR for a panic, else that of its cause or its class.
+// level returns the log level of an error: ERROR for a panic, else the level of its cause, else the level of its type.
 func (e *Error) level() slog.Level {
 	var panicked *panicError
-	var marked *told
+	var marked *leveledError
 	switch {
 	case errors.As(e, &panicked):
 		return slog.LevelError
@@ -131,20 +131,19 @@ func (e *Error) level() slog.Level {
 	return e.Type.level()
 }
 
-// Error is a failure with the class that Auth.js gives it. errors.Is with an [ErrorType] asks for the class, errors.As
-// for the value; Unwrap leads to the cause. Its text is for logs: a browser sees Type.Public alone.
+// Error is a failure with its type. errors.Is with an [ErrorType] compares the type, errors.As returns the value, and
+// Unwrap returns the cause. Its text is for logs: a browser sees only Type.Public.
 type Error struct {
-	// Type is the class.
+	// Type is the error type.
 	Type ErrorType
-	// Code goes to the sign-in page beside CredentialsSignin, "credentials" when empty. It must not tell what was wrong in
-	// detail; characters that are not printable ASCII are dropped, and 64 are kept at most.
+	// Code is passed to the sign-in page together with CredentialsSignin. The default is "credentials". It must not reveal
+	// details of the failure. Characters other than printable ASCII are removed, and it is cut to 64 characters.
 	Code string
-	// Cause is what went wrong, nil when the type says it all.
+	// Cause is the underlying error. It may be nil.
 	Cause error
 }
 
-// NewError returns an error of that type. An application uses it in callbacks: core.NewError(core.ErrAccessDenied,
-// cause).
+// NewError returns an error of type t. Applications use it in callbacks: core.NewError(core.ErrAccessDenied, cause).
 func NewError(t ErrorType, cause error) *Error { return &Error{Type: t, Cause: cause} }
 
 // errorf is NewError with a formatted cause.
@@ -152,7 +151,7 @@ func errorf(t ErrorType, format string, args ...any) *Error {
 	return &Error{Type: t, Cause: fmt.Errorf(format, args...)}
 }
 
-// Error has type and cause.
+// Error returns type and cause.
 func (e *Error) Error() string {
 	if e.Cause == nil {
 		return e.Type.Error()
@@ -169,7 +168,7 @@ func (e *Error) Is(target error) bool {
 	return ok && (t == e.Type || t == ErrAuth)
 }
 
-// LogValue gives type, code and cause as attributes of their own, the cause bounded.
+// LogValue returns type, code and cause as separate attributes. The cause is truncated.
 func (e *Error) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("type", string(e.Type))}
 	if e.Code != "" {
@@ -181,9 +180,9 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// asError returns err as an *Error. If err wraps an *Error with further text, the result has type and code of that
-// error and err as its cause, so that the whole text is logged. If err wraps none, the result has the given type, and
-// err with the marks as its cause.
+// asError returns err as an *Error. If err wraps an *Error with further text, the result has the type and code of that
+// error and err as its cause, so that the whole text is logged. If err wraps no *Error, the result has the type
+// otherwise, and its cause is err with the marks applied.
 func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -202,7 +201,7 @@ func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error 
 	return &Error{Type: otherwise, Cause: err}
 }
 
-// under keeps the cause of an error and gives it another type.
+// withType returns an error of type t with e as its cause.
 func (e *Error) under(t ErrorType) *Error {
 	if e.Type == t {
 		return e
@@ -210,69 +209,70 @@ func (e *Error) under(t ErrorType) *Error {
 	return &Error{Type: t, Cause: e}
 }
 
-// warning is a code passed to the logger at level warn, as the attribute "code".
+// warning is a code that is logged at level warn, as the attribute "code".
 type warning string
 
-// The warnings.
+// The warnings. Those with a comment do not exist in Auth.js.
 const (
 	warnDebugEnabled         warning = "debug-enabled"
 	warnCSRFDisabled         warning = "csrf-disabled"
 	warnURLBasePathRedundant warning = "env-url-basepath-redundant"
 	warnURLBasePathMismatch  warning = "env-url-basepath-mismatch"
-	// warnSharedSessions is ours: of two Auths each accepts the sessions of the other.
+	// warnSharedSessions: two Auths accept each other's sessions.
 	warnSharedSessions warning = "shared-sessions"
-	// warnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and none of them has asked the auth
-	// routes for it.
+	// warnNotMounted: a guard redirected browsers to the built-in sign-in page, and no request for that page arrived.
 	warnNotMounted warning = "not-mounted"
-	// warnSmallHeaderLimit is ours: the router reads so little of a request's header that a visitor with a session and a
-	// few sign-ins under way may be answered 431.
+	// warnSmallHeaderLimit: the router's request header limit is so low that a browser with a session and a few pending
+	// sign-ins may get status 431.
 	warnSmallHeaderLimit warning = "small-header-limit"
-	// warnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
+	// warnShortSecret: InsecureShortSecrets accepted a secret of fewer than 32 bytes.
 	warnShortSecret warning = "short-secret"
-	// warnInsecureHTTP: AllowInsecureHTTP of a provider is On. It is not a warning of Auth.js.
+	// warnInsecureHTTP: AllowInsecureHTTP of a provider is On.
 	warnInsecureHTTP warning = "insecure-http"
-	// warnNoOrigin is ours: neither URL nor TrustedHosts nor TrustHost is set, so that only loopback hosts are answered.
+	// warnNoOrigin: URL, TrustedHosts and TrustHost are all unset, so only requests to loopback hosts are answered.
 	warnNoOrigin warning = "no-origin"
-	// warnNoProviders is ours: Config.Providers is empty.
+	// warnNoProviders: Config.Providers is empty.
 	warnNoProviders warning = "no-providers"
-	// warnUnusedJWTCallback is ours: Callbacks.JWT is set, and never runs under StrategyDatabase.
+	// warnUnusedJWTCallback: Callbacks.JWT is set but is never called under StrategyDatabase.
 	warnUnusedJWTCallback warning = "unused-jwt-callback"
-	// warnGoToReplaced is ours: the redirect callback replaced a URL of [GoTo] by the origin.
+	// warnGoToReplaced: the redirect callback replaced a URL of [GoTo] by the origin.
 	warnGoToReplaced warning = "go-to-replaced"
-	// warnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
+	// warnVisitedElsewhere, once for each Auth: requests name another origin than URL does.
 	warnVisitedElsewhere warning = "visited-elsewhere"
-	// warnClockSkew is ours, once for each HTTP client: the Date of a provider's response differs from Config.Now by more
+	// warnClockSkew, once for each HTTP client: the Date header of a provider's response differs from Config.Now by more
 	// than a minute.
 	warnClockSkew warning = "clock-skew"
-	// warnLimitWithoutPeer is ours, once for each Auth: a proxy that TrustedProxies does not name is in front, so that
-	// limits do not tell visitors apart.
+	// warnLimitWithoutPeer, once for each Auth: requests pass a proxy that is not in TrustedProxies, so that rate limits
+	// cannot distinguish clients.
 	warnLimitWithoutPeer warning = "limit-without-peer"
-	// warnNoTrustedProxies is ours, once for each Auth: limits count clients, the site is on https, and TrustedProxies is
+	// warnNoTrustedProxies, once for each Auth: limits count client addresses, the site is on https, and TrustedProxies is
 	// empty.
 	warnNoTrustedProxies warning = "no-trusted-proxies"
-	// warnAccountsNotListed is ours: the Store is no store.AccountStore. A visitor who is the first to prove the address
-	// of a user gets a new user with that address, as core cannot tell whether the accounts of the old one are theirs.
+	// warnAccountsNotListed: the Store is not a store.AccountStore. A user who is the first to verify the address of an
+	// existing user gets a new user record with that address, because core cannot check whether the existing user's
+	// accounts belong to the same person.
 	warnAccountsNotListed warning = "store-lists-no-accounts"
-	// warnSessionsNotEnded is ours: the Store is no store.SessionLister. A visitor who is the first to prove the address
-	// of a user without accounts gets a new user with that address, as the sessions of the old one cannot be ended.
+	// warnSessionsNotEnded: the Store is not a store.SessionLister. A user who is the first to verify the address of an
+	// existing user without accounts gets a new user record with that address, because the existing user's sessions cannot
+	// be ended.
 	warnSessionsNotEnded warning = "store-ends-no-sessions"
-	// warnSessionsNotRevoked is ours: a plugin ends sessions, and Session.Revocation.On is Off, so sessions in cookies
-	// continue until they expire.
+	// warnSessionsNotRevoked: a plugin ends sessions, and Session.Revocation.On is Off, so sessions in cookies continue
+	// until they expire.
 	warnSessionsNotRevoked warning = "sessions-not-revoked"
-	// warnDataLarge is ours, once for each Auth: the data of sessions is so large that cookies of several sign-ins and
-	// chunks may come to more than servers in front read.
+	// warnDataLarge, once for each Auth: the session data is so large that the cookies of several pending sign-ins and
+	// session chunks may exceed the header limit of servers in front.
 	warnDataLarge warning = "session-data-large"
 )
 
-// badRequest marks a request that is answered 400 "Bad request." rather than with a page.
+// badRequest is an error with the response 400 "Bad request." instead of a page.
 type badRequest struct {
 	cause *Error
-	// unknown: no action has this path. A browser that asks for a page gets status 404.
+	// unknown means that no action has this path. A browser that requests a page gets status 404.
 	unknown bool
 }
 
-// ErrInvalidGrant says that the provider no longer accepts a refresh token: it has ended, or the person took the
-// permission back. They must sign in again.
+// ErrInvalidGrant means that the provider no longer accepts a refresh token: it has expired, or the user has revoked
+// it. The user must sign in again.
 var ErrInvalidGrant = oauth.ErrInvalidGrant
 
 func (e *badRequest) Error() string { return e.cause.Error() }
