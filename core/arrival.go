@@ -9,31 +9,31 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// arrival is a request as it arrived: its public origin and its cookies. It is all that a visit to a page of the
-// application needs; a [call] is an arrival at an auth route. Nothing writes to it afterwards.
+// arrival is a request with its public origin and its cookies, which is enough for a visit to a page of the
+// application. A [call] is an arrival at an auth route. It is read-only after settle.
 type arrival struct {
 	*site
 	r *Request
 
 	*place
 	jar cookie.Jar
-	// locale is the language of the answer; nil: nobody has asked, see language.
+	// locale is the language of the response. It is nil until it is first used; see language.
 	locale *ui.Locale
 
-	// action and providerID are those of an auth route, the provider one that is configured. They are in the log.
+	// action and providerID are those of the auth route. providerID is a configured provider. Both are logged.
 	action, providerID string
-	// number tells the requests of this process apart.
+	// number identifies the request within this process.
 	number uint64
-	// misconfigured is the reference of a request that no Auth answers.
+	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string
 }
 
-// unsettled is a request of which nothing is known yet, nor may ever be: enough for an answer that refuses it.
+// unsettled returns an arrival without origin and cookies. It is enough for an error response.
 func (s *site) unsettled(r *Request) arrival {
 	return arrival{site: s, r: r, place: s.nowhere, number: s.failures.next()}
 }
 
-// settle finds out place and cookies. Where the origin is refused, the arrival serves for the answer as it is.
+// settle sets the place and the cookies. If the origin is rejected, the arrival stays usable for the error response.
 func (v *arrival) settle() error {
 	settled, err := v.settlePlace(v.r)
 	if err != nil {
@@ -43,14 +43,14 @@ func (v *arrival) settle() error {
 	return nil
 }
 
-// arrive is the settled arrival of a request.
+// arrive returns the settled arrival of a request.
 func (s *site) arrive(r *Request) (arrival, error) {
 	v := s.unsettled(r)
 	err := v.settle()
 	return v, err
 }
 
-// header returns the first value of a header under its canonical name.
+// header returns the first value of a header field with a canonical name.
 func (v *arrival) header(name string) string { return first(v.r.Header, name) }
 
 // presentsSession reports whether the request has a session cookie or a bearer token, valid or not.
@@ -59,7 +59,7 @@ func (v *arrival) presentsSession() bool {
 	return v.jar.Has(name) || v.jar.Has(name+".0") || v.byBearer()
 }
 
-// page returns the address of a built-in page, or of the application's own with the parameters added to its query.
+// page returns the URL of a built-in page, or of the application's own page, with the parameters added to the query.
 func (v *arrival) page(own, action string, params ...string) (string, error) {
 	if own == "" {
 		own = v.base + "/" + action
@@ -67,19 +67,19 @@ func (v *arrival) page(own, action string, params ...string) (string, error) {
 	return weburl.AddQuery(own, params...)
 }
 
-// place is a public origin of the application with what follows from it. Requests share it: nothing writes to it.
+// place is a public origin of the application and the values derived from it. It is shared by requests and read-only.
 type place struct {
 	at weburl.Origin
-	// origin is at as text, base the public URL of the auth routes, home that of the application.
+	// origin is at as text, base the public URL of the auth routes, and home that of the application.
 	origin, base, home string
-	// homeInCookie is home as the callback URL cookie has it.
+	// homeInCookie is home in the encoding of the callback-url cookie.
 	homeInCookie string
-	// cookies are those of the origin's scheme; nil where the origin is not known.
+	// cookies are the cookies for the origin's scheme. It is nil if the origin is unknown.
 	cookies *cookieSet
 }
 
-// settlePlace finds the place of a request. Nearly all requests of a site are made to the same one, so the last is
-// kept: a stranger who makes up hosts costs what resolving them costs.
+// settlePlace returns the place of a request. It caches only the most recent place, so that requests with forged hosts
+// cannot grow the cache.
 func (s *site) settlePlace(r *Request) (*place, error) {
 	if s.pinned {
 		s.compareVisited(r)
@@ -91,7 +91,7 @@ func (s *site) settlePlace(r *Request) (*place, error) {
 		return p, nil
 	}
 	says, plain := asked{}, false
-	if s.origins.TrustHost { // else more of the request counts than what it asks for
+	if s.origins.TrustHost { // otherwise the origin also depends on other properties of the request
 		if says, plain = askedBy(r, s.fromTrustedProxy(r)); plain {
 			if last := s.last.Load(); last != nil && last.asked == says {
 				return last.place, nil
@@ -109,21 +109,20 @@ func (s *site) settlePlace(r *Request) (*place, error) {
 	return p, nil
 }
 
-// asked is what a request says about the origin that it was made to. Two requests that say the same were made to the
-// same place.
+// asked contains the values that determine the origin of a request. Requests with equal values have the same place.
 type asked struct {
 	scheme, host, forwardedHost, forwardedProto string
-	// believed: the forwarded headers count.
+	// believed reports whether the forwarded headers are trusted.
 	believed bool
 }
 
-// answered is the place of a request.
+// answered is the place of a request with these values.
 type answered struct {
 	asked
 	place *place
 }
 
-// askedBy reads a request; false: it says something twice, which has to be looked at each time.
+// askedBy returns the values of a request. It returns false for a request with repeated headers, which is never cached.
 func askedBy(r *Request, believed bool) (asked, bool) {
 	host, proto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
 	if len(r.Hosts) != 1 || len(host) > 1 || len(proto) > 1 || r.Target == "" || r.Target[0] != '/' {
@@ -139,9 +138,9 @@ func askedBy(r *Request, believed bool) (asked, bool) {
 	return a, true
 }
 
-// compareVisited warns, once, when visitors ask for another origin than the configured one: they are sent to the
-// configured one, and seem to be signed out. Whose request it is does not matter, so a stranger can bring about this
-// one line and no more.
+// compareVisited logs a warning, once, if a request names another origin than the configured one. The browser is
+// redirected to the configured origin, where it does not send its cookies, so the user appears to be signed out. An
+// attacker can cause this warning, but only once.
 func (s *site) compareVisited(r *Request) {
 	if s.elsewhere.Load() {
 		return
@@ -153,7 +152,7 @@ func (s *site) compareVisited(r *Request) {
 	if forwarded := r.Header["X-Forwarded-Proto"]; len(forwarded) > 0 {
 		scheme = forwarded[0]
 	}
-	// Nearly always, and without parsing.
+	// The common case, without parsing.
 	if len(host) == 1 && host[0] == s.origins.Pinned.Host && scheme == s.origins.Pinned.Scheme {
 		return
 	}

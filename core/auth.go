@@ -10,11 +10,11 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Auth answers the auth routes of one configuration and reads its sessions; one of [PerRequest] finds the configuration
-// of each request first. It is immutable and safe for concurrent use; any number of them live side by side.
+// Auth serves the auth routes of one configuration and reads its sessions. An Auth made by [PerRequest] selects the
+// configuration of each request. An Auth is immutable and safe for concurrent use. One application can have several.
 type Auth struct {
-	// choose finds the Auth of a request, for [PerRequest], which fills besides it site's base path and log alone; nil:
-	// this one.
+	// choose returns the Auth of a request. It is only set by [PerRequest], which otherwise sets only the base path and
+	// the log of site. If choose is nil, this Auth serves all requests.
 	choose func(ctx context.Context, r *Request) (*Auth, error)
 
 	site      *site
@@ -31,17 +31,18 @@ type Auth struct {
 	mounted   mounted
 
 	audience string
-	// sharedWarned is set when shared-sessions was logged.
+	// sharedWarned is set after the warning shared-sessions was logged.
 	sharedWarned atomic.Bool
 	store        stores
 	refreshes    *refreshes
 }
 
-// BasePath is the prefix of all auth routes as the application sees it, "/auth" by default. Adapters mount there.
+// BasePath returns the path prefix of all auth routes as the application receives them, "/auth" by default. Adapters
+// register their routes there.
 func (a *Auth) BasePath() string { return a.site.basePath }
 
-// resolve returns the Auth that answers r: a itself, or the one that the function of [PerRequest] chooses. Every entry
-// with a request begins with it.
+// resolve returns the Auth that handles r: a, or the one that the function of [PerRequest] selects. Every exported
+// method with a request calls it first.
 func (a *Auth) resolve(ctx context.Context, r *Request) (*Auth, error) {
 	if a.choose == nil {
 		return a, nil
@@ -49,8 +50,8 @@ func (a *Auth) resolve(ctx context.Context, r *Request) (*Auth, error) {
 	return a.choose(ctx, r)
 }
 
-// configured is an error for an Auth of [PerRequest], on which method cannot work: no request says which configuration
-// is meant.
+// configured returns an error if a was made by [PerRequest]. It is for methods without a request, which cannot select a
+// configuration.
 func configured(a *Auth, method string) error {
 	if a.choose == nil {
 		return nil
@@ -59,8 +60,8 @@ func configured(a *Auth, method string) error {
 		"call the method of an Auth that its function returns", method)
 }
 
-// New checks the configuration, fills defaults and the environment and returns the Auth. Its error is a *[ConfigError]
-// that names every fault at once. It sends nothing over the network.
+// New checks the configuration, sets defaults, reads the environment and returns the Auth. Its error is a
+// *[ConfigError] that lists all configuration errors. It sends no network requests.
 func New(config Config) (*Auth, error) {
 	c := config
 	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
@@ -110,7 +111,7 @@ func New(config Config) (*Auth, error) {
 	return a, nil
 }
 
-// misconfigured reports whether there are faults, and announces them.
+// misconfigured reports whether there are configuration errors, and audits that.
 func (a *Auth) misconfigured(faults *ConfigError) bool {
 	if len(faults.Problems) == 0 {
 		return false
@@ -122,7 +123,7 @@ func (a *Auth) misconfigured(faults *ConfigError) bool {
 	return true
 }
 
-// assemble puts the parts of a sound configuration together.
+// assemble creates the components of an Auth from a valid configuration.
 func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigError) {
 	seal := sealer{now: c.Now, rand: c.Rand}
 	var views []ui.Provider
@@ -170,7 +171,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 	a.router = newRouter(a, entry, ends, faults)
 }
 
-// flowMaker makes the flows of providers from the parts that they stand on.
+// flowMaker creates the flows of providers. Its fields are their dependencies.
 type flowMaker struct {
 	config    *Config
 	site      *site
@@ -212,8 +213,8 @@ func (m *flowMaker) flow(p *provider) flow {
 	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}
 }
 
-// announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor
-// finds it.
+// announce logs warnings and, with Debug, the callback URL of each provider, so that a wrong redirect URI or origin is
+// found before the first sign-in.
 func announce(a *Auth, warnings []warning) {
 	ctx := context.Background()
 	a.site.audit.note(ctx, nil, AuditEvent{Name: AuditConfig, Outcome: OutcomeOK})

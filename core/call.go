@@ -12,40 +12,39 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// call is a request to one of the auth routes, read once: what is asked for, by whose browser, and with which proof.
-// Its stations read it; nothing writes to it afterwards.
+// call is a request to one of the auth routes. It is read once, and read-only afterwards.
 type call struct {
 	arrival
-	// flow is that of the provider whom the path names, nil for none; kind is the provider's type.
+	// flow is the flow of the provider in the path, or nil if the path names none. kind is the provider's type.
 	flow   flow
 	kind   ProviderType
 	query  weburl.Params
 	fields form.Fields // of a POST
 	csrf   csrfVerdict
-	// part: the path is that of a [Part].
+	// part reports whether the path belongs to a [Part].
 	part bool
-	// callbackURL is where the visitor goes afterwards, an absolute URL.
+	// callbackURL is where the browser continues after the action, as an absolute URL.
 	callbackURL callbackURLs
-	// session is what the request presents of one. It is opened on first use.
+	// session is the session of the request's cookie or bearer token. It is decrypted on first use.
 	session presented
 }
 
-// unread is a call of which nothing is known yet.
+// unread returns a call that contains only the request.
 func (s *site) unread(r *Request) *call {
 	return &call{arrival: s.unsettled(r)}
 }
 
-// routed is the path and query of a request to the auth routes.
+// routed is the parsed path and query of a request to the auth routes.
 type routed struct {
 	action, providerID string
 	query              weburl.Params
 	badQuery           error
-	// part: the path is that of a part. rule is the path behind the base path then, else the action.
+	// part reports whether the path belongs to a plugin. rule is then the path below the base path, else the action.
 	part bool
 	rule string
 }
 
-// route finds action, provider and query, by plain parsing of the raw target (docs/protocol.md §1.1).
+// route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1).
 func (s *site) route(r *Request) (to routed, err error) {
 	if r.Method != "GET" && r.Method != "POST" {
 		return to, &badRequest{cause: errorf(ErrUnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}
@@ -74,7 +73,7 @@ func (s *site) route(r *Request) (to routed, err error) {
 	return to, nil
 }
 
-// text returns a field of the body, else of the query.
+// text returns a field of the body or, if it has none, of the query.
 func (c *call) text(name string) string {
 	if s, ok := c.fields.Text(name); ok {
 		return s
@@ -82,7 +81,8 @@ func (c *call) text(name string) string {
 	return c.query.Get(name)
 }
 
-// opening are the cookies that the browser lacks so far. Every answer but errors and bare ones carries them.
+// opening returns the initial cookies that the browser does not have yet. All responses except errors and those of bare
+// rules set them.
 func (c *call) opening() []Cookie {
 	if c.csrf.fresh == "" && c.callbackURL.kept == "" {
 		return nil
@@ -97,7 +97,7 @@ func (c *call) opening() []Cookie {
 	return out
 }
 
-// shownCallbackURL is what forms carry: the address as it was asked for, when it is one that is followed.
+// shownCallbackURL returns the callback URL for forms, as a path if it was requested as a valid path.
 func (c *call) shownCallbackURL() string {
 	asked := c.query.Get("callbackUrl")
 	if strings.HasPrefix(asked, "/") && c.origin+asked == c.callbackURL.now {
@@ -106,7 +106,7 @@ func (c *call) shownCallbackURL() string {
 	return c.callbackURL.now
 }
 
-// csrfRequest is a request as the CSRF check sees it; fields are those of its body.
+// csrfRequest returns the data that the CSRF check needs. fields are the fields of the body.
 func (v *arrival) csrfRequest(fields form.Fields) csrfRequest {
 	sent, _ := fields.Text("csrfToken")
 	return csrfRequest{
@@ -115,7 +115,7 @@ func (v *arrival) csrfRequest(fields form.Fields) csrfRequest {
 	}
 }
 
-// readBody reads the fields of a POST.
+// readBody reads the fields of a POST request.
 func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 	if r.Method != "POST" {
 		return form.Fields{}, nil
@@ -143,13 +143,13 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 	return fields, nil
 }
 
-// errBodyConsumed is a configuration error: no client can cause it, because servers report a truncated body themselves.
+// errBodyConsumed is a configuration error. No client can cause it, because servers report a truncated body themselves.
 var errBodyConsumed = errors.New("the request body is gone: a middleware or handler has read it before " +
 	"Latchkey. Move " +
 	"Latchkey in front of it, or let it put the body back: r.Body = io.NopCloser(bytes.NewReader(data)). Forms are " +
 	"also found in r.PostForm of the same *http.Request, where r.ParseForm puts them")
 
-// countedBody counts the bytes that are read from a body.
+// countedBody counts the bytes read from a body.
 type countedBody struct {
 	from  io.Reader
 	n     int64
@@ -168,10 +168,10 @@ func (b *countedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// consumed reports whether a body that was declared with bytes had none left.
+// consumed reports whether a body with a declared length had no bytes left.
 func (b *countedBody) consumed(declared int64) bool { return b.ended && b.n == 0 && declared > 0 }
 
-// bodyError is a body that cannot be read.
+// bodyError is the error of an unreadable request body, with the status of the response.
 type bodyError struct {
 	status int
 	cause  error

@@ -9,19 +9,18 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// Bounds of a callback URL in bytes as a cookie has them, percent-encoded. One answer can have it in Location and in
-// the cookie, and each later request has the cookie. What is longer than maxKeptURL is followed by the request that
-// asks for it and not remembered for a later one, so that a sign-in at a provider ends at the origin; what is longer
-// than maxAskedURL is not followed.
+// Limits of a callback URL, in bytes of its percent-encoded form in a cookie. A response can contain it in Location and
+// in a cookie, and later requests repeat the cookie. A URL longer than maxKeptURL is used by the current request but
+// not stored, so a sign-in with a provider ends at the origin. A URL longer than maxAskedURL is not used.
 const (
 	maxKeptURL  = 850
 	maxAskedURL = 2000
 )
 
-// callbackURLs is where a visitor goes after an action, and what of it is kept for a later request.
+// callbackURLs contains the URL where the browser continues after an action, and its value for the cookie.
 type callbackURLs struct {
-	now string // an absolute URL, in its one spelling
-	// kept is what the cookie keeps for the requests that follow; empty: the browser has it.
+	now string // an absolute, normalized URL
+	// kept is the new value of the callback-url cookie. It is empty if the browser already has it.
 	kept string
 }
 
@@ -42,7 +41,7 @@ func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, 
 			return urls, err
 		}
 		urls.now = target
-	case remembered == v.home && v.redirect == nil: // most visits
+	case remembered == v.home && v.redirect == nil: // the common case
 		return urls, nil
 	case remembered != "":
 		if target, err := v.redirectTarget(ctx, remembered); err == nil {
@@ -113,7 +112,7 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 	}
 	normal, err := weburl.Resolve(target, v.at)
 	switch {
-	case errors.Is(err, weburl.ErrForeign): // the application decided
+	case errors.Is(err, weburl.ErrForeign): // the application allowed another origin
 		normal, err = weburl.Normalise(target)
 	case errors.Is(err, weburl.ErrScheme):
 		normal, err = weburl.AppLink(target, v.appSchemes)
@@ -151,8 +150,8 @@ func sameOrigin(asked string, at weburl.Origin, appSchemes []string) (string, er
 	return target, nil
 }
 
-// here is the page that the visitor is on, as a path of ours, for forms that lead back to it: the target of the request
-// or, of one that only fetches a part of a page, what the browser says of the page around it.
+// here returns the path of the page that the user sees, for forms that return to it. It is the request target or, for a
+// request that fetches a part of a page, the URL of the page according to the browser.
 func (v *arrival) here() string {
 	page := v.header("Hx-Current-Url")
 	switch {
@@ -169,7 +168,7 @@ func (v *arrival) here() string {
 	return or(v.publicPath, "/")
 }
 
-// publicTarget is the target of the request as the browser has it, a path that leads back to it.
+// publicTarget returns the request target as the browser sees it, as a path.
 func (v *arrival) publicTarget() string {
 	if target := v.r.Target; strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//") {
 		return v.publicPath + target

@@ -132,7 +132,7 @@ func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSessio
 	return flowSameSession, nil
 }
 
-// seals are the keys of what is sealed but is no cookie of its own.
+// seals contains the keys for encrypted values that are not cookies.
 type seals struct {
 	state, challenge *jwe.Keyring
 	flowKeys         [][]byte

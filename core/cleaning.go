@@ -12,28 +12,28 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// When DeleteExpired is called (Config.CleanUp). Slots are those of the clock, the same in every process: what one of
-// them does in a slot the others leave. A run takes a tenth of its slot at most. What has ended stays for cleanAfter,
-// as the clocks of processes differ.
+// The schedule of DeleteExpired (Config.CleanUp). A slot is an interval of the clock that is the same in all processes,
+// and only one process runs in a slot. A run takes at most a tenth of its slot. Expired rows are deleted after
+// cleanAfter, because the clocks of processes differ.
 const (
 	cleanSlot  = 10 * time.Minute
 	cleanTime  = time.Minute
 	cleanAfter = time.Hour
 )
 
-// cleanLease is the identifier of the verification tokens that say which slots are taken. It is no e-mail address, so
-// nobody redeems them, and they go as other tokens do.
+// cleanLease is the identifier of the verification tokens that mark slots as taken. It is not an email address, so no
+// link can use them. They are deleted like other tokens.
 const cleanLease = "latchkey:clean-up"
 
-// cleaning removes from the store what has expired. A request that writes a session, a token, or a record that ends,
-// starts a run beside itself when one is due: an Auth without visitors does nothing and has no goroutine, however many
-// Auths there are, and nobody has to stop one. nil: Config.CleanUp is off.
+// cleaning deletes expired rows from the store. A request that writes a session, a token or an expiring record starts a
+// run in the background if one is due. So an Auth without requests has no goroutine, and none needs to be stopped. It
+// is nil if Config.CleanUp is off.
 type cleaning struct {
 	cleaner store.Cleaner
-	leases  store.VerificationTokenStore // nil: every process has runs of its own
+	leases  store.VerificationTokenStore // nil if each process runs on its own
 	now     func() time.Time
 	log     *reporter
-	due     atomic.Int64 // when the next run may begin, in seconds since 1970
+	due     atomic.Int64 // when the next run may start, in Unix seconds
 	running atomic.Bool
 }
 
@@ -50,13 +50,13 @@ func newCleaning(c *Config, kept stores, log *reporter) *cleaning {
 	return v
 }
 
-// endingRecords are records whose writes start a run as well: an application may keep nothing else that ends.
+// endingRecords also starts runs after writes of records, because an application may store nothing else that expires.
 type endingRecords struct {
 	store.RecordStore
 	cleaning *cleaning // set before the Auth is used
 }
 
-// cleanedBy has the writes of records start runs of c.
+// cleanedBy sets the cleaning that writes of records start.
 func (v stores) cleanedBy(c *cleaning) {
 	if ending, ok := v.records.(*endingRecords); ok {
 		ending.cleaning = c
@@ -86,14 +86,14 @@ func cleansItself(s Store) bool {
 	return ok && self.CleansItself()
 }
 
-// sometime is a moment in a slot, in seconds, at random: processes that start together do not run together. It is not
-// the first moment, when a process that has just started has more to do.
+// sometime returns a random offset within a slot, in seconds, so that processes that start together do not run
+// together. It is never zero, because a process that has just started has other work to do.
 func sometime() int64 { return 1 + rand.Int64N(int64(cleanSlot/time.Second)) } //nolint:gosec // no secret
 
-// slotOf is the number of the slot in which a moment lies.
+// slotOf returns the number of the slot that contains a time.
 func slotOf(at time.Time) int64 { return at.Unix() / int64(cleanSlot/time.Second) }
 
-// perhaps starts a run when one is due and none is under way. It does not wait for it.
+// perhaps starts a run in the background if one is due and none is in progress.
 func (c *cleaning) perhaps() {
 	if c == nil {
 		return
@@ -108,8 +108,8 @@ func (c *cleaning) perhaps() {
 	}
 }
 
-// run calls DeleteExpired once, unless another process has the slot. What is left when its time is over the next run
-// removes.
+// run calls DeleteExpired once, unless another process has the slot. If its time runs out, the next run deletes the
+// rest.
 func (c *cleaning) run(now time.Time) {
 	defer c.running.Store(false)
 	ctx, end := context.WithTimeout(context.Background(), cleanTime)
@@ -132,7 +132,7 @@ func (c *cleaning) run(now time.Time) {
 	}
 }
 
-// leftBy is how many rows a run left, as far as the store has counted them.
+// leftBy returns the number of rows that a run did not delete, as far as the store has counted them.
 func leftBy(err error) slog.Attr {
 	var left *store.LeftError
 	switch {
@@ -146,7 +146,7 @@ func leftBy(err error) slog.Attr {
 
 var errTaken = errors.New("another process cleans up in this slot")
 
-// lease takes the slot for this process.
+// lease takes the slot for this process, or returns errTaken.
 func (c *cleaning) lease(ctx context.Context, now time.Time) error {
 	if c.leases == nil {
 		return nil

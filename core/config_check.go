@@ -10,10 +10,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// minSecret is the least number of bytes of a secret.
+// minSecret is the minimum length of a secret in bytes.
 const minSecret = 32
 
-// checkConfig checks what can be judged field by field.
+// checkConfig checks the fields that can be checked independently.
 func checkConfig(c *Config, faults *ConfigError) {
 	checkSecrets(c, faults)
 	checkSession(c, faults)
@@ -83,9 +83,9 @@ func checkSession(c *Config, faults *ConfigError) {
 	}
 }
 
-// checkStrategy looks for a jwt callback that never runs. chosen is the strategy as the configuration has it: one that
-// came from the Store alone is a surprise, and a fault; a database strategy that was asked for is taken at its word,
-// with a warning.
+// checkStrategy checks for a JWT callback that is never called. chosen is the configured Strategy. If it is empty and
+// StrategyDatabase is the default because of the Store, the callback is a configuration error. If StrategyDatabase was
+// configured explicitly, it is only a warning.
 func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
 	switch {
 	case c.Callbacks.JWT == nil || c.Session.Strategy != StrategyDatabase:
@@ -113,7 +113,7 @@ func readAppSchemes(c *Config, faults *ConfigError) (schemes []string) {
 	return schemes
 }
 
-// checkNeeds checks what the providers and the strategy ask of the store.
+// checkNeeds checks that the Store implements the interfaces that providers and the Strategy require.
 func checkNeeds(c *Config, providers []*provider, ps *parts, kept stores, faults *ConfigError) {
 	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
 		faults.add(ErrMissingStore, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
@@ -200,7 +200,7 @@ func revocationWarnings(c *Config, ps *parts) []warning {
 	return nil
 }
 
-// checkNeeds checks what a provider asks of the application's functions.
+// checkNeeds checks that the functions which a provider requires are set.
 func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	if p.credentials != nil && p.credentials.Admit == nil {
 		faults.add(ErrMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
@@ -211,7 +211,8 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	}
 }
 
-// linkingWarnings lists what the store lacks for the rules of linking, which then take the way that is safe without it.
+// linkingWarnings returns a warning for each interface that account linking needs and the Store lacks. Linking then
+// uses a safe alternative.
 func linkingWarnings(c *Config, can linkables, store stores) (warnings []warning) {
 	if store.Store == nil || !can.prove {
 		return nil
@@ -225,10 +226,10 @@ func linkingWarnings(c *Config, can linkables, store stores) (warnings []warning
 	return warnings
 }
 
-// linkables is what the configured providers can do to the linking of accounts.
+// linkables describes what sign-ins with the configured providers can mean for account linking.
 type linkables struct {
-	// prove: a sign-in can be the first proof of an address. open: an account, that of a passkey included, can open a
-	// user.
+	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign in
+	// with an account or a passkey.
 	prove, open bool
 }
 
@@ -240,8 +241,8 @@ func linkablesOf(providers []*provider) (can linkables) {
 	return can
 }
 
-// checkRedirectProxy refuses a proxy for an application whose origin a request could make up: it would receive codes
-// for others.
+// checkRedirectProxy requires URL or TrustedHosts. Otherwise a forged Host header could make the proxy send
+// authorization codes to an attacker.
 func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *ConfigError) {
 	proxied := c.RedirectProxyURL != ""
 	for _, p := range providers {
@@ -270,7 +271,7 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 	}
 }
 
-// checkUpkeep checks what the clean-up and the bound of sessions ask of the store.
+// checkUpkeep checks what CleanUp and Session.MaxPerUser require of the Store.
 func checkUpkeep(c *Config, kept stores, faults *ConfigError) {
 	if _, cleans := c.Store.(store.Cleaner); c.CleanUp == On && !cleans {
 		faults.add(ErrMissingStoreMethods, "CleanUp is On and needs a Store that is a store.Cleaner too "+

@@ -8,8 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// named shows an address of the configuration with its field and the variable that it came from, empty for none. One
-// that may hold a password is not shown.
+// named returns a configured address with its field and environment variable, which may be empty. It omits an address
+// that may contain a password.
 func named(field, value, variable string) string {
 	if variable != "" {
 		field += " (from " + variable + ")"
@@ -20,10 +20,10 @@ func named(field, value, variable string) string {
 	return fmt.Sprintf("%s is %.100q", field, value)
 }
 
-// reason is the text of an error about an address, without the name of the package that found it.
+// reason returns the text of an error about an address, without the package name.
 func reason(err error) string { return strings.TrimPrefix(err.Error(), "weburl: ") }
 
-// readEnvironment fills what the configuration left empty and returns the warnings to log.
+// readEnvironment sets empty fields from environment variables and returns the warnings to log.
 func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
 	readSecrets(c)
 	warnings = readURL(c, faults)
@@ -60,7 +60,7 @@ func readSecrets(c *Config) {
 	}
 }
 
-// readURL fills URL, and BasePath from its path.
+// readURL sets URL, and BasePath from its path.
 func readURL(c *Config, faults *ConfigError) (warnings []warning) {
 	variable := ""
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
@@ -82,7 +82,7 @@ func readURL(c *Config, faults *ConfigError) (warnings []warning) {
 	case path != "":
 		warnings = append(warnings, warnURLBasePathRedundant)
 		full := strings.TrimRight(c.PublicPath, "/") + c.BasePath
-		if spelt != full && c.BasePath != "/" { // to the letter, as Auth.js
+		if spelt != full && c.BasePath != "/" { // compared exactly, as in Auth.js
 			warnings = append(warnings, warnURLBasePathMismatch)
 		}
 	}
@@ -95,7 +95,7 @@ func readTrustHost(c *Config, faults *ConfigError) {
 	}
 	v := c.Getenv("AUTH_TRUST_HOST")
 	if v == "" {
-		if c.Getenv("VERCEL") != "" || c.Getenv("CF_PAGES") != "" { // platforms that set the headers themselves
+		if c.Getenv("VERCEL") != "" || c.Getenv("CF_PAGES") != "" { // these platforms set the headers themselves
 			c.TrustHost = On
 		}
 		return

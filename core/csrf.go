@@ -11,70 +11,71 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// CSRFPolicy says what proves that a POST comes from a page of this site. A page of another site can make a visitor's
-// browser send any POST here, with the visitor's cookies: without proof it would sign visitors out, or sign them in to
-// an account of its own and collect what they do there.
+// CSRFPolicy is the proof that a POST request must contain that a page of this site sent it. A page of another site can
+// make a browser send any POST request here, with the user's cookies. Without this check, an attacker could sign users
+// out, or sign them in to the attacker's account and collect what they enter there.
 //
-// The zero value, the default, demands the token that our pages and GET csrf carry, repeated in the body beside its
-// cookie (double submit): another site can read neither. [CSRFTokenOrSameOrigin] also takes the browser's own word, and
-// [InsecureSkipCSRFCheck] demands no proof. No policy accepts what a browser calls cross-site (Fetch Metadata,
-// Sec-Fetch-Site). Callbacks of providers that answer by POST (form_post) are guarded by state and nonce instead.
+// The zero value requires the CSRF token, which built-in pages and GET csrf contain, in the body in addition to the
+// cookie (double submit). Another site can read neither. [CSRFTokenOrSameOrigin] also accepts headers that only
+// browsers set, and [InsecureSkipCSRFCheck] requires no token. All policies reject requests that the browser marks as
+// cross-site (Sec-Fetch-Site, Fetch Metadata). Callbacks of providers with form_post are protected by state and nonce
+// instead.
 type CSRFPolicy struct{ sameOrigin, skip bool }
 
-// CSRFTokenOrSameOrigin is the policy for front ends that send no token because their framework compares origins, such
-// as the client of @auth/sveltekit: a POST needs the token as by default, or Sec-Fetch-Site "same-origin", or, from
-// browsers that do not send that header, an Origin header that is exactly the public origin of the request. Behind a
-// proxy that origin is what Config.URL, or the forwarded headers that are trusted, say. A request with neither header
-// needs the token.
+// CSRFTokenOrSameOrigin returns a policy for front ends that send no token because their framework compares origins,
+// such as the client of @auth/sveltekit. A POST request must contain the token, or the header Sec-Fetch-Site with the
+// value "same-origin". If the browser does not send that header, the Origin header must equal the public origin of the
+// request. Behind a proxy, the public origin is that of Config.URL or of trusted forwarded headers. A request with
+// neither header needs the token.
 func CSRFTokenOrSameOrigin() CSRFPolicy { return CSRFPolicy{sameOrigin: true} }
 
-// InsecureSkipCSRFCheck demands no token, for routers that check every POST themselves: there is then no CSRF cookie,
-// and GET csrf answers 404. What a browser says to come from another site or subdomain, by Sec-Fetch-Site or by an
-// Origin header that is not this origin's, is refused all the same; a request without these headers passes. It is a
-// function and no flag so that no configuration file can set it by accident.
+// InsecureSkipCSRFCheck returns a policy without tokens, for applications whose router checks every POST request. There
+// is no CSRF cookie, and GET csrf has status 404. Requests from another site or subdomain, according to Sec-Fetch-Site
+// or the Origin header, are still rejected. A request without these headers is accepted. It is a function, not a flag,
+// so that no configuration file can set it by accident.
 func InsecureSkipCSRFCheck() CSRFPolicy { return CSRFPolicy{skip: true} }
 
 const (
 	csrfTokenLen = 64 // hex digits
-	// maxCSRFCookies is how many cookies of the CSRF cookie's name are looked at.
+	// maxCSRFCookies is the maximum number of cookies with the CSRF cookie's name that are examined.
 	maxCSRFCookies = 4
 )
 
-// csrfGuard checks requests by the policy.
+// csrfGuard checks requests according to a policy.
 type csrfGuard struct {
 	policy  CSRFPolicy
 	secrets []string
 	rand    io.Reader
 }
 
-// csrfRequest is what the check looks at in a request.
+// csrfRequest contains the parts of a request that the check needs.
 type csrfRequest struct {
 	jar     cookie.Jar
 	spec    *cookieSpec // of the CSRF cookie
 	method  string
 	header  http.Header
-	origin  string // the public one of the request
-	sent    string // the field csrfToken of the body
+	origin  string // the public origin of the request
+	sent    string // the csrfToken field of the body
 	trusted bool   // the Origin header is one of Config.TrustedOrigins
-	unread  string // why the body has no fields, empty when it was read
+	unread  string // why the body has no fields; empty if it was read
 }
 
-// csrfVerdict is what the check found out.
+// csrfVerdict is the result of the check.
 type csrfVerdict struct {
-	// token is the token for forms of the answer, empty where the policy needs none.
+	// token is the token for forms in the response. It is empty if the policy needs none.
 	token string
-	// fresh is the value of the cookie that keeps a token which is new; empty: the request has its cookie.
+	// fresh is the value of a new CSRF cookie. It is empty if the request has a valid one.
 	fresh string
-	// verified: the request is a POST with the proof that the policy demands.
+	// verified reports whether the request is a POST with the proof that the policy requires.
 	verified bool
-	// sentFrom is where a browser says that the request comes from.
+	// sentFrom is the origin of the request according to the browser.
 	sentFrom sender
-	// refusal says, for the log, why a POST is not verified; it repeats nothing that the browser sent.
+	// refusal is the reason, for the log, why a POST is not verified. It contains no input of the client.
 	refusal string
 }
 
-// check settles the CSRF token of a request, that of its cookie or a fresh one, and whether the request proves that it
-// comes from this site. It changes nothing, and is safe for concurrent use.
+// check returns the CSRF token of a request, from its cookie or a new one, and whether a page of this site sent the
+// request. It is safe for concurrent use.
 func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	result := csrfVerdict{sentFrom: senderOf(r.header, r.origin)}
 	if r.trusted {
@@ -119,7 +120,7 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	return result, nil
 }
 
-// fresh makes the value of a CSRF cookie: a token, and its hash behind a bar.
+// fresh returns the value of a new CSRF cookie: the token, a bar, and a hash.
 func (g *csrfGuard) fresh() (string, error) {
 	var seed [csrfTokenLen / 2]byte
 	if err := fillRandom(g.rand, seed[:]); err != nil {
@@ -134,14 +135,14 @@ func (g *csrfGuard) fresh() (string, error) {
 	return string(value[:]), nil
 }
 
-// csrfSum is the hash of a token with a secret, without an allocation for secrets of a common length.
+// csrfSum returns the hash of a token with a secret. It does not allocate for secrets of a common length.
 func csrfSum[T ~string | ~[]byte](token T, secret string) [sha256.Size]byte {
 	var room [256]byte
 	return sha256.Sum256(append(append(room[:0], token...), secret...))
 }
 
-// tokenOf returns the token of the first CSRF cookie that verifies, or says why there is none. A neighbouring subdomain
-// can plant cookies of that name where it has no "__Host-" prefix.
+// tokenOf returns the token of the first valid CSRF cookie, or the reason why there is none. There may be several: a
+// sibling subdomain can set cookies of that name if the name has no "__Host-" prefix.
 func (g *csrfGuard) tokenOf(r csrfRequest) (token, doubt string) {
 	doubt = "the request has no CSRF cookie: it is blocked, or was set for another host or for another scheme"
 	for raw := range r.jar.Raws(r.spec.name(), maxCSRFCookies) {
@@ -153,8 +154,8 @@ func (g *csrfGuard) tokenOf(r csrfRequest) (token, doubt string) {
 	return "", doubt
 }
 
-// csrfPair takes the cookie's value apart as a Cookie header has it. As answers of ours wrote it, it holds no escape
-// but that of the bar, and nothing is decoded.
+// csrfPair splits a raw cookie value into token and hash. In cookies that core has set, only the bar is
+// percent-encoded, so nothing needs to be decoded.
 func csrfPair(raw string) (token, hash string, ok bool) {
 	const bar = "%7C"
 	if token, hash, ok = strings.Cut(raw, bar); ok && len(token) == csrfTokenLen && len(hash) == 2*sha256.Size {
@@ -163,7 +164,7 @@ func csrfPair(raw string) (token, hash string, ok bool) {
 	return strings.Cut(cookie.Decode(raw), "|")
 }
 
-// hashOK compares the hash with that of each secret, in constant time and without allocating for the first.
+// hashOK compares the hash with that of each secret, in constant time. It does not allocate for the first secret.
 func (g *csrfGuard) hashOK(token, hash string) bool {
 	if len(hash) != 2*sha256.Size {
 		return false
@@ -179,17 +180,17 @@ func (g *csrfGuard) hashOK(token, hash string) bool {
 	return len(g.secrets) > 1 && random.Same(hashed(token, strings.Join(g.secrets, ",")), hash)
 }
 
-// sender is where a browser says that a request comes from.
+// sender is the origin of a request according to the browser.
 type sender uint8
 
 const (
-	unsaid      sender = iota // no browser, or one that does not say
+	unsaid      sender = iota // not a browser, or the browser sends no such header
 	thisSite                  // a page of the same origin
-	anotherSite               // a page of another site, or of a neighbouring subdomain
+	anotherSite               // a page of another site, or of a sibling subdomain
 )
 
-// senderOf reads Sec-Fetch-Site, which no page can set (Fetch Metadata section 2.3), and in its absence Origin (RFC
-// 6454 section 7; "null" is some other origin).
+// senderOf reads Sec-Fetch-Site, which pages cannot set (Fetch Metadata section 2.3). If it is missing, senderOf reads
+// Origin (RFC 6454 section 7); "null" is another origin.
 func senderOf(header http.Header, origin string) sender {
 	switch first(header, "Sec-Fetch-Site") {
 	case "same-origin":
@@ -206,7 +207,7 @@ func senderOf(header http.Header, origin string) sender {
 	return anotherSite
 }
 
-// foreignBy says which header it is by which a request comes from another site.
+// foreignBy returns a description of the header that marks a request as one of another site.
 func foreignBy(r csrfRequest) string {
 	switch first(r.header, "Sec-Fetch-Site") {
 	case "cross-site":

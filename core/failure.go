@@ -13,8 +13,8 @@ import (
 
 var badRequestBody = []byte(`"Bad request."`)
 
-// fail turns an error into an answer: the one place that decides what a browser is told (docs/protocol.md §11.2).
-// Everything else is in the log, under the same reference. cookies travel on the failure.
+// fail converts an error to a response. It is the only function that decides what a browser learns about an error
+// (docs/protocol.md §11.2); the rest is in the log with the same reference. The response also sets cookies.
 func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
 	if c.part {
 		return p.failPart(ctx, c, err, cookies)
@@ -61,7 +61,8 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	return response
 }
 
-// failurePage is the address of the page that tells a visitor of a failure: the sign-in page where they can try again.
+// failurePage returns the URL of the page that shows an error: the sign-in page if the user can try again there, else
+// the error page.
 func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	params := []string{"error", e.Type.Public()}
 	if e.Type == ErrCredentialsSignin {
@@ -71,7 +72,7 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 		params = append(params, "reason", string(reason))
 	}
 	switch {
-	case e.Type == ErrOAuthProfileParse: // the visitor can try another account
+	case e.Type == ErrOAuthProfileParse: // the user can try another account
 		params[1] = string(ErrOAuthCallback)
 	case !e.Type.onSignInPage():
 		return c.page(p.config.Error, "error", params...)
@@ -79,7 +80,7 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	return c.page(p.config.SignIn, "signin", params...)
 }
 
-// refer gives the response to a request that failed the reference of its log line.
+// refer adds the reference of the log message to a failed response.
 func (v *arrival) refer(response *Response) *Response {
 	if response.Err != nil {
 		response.Header.Set(ReferenceHeader, v.ref())
@@ -87,15 +88,15 @@ func (v *arrival) refer(response *Response) *Response {
 	return response
 }
 
-// serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for
-// (docs/protocol.md §11.3).
+// serverError answers errors that the user cannot fix: status 500, as a page if a page was requested (docs/protocol.md
+// §11.3).
 func (p *pages) serverError(ctx context.Context, c *call, response *Response) *Response {
 	if !c.asksForPage() {
 		return serverErrorJSON(&c.arrival, response)
 	}
 	if own := p.config.Error; own != "" {
 		target, err := weburl.AddQuery(own, "error", "Configuration")
-		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own) // the page itself asked: it would not end
+		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own) // the error page itself sent the request: another redirect would loop
 		if looping {
 			loop := errorf(ErrPageLoop, "the page %s needs a session to be shown, and there is none", own)
 			c.log.failure(ctx, loop, c.attrs()...)
@@ -121,7 +122,7 @@ func (p *pages) serverErrorPage(ctx context.Context, v *arrival, response *Respo
 	return p.render(ctx, v, response, view.Nonce, p.views.Error(view))
 }
 
-// asksForPage reports whether a call is for one of the pages.
+// asksForPage reports whether the request is for a built-in page.
 func (c *call) asksForPage() bool {
 	if c.r.Method != "GET" {
 		return false
@@ -133,8 +134,8 @@ func (c *call) asksForPage() bool {
 	return false
 }
 
-// askPatience answers an attempt that came too soon with 429 (RFC 6585 section 4): a page for browsers, JSON for the
-// others.
+// askPatience answers a rate-limited attempt with status 429 (RFC 6585 section 4), as a page for browsers, else as
+// JSON.
 func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *Response) *Response {
 	if wantsURL(c.r) || !wantsPage(c.r) {
 		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
@@ -149,8 +150,8 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 	return response
 }
 
-// notFound is the response to an address below the base path that no action has, or to a request without a tenant: 404,
-// as a page or as JSON.
+// notFound answers a request to an unknown path below the base path, or a request without a tenant, with status 404, as
+// a page or as JSON.
 func (p *pages) notFound(ctx context.Context, v *arrival, response *Response) *Response {
 	if !prefersHTML(v.r.Header["Accept"]) {
 		return refuse(response, http.StatusNotFound, []byte(`{"message":"Not found."}`))
@@ -167,11 +168,12 @@ func (p *pages) notFound(ctx context.Context, v *arrival, response *Response) *R
 	return response
 }
 
-// storeRetryAfter is after how many seconds a client may try again when the store did not answer.
+// storeRetryAfter is the Retry-After value, in seconds, of responses while the store is unavailable.
 const storeRetryAfter = "5"
 
-// unavailable is the answer where the store gave none: 503 with Retry-After (RFC 9110 sections 15.6.4, 10.2.3), as a
-// page or as JSON, with the reference of the line in the log. No cookie of a session is removed.
+// unavailable answers a request that failed because the store was unavailable: status 503 with Retry-After (RFC 9110
+// sections 15.6.4 and 10.2.3), as a page or as JSON, with the reference of the log message. It deletes no session
+// cookie.
 func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response *Response) *Response {
 	if page {
 		response.Status = http.StatusServiceUnavailable
@@ -188,11 +190,11 @@ func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response
 	return response
 }
 
-// errNoProvider is to pages an error of the configuration, as it is to Auth.js; a script learns that it asked wrongly.
+// errNoProvider is a configuration error on pages, as in Auth.js. JSON clients get status 404.
 var errNoProvider = errors.New("the path names a provider that is not configured")
 
-// problemDocument answers a failure of an action with the problem that it is (RFC 9457). The member error has the name
-// by which pages know it.
+// problemDocument answers a failed action with a problem document (RFC 9457). Its member "error" is the name that pages
+// use.
 func (p *pages) problemDocument(c *call, err error, response *Response) *Response {
 	problem := *problemOf(err)
 	e := asError(err, ErrAuth)
@@ -217,7 +219,7 @@ func (p *pages) problemDocument(c *call, err error, response *Response) *Respons
 	return response
 }
 
-// problemsOf are the errors that a visitor may know of and that problemOf does not tell apart.
+// problemsOf has the status and code of public errors that problemOf does not distinguish.
 var problemsOf = map[ErrorType]struct {
 	status int
 	code   string

@@ -47,7 +47,7 @@ type exchanges struct {
 type exchanged struct {
 	*exchangeResult
 	browser string
-	userID  string // the user whom it signed in; empty before
+	userID  string // the user that it signed in; empty before
 	until   time.Time
 }
 
@@ -123,7 +123,7 @@ func (x *exchanges) start(key exchangeKey) bool {
 	return true
 }
 
-// finish ends what start began.
+// finish releases the reservation of start.
 func (x *exchanges) finish(key exchangeKey) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // browser sends all its cookies with the GET, which decides (docs/protocol.md §8.9). No code is in a URL, and no script
 // is needed.
 
-// maxFormAnswer is the maximum size of the values of an answer: they have to fit into one cookie.
+// maxFormAnswer is the maximum total size of the parameters, in bytes: they must fit into one cookie.
 const maxFormAnswer = 1800
 
 var answerParams = []string{"code", "state", "iss", "error", "error_description", "user"}
@@ -32,7 +32,8 @@ func (p formAnswer) Count(name string) int {
 	return 0
 }
 
-// redirectPost answers the POST of a form_post provider. An answer to no pending flow of this browser is dropped.
+// redirectPost answers a cross-site form_post callback with a redirect. The browser sends SameSite=Lax cookies with the
+// GET request that follows. A callback of no pending flow of this browser is dropped.
 func (f *oauthFlow) redirectPost(c *call) (outcome, error) {
 	out := outcome{bare: true, response: redirectTo(c.base + "/callback/" + f.ID)}
 	answer, err := f.readPost(c.fields)

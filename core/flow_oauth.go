@@ -11,12 +11,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// oauthFlow signs in with a provider of OAuth 2.0 or OpenID Connect.
+// oauthFlow signs users in with an OAuth 2.0 or OpenID Connect provider.
 type oauthFlow struct {
 	*oauthClient
 	checks    *checks
 	newUserID func(provider, accountID string) (string, error)
-	// targets are the deployments that a redirect proxy sends answers on to (Config.RedirectProxyTargets).
+	// targets are the origins that may receive callbacks from the redirect proxy (Config.RedirectProxyTargets).
 	targets []string
 	ends    *logouts
 	parts   *parts
@@ -41,7 +41,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	request := oauth.AuthorizationRequest{
 		RedirectURI: redirectURI, State: flow.state, Nonce: flow.nonce, Verifier: flow.verifier,
 	}
-	if f.speaks(c) {
+	if f.sendsLocale(c) {
 		request.Further = url.Values{"ui_locales": {or(c.language().Tag, "en")}}
 	}
 	for name, value := range c.query.Fields() {
@@ -55,7 +55,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	address, err := f.client.Authorize(at, request)
 	if asksTooMuch := len(c.r.Target) > oauth.MaxAuthorizationURL/4; asksTooMuch && errors.Is(err, oauth.ErrURLTooLong) {
-		err = mistake(err) // the visitor's own parameters
+		err = mistake(err) // the parameters of the request are too long
 	}
 	if err != nil {
 		return nil, errorf(ErrAuth, "%w", err)
@@ -70,9 +70,9 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, nil
 }
 
-// speaks reports whether the provider is told the visitor's language: where it knows the parameter, and the
-// configuration has not set it.
-func (f *oauthFlow) speaks(c *call) bool {
+// sendsLocale reports whether the authorization request contains the user's language: only for OpenID Connect, and if
+// the configuration does not set the parameter.
+func (f *oauthFlow) sendsLocale(c *call) bool {
 	return c.locales != nil && f.Type == TypeOIDC && !f.Authorization.Params.Has("ui_locales")
 }
 
@@ -111,7 +111,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	}
 	code, err := f.client.Accept(at, answer)
 	if err != nil {
-		return out, notAccepted(err)
+		return out, classifyAuthError(err)
 	}
 	key := flow.exchangeKey(c, params.Get("code"))
 	tokens, profile, err := f.exchange(ctx, c, at, code, flow, key)
@@ -127,8 +127,8 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	return out, err
 }
 
-// exchange is redeem, once for all callbacks with one key. A flow without a tag has no key: Auth.js started it, or the
-// provider uses no checks.
+// exchange calls redeem once for all callbacks with the same key. A flow without a tag has no key: Auth.js started it,
+// or the provider uses no checks.
 func (f *oauthFlow) exchange(
 	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *foundFlow, key exchangeKey,
 ) (*TokenSet, Profile, error) {
@@ -141,7 +141,7 @@ func (f *oauthFlow) exchange(
 	})
 }
 
-// readAnswer reads an answer of the provider, which no attacker may have doubled parameters of.
+// readAnswer reads the authorization response. It rejects repeated parameters, which an attacker may have added.
 func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.Endpoints, oauth.Answer, error) {
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
@@ -154,8 +154,8 @@ func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.
 	return at, answer, nil
 }
 
-// notAccepted gives what an answer says instead of a code its type and level.
-func notAccepted(err error) error {
+// classifyAuthError maps an authorization error response (RFC 6749 section 4.1.2.1) to an error type and a log level.
+func classifyAuthError(err error) error {
 	said, ok := errors.AsType[*oauth.AnswerError](err)
 	switch {
 	case !ok:
@@ -163,12 +163,12 @@ func notAccepted(err error) error {
 	case said.ByVisitor():
 		err = mistake(err)
 	case !said.ByClient():
-		err = suspicion(err) // the provider is out of order, or a stranger wrote this URL
+		err = suspicion(err) // the provider is not working, or an attacker made this URL
 	}
 	return errorf(ErrOAuthCallback, "%w", err)
 }
 
-// redeem exchanges the code for tokens and asks for the profile of their account.
+// redeem exchanges the code for tokens and requests the user's profile.
 func (f *oauthFlow) redeem(
 	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *foundFlow,
 ) (*TokenSet, Profile, error) {
@@ -196,14 +196,14 @@ func (f *oauthFlow) redeem(
 			return tokens, f.completedClaims(ctx, c, at, tokens), nil
 		}
 	}
-	if f.FetchUserinfo == nil { // a function of the application may ask for several things at once
+	if f.FetchUserinfo == nil { // a function of the application may send concurrent requests
 		ctx = requests
 	}
 	profile, err := f.userinfo(ctx, at, tokens)
 	return tokens, profile, err
 }
 
-// userinfo is the profile that the userinfo endpoint, or the application's own function, has for the tokens.
+// userinfo returns the profile from the userinfo endpoint or from the provider's FetchUserinfo.
 func (o *oauthClient) userinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (profile Profile, err error) {
 	if o.FetchUserinfo == nil {
 		profile, err = o.client.Userinfo(ctx, at, string(tokens.AccessToken))
@@ -220,7 +220,7 @@ func (o *oauthClient) userinfo(ctx context.Context, at oauth.Endpoints, tokens *
 	return profile, nil
 }
 
-// fetchUserinfo lets the provider's own function ask.
+// fetchUserinfo calls the provider's FetchUserinfo.
 func (o *oauthClient) fetchUserinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (Profile, error) {
 	target, err := o.client.UserinfoURL(at)
 	if err != nil {
@@ -238,8 +238,8 @@ func (o *oauthClient) fetchUserinfo(ctx context.Context, at oauth.Endpoints, tok
 	return profile, nil
 }
 
-// firstConsent is the user field that Apple posts beside the code, at the first sign-in alone: it has the visitor's
-// name.
+// firstConsent returns the user field that Apple posts together with the code, only at the first sign-in. It contains
+// the user's name.
 func firstConsent(c *oauthClient, answer oauth.Params) (Profile, bool) {
 	raw := answer.Get("user")
 	if !c.formPost || raw == "" {
@@ -249,8 +249,9 @@ func firstConsent(c *oauthClient, answer oauth.Params) (Profile, bool) {
 	return user, err == nil
 }
 
-// forwardFromProxy sends an answer on to the deployment that started the flow, when this one is the redirect proxy and
-// knows the deployment (docs/protocol.md §8.10). Code and state go to listed origins alone: they are enough to sign in.
+// forwardFromProxy returns the URL of the deployment that started the flow, if this deployment is the redirect proxy
+// and must forward the callback there (docs/protocol.md §8.10). It returns an empty URL if there is nothing to forward.
+// The origin must be listed in RedirectProxyTargets: an attacker who receives code and state could sign in with them.
 func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	if f.proxyURL == "" || !f.onProxy(c.origin) || state == "" {
 		return "", nil
@@ -274,8 +275,8 @@ func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	return weburl.AddQuery(target, pairs...)
 }
 
-// redirectURI is where the provider sends the browser back to: ours, below base, or that of the redirect proxy, which
-// then needs to know where to go on to.
+// redirectURI returns the redirect URI of the authorization request: a URL below base, or that of the redirect proxy.
+// The proxy forwards the callback to returnTo.
 func (o *oauthClient) redirectURI(origin, base string) (uri, returnTo string) {
 	own := base + "/callback/" + o.ID
 	if o.proxyURL == "" || o.onProxy(origin) {
@@ -284,13 +285,13 @@ func (o *oauthClient) redirectURI(origin, base string) (uri, returnTo string) {
 	return o.proxyURL + "/callback/" + o.ID, own
 }
 
-// onProxy reports whether the deployment at an origin is the redirect proxy itself.
+// onProxy reports whether the deployment at this origin is the redirect proxy itself.
 func (o *oauthClient) onProxy(origin string) bool {
 	proxy, _, err := weburl.ParseOrigin(o.proxyURL)
 	return err == nil && proxy.String() == origin
 }
 
-// logout implements [remoteLogout].
+// logout implements [remoteLogout] (OpenID Connect Back-Channel Logout).
 func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	raw, _ := c.fields.Text("logout_token")
 	token, err := f.client.ReadLogoutToken(raw)
@@ -313,6 +314,6 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	f.ends.used.First(f.ID+" "+said.ID, said.Expires) // after the deed: when it fails, the provider may come again
+	f.ends.used.First(f.ID+" "+said.ID, said.Expires) // only now: if the logout fails, the provider may repeat it
 	return nil
 }

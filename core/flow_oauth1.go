@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// oauth1Flow signs in with a service that still speaks OAuth 1.0a.
+// oauth1Flow signs users in with a service that uses OAuth 1.0a.
 type oauth1Flow struct {
 	*oauthClient
 	checks    *checks
@@ -43,8 +43,8 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, err
 }
 
-// finish implements [flow]: it takes the provider's answer (RFC 5849 section 2.2 and 2.3). The request token is
-// forgotten whatever becomes of it.
+// finish implements [flow]: it handles the provider's callback (RFC 5849 section 2.2 and 2.3). The cookie with the
+// request token is deleted whatever the result is.
 func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	answer, err := oauth.ReadVerifier(c.query)
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *oauth1Flow) redeem(ctx context.Context, answer oauth.Answer1, secret st
 	return tokens, profile, nil
 }
 
-// tokenSet is a token of OAuth 1.0a as applications see it, with a client that signs.
+// tokenSet returns a token as a TokenSet, with an HTTP client that signs requests.
 func (f *oauth1Flow) tokenSet(t oauth.Token1) (*TokenSet, error) {
 	tokens := &TokenSet{
 		Now: f.checks.now(), Provider: &f.OAuthProvider, Client: &http.Client{Transport: f.client1.SigningTransport(t)},
@@ -108,7 +108,7 @@ func (f *oauth1Flow) tokenSet(t oauth.Token1) (*TokenSet, error) {
 	return tokens, err
 }
 
-// userinfo asks which account the token belongs to. A FetchUserinfo gets a client that signs.
+// userinfo requests the profile of the account. FetchUserinfo gets a client that signs requests.
 func (f *oauth1Flow) userinfo(ctx context.Context, token oauth.Token1, tokens *TokenSet) (Profile, error) {
 	if f.FetchUserinfo == nil {
 		return f.client1.Userinfo(ctx, token)

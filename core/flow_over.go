@@ -21,8 +21,8 @@ const (
 	reasonUsed callbackReason = "used"
 )
 
-// overError marks the cause of an error: the callback can no longer be used. Its owner may have reloaded it, returned
-// to it with the back button, or waited too long.
+// overError marks the cause of an error: the callback can no longer be used. The user may have reloaded it, returned to
+// it with the back button, or waited too long.
 type overError struct {
 	error
 	reason callbackReason
@@ -36,7 +36,7 @@ func overf(t ErrorType, reason callbackReason, format string, args ...any) *Erro
 	return &Error{Type: t, Cause: &overError{fmt.Errorf(format, args...), reason}}
 }
 
-// reasonIn returns why a callback can no longer be used; empty if the error says something else.
+// reasonIn returns why a callback can no longer be used. It is empty for other errors.
 func reasonIn(err error) callbackReason {
 	var over *overError
 	if errors.As(err, &over) {
@@ -85,7 +85,7 @@ func (s *sessions) currentUser(ctx context.Context, p *presented) (*User, error)
 		case errors.Is(err, ErrSessionToken):
 			return nil, err
 		case err != nil:
-			return nil, nil //nolint:nilerr // a session that cannot be read is none
+			return nil, nil //nolint:nilerr // an unreadable session counts as signed out
 		}
 		return &User{ID: token.Subject, Name: token.Name, Email: token.Email}, nil
 	}
@@ -128,5 +128,5 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.Switch(view)), nil
 }
 
-// nameOf is what people know a user by.
+// nameOf returns the email address, name or ID of a user, for display.
 func nameOf(u *User) string { return or(or(u.Email, u.Name), u.ID) }

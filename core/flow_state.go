@@ -35,7 +35,7 @@ type flowClaims struct {
 	*flowState
 }
 
-// appendClaims implements [claims]. Auth.js has provider and value alone.
+// appendClaims implements [claims]. Auth.js has only provider and value.
 func (c flowClaims) appendClaims(dst []byte) []byte {
 	dst = append(exactjson.AppendName(dst, "flow"), '{')
 	for _, field := range [...]struct{ name, value string }{
@@ -44,7 +44,7 @@ func (c flowClaims) appendClaims(dst []byte) []byte {
 	} {
 		dst = exactjson.AppendField(dst, field.name, field.value, false)
 	}
-	if ms := c.expires.Nanosecond() / int(time.Millisecond); ms > 0 { // orders flows that were started in one second
+	if ms := c.expires.Nanosecond() / int(time.Millisecond); ms > 0 { // orders flows started within one second
 		dst = strconv.AppendInt(exactjson.AppendName(dst, "ms"), int64(ms), 10)
 	}
 	if c.switches {

@@ -11,9 +11,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/form"
 )
 
-// SignIn answers a form of the application that starts a sign-in: fields csrfToken, providerId, redirectTo,
-// authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST, or is
-// {"url": …} where a field redirect is "false". Any other method is answered 405.
+// SignIn handles a form of the application that starts a sign-in. Its fields are csrfToken, providerId, redirectTo,
+// authorizationParams-<name> and those of the provider. The response is a redirect with status 303 (See Other). If the
+// form has a field redirect with the value "false", the response is {"url": …} instead. Methods other than POST get
+// status 405.
 func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 	return formAction(ctx, a, r, func(a *Auth, f form.Fields) string {
 		id, _ := f.Text("providerId")
@@ -39,14 +40,14 @@ func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 	})
 }
 
-// SignOut answers a form of the application that signs out: fields csrfToken and redirectTo. Any other method than POST
-// is answered 405.
+// SignOut handles a form of the application that signs the user out. Its fields are csrfToken and redirectTo. Methods
+// other than POST get status 405.
 func (a *Auth) SignOut(ctx context.Context, r *Request) *Response {
 	return formAction(ctx, a, r, func(*Auth, form.Fields) string { return "/signout" })
 }
 
-// formAction turns a form of the application into the request of the auth route that it stands for. The CSRF check is
-// that route's own.
+// formAction converts a form of the application to a request to the corresponding auth route, which does the CSRF
+// check.
 func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form.Fields) string) *Response {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
@@ -79,7 +80,7 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	inner.Path, inner.MountPrefix, inner.ContentLength = "", "", 0
 	inner.Target = a.site.basePath + route(a, posted)
 	inner.Header = r.Header.Clone()
-	if posted.Unread() == "" { // else the route says why it has no fields
+	if posted.Unread() == "" { // else the route reports why there are no fields
 		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	if stays {
@@ -89,8 +90,8 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	return seeOther(a.Handle(ctx, &inner))
 }
 
-// staysOnPage takes the field redirect out of a form. Where it is "false" the answer is {"url": …} in place of a
-// redirect, for a script that decides where to go.
+// staysOnPage removes the field redirect from a form. It reports whether the value is "false": the response is then
+// {"url": …} instead of a redirect, for a script that navigates itself.
 func staysOnPage(fields url.Values) bool {
 	said := fields.Get("redirect")
 	if said == "true" || said == "false" {
@@ -99,8 +100,8 @@ func staysOnPage(fields url.Values) bool {
 	return said == "false"
 }
 
-// refuseForm answers a form action that was asked for by another method than POST: to follow a link must not begin a
-// sign-in or end a session.
+// refuseForm rejects a form action with another method than POST: following a link must not start a sign-in or end a
+// session.
 func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 	c := s.unread(r)
 	err := errorf(ErrUnknownAction, "a form action answers POST, and this is %.16q: route POST to it, and to no other "+
@@ -111,7 +112,7 @@ func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 	return c.refer(finish(r, response))
 }
 
-// seeOther makes a redirect one that follows a POST.
+// seeOther changes the status of a redirect from 302 to 303, because the request was a POST.
 func seeOther(response *Response) *Response {
 	if response.Status == http.StatusFound {
 		response.Status = http.StatusSeeOther

@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// SignInWith starts a sign-in with an input of the application in place of a form: r is the POST that brought it, and
-// its body is not read. The answer is that of [Auth.SignIn]: a redirect with 303, or {"url": …} for a script that sends
-// X-Auth-Return-Redirect. An input that cannot be used is answered 422 with an *[InvalidInputError] as JSON,
-// which [Response.Failure] returns.
+// SignInWith starts a sign-in with in instead of a form. r is the POST request that contained the input; its body is
+// not read. The response is that of [Auth.SignIn]: a redirect with status 303, or {"url": …} if the request has
+// X-Auth-Return-Redirect. Invalid input gets status 422 with an *[InvalidInputError] as JSON, which [Response.Failure]
+// returns.
 func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Response {
 	a, refusal := forInput(ctx, a, r)
 	if refusal != nil {
@@ -45,8 +45,8 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Resp
 	return answerInput(ctx, a, r, wrong, route, fields)
 }
 
-// SignOutWith signs out with an input of the application instead of a form, as [Auth.SignInWith] signs in. An unusable
-// RedirectTo does not stop it: the browser then goes to the home page.
+// SignOutWith signs the user out with in instead of a form, like [Auth.SignInWith]. An unusable RedirectTo does not
+// stop the sign-out: the browser then continues to the home page.
 func (a *Auth) SignOutWith(ctx context.Context, r *Request, in SignOutInput) *Response {
 	a, refusal := forInput(ctx, a, r)
 	if refusal != nil {
@@ -61,7 +61,7 @@ func (e *InvalidInputError) copy() *InvalidInputError {
 	return &InvalidInputError{FieldErrors: maps.Clone(e.FieldErrors), FormErrors: slices.Clone(e.FormErrors)}
 }
 
-// forInput finds the Auth of a request, or the answer where it cannot be one of an input.
+// forInput returns the Auth of a request, or an error response.
 func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
@@ -74,16 +74,16 @@ func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 	return a, nil
 }
 
-// checkRedirectTo reports a malformed redirectTo of an input.
+// checkRedirectTo reports a malformed redirectTo.
 func (s *site) checkRedirectTo(r *Request, wrong *InvalidInputError, redirectTo string) {
-	if v, err := s.arrive(r); err == nil && redirectTo != "" { // else the route refuses the request
+	if v, err := s.arrive(r); err == nil && redirectTo != "" { // otherwise the route rejects the request
 		if _, err := sameOrigin(redirectTo, v.at, s.appSchemes); err != nil {
 			wrong.field("redirectTo", "expected a path or an http(s) URL")
 		}
 	}
 }
 
-// commonFields sets the fields of a post that every input has.
+// commonFields sets the form fields that all inputs have.
 func (s *site) commonFields(fields url.Values, redirectTo, token string) {
 	fields.Set("callbackUrl", or(redirectTo, s.publicPath+"/"))
 	if token != "" {
@@ -91,7 +91,7 @@ func (s *site) commonFields(fields url.Values, redirectTo, token string) {
 	}
 }
 
-// answerInput has the route answer, unless something is wrong with the input.
+// answerInput calls the route, unless the input is invalid.
 func answerInput(
 	ctx context.Context, a *Auth, r *Request, wrong *InvalidInputError, route string, fields url.Values,
 ) *Response {
@@ -99,15 +99,14 @@ func answerInput(
 		return post(ctx, a, r, route, fields)
 	}
 	body, err := json.Marshal(wrong)
-	if err != nil { // a map of texts
+	if err != nil { // cannot happen: it is a map of strings
 		body = []byte("{}")
 	}
 	refused := &Response{Err: wrong}
 	return finish(r, refuse(refused, http.StatusUnprocessableEntity, body))
 }
 
-// post asks a route of ours with fields, as a form on the page of the request would. The CSRF check is that route's
-// own.
+// post calls an auth route with fields, as a form on the page of the request would. The route does the CSRF check.
 func post(ctx context.Context, a *Auth, r *Request, route string, fields url.Values) *Response {
 	inner := *r
 	inner.Path, inner.MountPrefix, inner.ContentLength = "", "", 0

@@ -11,47 +11,48 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// SignInInput is what a component of the application asks for when it starts a sign-in: what useSignIn takes in
-// component frameworks. It reads JSON from a script as it comes, and keeps what is wrong with it for
-// [Auth.SignInWith], which says so by field.
+// SignInInput contains the arguments of a sign-in that a component of the application starts, like those of useSignIn
+// in component frameworks. It can be decoded from the JSON of a script. [Auth.SignInWith] reports invalid members by
+// field.
 type SignInInput struct {
-	// ProviderID is the provider; empty: the visitor chooses on the sign-in page.
+	// ProviderID is the provider. If it is empty, the user selects one on the sign-in page.
 	ProviderID string
-	// RedirectTo is where the visitor goes afterwards; empty: the root of the application.
+	// RedirectTo is where the browser continues after the sign-in. The default is the root of the application.
 	RedirectTo string
-	// AuthorizationParams are parameters for the provider's page: a query as string, a url.Values or a map[string]string;
-	// nil: none.
+	// AuthorizationParams are parameters of the authorization request: a query string, a url.Values or a
+	// map[string]string. It may be nil.
 	AuthorizationParams any
-	// Fields are what the provider gets, such as email or username and password. In JSON they are the member options,
-	// whose redirectTo goes before the outer one.
+	// Fields are the fields for the provider, such as email, or username and password. In JSON they are the member
+	// options, whose redirectTo takes precedence over the outer one.
 	Fields map[string]string
-	// CSRFToken is the token of a form; empty: the request proves by other means that it comes from this site, where
-	// Config.CSRF lets it.
+	// CSRFToken is the CSRF token of a form. It may be empty if the request has other proof that this site sent it and
+	// Config.CSRF accepts that.
 	CSRFToken string
 
 	inOptions string // the redirectTo of the options
 	wrong     InvalidInputError
 }
 
-// SignOutInput is what a component of the application asks for when it signs out: what useSignOut takes.
+// SignOutInput contains the arguments of a sign-out that a component of the application starts, like those of
+// useSignOut.
 type SignOutInput struct {
-	// RedirectTo is where the visitor goes afterwards; empty: the root of the application.
+	// RedirectTo is where the browser continues after the sign-out. The default is the root of the application.
 	RedirectTo string
-	// CSRFToken is as that of [SignInInput].
+	// CSRFToken is the CSRF token, as in [SignInInput].
 	CSRFToken string
 
 	wrong InvalidInputError
 }
 
-// InvalidInputError is why an input of [Auth.SignInWith] or [Auth.SignOutWith] was refused. Its JSON has the shape that
-// component frameworks know: failed, fieldErrors with a list of sentences for each field concerned, and formErrors,
-// those that concern none. The sentences are for developers and repeat nothing of the input.
+// InvalidInputError is the error of invalid input to [Auth.SignInWith] or [Auth.SignOutWith]. Its JSON has the format
+// of component frameworks: failed; fieldErrors with a list of messages for each invalid field; formErrors with messages
+// about the whole input. The messages are for developers and contain no input.
 type InvalidInputError struct {
 	FieldErrors map[string][]string
 	FormErrors  []string
 }
 
-// MarshalJSON writes all three members.
+// MarshalJSON returns an object with all three members.
 func (e *InvalidInputError) MarshalJSON() ([]byte, error) {
 	fields, form := e.FieldErrors, e.FormErrors
 	if fields == nil {
@@ -63,7 +64,7 @@ func (e *InvalidInputError) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"failed": true, "fieldErrors": fields, "formErrors": form})
 }
 
-// Error lists the fields.
+// Error lists the messages.
 func (e *InvalidInputError) Error() string {
 	all := slices.Clone(e.FormErrors)
 	for name, texts := range e.FieldErrors {
@@ -73,7 +74,7 @@ func (e *InvalidInputError) Error() string {
 	return "core: input of a form action: " + strings.Join(all, "; ")
 }
 
-// found reports whether anything is wrong.
+// found reports whether there are any errors.
 func (e *InvalidInputError) found() bool { return len(e.FieldErrors) > 0 || len(e.FormErrors) > 0 }
 
 func (e *InvalidInputError) field(name, format string, args ...any) {
@@ -86,7 +87,7 @@ func (e *InvalidInputError) field(name, format string, args ...any) {
 func (e *InvalidInputError) form(text string) { e.FormErrors = append(e.FormErrors, text) }
 
 // UnmarshalJSON reads an object with the members providerId, redirectTo, authorizationParams, options and csrfToken,
-// and leaves others out. A member of another type than it should have is no error here: SignInWith refuses it.
+// and ignores others. A member of the wrong type is not an error here: SignInWith rejects it.
 func (in *SignInInput) UnmarshalJSON(data []byte) error {
 	*in = SignInInput{}
 	read := func(name string, raw []byte) error {
@@ -108,7 +109,7 @@ func (in *SignInInput) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads an object with the members redirectTo and csrfToken, as that of [SignInInput] does.
+// UnmarshalJSON reads an object with the members redirectTo and csrfToken, like that of [SignInInput].
 func (in *SignOutInput) UnmarshalJSON(data []byte) error {
 	*in = SignOutInput{}
 	in.wrong.object(data, func(name string, raw []byte) error {
@@ -129,7 +130,7 @@ func (e *InvalidInputError) object(data []byte, read func(name string, raw []byt
 	}
 }
 
-// text reads a member that is a text; null is as if it were not there.
+// text reads a string member. null means that the member is absent.
 func (e *InvalidInputError) text(name string, raw []byte, to *string) {
 	text, ok := exactjson.Text(raw)
 	if !ok && string(raw) != "null" {
@@ -139,7 +140,7 @@ func (e *InvalidInputError) text(name string, raw []byte, to *string) {
 	*to = text
 }
 
-// params reads authorizationParams: a query, or an object of texts.
+// params reads authorizationParams: a query string, or an object of strings.
 func (e *InvalidInputError) params(raw []byte) any {
 	if text, ok := exactjson.Text(raw); ok {
 		return text
@@ -156,7 +157,7 @@ func (e *InvalidInputError) params(raw []byte) any {
 	return values
 }
 
-// options reads options: texts, numbers and booleans.
+// options reads options: an object of strings, numbers and booleans.
 func (e *InvalidInputError) options(raw []byte, to *SignInInput) {
 	if string(raw) == "null" {
 		return
@@ -186,7 +187,7 @@ func (e *InvalidInputError) options(raw []byte, to *SignInInput) {
 	}
 }
 
-// query is AuthorizationParams as a query.
+// query returns AuthorizationParams as a query.
 func (in *SignInInput) query(e *InvalidInputError) url.Values {
 	values := url.Values{}
 	switch params := in.AuthorizationParams.(type) {

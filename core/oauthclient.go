@@ -19,20 +19,20 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// oauthClient is this application as a client of one OAuth provider: the declaration, completed, and what runs the
-// protocol.
+// oauthClient is this application as a client of one OAuth provider: the completed configuration and the protocol
+// client.
 type oauthClient struct {
 	OAuthProvider
 	client   watchedClient
-	client1  watchedClient1 // empty but where RequestToken has a URL
-	formPost bool           // the provider answers with a POST from its own site
-	proxyURL string         // of the redirect proxy, without a slash at its end; empty: none
+	client1  watchedClient1 // only set if RequestToken has a URL
+	formPost bool           // the callback is a cross-site POST
+	proxyURL string         // URL of the redirect proxy without a trailing slash; empty if there is none
 }
 
 // checks reports whether the provider uses a check.
 func (o *oauthClient) checks(k Check) bool { return slices.Contains(o.Checks, k) }
 
-// watchedBy has the calls of the client told, and of the provider's own function that asks for a profile.
+// watchedBy makes w observe the requests of the client and of FetchUserinfo.
 func (o *oauthClient) watchedBy(w watch) {
 	o.client.watch, o.client1.watch = w, w
 	fetch := o.FetchUserinfo
@@ -45,7 +45,7 @@ func (o *oauthClient) watchedBy(w watch) {
 	}
 }
 
-// tokenSet is a token answer as applications see it.
+// tokenSet returns a token response as a TokenSet.
 func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
 	return &TokenSet{
 		AccessToken: Secret(t.AccessToken), RefreshToken: Secret(t.RefreshToken), IDToken: Secret(t.IDToken),
@@ -54,7 +54,7 @@ func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
 	}
 }
 
-// keeps is what the provider's account function chooses of a token answer.
+// keeps returns the account that the provider's Account function makes of a token response.
 func (o *oauthClient) keeps(tokens *TokenSet) *Account {
 	choose := o.Account
 	if choose == nil {
@@ -66,7 +66,7 @@ func (o *oauthClient) keeps(tokens *TokenSet) *Account {
 	return &Account{}
 }
 
-// defaultAccount keeps the standard members of a token answer.
+// defaultAccount returns an account with the standard members of a token response.
 func defaultAccount(t *TokenSet) *Account {
 	return &Account{
 		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken, ExpiresAt: t.ExpiresAt,
@@ -75,7 +75,7 @@ func defaultAccount(t *TokenSet) *Account {
 	}
 }
 
-// further is a member of the answer that an account has a field for; nil where it is absent or null.
+// further returns a member of the token response. It is nil if the member is absent or null.
 func (t *TokenSet) further(name string) json.RawMessage {
 	if raw := t.Extra[name]; !exactjson.IsNull(raw) {
 		return raw
@@ -83,7 +83,8 @@ func (t *TokenSet) further(name string) json.RawMessage {
 	return nil
 }
 
-// outward are the ways to providers that have no HTTPClient of their own.
+// outward contains the HTTP client and the discovery documents that are shared by providers without their own
+// HTTPClient.
 type outward struct {
 	client    *upstream.Client
 	documents *oidc.Discovery
@@ -100,7 +101,8 @@ func newOutward(c *Config, client *upstream.Client, acceptIssuer func(configured
 	return outward{client, oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger, AcceptIssuer: accept})}
 }
 
-// newOAuthClient completes a declaration from the environment and with defaults, checks it and makes the client.
+// newOAuthClient completes a provider's configuration from the environment and with defaults, checks it, and creates
+// the client.
 func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *ConfigError) *oauthClient {
 	o := &oauthClient{OAuthProvider: *declared}
 	if o.Fault != nil {
@@ -123,7 +125,8 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	return o
 }
 
-// outward returns the connection of this provider: the shared one, unless a field of the provider changes its rules.
+// outward returns the HTTP client and documents of this provider: the shared ones, unless a field of the provider
+// changes their rules.
 func (o *oauthClient) outward(c *Config, shared outward) outward {
 	client, hosts := shared.client, o.insecureHosts()
 	if o.HTTPClient != nil || len(hosts) > 0 {
@@ -137,7 +140,7 @@ func (o *oauthClient) outward(c *Config, shared outward) outward {
 	return newOutward(c, client, o.AcceptIssuer)
 }
 
-// insecureHosts returns the names of the hosts in the configuration if plain http to them is allowed.
+// insecureHosts returns the configured hosts that may be reached with plain http: none, unless AllowInsecureHTTP is on.
 func (o *oauthClient) insecureHosts() (hosts []string) {
 	if o.AllowInsecureHTTP != On {
 		return nil
@@ -150,7 +153,7 @@ func (o *oauthClient) insecureHosts() (hosts []string) {
 	return hosts
 }
 
-// readEnvironment fills client id, secret and the address of the issuer or the service.
+// readEnvironment sets the client ID, the client secret, and the address of the issuer or service.
 func (o *oauthClient) readEnvironment(c *Config, faults *ConfigError) {
 	o.ClientID = or(o.ClientID, c.Getenv(EnvName(o.ID, "ID")))
 	if o.ClientSecret == "" {
@@ -169,7 +172,7 @@ func (o *oauthClient) readEnvironment(c *Config, faults *ConfigError) {
 	}
 }
 
-// setDefaults decides what the declaration leaves open.
+// setDefaults sets the defaults of empty fields.
 func (o *oauthClient) setDefaults(c *Config) {
 	if o.Checks == nil {
 		o.Checks = []Check{CheckPKCE, CheckState}
@@ -182,7 +185,7 @@ func (o *oauthClient) setDefaults(c *Config) {
 		o.proxyURL = strings.TrimRight(or(o.RedirectProxyURL, c.RedirectProxyURL), "/")
 	}
 	if o.proxyURL != "" && !o.checks(CheckState) {
-		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state carries the origin to return to
+		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state contains the URL for forwarding
 	}
 	if o.RequestToken.URL != "" {
 		o.Checks, o.proxyURL, o.ClientAuth = nil, "", ClientSecretBasic
@@ -192,7 +195,7 @@ func (o *oauthClient) setDefaults(c *Config) {
 	}
 }
 
-// sentParam is the value of a parameter that every authorization request carries.
+// sentParam returns the configured value of an authorization request parameter.
 func (o *oauthClient) sentParam(name string) string {
 	value := o.Authorization.Params.Get(name)
 	if u, err := url.Parse(o.Authorization.URL); err == nil {
@@ -201,7 +204,7 @@ func (o *oauthClient) sentParam(name string) string {
 	return value
 }
 
-// clientConfig is the completed declaration for the client. Functions of the application are guarded.
+// clientConfig returns the configuration of the protocol client. Panics in functions of the application become errors.
 func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 	config := oauth.Config{
 		ID: o.ID, OpenID: o.Type == TypeOIDC, Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: string(o.ClientSecret),
@@ -233,7 +236,7 @@ func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 	return config
 }
 
-// requestedScope is the scope of authorization requests, unless the authorization endpoint has one.
+// requestedScope returns the scope of authorization requests, unless the authorization endpoint's URL contains one.
 func (o *oauthClient) requestedScope() string {
 	switch o.Scope {
 	case "":
@@ -244,8 +247,8 @@ func (o *oauthClient) requestedScope() string {
 	return o.Scope
 }
 
-// sentMaxAge is the max_age of authorization requests (OpenID Connect Core section 3.1.2.1), zero when there is none.
-// ID tokens are held to it.
+// sentMaxAge returns the max_age of authorization requests (OpenID Connect Core section 3.1.2.1), or zero if there is
+// none. ID tokens are checked against it.
 func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
 	text := o.sentParam("max_age")
 	if text == "" || o.Type != TypeOIDC {
@@ -255,17 +258,17 @@ func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
 	if err != nil {
 		faults.add(ErrInvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
 	}
-	// max_age=0 demands a fresh sign-in, but a zero Expect.MaxAge means that none was sent.
+	// max_age=0 requires a new sign-in, but a zero Expect.MaxAge means that no max_age was sent.
 	return max(time.Duration(n)*time.Second, 1)
 }
 
-// usesBase reports whether an address of the provider begins with its BaseURL.
+// usesBase reports whether a URL of the provider begins with the placeholder {base}.
 func (o *oauthClient) usesBase() bool {
 	addresses := []string{o.Issuer, o.Authorization.URL, o.Token.URL, o.Userinfo.URL}
 	return slices.ContainsFunc(addresses, func(u string) bool { return strings.HasPrefix(u, "{base}") })
 }
 
-// expand puts client id, secret and base into the addresses that name them.
+// expand replaces the placeholders {client_id}, {client_secret} and {base} in URLs and parameters.
 func (o *oauthClient) expand() {
 	id, secret := o.ClientID, string(o.ClientSecret)
 	plain := strings.NewReplacer("{client_id}", id, "{client_secret}", secret, "{base}", o.BaseURL)
@@ -277,7 +280,7 @@ func (o *oauthClient) expand() {
 		if e.Params == nil {
 			continue
 		}
-		params := make(url.Values, len(e.Params)) // the caller keeps theirs
+		params := make(url.Values, len(e.Params)) // a copy: the caller's map must not change
 		for name, values := range e.Params {
 			for _, v := range values {
 				params.Add(name, plain.Replace(v))
@@ -287,15 +290,15 @@ func (o *oauthClient) expand() {
 	}
 }
 
-// oauth1Account keeps the access token of OAuth 1.0a with its secret.
+// oauth1Account returns an account with the OAuth 1.0a access token and its secret.
 func oauth1Account(t *TokenSet) *Account {
 	return &Account{Extra: Members{
 		"oauth_token": t.Extra["oauth_token"], "oauth_token_secret": t.Extra["oauth_token_secret"],
 	}}
 }
 
-// clientKey completes the key of private_key_jwt from the environment: AUTH_<ID>_PRIVATE_KEY has it,
-// AUTH_<ID>_PRIVATE_KEY_FILE names its file.
+// clientKey sets the key of private_key_jwt from the environment: AUTH_<ID>_PRIVATE_KEY contains it, or
+// AUTH_<ID>_PRIVATE_KEY_FILE is the path of its file.
 func (o *oauthClient) clientKey(c *Config, faults *ConfigError) {
 	if o.ClientAuth != PrivateKeyJWT || o.ClientKey != nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// check finds what is wrong with a completed declaration.
+// check reports the configuration errors of a completed provider.
 func (o *oauthClient) check(faults *ConfigError) {
 	switch o.Type {
 	case TypeOAuth:
@@ -50,8 +50,9 @@ func (o *oauthClient) check(faults *ConfigError) {
 	}
 }
 
-// checkCredentials refuses a client ID or secret with a line break or with blanks around it. No service issues one: a
-// file or a Kubernetes secret ends with a line break, and the service would only respond that the client is unknown.
+// checkCredentials rejects a client ID or secret with a line break or surrounding spaces. No service issues one: the
+// cause is a file or a Kubernetes secret with a trailing line break, and the service would only report an unknown
+// client.
 func (o *oauthClient) checkCredentials(faults *ConfigError) {
 	for _, each := range []struct{ field, value string }{
 		{"ClientID", o.ClientID}, {"ClientSecret", string(o.ClientSecret)}, {"ClientKeyID", o.ClientKeyID},
@@ -72,7 +73,7 @@ func (o *oauthClient) checkCredentials(faults *ConfigError) {
 // byteOrderMark starts some text files and is not visible.
 const byteOrderMark = "\ufeff"
 
-// checkEndpoints names the endpoints of a plain OAuth service that are neither configured nor discovered.
+// checkEndpoints reports missing endpoints of an OAuth provider without discovery.
 func (o *oauthClient) checkEndpoints(faults *ConfigError) {
 	missing := ""
 	switch {
@@ -93,7 +94,7 @@ func (o *oauthClient) checkEndpoints(faults *ConfigError) {
 	}
 }
 
-// checkClientAuth finds a client that cannot prove itself.
+// checkClientAuth reports missing client credentials.
 func (o *oauthClient) checkClientAuth(faults *ConfigError) {
 	switch o.ClientAuth {
 	case ClientSecretBasic, ClientSecretPost, ClientSecretJWT:
@@ -113,8 +114,8 @@ func (o *oauthClient) checkClientAuth(faults *ConfigError) {
 	}
 }
 
-// checkResponse refuses forms of the authorization response that we do not read: without this the sign-in would fail
-// when the visitor comes back.
+// checkResponse rejects response modes and types that core does not support. Otherwise each sign-in would fail at the
+// callback.
 func (o *oauthClient) checkResponse(faults *ConfigError) {
 	asked := map[string][]string{}
 	if u, err := url.Parse(o.Authorization.URL); err == nil {
@@ -131,7 +132,7 @@ func (o *oauthClient) checkResponse(faults *ConfigError) {
 				`and signed responses, JARM, are not read)`,
 		},
 		{
-			"response_type", []string{"code", "Assertion"}, // Assertion is what Azure DevOps calls its code
+			"response_type", []string{"code", "Assertion"}, // Azure DevOps uses the name Assertion for a code
 			`use "code", the default (tokens come from the token endpoint alone: no implicit and no hybrid flow)`,
 		},
 	} {

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
-// watchedClient is the client of a provider. What it asks the provider is told of where somebody listens.
+// watchedClient is the client of a provider, with Config.Observe called for each operation.
 type watchedClient struct {
 	*oauth.Client
 	calls
@@ -19,7 +19,7 @@ type watchedClient1 struct {
 	calls
 }
 
-// calls tells of the calls to one provider.
+// calls describes observed calls to one provider.
 type calls struct {
 	watch watch
 	id    string

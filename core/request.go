@@ -6,48 +6,48 @@ import (
 	"strings"
 )
 
-// Request is one HTTP request as an adapter saw it: raw values, nothing decided. Core parses target, host, cookies and
-// body itself, once and strictly, because routers disagree on all of them. A Request is read-only once it is handed
-// over.
+// Request is an HTTP request with raw, unvalidated values, as an adapter received it. Core parses the target, host,
+// cookies and body itself, once and strictly, because routers parse them in different ways. A Request must not change
+// while core uses it.
 type Request struct {
-	// Method is the HTTP method, upper-case.
+	// Method is the HTTP method in upper case.
 	Method string
-	// Target is the request target as it came in (RFC 9112 section 3.2): path and query, still percent-encoded.
+	// Target is the unchanged request target (RFC 9112 section 3.2): path and query, percent-encoded.
 	Target string
-	// Path is the decoded path that the router matched, if it can differ from the path of Target because a prefix was
-	// stripped or a middleware rewrote the path. [Under] compares both. Empty means the path of Target.
+	// Path is the decoded path that the router matched. Set it if it can differ from the path of Target because a prefix
+	// was stripped or a middleware rewrote the path. [Under] compares both. If Path is empty, the path of Target is used.
 	Path string
-	// MountPrefix is the beginning of Path that belongs to the group or sub-application of the handler, if the router
-	// tells. [Under] compares the rest of Path too.
+	// MountPrefix is the prefix of Path that belongs to the handler's group or sub-application, if the router provides it.
+	// [Under] also compares the rest of Path.
 	MountPrefix string
-	// Hosts are the values of the Host header as they came in; more or fewer than one is refused.
+	// Hosts are the unchanged values of the Host header. A request is rejected unless there is exactly one.
 	Hosts []string
-	// Scheme is "https" when the connection itself is TLS, else "http". Forwarded headers are core's business.
+	// Scheme is "https" if the connection uses TLS, else "http". Do not apply forwarded headers; core does that.
 	Scheme string
-	// RemoteAddr is the peer's address, host:port; it decides whether forwarded headers are believed when TrustedProxies
-	// is set.
+	// RemoteAddr is the peer's address as host:port. If TrustedProxies is set, it decides whether forwarded headers are
+	// trusted.
 	RemoteAddr string
-	// ProxyUntrusted says that the router's own settings call the peer no trusted proxy: forwarded headers are then
-	// ignored, whatever TrustedProxies says. False where a router has no such settings.
+	// ProxyUntrusted means that the peer is not a trusted proxy according to the router's own settings. Forwarded headers
+	// are then ignored, whatever TrustedProxies contains. It is false if the router has no such settings.
 	ProxyUntrusted bool
-	// HeaderLimit is how many bytes of a request's header the router reads before it refuses the request; zero: more than
-	// any session needs. A session that would not come back is not set.
+	// HeaderLimit is the maximum size of a request header in bytes that the router accepts. Zero means that the limit is
+	// larger than any session needs. Core does not set a session that would exceed it.
 	HeaderLimit int
-	// Header holds the header fields under their canonical names. Values may be shared with the router's request.
+	// Header contains the header fields with canonical names. Values may be shared with the router's request.
 	Header http.Header
-	// Body is the request body, nil for none. Core reads at most its limit, and only on POST.
+	// Body is the request body, or nil. Core reads it for POST requests only, up to a size limit.
 	Body io.Reader
-	// ContentLength is the declared length of the body in bytes. Zero or less means unknown. If it is known and Body has
-	// nothing left, core reports that a middleware has read the body.
+	// ContentLength is the declared length of the body in bytes. Zero or less means unknown. If it is known and Body is at
+	// its end, core reports that a middleware has read the body.
 	ContentLength int64
 }
 
-// MetadataRequest returns a request with the header fields of a call that no HTTP adapter has received, such as the
-// metadata of gRPC (a metadata.MD), to read its session with [Auth.Visit], [Auth.Session] or [Auth.Token]. Names may
-// have any case; ":authority" becomes the host, and other pseudo-header fields are left out.
+// MetadataRequest returns a request with the metadata of a call that no HTTP adapter has received, such as a
+// metadata.MD of gRPC. Use it to read the session with [Auth.Visit], [Auth.Session] or [Auth.Token]. Names are
+// case-insensitive. ":authority" becomes the host; other pseudo-header fields are ignored.
 //
-// Set Config.URL, as the name of a gRPC server is not that of the site. Set RemoteAddr of the result where the peer is
-// known.
+// Set Config.URL, because the name of a gRPC server is not that of the site. Set RemoteAddr of the result if the peer
+// is known.
 func MetadataRequest(metadata map[string][]string) *Request {
 	r := &Request{Method: http.MethodPost, Target: "/", Scheme: "http", Header: make(http.Header, len(metadata))}
 	for name, values := range metadata {
@@ -65,7 +65,7 @@ func MetadataRequest(metadata map[string][]string) *Request {
 	return r
 }
 
-// first returns the first value of a header under its canonical name.
+// first returns the first value of a header field with a canonical name.
 func first(h http.Header, name string) string {
 	if all := h[name]; len(all) > 0 {
 		return all[0]
@@ -73,5 +73,5 @@ func first(h http.Header, name string) string {
 	return ""
 }
 
-// isSafe reports whether a method only asks (RFC 9110 section 9.2.1).
+// isSafe reports whether a method is safe (RFC 9110 section 9.2.1).
 func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }

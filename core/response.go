@@ -10,26 +10,26 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// Response is the answer to a request before it becomes HTTP. An adapter writes it and adds nothing.
+// Response is the response to a request. Adapters write it unchanged.
 type Response struct {
 	// Status is the HTTP status.
 	Status int
-	// Header holds the header fields except Set-Cookie; Location and Content-Type are among them.
+	// Header contains the header fields, including Location and Content-Type, but not Set-Cookie.
 	Header Header
-	// Cookies are set in this order. They are set on failures too.
+	// Cookies are set in this order, even if the request failed.
 	Cookies []Cookie
-	// Redirect is where the browser is sent, empty when it is not. With X-Auth-Return-Redirect the status is 200 and the
-	// URL is in the body.
+	// Redirect is the URL that the browser is redirected to. It is empty if there is no redirect. If the request has
+	// X-Auth-Return-Redirect, the status is 200 and the URL is in the body.
 	Redirect string
-	// Body is the whole body, nil for none.
+	// Body is the body. It is nil if there is none.
 	Body []byte
-	// Err is why the request failed, nil when it did not. It is for the application and its log, never for the browser.
+	// Err is why the request failed, or nil. It is for the application and its log; never send it to the browser.
 	Err error
 }
 
-// Fill writes header fields and cookies to the header of a response of net/http. A field replaces the values that
-// handlers in front have set. Cookies and the names of Vary are added to theirs. Do not change the Response afterwards:
-// the values are shared.
+// Fill writes the header fields and cookies to a header of net/http. A field replaces values set by earlier handlers,
+// except that cookies and the names in Vary are added. Do not change the Response afterwards, because the values are
+// shared.
 func (r *Response) Fill(answer http.Header) {
 	for i := range r.Header.fields {
 		field := &r.Header.fields[i]
@@ -45,15 +45,15 @@ func (r *Response) Fill(answer http.Header) {
 		return
 	}
 	lines := slices.Grow(answer["Set-Cookie"], len(r.Cookies))
-	var room [1536]byte // on the stack; what is longer moves
+	var room [1536]byte // on the stack; a longer cookie is allocated
 	for i := range r.Cookies {
 		lines = append(lines, string((*cookie.Cookie)(&r.Cookies[i]).Append(room[:0])))
 	}
 	answer["Set-Cookie"] = lines
 }
 
-// VaryBesides returns the names in the Vary field that the values of another Vary field do not have, separated by
-// commas. An adapter adds them to a Vary field that a handler in front has set. It is empty if there are none.
+// VaryBesides returns the names in the response's Vary field that are not in values, separated by commas. An adapter
+// adds them to a Vary field that an earlier handler has set. The result is empty if there are none.
 func (r *Response) VaryBesides(values []string) string {
 	said := strings.Join(values, ",")
 	var more []string
@@ -65,10 +65,10 @@ func (r *Response) VaryBesides(values []string) string {
 	return strings.Join(more, ", ")
 }
 
-// Failure returns why the request failed, nil when it did not. It is for applications that answer failures of a form
-// action themselves, by showing the form again for instance: what the failure sets nevertheless, cookies and
-// Retry-After, is then added to the header of their answer, and the rest of the Response is not written. errors.As
-// finds a *[Error], whose Type.Public and Code are what a browser may be told.
+// Failure returns why the request failed, or nil. It is for applications that handle failures of a form action
+// themselves, for example by showing the form again. It then adds the response's cookies and Retry-After to the given
+// header; do not write the rest of the Response. errors.As finds an *[Error], whose Type.Public and Code may be shown
+// to the browser.
 func (r *Response) Failure(answer HeaderWriter) error {
 	if r.Err == nil {
 		return nil
@@ -82,32 +82,31 @@ func (r *Response) Failure(answer HeaderWriter) error {
 	return r.Err
 }
 
-// Header is the header of a [Response], but for its cookies: fields with one value each, in the order in which they
-// were set. Names are compared as [http.Header] does, in any letter case. The zero value is an empty one. It is used by
-// its address, as in response.Header.Set: a copy shares some of its fields. It is not safe for concurrent use.
+// Header is the header of a [Response] without its cookies. Each field has a single value, and fields keep the order in
+// which they were set. Names are case-insensitive, as in [http.Header]. The zero value is an empty Header. Use it
+// through a pointer, as in response.Header.Set, because a copy shares fields. It is not safe for concurrent use.
 type Header struct{ fields [][2]string }
 
-// newHeader makes a header of names, in their canonical form, and values, and of what is in every answer.
+// newHeader returns a header with fields, whose names must be canonical, and with commonFields.
 func newHeader(fields ...[2]string) Header {
 	return headerIn(make([][2]string, 0, len(fields)+usualFields), fields)
 }
 
-// headerIn is newHeader behind fields that are there.
+// headerIn is newHeader, with the fields appended to there.
 func headerIn(there, further [][2]string) Header {
-	return Header{append(append(there, further...), everyAnswer[:]...)}
+	return Header{append(append(there, further...), commonFields[:]...)}
 }
 
-// everyAnswer is in the header of every answer, whatever an action says.
-var everyAnswer = [...][2]string{
+// commonFields are in the header of every response.
+var commonFields = [...][2]string{
 	{"X-Content-Type-Options", "nosniff"},
-	{"Referrer-Policy", "same-origin"}, // no-referrer would make browsers send Origin: null with our forms
+	{"Referrer-Policy", "same-origin"}, // no-referrer would make browsers send "Origin: null" with forms
 }
 
-// usualFields is room for what nearly all answers have besides their own fields: everyAnswer, Cache-Control and one
-// more.
-const usualFields = len(everyAnswer) + 2
+// usualFields is the capacity for the fields that most responses have: commonFields, Cache-Control and one more.
+const usualFields = len(commonFields) + 2
 
-// Get returns the value of a field, empty when there is none.
+// Get returns the value of a field. It is empty if the field is not set.
 func (h *Header) Get(name string) string {
 	if at := h.find(http.CanonicalHeaderKey(name)); at >= 0 {
 		return h.fields[at][1]
@@ -115,8 +114,7 @@ func (h *Header) Get(name string) string {
 	return ""
 }
 
-// Set sets a field, in place of the value that it has. Several values of one field are one, with commas (RFC 9110
-// section 5.3).
+// Set sets a field and replaces its value. Combine several values of one field with commas (RFC 9110 section 5.3).
 func (h *Header) Set(name, value string) { h.set([2]string{http.CanonicalHeaderKey(name), value}) }
 
 // Del removes a field.
@@ -126,7 +124,7 @@ func (h *Header) Del(name string) {
 	}
 }
 
-// All yields the fields, names in their canonical form.
+// All returns an iterator over the fields, with canonical names.
 func (h *Header) All() iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for _, field := range h.fields {
@@ -137,7 +135,7 @@ func (h *Header) All() iter.Seq2[string, string] {
 	}
 }
 
-// set is Set for a name in its canonical form.
+// set is Set for a canonical name.
 func (h *Header) set(field [2]string) {
 	if at := h.find(field[0]); at >= 0 {
 		h.fields[at] = field
@@ -149,7 +147,7 @@ func (h *Header) set(field [2]string) {
 	h.fields = append(h.fields, field)
 }
 
-// find returns where a field is, -1 when it is not there.
+// find returns the index of a field with a canonical name, or -1.
 func (h *Header) find(name string) int {
 	for i := range h.fields {
 		if h.fields[i][0] == name {
@@ -159,16 +157,16 @@ func (h *Header) find(name string) int {
 	return -1
 }
 
-// HeaderWriter is the header of an answer; an [net/http.Header] is one.
+// HeaderWriter is the header of a response. [net/http.Header] implements it.
 type HeaderWriter interface {
-	// Get returns the first value of a field, empty when there is none.
+	// Get returns the first value of a field. It is empty if the field is not set.
 	Get(name string) string
-	// Add adds a line.
+	// Add adds a value to a field.
 	Add(name, value string)
 }
 
-// finish makes the Response ready to be written: redirect, headers of every answer, and JSON in place of a redirect for
-// clients that ask for it (docs/protocol.md §1.6, §1.7).
+// finish completes a Response: it sets the redirect and the common header fields, and replaces a redirect by JSON for
+// clients that request it (docs/protocol.md §1.6, §1.7).
 func finish(request *Request, r *Response) *Response {
 	h := &r.Header
 	if r.Redirect != "" {
@@ -191,13 +189,13 @@ func finish(request *Request, r *Response) *Response {
 	if h.find("Cache-Control") < 0 {
 		h.set(notStored)
 	}
-	for _, field := range everyAnswer {
+	for _, field := range commonFields {
 		h.set(field)
 	}
 	return r
 }
 
-// alsoVaries adds a field of the request to those that an answer follows (RFC 9110 section 12.5.5).
+// alsoVaries adds a request header field to Vary (RFC 9110 section 12.5.5).
 func alsoVaries(h *Header, field string) {
 	switch vary := h.Get("Vary"); {
 	case vary == "":
@@ -207,7 +205,8 @@ func alsoVaries(h *Header, field string) {
 	}
 }
 
-// follows reports whether a Vary header names a field, or all. X-Cookie-Notice is not Cookie.
+// follows reports whether a Vary value contains a field name, or "*". Names are compared as a whole: X-Cookie-Notice
+// is not Cookie.
 func follows(vary, field string) bool {
 	for name := range strings.SplitSeq(vary, ",") {
 		if name = strings.TrimSpace(name); name == "*" || strings.EqualFold(name, field) {
@@ -219,20 +218,20 @@ func follows(vary, field string) bool {
 
 const noStore = "private, no-cache, no-store"
 
-// What bodies are.
+// Content types.
 var (
 	contentJSON = [2]string{"Content-Type", "application/json"}
 	contentHTML = [2]string{"Content-Type", "text/html; charset=utf-8"}
 )
 
-// What keeps caches off: all, and those of HTTP/1.0.
+// Fields that prevent caching. expired and notKeptByV1 are for HTTP/1.0 caches.
 var (
 	notStored   = [2]string{"Cache-Control", noStore}
 	expired     = [2]string{"Expires", "0"}
 	notKeptByV1 = [2]string{"Pragma", "no-cache"}
 )
 
-// redirectTo is an answer that leads elsewhere.
+// redirectTo returns a redirect response.
 func redirectTo(target string) *Response {
 	made := &struct { // one allocation
 		Response
@@ -242,20 +241,20 @@ func redirectTo(target string) *Response {
 	return &made.Response
 }
 
-// jsonResponse is an API answer that no cache keeps.
+// jsonResponse returns a JSON response with fields that prevent caching.
 func jsonResponse(body []byte) *Response { return answerJSON(body, expired, notKeptByV1) }
 
-// answerJSON is an answer that is JSON, with further fields of its header: two at most.
+// answerJSON returns a JSON response with up to two further header fields.
 func answerJSON(body []byte, further ...[2]string) *Response {
 	made := &struct { // one allocation
 		Response
-		room [2 + 2 + len(everyAnswer)][2]string
+		room [2 + 2 + len(commonFields)][2]string
 	}{Response: Response{Body: body}}
 	made.Header = headerIn(append(made.room[:0], contentJSON, notStored), further)
 	return &made.Response
 }
 
-// absolute puts the origin in front of a path.
+// absolute prepends the origin to a path. It returns other targets unchanged.
 func absolute(origin, target string) string {
 	if target != "" && target[0] == '/' {
 		return origin + target

@@ -5,14 +5,14 @@ import (
 	"net/http"
 )
 
-// Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers
-// of Auth.js's raw mode get. A request outside the base path is answered 400: adapters route only their own paths here.
+// Handle handles a request to the auth routes. The result is never nil. Adapters send only requests below the base path
+// to Handle; for other requests the response has status 400.
 func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		return misconfigured(ctx, r, err)
 	}
-	if v := VisitOf(ctx, a); v != nil { // the hook is in front of the auth routes too
+	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
 		v.collected.leave()
 	}
 	a.mounted.serves()
@@ -25,18 +25,18 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	return a.router.answer(ctx, r)
 }
 
-// router finds what a request asks for, and has it answered.
+// router finds the action of a request and runs it.
 type router struct {
 	site     *site
 	pages    *pages
 	sessions *sessions
 	byID     map[string]*provider
-	// passkeys is the provider of webauthn-options without one in the path, empty for none.
+	// passkeys is the provider of a webauthn-options request without a provider in its path. It is empty if there is none.
 	passkeys string
 	rules    map[route]rule
 }
 
-// answer lets a request be read, and the action that it asks for answer it.
+// answer reads a request and runs its action.
 func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	c := rt.site.unread(r)
 	response, err := guarded("auth handler", func() (*Response, error) {
@@ -67,8 +67,8 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	return response
 }
 
-// read reads a request into c, and finds the rule of its action, whose demands it meets. What is read so far serves for
-// the answer when it fails.
+// read reads a request into c, finds the rule of its action and checks the rule's requirements. If it fails, the error
+// response uses the parts of c that were already read.
 func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
 	to, err := rt.site.route(r)
 	if err == nil {
@@ -85,7 +85,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		return rule, err
 	}
 	rule, known := rt.rules[route{r.Method, to.rule}]
-	lenient := rule.ends || to.part // where to go next stops neither a sign-out nor an action of a plugin
+	lenient := rule.ends || to.part // a callback URL stops neither a sign-out nor an action of a plugin
 	if to.badQuery != nil && (!lenient || r.Method != http.MethodPost) {
 		return rule, to.badQuery
 	}
@@ -127,7 +127,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 			return rule, err
 		}
 	}
-	c.session = rt.sessions.present(&c.arrival) // it is not read yet
+	c.session = rt.sessions.present(&c.arrival) // read on first use
 	if rule.session {
 		err = c.session.settle(ctx)
 	}
@@ -145,29 +145,30 @@ func (rt *router) unknown(r *Request, part bool, rule, action string) error {
 // route is a method and an action.
 type route struct{ method, action string }
 
-// rule is what an action demands, and the function that does it.
+// rule contains the function of an action and its requirements.
 type rule struct {
 	act func(context.Context, *call) (*Response, error)
-	// csrf reports whether the request must repeat the CSRF token; nil: never.
+	// csrf reports whether the request must contain the CSRF token. If it is nil, no request must.
 	csrf func(*call) bool
-	// bare: the request needs no CSRF token.
+	// bare means that requests have no CSRF token.
 	bare bool
-	// opens: the answer sets the opening cookies.
+	// opens means that the response sets the initial cookies; see [call.opening].
 	opens bool
-	// browsing: the action goes on with what cookies keep of a sign-in, and takes no bearer token.
+	// browsing means that the action continues a sign-in with the cookies of a browser, so requests with a bearer token
+	// are rejected.
 	browsing bool
-	// session: the action reads the visitor's session.
+	// session means that the action reads the user's session.
 	session bool
-	// ends: the action ends something, and neither a malformed query nor an unusable callback URL stops it.
+	// ends means that the action ends something: neither a malformed query nor an unusable callback URL stops it.
 	ends bool
 }
 
 func always(*call) bool { return true }
 
-// ifForm: a callback that is a form of this site repeats the token.
+// ifForm reports whether a callback is a form of this site, which contains the CSRF token.
 func ifForm(c *call) bool { return c.flow != nil && c.flow.needsToken() }
 
-// newRouter makes the router of a configuration whose parts have been put together.
+// newRouter creates the router after all plugins are set up.
 func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
 	return &router{
 		site: a.site, pages: a.pages, sessions: a.sessions, byID: a.byID, passkeys: onlyPasskeys(a.providers),
@@ -175,7 +176,7 @@ func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
 	}
 }
 
-// newRules lists every action: the guards at one look. A name of core's actions is also in weburl.Reserved.
+// newRules lists all actions with their requirements. The names of core's actions are also in weburl.Reserved.
 func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]rule {
 	rules := map[route]rule{
 		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
@@ -200,13 +201,13 @@ func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]ru
 		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true, ends: true}
 	}
 	a.parts.addRules(rules, faults)
-	if a.site.csrf.policy.skip { // no token, by whatever method it is asked for
+	if a.site.csrf.policy.skip { // there is no token, with any method
 		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
 	}
 	return rules
 }
 
-// onlyPasskeys is the ID of the one provider for passkeys; empty where there are none or several.
+// onlyPasskeys returns the ID of the only passkey provider. It is empty if there are none or several.
 func onlyPasskeys(providers []*provider) (id string) {
 	for _, p := range providers {
 		if p.webauthn == nil {

@@ -6,23 +6,25 @@ import (
 	"slices"
 )
 
-// Route is a request that an [Auth] answers, for tools that list what an application offers.
+// Route describes a request that an [Auth] answers. It is for tools that list the routes of an application.
 type Route struct {
 	// Method is GET or POST.
 	Method string `json:"method"`
-	// Path begins with the base path, as the application sees it, and names the provider where the action has one.
+	// Path is the path as the application receives it. It begins with the base path and includes the provider if the
+	// action has one.
 	Path string `json:"path"`
-	// Part is the [Part] that has the action, as faults name it; empty: core has it.
+	// Part is the name of the plugin ([Part]) of the action, as in configuration errors. It is empty for actions of core.
 	Part string `json:"part,omitempty"`
-	// CSRF: the request repeats the CSRF token, or proves by Config.CSRF that it comes from this site.
+	// CSRF reports whether the request must contain the CSRF token or other proof accepted by Config.CSRF.
 	CSRF bool `json:"csrf"`
-	// Guards is how many guards are asked first; with one or more, visitors without a session are sent to sign in.
+	// Guards is the number of guards that run first. If there are any, users without a session are redirected to sign in.
 	Guards int `json:"guards"`
-	// Attempt is what is counted before the action runs; empty: nothing.
+	// Attempt is the rate limit that applies to the action. It is empty if there is none.
 	Attempt Attempt `json:"attempt,omitempty"`
 }
 
-// Routes lists the requests that the Auth answers, by path and method. One of [PerRequest] has none of its own.
+// Routes lists the requests that the Auth answers, sorted by path and method. It returns nil for an Auth made by
+// [PerRequest].
 func (a *Auth) Routes() []Route {
 	var all []Route
 	for at, rule := range a.router.rules {
@@ -47,7 +49,7 @@ func (a *Auth) Routes() []Route {
 	return all
 }
 
-// routesOf lists an action of core: once, or for each provider that it works with.
+// routesOf lists the routes of an action of core: one, or one for each provider that supports it.
 func routesOf(a *Auth, at route, rule rule) (all []Route) {
 	path := a.site.basePath + "/" + at.action
 	works := perProvider(at)
@@ -64,7 +66,8 @@ func routesOf(a *Auth, at route, rule rule) (all []Route) {
 	return all
 }
 
-// perProvider tells which providers an action works with; nil: its path names none.
+// perProvider returns a function that reports whether a provider supports an action. It returns nil if the action's
+// path names no provider.
 func perProvider(at route) func(*provider) bool {
 	oauth := func(p *provider) bool { return p.oauth != nil }
 	outside := func(p *provider) bool { return p.oauth != nil || p.email != nil }
@@ -83,7 +86,7 @@ func perProvider(at route) func(*provider) bool {
 	return nil
 }
 
-// action is the one of a part that a route belongs to; nil: none.
+// action returns the plugin action of a route, or nil.
 func (ps *parts) action(at route) *partAction {
 	for _, a := range ps.actions {
 		if a.Method == at.method && a.path() == at.action {
@@ -93,8 +96,8 @@ func (ps *parts) action(at route) *partAction {
 	return nil
 }
 
-// OAuthProviders are the OAuth and OpenID providers as New completed them from the environment and with defaults, in
-// order. They are copies, for tools that check or list them; endpoints that are discovered are empty.
+// OAuthProviders returns copies of the OAuth and OpenID Connect providers, completed from the environment and with
+// defaults, in the configured order. It is for tools that check or list them. Discovered endpoints are empty.
 func (a *Auth) OAuthProviders() []*OAuthProvider {
 	var all []*OAuthProvider
 	for _, p := range a.providers {
@@ -106,7 +109,7 @@ func (a *Auth) OAuthProviders() []*OAuthProvider {
 	return all
 }
 
-// EmailProviders are the e-mail providers as New completed them, in order; they are copies.
+// EmailProviders returns copies of the completed email providers, in the configured order.
 func (a *Auth) EmailProviders() []*EmailProvider {
 	var all []*EmailProvider
 	for _, p := range a.providers {

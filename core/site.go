@@ -16,38 +16,38 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// site is what reading a request needs of the configuration: addresses, cookies, and whose word counts. New decides it.
+// site contains the configuration needed to read a request: addresses, cookies and trust settings.
 type site struct {
-	// basePath is where the routes are as the application sees them. A proxy in front removes publicPath; browsers see
-	// publicBase.
+	// basePath is the path of the auth routes as the application receives them. A reverse proxy removes publicPath.
+	// publicBase is the path that browsers see.
 	basePath, publicPath, publicBase string
 
 	origins      weburl.Options
 	proxies      []netip.Prefix // Config.TrustedProxies
 	pinned       bool           // Config.URL names the origin
 	pinnedOrigin string
-	elsewhere    atomic.Bool              // the warning visited-elsewhere was given
-	nowhere      *place                   // of requests that are refused before their origin is known
-	last         atomic.Pointer[answered] // of the last request
+	elsewhere    atomic.Bool              // the warning visited-elsewhere was logged
+	nowhere      *place                   // the place of requests that are rejected before their origin is known
+	last         atomic.Pointer[answered] // the place of the last request
 
-	// cookieSets holds the cookies of http and https origins; both are the same when UseSecureCookies is set.
+	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
 	cookieSets [2]*cookieSet
 	secrets    []string
-	parts      *partPaths // nil without parts
+	parts      *partPaths // nil without plugins
 	csrf       csrfGuard
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
 	appSchemes []string                                                    // Config.AppSchemes, in lower case
 	rand       io.Reader
 	log        *reporter
-	audit      *auditor // nil: nobody listens
-	locales    *locales // nil: English
+	audit      *auditor // nil if nothing is audited
+	locales    *locales // nil means English
 	bearers    bool     // Session.Bearer
-	returns    bool     // providers send browsers back that have signed out
+	returns    bool     // providers redirect browsers back after a sign-out
 	trusted    []string // Config.TrustedOrigins
 	failures   *failures
 }
 
-// newSite settles where the routes are, which origins count, and what belongs to a request's origin.
+// newSite validates the settings for paths, origins and hosts.
 func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s := &site{
 		failures: newFailures(c.Now), proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log,
@@ -88,7 +88,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	return s
 }
 
-// placeOf settles what follows from an origin; the zero origin: that of a request which is refused.
+// placeOf returns the place of an origin. The zero origin is that of a rejected request.
 func (s *site) placeOf(at weburl.Origin) *place {
 	p := &place{at: at, origin: at.String()}
 	p.base, p.home = p.origin+s.publicBase, p.origin
@@ -106,8 +106,8 @@ func (s *site) placeOf(at weburl.Origin) *place {
 	return p
 }
 
-// boundTo derives from a secret the one of an audience, so that nothing which an Auth has sealed, signed or hashed is
-// good for an Auth of another audience. Without an audience the secret is used as it is, as Auth.js does.
+// boundTo derives the secret of an audience from a shared secret, so that data encrypted, signed or hashed for one
+// audience is invalid for another. Without an audience the secret is unchanged, as in Auth.js.
 func boundTo(audience, secret string) string {
 	if audience == "" {
 		return secret
@@ -117,8 +117,8 @@ func boundTo(audience, secret string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// cookieFamily begins the names of an Auth's cookies behind their prefix. Those of an audience are its own, so that
-// several Auths on one host do not overwrite each other's: a browser keeps one cookie of a name.
+// cookieFamily returns the start of an Auth's cookie names, without the security prefix. It depends on the audience, so
+// that several Auths on one host do not overwrite each other's cookies.
 func cookieFamily(audience string) string {
 	if audience == "" {
 		return "authjs."
