@@ -13,7 +13,7 @@ import (
 
 func bearers(c *core.Config) { c.Session.Bearer = true }
 
-// client is a visitor that keeps no cookies and presents the session of b as bearer token.
+// client returns a client without cookies that sends the session of b as a bearer token.
 func client(t *testing.T, a handler, b *browser) *browser {
 	t.Helper()
 	c := visit(t, a)
@@ -21,7 +21,7 @@ func client(t *testing.T, a handler, b *browser) *browser {
 	return c
 }
 
-// TestBearer reads the session that the header presents, wherever a session is read, and sets no cookie.
+// TestBearer reads the session in the header with each method that reads a session, and sets no cookie.
 func TestBearer(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -31,7 +31,7 @@ func TestBearer(t *testing.T) {
 			b := signedIn(t, a, "1")
 			other := signedIn(t, a, "2")
 			c := client(t, a, b)
-			c.cookies = other.cookies // the header counts
+			c.cookies = other.cookies // the header takes precedence
 			v := a.Visit(t.Context(), c.request("GET", "/page", "", ""))
 			session, err := v.Session()
 			h := answerOf(v)
@@ -55,7 +55,7 @@ func TestBearer(t *testing.T) {
 				r.Header.Get("Www-Authenticate") != "" {
 				t.Errorf("GET session answers %s with %v, %v", r.Body, r.Header, r.Cookies)
 			}
-			c.header.Set("Accept", "text/html") // no page leads a program anywhere
+			c.header.Set("Accept", "text/html") // a program is never redirected to a page
 			if r := c.post("/auth/signout", nil); r.Err != nil || len(r.Cookies) > 0 {
 				t.Errorf("sign-out without a CSRF token: %d, %v, cookies %v", r.Status, r.Err, r.Cookies)
 			}
@@ -67,7 +67,7 @@ func TestBearer(t *testing.T) {
 	}
 }
 
-// checkInvalid asks with a token that is none: nobody is signed in, by no cookie either, and the client is told.
+// checkInvalid sends an invalid token. No user may be signed in, not even by a cookie, and the response must say why.
 func checkInvalid(t *testing.T, a *app, c *browser, status int, code string) {
 	t.Helper()
 	want := `Bearer realm="https://app.test", error="` + code + `"`
@@ -90,7 +90,7 @@ func checkInvalid(t *testing.T, a *app, c *browser, status int, code string) {
 	}
 }
 
-// TestBearerThatIsNone presents what is no token, beside the cookie of a good session, which does not count.
+// TestBearerThatIsNone sends an invalid token together with the cookie of a valid session, which must not count.
 func TestBearerThatIsNone(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -151,7 +151,7 @@ func TestBearerThatIsNone(t *testing.T) {
 	}
 }
 
-// TestBearerSwitchedOff: the header means nothing, and a cookie beside it everything.
+// TestBearerSwitchedOff: the header is ignored, and the cookie counts.
 func TestBearerSwitchedOff(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) { c.Session.UpdateAge = core.Always })
@@ -173,8 +173,8 @@ func TestBearerSwitchedOff(t *testing.T) {
 	}
 }
 
-// TestBearerWithPassword: a header of another scheme is not for us, such as the password of a server in front or a
-// scheme that begins like ours. The cookie counts, with all that it takes.
+// TestBearerWithPassword: a header with another scheme is ignored, for example the password of a proxy, or a scheme
+// whose name starts with Bearer. The cookie counts, including its CSRF check.
 func TestBearerWithPassword(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT, bearers)
@@ -193,8 +193,8 @@ func TestBearerWithPassword(t *testing.T) {
 	}
 }
 
-// TestBearerRenewed asks GET session, whose answer has the token to go on with: under the jwt strategy a new one, under
-// the database strategy the same, whose record has a later end.
+// TestBearerRenewed sends GET session. The response has the new token: a renewed one under StrategyJWT, and the same
+// one with a later expiry under StrategyDatabase.
 func TestBearerRenewed(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -223,8 +223,7 @@ func TestBearerRenewed(t *testing.T) {
 	}
 }
 
-// TestBearerSignsNobodyIn: what goes on with cookies takes no bearer token, and a session that is made is one of
-// cookies.
+// TestBearerSignsNobodyIn: sign-ins need cookies and refuse a bearer token, and NewSession returns cookies.
 func TestBearerSignsNobodyIn(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT, bearers)
@@ -248,8 +247,8 @@ func TestBearerSignsNobodyIn(t *testing.T) {
 	}
 }
 
-// TestBearerSignsNobodyInAtParts: the sign-ins of parts, and those that a gate has held, take no bearer token either,
-// and are not used up by one.
+// TestBearerSignsNobodyInAtParts: sign-ins of plugins and pending sign-ins refuse a bearer token as well, and such a
+// request does not use up a pending sign-in.
 func TestBearerSignsNobodyInAtParts(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -283,7 +282,7 @@ func TestBearerSignsNobodyInAtParts(t *testing.T) {
 			refused("/auth/come-in", nil)
 			authorization := c.header.Get("Authorization")
 			c.header.Del("Authorization")
-			c.submit("/auth/come-in", nil) // the gate holds it
+			c.submit("/auth/come-in", nil) // the gate makes it a pending sign-in
 			c.header.Set("Authorization", authorization)
 			refused("/auth/toyfactor", code)
 			if n := len(h.people.sessions); n != before {

@@ -12,8 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// setOfAll are the cookies that a browser is given on its way through all flows, by the field of CookiesConfig, as
-// options of one kind make them.
+// setOfAll returns the cookies that all flows set in a browser, by the field of CookiesConfig, with the given options.
 func setOfAll(t *testing.T, option func(field string) core.CookieOptions) map[string]core.Cookie {
 	t.Helper()
 	w := newTown(t, power{true, true, true, true}, core.StrategyJWT, func(c *core.Config) {
@@ -53,7 +52,7 @@ func setOfAll(t *testing.T, option func(field string) core.CookieOptions) map[st
 	return set
 }
 
-// TestEveryCookieTakesItsOptions sets each option on each cookie. The others keep their default.
+// TestEveryCookieTakesItsOptions sets each option on each cookie. The other cookies keep their default.
 func TestEveryCookieTakesItsOptions(t *testing.T) {
 	t.Parallel()
 	defaults := setOfAll(t, func(string) core.CookieOptions { return core.CookieOptions{} })
@@ -100,7 +99,8 @@ func TestEveryCookieTakesItsOptions(t *testing.T) {
 	}
 }
 
-// TestNamesWithPrefixes: a name of one's own with a prefix needs no second option, and none that the prefix forbids.
+// TestNamesWithPrefixes: a custom name with a prefix sets the attributes that the prefix needs. An option that the
+// prefix forbids is an error.
 func TestNamesWithPrefixes(t *testing.T) {
 	t.Parallel()
 	authorize := func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }

@@ -12,14 +12,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// countedRows are session rows that count look-ups, and fail on demand.
+// countedRows is a store of sessions that counts lookups and fails on demand.
 type countedRows struct {
 	*sessionRows
 	lookUps int
-	down    int // how many more look-ups fail
+	down    int // the number of lookups that fail from now on
 }
 
-// UserByAccount knows no account.
+// UserByAccount finds no account.
 func (s *countedRows) UserByAccount(context.Context, string, string) (*core.User, error) {
 	return nil, store.ErrNotFound
 }
@@ -33,7 +33,7 @@ func (s *countedRows) SessionAndUser(ctx context.Context, token string) (*store.
 	return s.sessionRows.SessionAndUser(ctx, token)
 }
 
-// planted is an Auth, a good session in it, and others that are none.
+// planted is an Auth with a valid session and several invalid ones.
 type planted struct {
 	*app
 	store                    *countedRows
@@ -70,7 +70,7 @@ func newPlanted(t *testing.T, strategy core.Strategy) *planted {
 	return p
 }
 
-// cookies spells a Cookie header: GOOD, ENDED, UNKNOWN and the halves BIG0, BIG1 are tokens, N is the name.
+// cookies returns a Cookie header. GOOD, ENDED, UNKNOWN and the halves BIG0 and BIG1 are tokens, and N is the name.
 func (p *planted) cookies(header string) string {
 	pairs := []string{"GOOD", p.good, "ENDED", p.ended, "UNKNOWN", p.revoke, "N", sessionCookie}
 	if p.big != "" {
@@ -79,8 +79,8 @@ func (p *planted) cookies(header string) string {
 	return strings.NewReplacer(pairs...).Replace(header)
 }
 
-// TestSessionBesidePlantedCookies sends cookies of the session's exact name beside the real one, as browsers do when a
-// neighbouring subdomain sets some for a longer path: the session goes on, and nothing of it is expired.
+// TestSessionBesidePlantedCookies sends additional cookies with the exact name of the session cookie, as browsers do if
+// a sibling subdomain has set one for a longer path. The session continues, and its cookies are not cleared.
 func TestSessionBesidePlantedCookies(t *testing.T) {
 	t.Parallel()
 	both := []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
@@ -141,11 +141,11 @@ func TestSessionBesidePlantedCookies(t *testing.T) {
 	}
 }
 
-// TestPlantedCookiesDuringAnOutage answers 500 and expires nothing while the store cannot say which of two cookies is
-// good.
+// TestPlantedCookiesDuringAnOutage: while the store cannot say which of two cookies is valid, the response is status
+// 500 and clears no cookie.
 func TestPlantedCookiesDuringAnOutage(t *testing.T) {
 	t.Parallel()
-	for _, fails := range []int{1, 100} { // look-ups from the first
+	for _, fails := range []int{1, 100} { // counted from the first lookup
 		p := newPlanted(t, core.StrategyDatabase)
 		p.store.down = fails
 		b := visit(t, p)
@@ -162,7 +162,7 @@ func TestPlantedCookiesDuringAnOutage(t *testing.T) {
 	}
 }
 
-// TestNewSessionBesidePlantedCookies replaces the session that the browser had, whichever cookie of the name holds it.
+// TestNewSessionBesidePlantedCookies replaces the session of the browser, whichever of the cookies contains it.
 func TestNewSessionBesidePlantedCookies(t *testing.T) {
 	t.Parallel()
 	p := newPlanted(t, core.StrategyDatabase)
@@ -176,7 +176,8 @@ func TestNewSessionBesidePlantedCookies(t *testing.T) {
 	}
 }
 
-// TestSignOutBesidePlantedCookies ends every session that the request brought: the browser would go on with another.
+// TestSignOutBesidePlantedCookies ends every session in the request. Otherwise the browser would continue with another
+// one.
 func TestSignOutBesidePlantedCookies(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -205,9 +206,9 @@ func TestSignOutBesidePlantedCookies(t *testing.T) {
 	}
 }
 
-// TestPlantedSessionDoesNotLend plants check cookies together with the session under which they were made, one that is
-// over. The flow must not count as begun by the visitor whose session stands behind it: the planter's account would be
-// linked to them.
+// TestPlantedSessionDoesNotLend plants check cookies together with the ended session that they were created for. The
+// flow must not count as started by the user of the valid session in the request. Otherwise the attacker's account
+// would be linked to that user.
 func TestPlantedSessionDoesNotLend(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -232,8 +233,8 @@ func TestPlantedSessionDoesNotLend(t *testing.T) {
 	}
 }
 
-// TestStrayChunks clears chunks whose first is missing, as a token that cannot be read: they would travel with every
-// request.
+// TestStrayChunks clears chunks without a first chunk, like a token that cannot be read. Otherwise the browser would
+// send them with every request.
 func TestStrayChunks(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestSessionGrowsAndShrinks re-issues a session of other sizes. What the browser holds afterwards is the
-// session and nothing stale.
+// TestSessionGrowsAndShrinks renews a session with other sizes. Afterwards the browser has the session and no leftover
+// chunk.
 func TestSessionGrowsAndShrinks(t *testing.T) {
 	t.Parallel()
 	size := 0
@@ -47,7 +47,7 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 			t.Errorf("size %d: the browser holds %d cookies, want %d", row.size, held, row.cookies)
 		}
 	}
-	size = 60000 // more than the chunks may hold
+	size = 60000 // more than fits into all chunks
 	other := visit(t, a)
 	r := other.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	for _, c := range r.Cookies {
@@ -60,7 +60,7 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 	}
 }
 
-// TestCookieAttributes looks at every cookie of the flows.
+// TestCookieAttributes checks every cookie of the flows.
 func TestCookieAttributes(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{
@@ -95,9 +95,9 @@ func TestCookieAttributes(t *testing.T) {
 	}
 }
 
-// TestCookieAttributesElsewhere looks at the flows in which they differ: plain http, answers by a cross-site POST,
-// sessions in chunks and in a store, and cookies that are cleared. What clears a cookie repeats its attributes, as
-// browsers match on them.
+// TestCookieAttributesElsewhere checks the flows with other attributes: plain http, form_post callbacks, sessions in
+// chunks and in a store, and cookies that are cleared. A cookie is cleared with the same attributes, because browsers
+// match them.
 func TestCookieAttributesElsewhere(t *testing.T) {
 	t.Parallel()
 	post := (&service{}).provider("post", core.CheckState, core.CheckPKCE, core.CheckNonce)
@@ -121,7 +121,7 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			config.URL, config.Store, size = row.origin, row.store, 9000
 			if row.store != nil {
-				config.Session.Strategy = core.StrategyDatabase // the callback is for the others
+				config.Session.Strategy = core.StrategyDatabase // the callback is for the other rows
 			}
 			a := newApp(t, config)
 			b := visit(t, a)
@@ -182,7 +182,7 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 	}
 }
 
-// TestCookieConfiguration configures cookies that browsers drop or that get into each other's way.
+// TestCookieConfiguration configures cookies that browsers would drop, or that conflict with each other.
 func TestCookieConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, cookies := range map[string]core.CookiesConfig{
@@ -217,7 +217,7 @@ func TestCookieConfiguration(t *testing.T) {
 	}
 }
 
-// TestCookieHeaders sends session cookies whole, in chunks, beside strangers and broken.
+// TestCookieHeaders sends session cookies whole, in chunks, next to unrelated cookies, and malformed.
 func TestCookieHeaders(t *testing.T) {
 	t.Parallel()
 	type payload struct {
@@ -302,7 +302,7 @@ func TestCookieHeaders(t *testing.T) {
 	}
 }
 
-// stateOf is the state parameter of an authorization request.
+// stateOf returns the state parameter of an authorization request.
 func stateOf(r *core.Response) string {
 	_, state, _ := strings.Cut(r.Redirect, "state=")
 	state, _, _ = strings.Cut(state, "&")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestDataThatCameMeanwhile: a visitor who has found an old copy loads nothing when another one has loaded a new copy
-// since, and was done before the first could have joined.
+// TestDataThatCameMeanwhile: a request that has found an outdated copy does not load the data if another request has
+// loaded it in the meantime.
 func TestDataThatCameMeanwhile(t *testing.T) {
 	t.Parallel()
 	clock := time.Unix(1_700_000_000, 0)
@@ -23,7 +23,7 @@ func TestDataThatCameMeanwhile(t *testing.T) {
 	k.copies.Now = func() time.Time { return clock }
 	k.outdated.Now = k.copies.Now
 	var meanwhile func()
-	k.now = func() time.Time { // a visitor looks at it who has found a copy
+	k.now = func() time.Time { // another request loads the data just after the first has found the outdated copy
 		if do := meanwhile; do != nil {
 			meanwhile = nil
 			do()

@@ -16,16 +16,16 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// staff is what an application might know of its users.
+// staff is an example of an application's data.
 type staff struct {
 	Role string `json:"role"`
 	Pad  string `json:"pad,omitempty"`
 }
 
-// Roles are those of a guard.
+// Roles returns the roles for core.Role.
 func (s staff) Roles() []string { return []string{s.Role} }
 
-// registry is where an application keeps it.
+// registry is where the application stores the data.
 type registry struct {
 	mu    sync.Mutex
 	role  string
@@ -46,7 +46,7 @@ func (r *registry) load(_ context.Context, u *core.User) (staff, error) {
 	return staff{r.role, strings.Repeat("x", r.pad)}, nil
 }
 
-// reads is a page that asks for the data; it keeps the cookies of the answer.
+// reads requests a page that uses the data, and stores the cookies of the response.
 func reads[T any](b *browser, d *core.Data[T], guards ...core.Guard) (data T, status int, err error) {
 	b.t.Helper()
 	v := b.auth.Visit(b.t.Context(), b.request("GET", "/page", "", ""))
@@ -58,7 +58,7 @@ func reads[T any](b *browser, d *core.Data[T], guards ...core.Guard) (data T, st
 	return data, status, err
 }
 
-// TestDataOfASession takes a role away: it is gone within For, and at once after Refresh.
+// TestDataOfASession removes a role. The change takes effect within For, and immediately after Refresh.
 func TestDataOfASession(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -102,7 +102,7 @@ func TestDataOfASession(t *testing.T) {
 	}
 }
 
-// TestDataIsNotTheVisitors: neither posted data nor a jwt callback reach it.
+// TestDataIsNotTheVisitors: neither posted data nor a jwt callback can change the data.
 func TestDataIsNotTheVisitors(t *testing.T) {
 	t.Parallel()
 	r := &registry{role: "guest"}
@@ -137,8 +137,8 @@ func TestDataIsNotTheVisitors(t *testing.T) {
 	}
 }
 
-// TestPlantedDataWhileNoneCanBeLoaded: what a jwt callback plants while Load fails, at the sign-in or later, is no copy
-// afterwards either.
+// TestPlantedDataWhileNoneCanBeLoaded: a value that a jwt callback sets while Load fails, at the sign-in or later, is
+// never used as a copy.
 func TestPlantedDataWhileNoneCanBeLoaded(t *testing.T) {
 	t.Parallel()
 	for name, planted := range map[string]bool{"at the sign-in": true, "later": false} {
@@ -179,7 +179,7 @@ func TestPlantedDataWhileNoneCanBeLoaded(t *testing.T) {
 	}
 }
 
-// TestDataThatCannotBeLoaded: the session goes on, and what needs the data fails closed.
+// TestDataThatCannotBeLoaded: the session stays valid, and everything that needs the data fails closed.
 func TestDataThatCannotBeLoaded(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -247,7 +247,7 @@ func TestDataSizes(t *testing.T) {
 	}
 }
 
-// TestDataIsLoadedOnce has many requests of a user ask at once, with a Refresh while the data is being loaded.
+// TestDataIsLoadedOnce sends many concurrent requests of a user, with a Refresh while the data is being loaded.
 func TestDataIsLoadedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -272,7 +272,7 @@ func TestDataIsLoadedOnce(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if err := d.Refresh(t.Context(), "1"); err != nil { // what is being loaded is old by now
+		if err := d.Refresh(t.Context(), "1"); err != nil { // invalidates the load in progress
 			t.Error(err)
 		}
 		close(goOn)
@@ -283,7 +283,7 @@ func TestDataIsLoadedOnce(t *testing.T) {
 	})
 }
 
-// TestRefreshReachesOtherProcesses where Session.Revocation is on, within Every.
+// TestRefreshReachesOtherProcesses: with Session.Revocation, within Revocation.Every.
 func TestRefreshReachesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestRefreshReachesOtherProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		elapse(6 * time.Second)
-		for range 2 { // a request that finds half of Every over starts the poll
+		for range 2 { // a request after half of Every starts the poll
 			_, _, _ = reads(b.at(two), there)
 			synctest.Wait()
 		}
@@ -313,7 +313,7 @@ func TestRefreshReachesOtherProcesses(t *testing.T) {
 	})
 }
 
-// TestDataRoundTrip: what Load returns is what handlers get.
+// TestDataRoundTrip: handlers get the value that Load returned.
 func TestDataRoundTrip(t *testing.T) {
 	t.Parallel()
 	type all struct {
@@ -427,8 +427,8 @@ func TestAnyAndAll(t *testing.T) {
 	}
 }
 
-// TestDataOfAnotherSubject: an administrator acts as customers, because the jwt callback changes the subject of the
-// token. The data of a session is that of its subject, although the token has a copy of the data of another user.
+// TestDataOfAnotherSubject: an administrator acts as a customer, because the jwt callback changes the subject of the
+// token. The session must have the data of its subject, although the token has a copy of another user's data.
 func TestDataOfAnotherSubject(t *testing.T) {
 	t.Parallel()
 	d := &core.Data[staff]{Load: func(_ context.Context, u *core.User) (staff, error) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestDataKeepsItsType builds a package that takes the data of sessions for another type: each line that does is an
-// error of the compiler, and no other line is.
+// TestDataKeepsItsType compiles a package that uses session data as a value of another type. Each such line, and no
+// other, must be a compiler error.
 func TestDataKeepsItsType(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/mistyped/mistyped.go"

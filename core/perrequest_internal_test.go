@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestPerRequestMemoryIsBounded chooses an Auth of its own for each request, as an application does that builds one
-// each time.
+// TestPerRequestMemoryIsBounded returns a new Auth for each request, like an application that creates one each time.
 func TestPerRequestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	made, err := New(Config{

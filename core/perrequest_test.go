@@ -17,8 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestAudienceKeepsAuthsApart presents what one Auth issued to another with the same secret: session tokens of both
-// strategies, CSRF tokens and bearer tokens are good at their own audience alone.
+// TestAudienceKeepsAuthsApart sends session tokens of both strategies, CSRF tokens and bearer tokens to another Auth
+// with the same secret. They are valid for their own audience only.
 func TestAudienceKeepsAuthsApart(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -64,7 +64,7 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 				if b.csrf() != token {
 					t.Error("the other Auth has overwritten a cookie")
 				}
-				for name, value := range b.cookies { // as if they had been renamed
+				for name, value := range b.cookies { // under the cookie names of the other Auth
 					b.cookies[strings.Replace(name, "authjs.", family(row.second), 1)] = value
 				}
 				if s, err := second.Visit(t.Context(), b.pageRequest()).Session(); err != nil || (s != nil) != row.shared {
@@ -84,7 +84,7 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 	}
 }
 
-// family begins the names of an audience's cookies.
+// family returns the prefix of the cookie names of an audience.
 func family(audience string) string {
 	if audience == "" {
 		return "authjs."
@@ -93,7 +93,7 @@ func family(audience string) string {
 	return fmt.Sprintf("authjs.%x.", sum[:4])
 }
 
-// TestPerRequestWarnsOfSharedSessions hands over Auths that do and do not accept each other's sessions.
+// TestPerRequestWarnsOfSharedSessions returns Auths that accept each other's sessions, and Auths that do not.
 func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 	t.Parallel()
 	store, secret := newSessionRows(), []core.Secret{"another-secret-of-more-than-32-bytes"}
@@ -125,21 +125,21 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 				visit(t, tenants).get("/auth/csrf")
 			}
 			got := strings.Count(auths[0].log.String()+auths[1].log.String(), "shared-sessions")
-			if want := map[bool]int{true: 2}[row.warned]; got != want { // message and code of one line
+			if want := map[bool]int{true: 2}[row.warned]; got != want { // message and code in one line
 				t.Errorf("warned %d times, want %d: %s%s", got, want, auths[0].log, auths[1].log)
 			}
 		})
 	}
 }
 
-// lockedStore is a store that is told apart from another by what it holds, and holds what Go cannot compare.
+// lockedStore is a store that cannot be compared with ==.
 type lockedStore struct {
 	core.Store
 	store.SessionStore
 	parts any
 }
 
-// TestPerRequestOfStoresThatCannotBeCompared hands over Auths whose stores panic when they are compared.
+// TestPerRequestOfStoresThatCannotBeCompared returns Auths whose stores panic when they are compared.
 func TestPerRequestOfStoresThatCannotBeCompared(t *testing.T) {
 	t.Parallel()
 	rows := newSessionRows()
@@ -160,8 +160,7 @@ func TestPerRequestOfStoresThatCannotBeCompared(t *testing.T) {
 	}
 }
 
-// TestPerRequestFaults asks every entry while the function that chooses fails, or chooses an Auth that answers
-// elsewhere.
+// TestPerRequestFaults calls every entry while choose fails, or returns an Auth with another base path.
 func TestPerRequestFaults(t *testing.T) {
 	t.Parallel()
 	fit, elsewhere := newApp(t, core.Config{}), newApp(t, core.Config{BasePath: "/api/auth"})
@@ -210,7 +209,7 @@ func TestPerRequestFaults(t *testing.T) {
 	}
 }
 
-// TestPerRequestEntries takes one visitor through every entry of two tenants, each known by its host.
+// TestPerRequestEntries calls every entry for two tenants, which are selected by host.
 func TestPerRequestEntries(t *testing.T) {
 	t.Parallel()
 	tenants := map[string]*app{}
@@ -261,7 +260,7 @@ func TestPerRequestEntries(t *testing.T) {
 	}
 }
 
-// TestPerRequestHasNoConfiguration calls the methods that get no request.
+// TestPerRequestHasNoConfiguration calls the methods without a request.
 func TestPerRequestHasNoConfiguration(t *testing.T) {
 	t.Parallel()
 	a := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, nil })
@@ -275,7 +274,7 @@ func TestPerRequestHasNoConfiguration(t *testing.T) {
 	}
 }
 
-// TestSharedSessionsAreLogged: of two Auths of one application with one secret each accepts the sessions of the other.
+// TestSharedSessionsAreLogged: two Auths of one application with the same secret accept each other's sessions.
 func TestSharedSessionsAreLogged(t *testing.T) {
 	t.Parallel()
 	store := newSessionRows()

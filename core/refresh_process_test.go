@@ -10,12 +10,12 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestRefreshOfAnotherPerson gets an ID token with a refresh, which has to be about the person of the account (OpenID
-// Connect Core section 12.2). What is refused is not stored.
+// TestRefreshOfAnotherPerson gets an ID token with a refresh. It must have the subject of the account (OpenID Connect
+// Core section 12.2). Otherwise nothing is stored.
 func TestRefreshOfAnotherPerson(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name, id, earlier string // the subject of the account, and of its earlier ID token
+		name, id, earlier string // the subject of the account and of its earlier ID token
 		good              bool
 	}{
 		{"the account's", "u1", "", true},
@@ -48,14 +48,14 @@ func TestRefreshOfAnotherPerson(t *testing.T) {
 	}
 }
 
-// TestRefreshByTwoProcesses refreshes in another process between the look at the store and the request: the provider
-// refuses the spent token, and what the other has stored is taken where it lasts.
+// TestRefreshByTwoProcesses refreshes in another process between the store lookup and the request. The provider refuses
+// the used refresh token. Then the tokens that the other process has stored are returned, if they are valid.
 func TestRefreshByTwoProcesses(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
-		lasts time.Duration // the token that the other process has stored; 0: it has stored none
-		down  bool          // the provider does not refuse, it fails
+		lasts time.Duration // lifetime of the token that the other process has stored; 0: none stored
+		down  bool          // the provider is unavailable instead
 		good  bool
 	}{
 		{"stored in between", time.Hour, false, true},

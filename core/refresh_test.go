@@ -16,12 +16,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// rotation is a token endpoint that gives a new refresh token for the one it gave last, and refuses all others.
+// rotation is a token endpoint that returns a new refresh token each time and accepts only the latest one.
 type rotation struct {
 	mu    sync.Mutex
 	valid string
 	calls []url.Values
-	// hold delays answers until it is closed; answer, when set, replaces them.
+	// hold delays responses until it is closed. answer, if not nil, replaces the response.
 	hold   chan struct{}
 	answer func(*http.Request) (int, string)
 }
@@ -51,7 +51,7 @@ func (s *rotation) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (s *rotation) seen() []url.Values { s.mu.Lock(); defer s.mu.Unlock(); return s.calls }
 
-// app returns an Auth of that provider and an account whose access token ends in half a minute.
+// app returns an Auth with that provider, and an account whose access token expires in half a minute.
 func (s *rotation) app(t *testing.T, store core.Store) (*app, *core.Account) {
 	jwt := core.SessionConfig{Strategy: core.StrategyJWT}
 	a := newApp(t, core.Config{Store: store, Session: jwt, Providers: []core.Provider{&core.OAuthProvider{
@@ -155,8 +155,8 @@ func TestRefreshKeepsTheOldToken(t *testing.T) {
 	}
 }
 
-// TestRefreshKeepsRotatedTokens: the response to a refresh has the only copy of the new refresh token. No optional
-// member loses it.
+// TestRefreshKeepsRotatedTokens: only the refresh response has the new refresh token. No optional member of the
+// response may lose it.
 func TestRefreshKeepsRotatedTokens(t *testing.T) {
 	t.Parallel()
 	for _, member := range []string{
@@ -221,7 +221,7 @@ func TestRefreshErrors(t *testing.T) {
 			if len(s.seen()) != row.calls {
 				t.Errorf("%d calls", len(s.seen()))
 			}
-			if row.calls > 0 { // a failure is not believed for long
+			if row.calls > 0 { // a failure is not remembered for long
 				_, _ = a.Refresh(t.Context(), account)
 				if len(s.seen()) != 2 {
 					t.Errorf("a later call did not ask again")
@@ -231,7 +231,7 @@ func TestRefreshErrors(t *testing.T) {
 	}
 }
 
-// oneAccount is a store of one account.
+// oneAccount is a store with one account.
 type oneAccount struct {
 	core.Store
 	store.AccountStore
@@ -269,13 +269,13 @@ func TestRefreshStores(t *testing.T) {
 		t.Fatalf("%v; stored %q", err, string(store.account.RefreshToken))
 	}
 
-	// Another process with the old account, and no memory of the refresh.
+	// Another process with the old account, without the result in memory.
 	other, _ := s.app(t, store)
 	if fresh, err = other.Refresh(t.Context(), account); err != nil || fresh.AccessToken != "a2" || len(s.seen()) != 1 {
 		t.Errorf("another process: %v, %d calls", err, len(s.seen()))
 	}
 
-	// The store fails after the provider has spent the token.
+	// The store fails after the refresh token was used.
 	other.clock.Advance(2 * time.Hour)
 	store.fails = true
 	if _, err := other.Refresh(t.Context(), fresh); err == nil || !strings.Contains(err.Error(), "store") {
@@ -299,7 +299,8 @@ func (s *fragile) UpdateAccount(ctx context.Context, a *core.Account) error {
 	return s.oneAccount.UpdateAccount(ctx, a)
 }
 
-// TestRefreshSurvivesPanics keeps tokens for the next caller where the store panics: the old ones are spent.
+// TestRefreshSurvivesPanics: if the store panics, the next caller gets the new tokens, because the old ones are used
+// up.
 func TestRefreshSurvivesPanics(t *testing.T) {
 	s, store := &rotation{valid: "r1"}, &fragile{}
 	a, account := s.app(t, store)
@@ -313,7 +314,7 @@ func TestRefreshSurvivesPanics(t *testing.T) {
 	}
 }
 
-// TestRefreshesAreBounded asks for more accounts at once than are refreshed at once.
+// TestRefreshesAreBounded requests more concurrent refreshes than are allowed.
 func TestRefreshesAreBounded(t *testing.T) {
 	const atOnce = 1000
 	s := &rotation{hold: make(chan struct{}), answer: func(*http.Request) (int, string) {

@@ -8,7 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestRevocationAge: the age begins with the first visitor, grows while nobody comes, and is small again after a visit.
+// TestRevocationAge: the age starts with the first request, grows while there are no requests, and is small again after
+// a request.
 func TestRevocationAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// BenchmarkRevocation reads the session of a page request of the jwt strategy: without facts, with Session.Revocation,
-// and when a million sessions have ended.
+// BenchmarkRevocation reads the session of a page request under StrategyJWT: without facts, with Session.Revocation,
+// and with a million ended sessions.
 func BenchmarkRevocation(b *testing.B) {
 	for _, row := range []struct {
 		name  string
@@ -65,7 +65,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// fillLog writes the log of that many ended sessions.
+// fillLog writes a log of n ended sessions.
 func fillLog(b *testing.B, h house, n int) {
 	b.Helper()
 	until := strconv.FormatInt(time.Now().AddDate(0, 0, 30).Unix(), 36)
@@ -91,7 +91,7 @@ func fillLog(b *testing.B, h house, n int) {
 	}
 }
 
-// awaitLog waits until a process that has just begun has read the log.
+// awaitLog waits until a new process has read the log.
 func awaitLog(b *testing.B, a *core.Auth, on bool) (first time.Duration) {
 	b.Helper()
 	if !on {
@@ -103,7 +103,7 @@ func awaitLog(b *testing.B, a *core.Auth, on bool) (first time.Duration) {
 		b.Fatal(s, err)
 	}
 	first = time.Since(begun)
-	elapse(3 * time.Second) // the poll may go on beside it
+	elapse(3 * time.Second) // the poll may continue in the background
 	return first
 }
 

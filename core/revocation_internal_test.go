@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// BenchmarkRevocationCheck is what Session.Revocation asks of each request: whether one session is among a million that
-// have ended.
+// BenchmarkRevocationCheck measures the lookup of one session among a million ended sessions.
 func BenchmarkRevocationCheck(b *testing.B) {
 	r := &revocations{every: time.Hour, now: time.Now, ended: map[[16]byte]int64{}, users: map[string]userEnd{"2": {}}}
 	for i := range uint64(1_000_000) {

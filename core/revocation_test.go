@@ -19,7 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// process is an Auth of the jwt strategy whose sessions can be ended, with randomness and a clock of its own.
+// process returns an Auth under StrategyJWT with Session.Revocation, its own random source and its own clock.
 func process(t testing.TB, s core.Store, ahead time.Duration, change ...func(*core.Config)) *core.Auth {
 	t.Helper()
 	c := core.Config{
@@ -38,10 +38,10 @@ func process(t testing.TB, s core.Store, ahead time.Duration, change ...func(*co
 	return a
 }
 
-// at is the browser at another process.
+// at makes the browser use another process.
 func (b *browser) at(a handler) *browser { b.auth = a; return b }
 
-// TestRevocation ends sessions in one of two processes: there at once, in the other within Every.
+// TestRevocation ends sessions in one of two processes. They end immediately there, and within Every in the other.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, a *core.Auth, b *browser){
@@ -75,7 +75,7 @@ func TestRevocation(t *testing.T) {
 					here, there := process(t, h, 0), process(t, h, ahead)
 					b, other := signedIn(t, here, "1"), signedIn(t, here, "2")
 					elapse(16 * time.Second)
-					if ahead < 0 { // tokens are not good before they are issued
+					if ahead < 0 { // tokens are not valid before they are issued
 						b, other = signedIn(t, there, "1"), signedIn(t, there, "2")
 					}
 					if b.at(there).session() == nil || b.at(here).session() == nil {
@@ -96,7 +96,7 @@ func TestRevocation(t *testing.T) {
 	}
 }
 
-// TestRevocationReachesOtherProcesses checks the bound, for visitors who come often and for one who comes at its end.
+// TestRevocationReachesOtherProcesses checks the limit with frequent requests, and with one request at its end.
 func TestRevocationReachesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	for name, every := range map[string]time.Duration{
@@ -130,8 +130,8 @@ func TestRevocationReachesOtherProcesses(t *testing.T) {
 	}
 }
 
-// TestRevocationModel does at random what users and applications do, at three processes whose clocks differ, and holds
-// the sessions against a model: a session that was ended is refused within Every, and no other is.
+// TestRevocationModel runs random operations on three processes whose clocks differ, and compares the sessions with a
+// model. An ended session must be refused within Every, and no other session may be.
 func TestRevocationModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -157,7 +157,7 @@ type model struct {
 type modelSession struct {
 	*browser
 	user, id string
-	ended    time.Time // zero: it has not
+	ended    time.Time // zero: not ended
 	by       int
 }
 
@@ -218,7 +218,7 @@ func (m *model) step() {
 	})
 }
 
-// look visits a process with a session.
+// look sends a request with a session to a random process.
 func (m *model) look(s *modelSession) {
 	at := m.rand.IntN(len(m.processes))
 	kept := s.cookies[sessionCookie]
@@ -234,7 +234,7 @@ func (m *model) look(s *modelSession) {
 	}
 }
 
-// TestRevocationWithoutTheStore takes the store away for ten minutes.
+// TestRevocationWithoutTheStore makes the store unavailable for ten minutes.
 func TestRevocationWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	for _, strict := range []bool{false, true} {
@@ -251,7 +251,7 @@ func TestRevocationWithoutTheStore(t *testing.T) {
 				}
 				thief := *gone
 				thief.cookies = map[string]string{sessionCookie: gone.cookies[sessionCookie]}
-				gone.submit("/auth/signout", nil) // cannot be written down, and holds here
+				gone.submit("/auth/signout", nil) // not in the log, but it ends the session in this process
 				calls, begun := h.calls["Record"], time.Now()
 				for range 600 {
 					elapse(time.Second)
@@ -279,7 +279,7 @@ func TestRevocationWithoutTheStore(t *testing.T) {
 	}
 }
 
-// TestRevocationSurvivesProcesses begins a process behind many pages of the log.
+// TestRevocationSurvivesProcesses starts a process when the log has many pages.
 func TestRevocationSurvivesProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -315,14 +315,14 @@ func TestRevocationSurvivesProcesses(t *testing.T) {
 		if signedIn(t, process(t, h, 0), "2").session() == nil {
 			t.Error("a new session is refused")
 		}
-		elapse(32 * 24 * time.Hour) // what has ended is forgotten with the tokens
+		elapse(32 * 24 * time.Hour) // entries are deleted when their tokens have expired
 		if signedIn(t, here, "1").session() == nil {
 			t.Error("a new session is refused")
 		}
 	})
 }
 
-// TestRevocationOfTokensWithoutFacts ends sessions that began before Revocation was on.
+// TestRevocationOfTokensWithoutFacts ends sessions that started before Revocation was on.
 func TestRevocationOfTokensWithoutFacts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -352,7 +352,7 @@ func TestRevocationOfTokensWithoutFacts(t *testing.T) {
 		if second.session() != nil || others.session() == nil {
 			t.Error("not the sessions of the user have ended")
 		}
-		// Without the record of the epoch, a later end is one all the same.
+		// Without the epoch record, a later revocation must still work.
 		b := signedIn(t, here, "1")
 		clear(h.records)
 		if _, err := here.EndSessions(t.Context(), "1", core.EndOptions{}); err != nil || b.session() != nil {
@@ -361,7 +361,7 @@ func TestRevocationOfTokensWithoutFacts(t *testing.T) {
 	})
 }
 
-// TestSignOutOfAnEndedSession is repeated with a copy of one cookie: the log does not grow.
+// TestSignOutOfAnEndedSession signs out again with a copy of one cookie. The log must not grow.
 func TestSignOutOfAnEndedSession(t *testing.T) {
 	t.Parallel()
 	h := newHouse()
@@ -378,7 +378,7 @@ func TestSignOutOfAnEndedSession(t *testing.T) {
 	}
 }
 
-// TestRevocationNeeds asks for what cannot be.
+// TestRevocationNeeds uses configurations that do not support revocation.
 func TestRevocationNeeds(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -405,7 +405,7 @@ func TestRevocationNeeds(t *testing.T) {
 	}
 }
 
-// TestRevocationDefault: unless the application decides, sessions in cookies can be ended if a plugin promises it.
+// TestRevocationDefault: by default, Session.Revocation is on if a plugin ends sessions.
 func TestRevocationDefault(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -469,5 +469,5 @@ func TestRevocationDefault(t *testing.T) {
 	}
 }
 
-// elapse lets time pass: in a bubble of synctest at once, in a benchmark as it does.
-func elapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // not for luck: the bubble's clock stands still else
+// elapse waits: without delay in a synctest bubble, and in real time in a benchmark.
+func elapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the bubble's clock advances only by waiting

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestAllocationsOfAFactualRead keeps what a page request pays for facts and Session.Revocation: the ID of the session
-// and its methods.
+// TestAllocationsOfAFactualRead limits the extra allocations of a page request with facts and Session.Revocation: the
+// session ID and its methods.
 func TestAllocationsOfAFactualRead(t *testing.T) {
 	reads := func(change func(*core.Config)) float64 {
 		a, _ := factual(t, core.StrategyJWT, change)
@@ -32,7 +32,7 @@ func TestAllocationsOfAFactualRead(t *testing.T) {
 	}
 }
 
-// TestFactsAmongClaims reads the token of a session from every place where the application meets it.
+// TestFactsAmongClaims reads the session token in each place where the application receives it.
 func TestFactsAmongClaims(t *testing.T) {
 	t.Parallel()
 	names := []string{"amr", "auth_time", "sid"}
@@ -76,8 +76,8 @@ func TestFactsAmongClaims(t *testing.T) {
 	}
 }
 
-// TestFactsOfDecodersOfTheApplication has JWT.Encode and JWT.Decode keep claims in a way of their own, and hand out the
-// same token twice.
+// TestFactsOfDecodersOfTheApplication uses JWT.Encode and JWT.Decode functions with their own token format, which
+// return the same token twice.
 func TestFactsOfDecodersOfTheApplication(t *testing.T) {
 	t.Parallel()
 	kept := &core.Token{}
@@ -103,7 +103,7 @@ func TestFactsOfDecodersOfTheApplication(t *testing.T) {
 	}
 }
 
-// TestMethodsOfATokenAreExact reads lists of methods that core did not write.
+// TestMethodsOfATokenAreExact parses lists of methods that another program wrote.
 func TestMethodsOfATokenAreExact(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT)
@@ -133,7 +133,7 @@ func TestMethodsOfATokenAreExact(t *testing.T) {
 	}
 }
 
-// TestClaimsAreTheTokensOwn changes the text that a token was read from, and one of its claims.
+// TestClaimsAreTheTokensOwn changes the text that a token was parsed from, and one of the token's claims.
 func TestClaimsAreTheTokensOwn(t *testing.T) {
 	t.Parallel()
 	text := []byte(`{"sub":"1","role":"admin","team":"red"}`)

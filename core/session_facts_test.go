@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// drawer keeps records in memory; down is the error of all calls, and calls counts them by method.
+// drawer stores records in memory. down is the error of all calls, and calls counts them by method.
 type drawer struct {
 	mu      sync.Mutex
 	records map[[2]string]store.Record
@@ -124,7 +124,7 @@ func (d *drawer) DeleteUserRecords(_ context.Context, userID, kind string) (n in
 	return n, err
 }
 
-// of are the records of a kind, by key.
+// of returns the records of a kind by key.
 func (d *drawer) of(kind string) map[string]store.Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,12 +155,12 @@ func newHouse() house {
 	return h
 }
 
-// asking is a part that does nothing but ask for facts.
+// asking is a plugin that only calls Host.Facts.
 type asking struct{}
 
 func (asking) Attach(h *core.Host) error { h.Facts(); return nil }
 
-// byName signs in the user whose ID is typed.
+// byName is a provider that signs in the user with the typed ID.
 func byName() core.Provider {
 	return &core.CredentialsProvider{
 		Authorize: func(_ context.Context, fields map[string]string, _ *core.Request) (*core.User, error) {
@@ -169,7 +169,7 @@ func byName() core.Provider {
 	}
 }
 
-// factual is an Auth whose sessions have facts.
+// factual returns an Auth whose sessions have facts.
 func factual(t *testing.T, strategy core.Strategy, change ...func(*core.Config)) (*app, house) {
 	t.Helper()
 	h := newHouse()
@@ -183,7 +183,7 @@ func factual(t *testing.T, strategy core.Strategy, change ...func(*core.Config))
 	return newApp(t, c), h
 }
 
-// signedIn is a browser of a user.
+// signedIn returns a browser in which the user is signed in.
 func signedIn(t *testing.T, a handler, id string) *browser {
 	t.Helper()
 	b := visit(t, a)
@@ -198,7 +198,7 @@ func (b *browser) signIn(id string) {
 	}
 }
 
-// session is the session of a page request, nil for none.
+// session returns the session of a page request, or nil.
 func (b *browser) session() *core.Session {
 	b.t.Helper()
 	v := b.auth.Visit(b.t.Context(), b.request("GET", "/page", "", ""))
@@ -229,7 +229,7 @@ func TestFacts(t *testing.T) {
 			if body := string(b.get("/auth/session").Body); strings.Contains(body, first.ID) || strings.Contains(body, "pwd") {
 				t.Errorf("the browser is told of facts: %s", body)
 			}
-			a.clock.Advance(50 * time.Hour) // the session is extended, and its token issued anew
+			a.clock.Advance(50 * time.Hour) // the session is extended, and its token renewed
 			b.session()
 			later := b.session()
 			if later.ID != first.ID || !later.AuthTime.Equal(first.AuthTime) || !slices.Equal(later.Methods, first.Methods) {
@@ -246,7 +246,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestFactsAreAskedFor reads what a session holds where nothing asks for facts: what Auth.js writes.
+// TestFactsAreAskedFor checks that a session has no facts if nothing asks for them, as with Auth.js.
 func TestFactsAreAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -271,7 +271,8 @@ func TestFactsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestFactsOfATokenAreCoresAlone has a jwt callback return tokens of its own, and a visitor post what they like.
+// TestFactsOfATokenAreCoresAlone checks that neither a jwt callback that returns a new token nor data that a user posts
+// can change the facts.
 func TestFactsOfATokenAreCoresAlone(t *testing.T) {
 	t.Parallel()
 	forged := json.RawMessage(`{"auth_time":4102444800,"amr":["mca"],"sid":"other","ep":99}`)
@@ -306,7 +307,7 @@ func TestFactsOfATokenAreCoresAlone(t *testing.T) {
 	}
 }
 
-// TestSessionCallbackCannotChangeFacts has the session callback make facts up, and leave them out.
+// TestSessionCallbackCannotChangeFacts uses a session callback that invents facts and one that omits them.
 func TestSessionCallbackCannotChangeFacts(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -333,7 +334,7 @@ func TestSessionCallbackCannotChangeFacts(t *testing.T) {
 	}
 }
 
-// TestFactsThatAreNotOurs reads sessions that have no facts, or whose facts were written by somebody else.
+// TestFactsThatAreNotOurs reads sessions without facts, and sessions whose facts another program wrote.
 func TestFactsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
 	a, h := factual(t, core.StrategyDatabase)

@@ -10,14 +10,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestSessionIDsHaveOneSpelling: what ends or spares a session names it in one way.
+// TestSessionIDsHaveOneSpelling checks that only the canonical encoding of a session ID is accepted.
 func TestSessionIDsHaveOneSpelling(t *testing.T) {
 	t.Parallel()
 	id := publicID("a token")
 	for text, good := range map[string]bool{
 		id: true, "": false, id[:21]: false, id[:20]: false, id + "A": false, id + "=": false, " " + id: false,
 		id[:21] + "/": false, strings.Repeat("A", 43): false,
-		id[:21] + string(id[21]+1): false, // the spare bits of the last character
+		id[:21] + string(id[21]+1): false, // the unused bits of the last character
 	} {
 		if _, ok := idOf(text); ok != good {
 			t.Errorf("%q is an ID: %t", text, ok)
@@ -25,7 +25,7 @@ func TestSessionIDsHaveOneSpelling(t *testing.T) {
 	}
 }
 
-// TestMovedAddresses are proved in a token where the move was by a proof alone.
+// TestMovedAddresses checks when a changed address is verified in a token: only if a verification alone changed it.
 func TestMovedAddresses(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -49,7 +49,7 @@ func TestMovedAddresses(t *testing.T) {
 	}
 }
 
-// TestDataOfManyUsers is kept of some.
+// TestDataOfManyUsers checks that copies are stored for a limited number of users.
 func TestDataOfManyUsers(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -76,7 +76,7 @@ func TestDataOfManyUsers(t *testing.T) {
 	}
 }
 
-// TestSIDsAreBounded keeps the newest sessions at providers, and the newest of each.
+// TestSIDsAreBounded checks that only the newest provider sessions are stored, and the newest local sessions of each.
 func TestSIDsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSIDs(time.Now)
@@ -100,7 +100,7 @@ func TestSIDsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSIDsFollowASession finds a session that goes on under another token, and the others as they were.
+// TestSIDsFollowASession checks that a session is found under its new token, and that others stay unchanged.
 func TestSIDsFollowASession(t *testing.T) {
 	t.Parallel()
 	s := newSIDs(time.Now)

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// slowSession is a session callback that the next read of a session waits in.
+// slowSession is a session callback that makes the next read of a session wait.
 type slowSession struct {
 	entered, release chan struct{}
 	armed            chan bool
@@ -32,8 +32,8 @@ func (s *slowSession) callback(_ context.Context, p core.SessionParams) (*core.S
 	return p.Session, nil
 }
 
-// TestLateResponseUndoesNothing has a request wait in the session callback while another response decides about the
-// session. Whatever order the responses arrive in, the browser has what was decided later.
+// TestLateResponseUndoesNothing delays a request in the session callback while another response changes the session. In
+// any order of the responses, the browser ends up with the later decision.
 func TestLateResponseUndoesNothing(t *testing.T) {
 	t.Parallel()
 	decisions := map[string]func(b *browser){
@@ -135,7 +135,7 @@ func checkLate(
 	}
 }
 
-// TestHookWritesNoLateCookie ends a session after the hook has read it and before its cookies are written.
+// TestHookWritesNoLateCookie ends a session between the hook's read and the hook's write of cookies.
 func TestHookWritesNoLateCookie(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -153,8 +153,8 @@ func TestHookWritesNoLateCookie(t *testing.T) {
 	}
 }
 
-// TestPolledSessionIsRenewed keeps a session alive by GET session alone. The cookie is set when it is due, and expires
-// in the body is that of the cookie which the browser has.
+// TestPolledSessionIsRenewed keeps a session alive with GET session alone. The cookie is set when it is due, and
+// expires in the body is the expiry of the browser's cookie.
 func TestPolledSessionIsRenewed(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -197,7 +197,7 @@ func TestPolledSessionIsRenewed(t *testing.T) {
 	}
 }
 
-// TestSessionCookieInAnOutdatedForm is written again at the next read, once.
+// TestSessionCookieInAnOutdatedForm checks that the next read writes the cookie again, once.
 func TestSessionCookieInAnOutdatedForm(t *testing.T) {
 	t.Parallel()
 	const second core.Secret = "another secret of the tests, 32 bytes or more"
@@ -229,14 +229,14 @@ func TestSessionCookieInAnOutdatedForm(t *testing.T) {
 	}
 }
 
-// TestRenewalOfARevokedToken renews, in another process, a session that began without facts while it is signed out. The
-// new token is revoked like the one before.
+// TestRenewalOfARevokedToken signs out a session that started without facts while another process renews it. The new
+// token must be revoked like the old one.
 func TestRenewalOfARevokedToken(t *testing.T) {
 	t.Parallel()
 	h := newHouse()
 	old := core.Config{Store: h, Providers: []core.Provider{byName()}, InsecureNoLimits: true}
 	old.Session.Strategy = core.StrategyJWT
-	b := signedIn(t, newApp(t, old), "1") // without Revocation, as Auth.js would
+	b := signedIn(t, newApp(t, old), "1") // without Revocation, as with Auth.js
 	slow := newSlowSession()
 	on := old
 	on.Session.Revocation.On, on.Session.UpdateAge = core.On, core.Always

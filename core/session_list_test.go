@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// revocable has the sessions of the jwt strategy be ended; the database strategy needs nothing.
+// revocable turns on Session.Revocation for StrategyJWT. StrategyDatabase does not need it.
 func revocable(c *core.Config) {
 	c.Session.Revocation.On = onFor(c.Session.Strategy)
 }
@@ -84,7 +84,7 @@ func TestEndSessions(t *testing.T) {
 			options func(first, second, others string) core.EndOptions
 			ended   int
 			err     error
-			left    [3]bool // the first and second session of the user, and that of another
+			left    [3]bool // the first and the second session of the user, and a session of another user
 		}{
 			"all": {func(_, _, _ string) core.EndOptions { return core.EndOptions{} },
 				2, nil, [3]bool{false, false, true}},
@@ -136,7 +136,7 @@ func TestEndSessions(t *testing.T) {
 	}
 }
 
-// TestEndSessionsNamesWhatIsMissing calls it where it cannot work.
+// TestEndSessionsNamesWhatIsMissing calls EndSessions with configurations that do not support it.
 func TestEndSessionsNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -164,7 +164,7 @@ func TestEndSessionsNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestSessionsOfAuthJS lists and ends sessions that began elsewhere, and some of which the record is lost.
+// TestSessionsOfAuthJS lists and ends sessions that Auth.js created, and sessions without a record.
 func TestSessionsOfAuthJS(t *testing.T) {
 	t.Parallel()
 	a, h := factual(t, core.StrategyDatabase)
@@ -186,7 +186,7 @@ func TestSessionsOfAuthJS(t *testing.T) {
 	}
 }
 
-// TestRecordsOfSessionsGoWithThem ends sessions in every way.
+// TestRecordsOfSessionsGoWithThem checks that the record is deleted with the session, however the session ends.
 func TestRecordsOfSessionsGoWithThem(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -231,7 +231,7 @@ func TestRecordsOfSessionsGoWithThem(t *testing.T) {
 	})
 }
 
-// TestRecordsAreNoPartOfASession has the records fail, hang about and be unknown to the store.
+// TestRecordsAreNoPartOfASession uses a store whose records fail, block or are missing.
 func TestRecordsAreNoPartOfASession(t *testing.T) {
 	t.Parallel()
 	a, h := factual(t, core.StrategyDatabase)
@@ -251,7 +251,7 @@ func TestRecordsAreNoPartOfASession(t *testing.T) {
 	}
 }
 
-// TestSeen counts what noting the last use costs: one write an hour and process, beside the request.
+// TestSeen counts the writes of the last use: one per hour and process, in the background.
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -297,7 +297,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// onFor switches Session.Revocation on under StrategyJWT, the only strategy that has it.
+// onFor turns on Session.Revocation for StrategyJWT, the only strategy that supports it.
 func onFor(strategy core.Strategy) core.Toggle {
 	if strategy == core.StrategyJWT {
 		return core.On
@@ -305,9 +305,9 @@ func onFor(strategy core.Strategy) core.Toggle {
 	return core.Auto
 }
 
-// TestSessionEndsDuringCallback ends the visitor's session while a request that links an account is under way: the
-// account is not linked to a user whom the visitor no longer is. A second cookie of the session's name, which any
-// neighbouring subdomain can plant, has the session opened long before.
+// TestSessionEndsDuringCallback ends the user's session during a request that links an account. The account must not be
+// linked to that user any more. A second cookie of the same name, which any sibling subdomain can plant, makes the
+// request look up the session early.
 func TestSessionEndsDuringCallback(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

@@ -10,14 +10,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestSessionInOneCall reads the session of a request without a hook: the answer gets the cookies of a session that is
-// extended or has ended, with what keeps shared caches off, and no CSRF cookie.
+// TestSessionInOneCall reads the session of a request without a hook. The response gets the cookies of a session that
+// was extended or has ended, headers that exclude shared caches, and no CSRF cookie.
 func TestSessionInOneCall(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name     string
 		later    time.Duration
-		cookie   string // in place of the session's
+		cookie   string // instead of the session's cookie
 		handler  http.Header
 		in       bool
 		set      string // "fresh" or "cleared"
@@ -69,7 +69,8 @@ func TestSessionInOneCall(t *testing.T) {
 	}
 }
 
-// TestSessionInOneCallBehindAHook is the session of the hook, which sets the cookies; that of another Auth is not.
+// TestSessionInOneCallBehindAHook checks that the hook's session is returned, and that the hook sets the cookies. A
+// hook of another Auth does not count.
 func TestSessionInOneCallBehindAHook(t *testing.T) {
 	t.Parallel()
 	reads := 0
@@ -101,7 +102,7 @@ func TestSessionInOneCallBehindAHook(t *testing.T) {
 	}
 }
 
-// TestSessionInOneCallFailsClosed: what is not known is an error, and no cookie is touched.
+// TestSessionInOneCallFailsClosed checks that an unknown session is an error and that no cookie is changed.
 func TestSessionInOneCallFailsClosed(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{TrustedHosts: []string{"app.test"}, Providers: []core.Provider{passwords()}})

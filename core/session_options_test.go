@@ -8,8 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestSessionOptions begins sessions by the application's word: they count as a recent sign-in only if the application
-// says when it authenticated the user, and Session.AbsoluteMaxAge counts from their start.
+// TestSessionOptions creates sessions with NewSession. They count as a recent sign-in only if the application says when
+// it authenticated the user, and Session.AbsoluteMaxAge counts from their start.
 func TestSessionOptions(t *testing.T) {
 	t.Parallel()
 	methods := []core.Method{core.MethodPassword}

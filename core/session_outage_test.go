@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// unwritable are session rows that can be read and panic when they are written.
+// unwritable is a store of sessions that can be read and that panics on writes.
 type unwritable struct{ *sessionRows }
 
 func (unwritable) CreateSession(context.Context, *store.Session) error { panic("nil pointer") }
@@ -20,8 +20,8 @@ func (unwritable) DeleteSession(context.Context, string) (*store.Session, error)
 	panic("nil pointer")
 }
 
-// TestStorePanicsOnWrite: a page whose read of the session writes, and has the store panic, does not take the visitor
-// for one without a session: not then, and not when it asks again.
+// TestStorePanicsOnWrite reads a session whose read writes to a store that panics. The result must be an error and not
+// "no session", for the first and for later calls.
 func TestStorePanicsOnWrite(t *testing.T) {
 	t.Parallel()
 	for name, expires := range map[string]time.Duration{

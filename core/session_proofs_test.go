@@ -10,10 +10,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// withFacts has the sessions of a town carry facts.
+// withFacts gives the sessions of a town facts.
 func withFacts(c *core.Config) { c.Parts = append(c.Parts, asking{}) }
 
-// reauthenticating has all services ask for a password at every sign-in.
+// reauthenticating makes all providers ask for a password at every sign-in.
 func reauthenticating(c *core.Config) {
 	for _, p := range c.Providers {
 		if p, ok := p.(*core.OAuthProvider); ok {
@@ -22,7 +22,7 @@ func reauthenticating(c *core.Config) {
 	}
 }
 
-// TestMethods signs in through every door.
+// TestMethods checks the methods of a session for each sign-in method.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	const wantsUser = core.MethodUser
@@ -78,8 +78,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestProofsAgain has signed-in visitors go through a service once more: their own account proves who they are, and a
-// new session begins; another account is linked, and proves nothing.
+// TestProofsAgain signs in with a provider while a user is signed in. With the user's own account this is a new
+// authentication and a new session. Another account is linked, which is no authentication.
 func TestProofsAgain(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -114,7 +114,7 @@ func TestProofsAgain(t *testing.T) {
 	}
 }
 
-// TestFactsAndTheAbsoluteEnd keeps Session.AbsoluteMaxAge right for tokens of both forms.
+// TestFactsAndTheAbsoluteEnd checks Session.AbsoluteMaxAge for tokens with and without facts.
 func TestFactsAndTheAbsoluteEnd(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -131,7 +131,7 @@ func TestFactsAndTheAbsoluteEnd(t *testing.T) {
 				if b.session() == nil {
 					t.Fatal("ended early")
 				}
-				b.auth = plain // facts are switched off
+				b.auth = plain // without facts
 			}
 			a.clock.Advance(26 * time.Hour)
 			if s := b.session(); s != nil {

@@ -12,13 +12,13 @@ import (
 
 const logoutCookie = "__Host-authjs.logout"
 
-// opRecords is a store of rows and records.
+// opRecords is a store of sessions and records.
 type opRecords struct {
 	*opRows
 	*drawer
 }
 
-// awayApp is an application whose sign-outs lead on to op, with passwords beside it.
+// awayApp is an application whose sign-outs redirect to op. It has passwords as well.
 func awayApp(t *testing.T, op *smallOP, config core.Config) *app {
 	t.Helper()
 	config.Providers = []core.Provider{&core.OAuthProvider{
@@ -30,10 +30,10 @@ func awayApp(t *testing.T, op *smallOP, config core.Config) *app {
 	return a
 }
 
-// endpoint is where op signs out, with a parameter of its own.
+// endpoint is the end_session_endpoint of op, with an additional parameter.
 const endpoint = `"https://op.example/end?tenant=1"`
 
-// signOutTo signs out towards a page, and returns the parameters that the provider is asked with.
+// signOutTo signs out with a callback URL. It returns the parameters of the request to the provider.
 func signOutTo(b *browser, target string) (url.Values, *core.Response) {
 	b.t.Helper()
 	r := b.submit("/auth/signout", url.Values{"callbackUrl": {target}})
@@ -44,8 +44,8 @@ func signOutTo(b *browser, target string) (url.Values, *core.Response) {
 	return u.Query(), r
 }
 
-// TestSignOutAtTheProvider goes the whole way: the session here ends first, the provider is told which of its sessions
-// is meant as far as that is kept, and its answer leads where the sign-out was to lead.
+// TestSignOutAtTheProvider runs a complete sign-out. The local session ends first. The provider receives the ID token
+// if it is stored. After its response the browser continues to the callback URL of the sign-out.
 func TestSignOutAtTheProvider(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -98,8 +98,8 @@ func TestSignOutAtTheProvider(t *testing.T) {
 	}
 }
 
-// TestReturnFromASignOut brings answers that the provider did not give to this browser: none leads where the sign-out
-// was to lead, and none ends anything.
+// TestReturnFromASignOut sends requests to the return URL that are not the provider's response for this browser. They
+// must not redirect to the callback URL of the sign-out or end a session.
 func TestReturnFromASignOut(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{endSession: endpoint}
@@ -142,7 +142,8 @@ func TestReturnFromASignOut(t *testing.T) {
 	}
 }
 
-// TestSignOutWithoutTheProvider signs out while the provider is away, or has no address for it: nobody stays signed in.
+// TestSignOutWithoutTheProvider signs out while the provider is unavailable or has no sign-out URL. The local session
+// must end.
 func TestSignOutWithoutTheProvider(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -159,7 +160,7 @@ func TestSignOutWithoutTheProvider(t *testing.T) {
 		config := core.Config{}
 		a := awayApp(t, op, config)
 		b := op.signIn(t, a, "s1")
-		if row.down { // another process, that has not asked yet
+		if row.down { // another process without cached metadata
 			restarted := awayApp(t, op, config)
 			b.auth, op.down, a = restarted, true, restarted
 		}
@@ -174,7 +175,7 @@ func TestSignOutWithoutTheProvider(t *testing.T) {
 	}
 }
 
-// TestSignOutOfAnotherKind leaves the provider alone where the session did not begin there.
+// TestSignOutOfAnotherKind checks that the provider is not asked if the session did not start there.
 func TestSignOutOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{endSession: endpoint}
@@ -190,8 +191,8 @@ func TestSignOutOfAnotherKind(t *testing.T) {
 	}
 }
 
-// TestForgottenProvider: what takes the place of a session, or ends it without its browser being sent anywhere, forgets
-// where it began.
+// TestForgottenProvider checks that the logout cookie is removed when the session is replaced, and when it ends without
+// a redirect of its browser.
 func TestForgottenProvider(t *testing.T) {
 	t.Parallel()
 	leave := core.Action{Method: "POST", Name: "toy", Verb: "leave"}
@@ -224,7 +225,7 @@ func TestForgottenProvider(t *testing.T) {
 	}
 }
 
-// TestLogoutOfABearer signs out a program, which can be sent nowhere.
+// TestLogoutOfABearer signs out a client with a bearer token, which cannot be redirected.
 func TestLogoutOfABearer(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{endSession: endpoint}
@@ -240,7 +241,8 @@ func TestLogoutOfABearer(t *testing.T) {
 	}
 }
 
-// TestIDTokenOfAnotherUser brings the cookie of somebody else: their ID token stays here.
+// TestIDTokenOfAnotherUser sends the logout cookie of another user. That user's ID token must not be sent to the
+// provider.
 func TestIDTokenOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{endSession: endpoint}
@@ -263,7 +265,8 @@ func TestIDTokenOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestLongIDTokens keeps headers short: a token that does not fit is left out, one that no record holds is not kept.
+// TestLongIDTokens checks that headers stay short. An ID token that does not fit into the header is omitted, and one
+// that does not fit into a record is not stored.
 func TestLongIDTokens(t *testing.T) {
 	t.Parallel()
 	for _, padding := range []int{0, 600, 1200, 1800, 2400, 4000, 5500, 9000} {
@@ -283,7 +286,7 @@ func TestLongIDTokens(t *testing.T) {
 	}
 }
 
-// TestSignOutAtTheProviderWithAnOutage has the store fail while somebody signs out: they leave all the same.
+// TestSignOutAtTheProviderWithAnOutage signs out while the store fails. The redirect to the provider still works.
 func TestSignOutAtTheProviderWithAnOutage(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{endSession: endpoint}
@@ -294,14 +297,14 @@ func TestSignOutAtTheProviderWithAnOutage(t *testing.T) {
 	if asked, _ := signOutTo(b, "/"); asked.Has("id_token_hint") || b.cookies[sessionCookie] != "" {
 		t.Errorf("asked with %v", asked)
 	}
-	c := op.signIn(t, a, "s2") // the ID token is not kept: the sign-in does not notice
+	c := op.signIn(t, a, "s2") // the ID token is not stored, and the sign-in succeeds
 	kept.down = nil
 	if asked, _ := signOutTo(c, "/"); asked.Has("id_token_hint") {
 		t.Errorf("asked with %v", asked)
 	}
 }
 
-// TestNoLogoutUnlessAsked: without the option nothing is remembered, and the way back is no action.
+// TestNoLogoutUnlessAsked checks that without OAuthProvider.Logout nothing is stored and the return URL does not exist.
 func TestNoLogoutUnlessAsked(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{endSession: endpoint}

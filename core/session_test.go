@@ -81,8 +81,8 @@ func TestSessionExpires(t *testing.T) {
 	}
 }
 
-// TestRememberedTokensEnd brings one cookie again and again: what it was opened to is remembered, whether it is good is
-// not.
+// TestRememberedTokensEnd sends one cookie many times. The decrypted content is cached, but its validity is checked
+// each time.
 func TestRememberedTokensEnd(t *testing.T) {
 	t.Parallel()
 	retired := core.Secret(strings.Repeat("retired", 5))
@@ -174,8 +174,8 @@ func TestVisitReadsOnceAndRenewsRarely(t *testing.T) {
 	}
 }
 
-// TestPlantedSession signs in with a session token that a stranger put there: it is never the one that is signed in
-// afterwards and, where it was a session of ours, that ends.
+// TestPlantedSession signs in with a session cookie that an attacker has planted. The new session must have another
+// token. If the planted token is a valid session, that session ends.
 func TestPlantedSession(t *testing.T) {
 	t.Parallel()
 	expired, others := start.Add(-time.Second), start.Add(time.Hour)
@@ -229,7 +229,7 @@ func TestPlantedSession(t *testing.T) {
 	}
 }
 
-// TestCookieOfBeforeTheSignOut brings a session's cookie back after its end.
+// TestCookieOfBeforeTheSignOut sends a session cookie again after the session has ended.
 func TestCookieOfBeforeTheSignOut(t *testing.T) {
 	t.Parallel()
 	revoked := map[string]bool{}
@@ -263,8 +263,8 @@ func TestCookieOfBeforeTheSignOut(t *testing.T) {
 	}
 }
 
-// TestStoredExpiryToTheSecond reads a stored session around its end: the server's clock decides, the record goes and
-// the cookie is cleared.
+// TestStoredExpiryToTheSecond reads a stored session around its expiry. The server's clock decides; the record is
+// deleted and the cookie cleared.
 func TestStoredExpiryToTheSecond(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -290,15 +290,15 @@ func TestStoredExpiryToTheSecond(t *testing.T) {
 		if _, there := store.rows[token]; there != row.alive || (b.cookies[sessionCookie] != "") != row.alive {
 			t.Errorf("after %v: record kept %v, cookie %q", row.after, there, b.cookies[sessionCookie])
 		}
-		b.cookies[sessionCookie] = token // a browser that keeps cookies for ever
+		b.cookies[sessionCookie] = token // a browser that ignores the expiry of cookies
 		if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
 			t.Errorf("after %v, again: alive %v", row.after, got)
 		}
 	}
 }
 
-// TestTimesAreOurs lets a careless jwt callback take everything that is posted. What it may decide it decides, but
-// never when a token ends, or what its ID is.
+// TestTimesAreOurs uses a jwt callback that accepts all posted data. It can change claims, but not the expiry or the ID
+// of the token.
 func TestTimesAreOurs(t *testing.T) {
 	t.Parallel()
 	hour := core.SessionConfig{MaxAge: time.Hour}
@@ -339,7 +339,7 @@ func TestTimesAreOurs(t *testing.T) {
 	}
 }
 
-// TestDenied ends sessions whose user is denied while they live.
+// TestDenied ends the sessions of a user who is denied later.
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	denied := false
@@ -372,10 +372,10 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestExpiryToTheSecond reads a session around its end. The browser that keeps its cookie for ever makes no difference.
+// TestExpiryToTheSecond reads a session around its expiry, with a browser that ignores the expiry of cookies.
 func TestExpiryToTheSecond(t *testing.T) {
 	t.Parallel()
-	const tolerance = 15 * time.Second // of clocks, as Auth.js has it
+	const tolerance = 15 * time.Second // for clocks, as in Auth.js
 	for _, row := range []struct {
 		after time.Duration
 		alive bool
@@ -396,7 +396,7 @@ func TestExpiryToTheSecond(t *testing.T) {
 	}
 }
 
-// TestSessionJSON reads what GET session sends, and keeps what an application has added.
+// TestSessionJSON parses the response of GET session and keeps the members that an application has added.
 func TestSessionJSON(t *testing.T) {
 	t.Parallel()
 	const good = `{"user":{"name":"Ann"},"expires":"2030-01-31T00:00:00.000Z","role":"admin"}`

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// oneSession is a store in which one person is signed in with the token s1.
+// oneSession is a store with one session: its token is s1.
 type oneSession struct{ brokenStore }
 
 func newOneSession() oneSession {
@@ -28,8 +28,8 @@ func (oneSession) SessionAndUser(_ context.Context, token string) (*store.Sessio
 		&core.User{ID: "u1", Name: "Ada"}, nil
 }
 
-// TestCallbackFaultsSignNobodyOut: an error or panic of a callback says nothing about who is signed in. Every way to
-// read a session answers 500 and leaves the cookie alone.
+// TestCallbackFaultsSignNobodyOut: an error or panic of a callback does not mean that the user is signed out. Each
+// method to read a session responds with status 500 and leaves the cookie unchanged.
 func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 	t.Parallel()
 	failing := map[string]func() error{
@@ -131,7 +131,7 @@ func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 	}
 }
 
-// TestCallbackFaultAtSignIn: a signed-in visitor stays so when the callback of another sign-in fails.
+// TestCallbackFaultAtSignIn: a signed-in user stays signed in if a callback fails during another sign-in.
 func TestCallbackFaultAtSignIn(t *testing.T) {
 	t.Parallel()
 	bad := false
@@ -156,7 +156,7 @@ func TestCallbackFaultAtSignIn(t *testing.T) {
 	}
 }
 
-// TestNilTokenEndsTheSession: the one answer of a callback that signs the visitor out, logged once.
+// TestNilTokenEndsTheSession: a nil token is the only result of a callback that signs the user out. It is logged once.
 func TestNilTokenEndsTheSession(t *testing.T) {
 	t.Parallel()
 	end := false
@@ -200,8 +200,7 @@ func TestNilTokenEndsTheSession(t *testing.T) {
 	}
 }
 
-// TestBadTokensEndTheSession: a token that is none, or none any more, still ends the session; a decoder that panics
-// says nothing.
+// TestBadTokensEndTheSession: an invalid or expired token ends the session; a decoder that panics does not.
 func TestBadTokensEndTheSession(t *testing.T) {
 	t.Parallel()
 	codec := core.JWTConfig{
@@ -240,15 +239,14 @@ func TestBadTokensEndTheSession(t *testing.T) {
 	}
 }
 
-// TestSessionUserID: handlers find the id in the session's user; browsers see it only where the session callback shows
-// it.
+// TestSessionUserID: handlers get the ID in the session's user. Browsers get it only if the session callback sets it.
 func TestSessionUserID(t *testing.T) {
 	t.Parallel()
 	shared := &core.User{Name: "Ada"}
 	for _, row := range []struct {
 		name     string
 		callback func(context.Context, core.SessionParams) (*core.Session, error)
-		id, user string // as the handler and as the browser see it
+		id, user string // for the handler and for the browser
 	}{
 		{"no callback", nil, "u1", `{"name":"Ada"}`},
 		{"callback that changes nothing", func(_ context.Context, p core.SessionParams) (*core.Session, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionRows is a store of sessions, all of one user.
+// sessionRows is a store of sessions of one user.
 type sessionRows struct {
 	brokenStore
 	rows map[string]store.Session
@@ -69,7 +69,7 @@ func TestAbsoluteMaxAge(t *testing.T) {
 			for _, c := range cookies {
 				b.keep(c)
 			}
-			for range 5 { // used every half hour, it lives on
+			for range 5 { // used every half hour, it does not expire
 				a.clock.Advance(30 * time.Minute)
 				if body := string(b.get("/auth/session").Body); !strings.Contains(body, "Ada") {
 					t.Fatalf("after %v: %s", a.clock.Now().Sub(start), body)
@@ -152,7 +152,8 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// TestMaxPerUser: the sign-in on a third device ends the session that would end first, of this user alone.
+// TestMaxPerUser: the sign-in on a third device ends the user's session that would expire first, and no session of
+// another user.
 func TestMaxPerUser(t *testing.T) {
 	t.Parallel()
 	for name, session := range map[string]core.SessionConfig{
@@ -166,7 +167,7 @@ func TestMaxPerUser(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if name == "one" { // a session that ends after all others makes no newest one go
+			if name == "one" { // a session that expires later must not end the newest one
 				p.sessions["old"] = store.Session{Token: "old", UserID: "1", Expires: start.AddDate(9, 0, 0)}
 			}
 			sessions := p.as(power{tx: true, deletes: true, lists: true, ends: true})
@@ -198,7 +199,7 @@ func TestMaxPerUser(t *testing.T) {
 	}
 }
 
-// TestMaxPerUserIsChecked where it could not work.
+// TestMaxPerUserIsChecked uses configurations that do not support it.
 func TestMaxPerUserIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]core.Config{

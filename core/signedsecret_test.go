@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// pemKey makes an ECDSA key and its text.
+// pemKey returns a new ECDSA key and its PEM text.
 func pemKey(t *testing.T, curve elliptic.Curve) (*ecdsa.PrivateKey, core.Secret) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(curve, rand.Reader)
@@ -31,7 +31,7 @@ func pemKey(t *testing.T, curve elliptic.Curve) (*ecdsa.PrivateKey, core.Secret)
 	return key, core.Secret(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-// TestSignedSecret makes a secret and reads it with the public key.
+// TestSignedSecret creates a secret and verifies it with the public key.
 func TestSignedSecret(t *testing.T) {
 	t.Parallel()
 	key, text := pemKey(t, elliptic.P256())

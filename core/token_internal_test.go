@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// TestSealsNeverRepeat seals the same claims ten thousand times: another IV and another ID each time. A counter, a
-// clock or a source that is read once repeats within a few.
+// TestSealsNeverRepeat encrypts the same claims ten thousand times. Each time IV and ID must differ. A counter, a clock
+// or a source that is read once would repeat a value.
 func TestSealsNeverRepeat(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -42,8 +42,8 @@ func TestSealsNeverRepeat(t *testing.T) {
 	}
 }
 
-// TestTokensShareNoRoom opens tokens of several visitors one after the other, as one process does: what was read of the
-// first, texts and further claims alike, is not overwritten by the others.
+// TestTokensShareNoRoom decrypts the tokens of several users one after the other. The fields and Extra of the first
+// token must not be overwritten.
 func TestTokensShareNoRoom(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -70,7 +70,7 @@ func TestTokensShareNoRoom(t *testing.T) {
 			string(got.Extra["role"]) != `"`+name+`"` || string(got.Extra["team"]) != `["`+name+`"]` {
 			t.Errorf("the token of %s reads %+v, %q", name, *got, got.Extra)
 		}
-		_ = append(got.Extra["role"], strings.Repeat("x", 20)...) // no neighbour is behind it
+		_ = append(got.Extra["role"], strings.Repeat("x", 20)...) // the slice must have no spare capacity
 		if string(got.Extra["team"]) != `["`+name+`"]` {
 			t.Errorf("what was appended to a claim is in the next: %s", got.Extra["team"])
 		}

@@ -32,7 +32,7 @@ func cookieHeader(name, value string) http.Header { return http.Header{"Cookie":
 
 func bearerHeader(value string) http.Header { return http.Header{"Authorization": {"Bearer " + value}} }
 
-// TestTokenReaderOptions reads tokens beside the application, with each of the options and with the header alone
+// TestTokenReaderOptions reads tokens outside the application, with each option and with the header alone
 // (docs/protocol.md §4.5).
 func TestTokenReaderOptions(t *testing.T) {
 	t.Parallel()
@@ -137,7 +137,7 @@ func saltedWith(salt string) func(*core.TokenOptions) {
 	return func(o *core.TokenOptions) { o.Salt = salt }
 }
 
-// mirror reads tokens of the form subject:salt.
+// mirror decodes tokens of the form subject:salt.
 func mirror(_ context.Context, p core.DecodeParams) (*core.Token, error) {
 	subject, salt, _ := strings.Cut(p.Token, ":")
 	if salt != p.Salt || len(p.Secrets) == 0 {
@@ -150,7 +150,7 @@ func debugLog(to *bytes.Buffer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// TestTokenReaderSaysWhy reads in the log why a request has no token, and never the token itself.
+// TestTokenReaderSaysWhy checks that the log says why a request has no token, and never contains the token.
 func TestTokenReaderSaysWhy(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -189,7 +189,7 @@ func TestTokenReaderSaysWhy(t *testing.T) {
 	}
 }
 
-// TestTokenReaderFaults names what is wrong with the options.
+// TestTokenReaderFaults checks that errors name the wrong option.
 func TestTokenReaderFaults(t *testing.T) {
 	t.Parallel()
 	none := func(string) string { return "" }
@@ -224,7 +224,7 @@ func TestTokenReaderFaults(t *testing.T) {
 	}
 }
 
-// TestRawToken returns the text of a token that nobody has looked at, by the rules of the checked one.
+// TestRawToken checks that RawToken returns the token that Token reads, without checking it.
 func TestRawToken(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -248,8 +248,8 @@ func TestRawToken(t *testing.T) {
 	}
 }
 
-// TestTokenByOrigin reads tokens within the application by what is known of the request: behind a server that ends TLS
-// and does not say so, with the header alone, and on an origin that is https for certain.
+// TestTokenByOrigin reads tokens inside the application for each kind of request: behind a proxy that terminates TLS
+// without telling the server, with the header alone, and with an origin that is known to be https.
 func TestTokenByOrigin(t *testing.T) {
 	t.Parallel()
 	trusting := core.Config{TrustHost: core.On}
@@ -257,7 +257,7 @@ func TestTokenByOrigin(t *testing.T) {
 		name          string
 		config        core.Config
 		request       core.Request
-		secure, plain bool // tokens of which cookie count
+		secure, plain bool // the cookies whose tokens count
 	}{
 		{"https", trusting, core.Request{Hosts: []string{"app.test"}, Scheme: "https"}, true, false},
 		{"TLS ends in front", trusting, core.Request{Hosts: []string{"app.test"}, Scheme: "http"}, true, true},
@@ -312,7 +312,7 @@ func TestTokenUnderTheOwnNameGoesFirst(t *testing.T) {
 	}
 }
 
-// TestAuthorizationHeaders sends headers that other software has stumbled over.
+// TestAuthorizationHeaders sends headers that are known to break parsers.
 func TestAuthorizationHeaders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -358,7 +358,7 @@ func TestAuthorizationHeaders(t *testing.T) {
 			if raw, err := a.RawToken(t.Context(), r); err != nil || row.signed && raw != good {
 				t.Errorf("raw token %q, %v", raw, err)
 			}
-			r.Target = "/auth/session" // a bearer token is for Token alone
+			r.Target = "/auth/session" // only Token reads the bearer token
 			if body := string(a.Handle(t.Context(), r).Body); body != "null" {
 				t.Errorf("a session out of the header: %s", body)
 			}

@@ -22,7 +22,7 @@ func TestClaimsAreExact(t *testing.T) {
 	}
 }
 
-// TestClaimsTooLarge: the log names the largest claim, the size and the limit, and the values of no claim.
+// TestClaimsTooLarge: the log has the largest claim, the size and the limit, and no values of claims.
 func TestClaimsTooLarge(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{47_500, 60_000, 200_000} {

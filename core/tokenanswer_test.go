@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// granting is a service whose token answers have these further members.
+// granting is a provider whose token responses have additional members.
 func granting(further *string) *core.OAuthProvider {
 	p := (&service{}).provider("op")
 	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -22,8 +22,8 @@ func granting(further *string) *core.OAuthProvider {
 	return p
 }
 
-// TestTokenAnswerBecomesTheAccount follows the members authorization_details and session_state (docs/protocol.md
-// §15.1): they are stored at the sign-in as the provider wrote them, and renewed by [core.Auth.Refresh].
+// TestTokenAnswerBecomesTheAccount checks the members authorization_details and session_state (docs/protocol.md §15.1).
+// The sign-in stores them as the provider sent them, and [core.Auth.Refresh] updates them.
 func TestTokenAnswerBecomesTheAccount(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -92,7 +92,7 @@ func TestTokenAnswerBecomesTheAccount(t *testing.T) {
 	}
 }
 
-// kept is the account as the store has it.
+// kept returns the account in the store.
 func kept(t *testing.T, store *people) *core.Account {
 	t.Helper()
 	account, err := store.Account(t.Context(), "op", "1")

@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestOneSpellingOfAToken changes a good token everywhere: nothing but the token itself is accepted.
+// TestOneSpellingOfAToken changes a valid token at every position. Only the token itself is accepted.
 func TestOneSpellingOfAToken(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{})
@@ -56,11 +56,11 @@ func TestOneSpellingOfAToken(t *testing.T) {
 	refused(strings.ToUpper(good))
 }
 
-// TestSealedThings puts each sealed value in each other's place.
+// TestSealedThings uses each encrypted value where another one belongs.
 func TestSealedThings(t *testing.T) {
 	t.Parallel()
 	proxied := (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)
-	proxied.RedirectProxyURL = "https://proxy.example/auth" // else the state parameter is not sealed
+	proxied.RedirectProxyURL = "https://proxy.example/auth" // otherwise the state parameter is not encrypted
 	a := newApp(t, core.Config{
 		Providers: []core.Provider{passwords(), proxied}, RedirectProxyTargets: []string{"https://app.test"},
 	})
@@ -127,7 +127,7 @@ func TestSealedThings(t *testing.T) {
 	}
 }
 
-// TestTokensNeverRepeat starts many sign-ins, each value of the length that its randomness has.
+// TestTokensNeverRepeat starts many sign-ins and checks the length of each random value.
 func TestTokensNeverRepeat(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("op", core.CheckState,
@@ -172,8 +172,8 @@ func TestTokensNeverRepeat(t *testing.T) {
 	}
 }
 
-// TestSessionIDs draws tokens of database sessions from the real source. They are random UUIDs, as recorded: six of
-// their 128 bits say so, all others differ.
+// TestSessionIDs creates tokens of database sessions with the real random source. They are random UUIDs, as recorded:
+// six of their 128 bits are fixed, all others vary.
 func TestSessionIDs(t *testing.T) {
 	t.Parallel()
 	const draws = 20_000
@@ -210,14 +210,14 @@ func TestSessionIDs(t *testing.T) {
 	}
 }
 
-// broken is a source of randomness that has run dry.
+// broken is a random source that always fails.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("no randomness") }
 
 var _ io.Reader = broken{}
 
-// rationed is a source of randomness that ends.
+// rationed is a random source that fails after some bytes.
 type rationed struct{ left int }
 
 func (r *rationed) Read(b []byte) (int, error) {
@@ -227,7 +227,7 @@ func (r *rationed) Read(b []byte) (int, error) {
 	return rand.Read(b)
 }
 
-// TestRandomnessThatEnds: a sign-in that begins in a second tab fails wherever the source ends.
+// TestRandomnessThatEnds: a sign-in in a second tab fails wherever the random source fails.
 func TestRandomnessThatEnds(t *testing.T) {
 	t.Parallel()
 	newAuth := func(source io.Reader) *core.Auth {
@@ -261,7 +261,7 @@ func TestRandomnessThatEnds(t *testing.T) {
 	}
 }
 
-// TestNoRandomness is a failure, never a value that could be guessed.
+// TestNoRandomness checks that a failing random source is an error and never a predictable value.
 func TestNoRandomness(t *testing.T) {
 	t.Parallel()
 	a, err := core.New(core.Config{
@@ -280,7 +280,7 @@ func TestNoRandomness(t *testing.T) {
 		"signin/op": {}, "callback/credentials": {"email": {"ada@example.com"}, "password": {"engine"}},
 	} {
 		b := visit(t, good)
-		b.csrf() // which the other accepts
+		b.csrf() // accepted by the other one
 		fields.Set("csrfToken", b.cookies["__Host-authjs.csrf-token"][:64])
 		b.auth = a
 		if r := b.post("/auth/"+path, fields); r.Err == nil || strings.Contains(r.Redirect, "op.example") ||
@@ -299,7 +299,7 @@ func TestNoRandomness(t *testing.T) {
 	}
 }
 
-// TestRotation changes the list of secrets under a session, a CSRF cookie and a link that is on its way.
+// TestRotation changes the list of secrets while a session, a CSRF cookie and a sign-in link are in use.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	const (
@@ -371,7 +371,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestSessionTokens presents the hostile session tokens as the session cookie and as a bearer token.
+// TestSessionTokens sends hostile session tokens as session cookies and as bearer tokens.
 func TestSessionTokens(t *testing.T) {
 	t.Parallel()
 	type payload struct {
@@ -382,7 +382,7 @@ func TestSessionTokens(t *testing.T) {
 	const secret = "latchkey-attack-secret-one-0123456789abcdef"
 	for _, p := range payloads[payload](t, "jwe.json") {
 		if p.Gen != nil {
-			continue // made at test time, beside the token reader
+			continue // created at test time, by the tests of the token reader
 		}
 		t.Run(p.ID, func(t *testing.T) {
 			secrets := []core.Secret{secret}

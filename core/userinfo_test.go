@@ -13,8 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/deadline"
 )
 
-// userinfoOf is an OAuth provider whose token endpoint gives canaries, and whose userinfo endpoint answers as it is
-// told.
+// userinfoOf is an OAuth provider whose token endpoint returns canaries, and whose userinfo endpoint calls answer.
 func userinfoOf(answer func(*http.Request) (*http.Response, error)) *core.OAuthProvider {
 	p := (&service{}).provider("op")
 	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -27,7 +26,7 @@ func userinfoOf(answer func(*http.Request) (*http.Response, error)) *core.OAuthP
 	return p
 }
 
-// comeBack goes through the flow of provider op.
+// comeBack completes the flow of provider op.
 func comeBack(t *testing.T, a *app) (*browser, *core.Response) {
 	t.Helper()
 	b := visit(t, a)
@@ -35,11 +34,11 @@ func comeBack(t *testing.T, a *app) (*browser, *core.Response) {
 	return b, b.get((&service{}).grant(t, begun.Redirect))
 }
 
-// TestUserinfoStatus takes a profile from an answer of success and from no other, however good its body is: a service
-// that refuses a token may still describe a user.
+// TestUserinfoStatus accepts a profile from a successful response only. A provider that refuses a token may still
+// return a user in the body.
 func TestUserinfoStatus(t *testing.T) {
 	t.Parallel()
-	for _, own := range []bool{false, true} { // the provider's own function asks
+	for _, own := range []bool{false, true} { // UserinfoRequest.Get is called by the provider's own function
 		for status, good := range map[int]bool{
 			200: true, 201: true, 203: true, 301: false, 302: false, 304: false, 400: false, 401: false, 403: false, 404: false,
 			429: false, 500: false, 502: false, 503: false,
@@ -60,7 +59,7 @@ func TestUserinfoStatus(t *testing.T) {
 	}
 }
 
-// TestLongProfilesSignIn has profiles whose name or picture no cookie holds: the visitor is signed in all the same.
+// TestLongProfilesSignIn has profiles whose name or picture is too long for a cookie. The sign-in must succeed.
 func TestLongProfilesSignIn(t *testing.T) {
 	t.Parallel()
 	const picture = "https://op.example/ann.png"
@@ -90,7 +89,7 @@ func TestLongProfilesSignIn(t *testing.T) {
 	}
 }
 
-// TestStrayCharacters: malformed text in a profile does not keep a user out, unless it is in what identifies the user.
+// TestStrayCharacters: malformed text in a profile does not fail the sign-in, unless it is in the user's identifier.
 func TestStrayCharacters(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ profile, wantName, wantPicture string }{
@@ -129,7 +128,7 @@ func TestStrayCharacters(t *testing.T) {
 	}
 }
 
-// TestTokensStayOutOfErrors has a provider's own functions, and the transport under them, tell what they were given.
+// TestTokensStayOutOfErrors uses functions of a provider, and an HTTP transport, that put their input into errors.
 func TestTokensStayOutOfErrors(t *testing.T) {
 	t.Parallel()
 	const body = `{"sub":"u1"}`
@@ -172,8 +171,8 @@ func TestTokensStayOutOfErrors(t *testing.T) {
 	}
 }
 
-// TestSendNamesTheHost leaves the address out of what a failed request tells, whatever secret is in it, and keeps the
-// cause.
+// TestSendNamesTheHost checks that the error of a failed request contains the host and the cause, but not the rest of
+// the URL, which may contain a secret.
 func TestSendNamesTheHost(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("connection reset")
@@ -189,8 +188,8 @@ func TestSendNamesTheHost(t *testing.T) {
 	}
 }
 
-// TestUserinfoOfAnotherSubject takes a profile of an OpenID provider for that of its ID token's subject alone, whoever
-// asks for it (OpenID Connect Core section 5.3.2).
+// TestUserinfoOfAnotherSubject accepts a profile of an OpenID provider only if it has the subject of the ID token
+// (OpenID Connect Core section 5.3.2), whichever function requested it.
 func TestUserinfoOfAnotherSubject(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -234,8 +233,8 @@ func TestUserinfoOfAnotherSubject(t *testing.T) {
 	}
 }
 
-// TestUserinfoDeadline: a request for a profile is bounded. A function of the application, which may ask for several
-// things at once, is given no context that serves one goroutine.
+// TestUserinfoDeadline: a userinfo request has a timeout. The context must be safe for concurrent use, because a
+// function of the application may send several requests at once.
 func TestUserinfoDeadline(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{false, true} {

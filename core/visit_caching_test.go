@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestReadingTheSessionKeepsSharedCachesOff reads the session in each way that there is, with and without one. The
-// response says that it depends on it.
+// TestReadingTheSessionKeepsSharedCachesOff reads the session with each method, with and without a session. The
+// response must exclude shared caches.
 func TestReadingTheSessionKeepsSharedCachesOff(t *testing.T) {
 	t.Parallel()
 	type role struct{ Name string }
@@ -99,7 +99,7 @@ func TestReadingTheSessionKeepsSharedCachesOff(t *testing.T) {
 	}
 }
 
-// TestPageCachesAreKeptOut looks at what the hook adds to the answer of a page.
+// TestPageCachesAreKeptOut checks the headers that the hook adds to the response of a page.
 func TestPageCachesAreKeptOut(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
@@ -218,7 +218,7 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 	}
 }
 
-// TestNothingIsSetBehindTheHook reads session and token when the answer's header is out, from many goroutines.
+// TestNothingIsSetBehindTheHook reads session and CSRF token from many goroutines after the header was sent.
 func TestNothingIsSetBehindTheHook(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{

@@ -13,15 +13,15 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// pageRequest is a browser's request for a page.
+// pageRequest returns a browser's request for a page.
 func (b *browser) pageRequest() *core.Request {
 	r := b.request("GET", "/page?x=1", "", "")
 	r.Header.Set("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")
 	return r
 }
 
-// TestFormTokenFitsTheCookie looks at the CSRF token that forms of a page get: it fits the browser's cookie, one that
-// is there or one that is set with the page, whatever kind of client asks.
+// TestFormTokenFitsTheCookie checks that the CSRF token in the forms of a page matches the browser's cookie: one in the
+// request, or one that the response sets.
 func TestFormTokenFitsTheCookie(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{})
@@ -85,8 +85,8 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 	}
 }
 
-// TestSessionAndFormsAtOnce asks for session, components and the end of the answer from goroutines of their own, as a
-// parallel template does. A browser with a CSRF cookie that does not verify makes both set a cookie.
+// TestSessionAndFormsAtOnce reads the session, renders components and ends the response concurrently, like a parallel
+// template. An invalid CSRF cookie makes session and forms both set a cookie.
 func TestSessionAndFormsAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
@@ -112,7 +112,7 @@ func TestSessionAndFormsAtOnce(t *testing.T) {
 	}
 }
 
-// TestContextValueHasNoEffects looks everything up that a context can be asked for: nothing is set, read or logged.
+// TestContextValueHasNoEffects looks up each key in the context. Nothing may be set, read or logged.
 func TestContextValueHasNoEffects(t *testing.T) {
 	t.Parallel()
 	reads := 0
@@ -138,7 +138,7 @@ func TestContextValueHasNoEffects(t *testing.T) {
 	}
 }
 
-// TestVisitsBelongToTheirAuth puts the visits of two Auths around one another: each answers for its own.
+// TestVisitsBelongToTheirAuth nests the visits of two Auths. Each Auth must find its own visit.
 func TestVisitsBelongToTheirAuth(t *testing.T) {
 	t.Parallel()
 	customers := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -177,7 +177,7 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 	}
 }
 
-// TestStateLeadsBack looks at where the forms of a page lead: to the page that the visitor is on.
+// TestStateLeadsBack checks the callback URL in the forms of a page: it is the current page.
 func TestStateLeadsBack(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -216,8 +216,7 @@ func TestStateLeadsBack(t *testing.T) {
 	}
 }
 
-// TestComponentsAreReported draws what cannot be drawn. What renders pages often drops the error, so it stands in the
-// log.
+// TestComponentsAreReported renders components that fail. Renderers often drop the error, so it must be in the log.
 func TestComponentsAreReported(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{plainOAuth()}})
@@ -230,7 +229,7 @@ func TestComponentsAreReported(t *testing.T) {
 	}
 }
 
-// TestStoredSessionSetsItsCookieOnceADay reads a database session page after page.
+// TestStoredSessionSetsItsCookieOnceADay reads a stored session on page after page.
 func TestStoredSessionSetsItsCookieOnceADay(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Store: newSessionRows(), Providers: []core.Provider{plainOAuth()}})
