@@ -17,65 +17,64 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// identity is the visitor as the provider vouches for them. Every flow ends in one; from there on there is one path:
-// allow, link, issue.
+// identity is the result of every flow: the user and account that the provider has authenticated. The steps after the
+// flow are the same for all providers.
 type identity struct {
-	// user is the person: the stored user where the flow knows them already, else what the profile said with a fresh id.
+	// user is the stored user if the flow knows them, else a new user from the profile with a new ID.
 	user        *User
 	account     *Account
 	profile     Profile
 	credentials map[string]string
-	// still is that of CredentialsProvider.Admit; nil: nothing can have changed.
+	// still is the function that CredentialsProvider.Admit returned. It is nil if no second check is needed.
 	still func(ctx context.Context) error
-	// authTime is when the user authenticated, if that was not just now; nil: just now. The zero time: never, as far as is
-	// known.
+	// authTime is when the user authenticated. If it is nil, that was just now. The zero time means that it is unknown.
 	authTime *time.Time
-	// current is the ID of the user who is signed in already, and currentAuthTime when they authenticated. Both are set
-	// for sign-ins with a provider alone.
+	// current is the ID of the user who was already signed in, and currentAuthTime is when they authenticated. Both are
+	// set only for sign-ins with an OAuth provider.
 	current         string
 	currentAuthTime time.Time
-	// unconfirmed is true if nothing says that the provider authenticated the current user again. It means nothing for a
+	// unconfirmed reports that the provider may not have authenticated the current user again. It has no meaning for a
 	// sign-in as another user.
 	unconfirmed bool
-	// methods are how the visitor proved who they are; nil: as the type of the account says.
+	// methods lists how the user authenticated. If it is nil, the type of the account determines it.
 	methods []Method
-	// held is when a gate held the sign-in first; zero: none did.
+	// held is when a gate first stored the sign-in as pending. It is zero if none did.
 	held time.Time
 
-	// made reports that a part creates the user: it has just done so, or create does.
+	// made reports that a plugin creates the user: it has already done so, or create will.
 	made bool
-	// create is SignIn.Create; nil if the user exists.
+	// create is SignIn.Create. It is nil if the user exists.
 	create func(ctx context.Context) (*User, error)
 
-	// given is the address of user as the provider sent it, before it was brought into its canonical form.
+	// given is the user's address as the provider sent it, before it was normalized.
 	given string
 
-	// started says how the current session relates to the one that started the flow. An account is linked to the current
-	// user with flowSameSession alone.
+	// started is the relation between the current session and the one that started the flow. An account may be linked to
+	// the current user only with flowSameSession.
 	started flowSession
-	// exchange identifies the callback that the identity is the result of.
+	// exchange identifies the callback that produced this identity.
 	exchange exchangeKey
 
-	// tokens and client are those of an OAuth flow.
+	// tokens and client are set by OAuth flows.
 	tokens *TokenSet
 	client *oauthClient
 
-	// passkey is the one that a registration brings along, typed the address that an anonymous visitor typed for it and
-	// that is not their e-mail address: see typedAccount.
+	// passkey is the new passkey of a registration. typed is the address that an unauthenticated user typed for it, which
+	// is not their email address: see typedAccount.
 	passkey *store.Authenticator
 	typed   string
 }
 
-// member is the outcome of linking: the user who is signed in from now on.
+// member is the result of linking: the user who will be signed in.
 type member struct {
 	user    *User
-	session *store.Session // database strategy
+	session *store.Session // set under the database strategy
 	created bool
-	// keeps is true when the session that the browser has goes on: a signed-in user linked another account.
+	// keeps reports that the browser's session continues, because a signed-in user linked another account.
 	keeps bool
 }
 
-// stands returns an error where what the visitor has signed in with is good no longer.
+// stands returns an error if the credentials of the sign-in have become invalid since they were checked.
 func (id *identity) stands(ctx context.Context) error {
 	if id.still == nil {
 		return nil
@@ -83,7 +82,8 @@ func (id *identity) stands(ctx context.Context) error {
 	return guard("CredentialsProvider.Admit", func() error { return id.still(ctx) })
 }
 
-// become replaces the user by the stored one, whose ID the store may have chosen, also in an account that names them.
+// become replaces the user with the stored one, whose ID the store may have chosen. It updates the account if that
+// contains the user's ID.
 func (id *identity) become(stored *User) {
 	if id.account.UserID == id.user.ID {
 		id.account.UserID = stored.ID
@@ -94,9 +94,9 @@ func (id *identity) become(stored *User) {
 	id.user = stored.Clone()
 }
 
-// vouchedAddress is the address of an identity that its provider says is the person's, empty when no provider says so.
-// A claim email_verified counts as a real true alone, and for the address beside it; where it is false EmailProved is
-// not asked.
+// vouchedAddress returns the address that the provider says belongs to the user, or "" if it does not say so. The claim
+// email_verified counts only if it is the boolean true, and only for the address in the same profile. If it is false,
+// EmailProved is not called.
 func (id *identity) vouchedAddress() string {
 	if id.client == nil || id.profile["email_verified"] == false {
 		return ""
@@ -114,7 +114,7 @@ func (id *identity) vouchedAddress() string {
 	return about
 }
 
-// keptAccount is the account as the store has it: what the provider's account function chose of the tokens.
+// keptAccount returns the account to store, with the tokens that the provider's Account function selects.
 func (id *identity) keptAccount() *Account {
 	kept := &Account{}
 	if id.client != nil {
@@ -125,26 +125,26 @@ func (id *identity) keptAccount() *Account {
 	return kept
 }
 
-// isAccount reports whether a stored account is the one of the identity.
+// isAccount reports whether a is the account of the identity.
 func (id *identity) isAccount(a *Account) bool {
 	return a.Provider == id.account.Provider && a.ProviderAccountID == id.account.ProviderAccountID
 }
 
-// typedAccount is the account that finds the passkeys of a user without an e-mail address by what they typed when they
-// registered. An address is no credential id, so that it is no other account of the provider, and it opens nothing:
-// only a passkey does.
+// typedAccount returns the account that finds a user's passkeys by the text they typed at registration, if the user has
+// no email address. The text is an address and therefore never equals a credential ID. The account does not grant
+// access; only a passkey does.
 func typedAccount(provider, typed string) *Account {
 	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
 }
 
-// authentication is when and how a user authenticated. A zero time counts as long ago.
+// authentication describes when and how a user authenticated. The zero time counts as long ago.
 type authentication struct {
 	time    time.Time
 	methods []Method
 }
 
-// authenticatedAt returns how the identity was authenticated, for a session of the user that begins now. A sign-in by
-// the current user does not make their authentication older.
+// authenticatedAt returns the authentication of the identity, for a new session of the user. A sign-in by the current
+// user never makes their authentication older.
 func (id *identity) authenticatedAt(now time.Time, userID string) authentication {
 	at := now
 	if id.authTime != nil {
@@ -156,7 +156,7 @@ func (id *identity) authenticatedAt(now time.Time, userID string) authentication
 	return authentication{at, id.proofs()}
 }
 
-// proofs are the methods of an identity: what its flow found out, else what its type says.
+// proofs returns the methods that the flow has set, else the default for the type of the account.
 func (id *identity) proofs() []Method {
 	if id.methods != nil {
 		return id.methods
@@ -172,7 +172,7 @@ func (id *identity) proofs() []Method {
 	return []Method{MethodFederated}
 }
 
-// identityOf turns a profile into the visitor's identity. newID makes the ID that the user gets.
+// identityOf maps a profile to an identity. newID returns the ID of the user.
 func identityOf(
 	ctx context.Context, c *oauthClient, profile Profile, tokens *TokenSet,
 	newID func(provider, accountID string) (string, error),
@@ -184,11 +184,11 @@ func identityOf(
 	accountID := person.AccountID
 	if !exactjson.IsClean(accountID) {
 		return nil, errorf(ErrOAuthProfileParse,
-			"provider %q: the id of the profile has control or malformed characters: two accounts could have the same", c.ID)
+			"provider %q: the profile's id has control or malformed characters: two accounts could share it", c.ID)
 	}
 	if accountID == "" || accountID == "undefined" || accountID == "null" {
 		return nil, errorf(ErrOAuthProfileParse,
-			"provider %q: the profile has no id: without one the person would be somebody else at each sign-in", c.ID)
+			"provider %q: the profile has no id: without it each sign-in would create another user", c.ID)
 	}
 	userID, err := newID(c.ID, accountID)
 	if err != nil {
@@ -210,8 +210,8 @@ func identityOf(
 	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c, given: given}, nil
 }
 
-// personOf is what the provider's mapping makes of a profile, with a canonical address and bounded texts. given is the
-// address as the provider sent it.
+// personOf runs the provider's Profile function, normalizes the address and limits the texts. given is the address as
+// the provider sent it.
 func (o *oauthClient) personOf(
 	ctx context.Context, profile Profile, tokens *TokenSet,
 ) (person Person, given string, err error) {
@@ -226,8 +226,8 @@ func (o *oauthClient) personOf(
 	if err != nil {
 		return person, "", err
 	}
-	person, given = *mapped, mapped.Email              // the application's may be shared
-	person.Email, _ = mailaddr.Normalize(person.Email) // one that cannot be compared becomes none: it leads to no user
+	person, given = *mapped, mapped.Email              // a copy: the application may share the Person
+	person.Email, _ = mailaddr.Normalize(person.Email) // an invalid address becomes empty and matches no user
 	if !exactjson.IsClean(person.Email) {
 		person.Email = ""
 	}
@@ -235,15 +235,15 @@ func (o *oauthClient) personOf(
 	return person, given, nil
 }
 
-// Bounds in bytes of the name and picture of a profile. A session token holds both and is a cookie, which stays
-// readable.
+// Limits in bytes for the name and picture of a profile. Both are in the session token, whose cookies must stay within
+// the browser's limits.
 const (
 	maxProfileName  = 1000
-	maxProfileImage = 16 << 10 // of services whose pictures are data URLs
+	maxProfileImage = 16 << 10 // some services send pictures as data URLs
 )
 
-// boundProfile cleans name and image, cuts a name that is too long, and drops an image that is: half an address leads
-// nowhere.
+// boundProfile cleans the name and the image. It cuts a name that is too long, and drops an image that is too long,
+// because a part of a URL is useless.
 func boundProfile(p *Person) {
 	p.Name, p.Image = printableText(p.Name, ' '), printableText(p.Image, -1)
 	if len(p.Name) > maxProfileName {
@@ -254,8 +254,8 @@ func boundProfile(p *Person) {
 	}
 }
 
-// printableText removes what databases, cookies and pages cannot show: control characters and bytes that are not UTF-8.
-// lineBreak takes the place of a tab or line break; -1 removes it.
+// printableText removes characters that databases, cookies and pages cannot represent: control characters and invalid
+// UTF-8. A tab or line break is replaced with lineBreak, or removed if lineBreak is -1.
 func printableText(s string, lineBreak rune) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) {
 		return s
@@ -271,8 +271,8 @@ func printableText(s string, lineBreak rune) string {
 	}, strings.ToValidUTF8(s, "\ufffd")))
 }
 
-// newUserID makes the id of a new user: a random UUID where a store keeps it. Without a store it is derived from the
-// account (UUID version 8), so that the same person has the same id at every sign-in.
+// newUserID returns a function that makes the ID of a new user. If a store keeps users, it is a random UUID. Otherwise
+// it is derived from the account (UUID version 8), so that a user has the same ID at every sign-in.
 func newUserID(kept bool, source io.Reader) func(provider, accountID string) (string, error) {
 	if kept {
 		return func(string, string) (string, error) { return uuid(source) }

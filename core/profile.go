@@ -11,13 +11,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Profile is a provider's answer about a person: the claims of an ID token or the userinfo body, names exact, numbers
-// as [json.Number].
+// Profile contains a provider's data about a user: the claims of the ID token, or the members of the userinfo response.
+// Names are exact, and numbers have type [json.Number].
 type Profile map[string]any
 
-// UnmarshalJSON reads an object with exact names and exact numbers; a duplicate name is an error. Malformed text (half
-// a surrogate pair, bytes that are not UTF-8, raw control characters) becomes U+FFFD or is escaped. It stays an error
-// in members that identify the user or are secret, such as sub, id, email and access_token.
+// UnmarshalJSON decodes an object with exact names and exact numbers. A duplicate name is an error. Malformed text
+// (half a surrogate pair, bytes that are not UTF-8, raw control characters) is replaced with U+FFFD or escaped. In
+// members that identify the user or are secret, such as sub, id, email and access_token, it is an error.
 func (p *Profile) UnmarshalJSON(data []byte) error {
 	members, err := decodeProfile(data)
 	if err != nil {
@@ -27,14 +27,14 @@ func (p *Profile) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decodeProfile reads a provider's JSON object.
+// decodeProfile decodes a provider's JSON object.
 func decodeProfile(body []byte) (Profile, error) {
 	members, err := exactjson.DecodeObjectTolerant(body, oidc.Trusted)
 	return members, err
 }
 
-// Text returns the member as text: a string, or a number in its decimal form. "" when it is absent, null or of another
-// shape.
+// Text returns a member as text: a string, or a number in decimal form. It returns "" if the member is missing, null or
+// has another type.
 func (p Profile) Text(name string) string {
 	switch v := p[name].(type) {
 	case string:
@@ -45,19 +45,19 @@ func (p Profile) Text(name string) string {
 	return ""
 }
 
-// Object returns a member that is an object, nil otherwise; a nil Profile has no members, so look-ups can be chained.
+// Object returns a member that is an object, otherwise nil. A nil Profile has no members, so calls can be chained.
 func (p Profile) Object(name string) Profile {
 	m, _ := p[name].(map[string]any)
 	return m
 }
 
-// List returns a member that is an array, nil otherwise.
+// List returns a member that is an array, otherwise nil.
 func (p Profile) List(name string) []any { l, _ := p[name].([]any); return l }
 
-// Bool returns a member that is true.
+// Bool reports whether a member is true.
 func (p Profile) Bool(name string) bool { b, _ := p[name].(bool); return b }
 
-// there names the first member that is there and not null.
+// there returns the first of the names whose member exists and is not null.
 func (p Profile) there(names ...string) string {
 	for _, n := range names {
 		if p[n] != nil {
@@ -67,7 +67,7 @@ func (p Profile) there(names ...string) string {
 	return ""
 }
 
-// First returns the first of the named members that is there as text.
+// First returns the text of the first member in names that is not empty.
 func (p Profile) First(names ...string) string {
 	for _, n := range names {
 		if s := p.Text(n); s != "" {
@@ -77,14 +77,14 @@ func (p Profile) First(names ...string) string {
 	return ""
 }
 
-// decimal returns a JSON number as decimal text without exponent or needless fraction: account ids are compared as
-// text, and a float on the way would make two large ids one.
+// decimal returns a JSON number as decimal text, without exponent or trailing zeros. It does not use floating point,
+// because account IDs are compared as text and two large IDs could become equal.
 func decimal(n json.Number) string {
 	s := n.String()
 	if !strings.ContainsAny(s, ".eE") {
 		return s
 	}
-	if i := strings.IndexAny(s, "eE"); i >= 0 && len(s)-i > 4 { // 1e9999 would fill memory
+	if i := strings.IndexAny(s, "eE"); i >= 0 && len(s)-i > 4 { // a number like 1e999999999 would exhaust memory
 		return s
 	}
 	r, ok := new(big.Rat).SetString(s)
@@ -97,18 +97,18 @@ func decimal(n json.Number) string {
 	return strings.TrimRight(r.FloatString(20), "0")
 }
 
-// Person is what a provider's profile tells about a person: what a [OAuthProvider].Profile function returns. A visitor
-// who signs in for the first time becomes a user of that name, address and picture, with an ID of its own.
+// Person is a provider's profile in the form that core uses, returned by an [OAuthProvider].Profile function. At the
+// first sign-in a user with this name, email and image is created, with a new ID.
 type Person struct {
-	// AccountID is the person's ID at the provider. It must stay the same for the same person, and is never empty.
+	// AccountID is the user's ID at the provider. It must never be empty, and never change for the same person.
 	AccountID string
-	// Name, Email and Image are what the provider shows of the person; empty: nothing.
+	// Name, Email and Image may be empty.
 	Name, Email, Image string
-	// Null says which of the empty ones are null rather than absent, for the JSON of a session.
+	// Null lists the empty fields that are null in the JSON of a session, instead of missing.
 	Null store.Nulls
-	// Extra are further members that the user gets.
+	// Extra are further members for the user.
 	Extra Members
 }
 
-// LogValue shows the ID of the account only: names and addresses do not belong into logs.
+// LogValue returns only the account ID, so that names and addresses are not logged.
 func (p Person) LogValue() slog.Value { return slog.GroupValue(slog.String("account_id", p.AccountID)) }

@@ -9,58 +9,62 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider], *[CredentialsProvider] or *[WebAuthnProvider].
-// No other type can implement it, but by embedding one of these: each kind is a flow of this package. New copies a
-// provider and never writes to it, so one value may serve several configurations.
+// Provider is a sign-in provider: an *[OAuthProvider], *[EmailProvider], *[CredentialsProvider] or *[WebAuthnProvider].
+// Other types can implement it only by embedding one of these. New copies a provider and never writes to it, so one
+// value may be used in several configurations.
 type Provider interface {
-	// Describe returns ID, name and type.
+	// Describe returns the ID, the name and the type.
 	Describe() (id, name string, kind ProviderType)
-	// declaration returns the provider itself, without a type that embeds it.
+	// declaration returns the provider itself, without the type that embeds it.
 	declaration() Provider
 }
 
-// Style is how a provider's button looks; the zero value is the neutral look.
+// Style is the look of a provider's button. The zero value is the neutral look.
 type Style = ui.Style
 
 // Field is an input of a form on the sign-in page.
 type Field = ui.Field
 
-// EmailProvider signs in with a link sent by mail. It needs a store that is a store.VerificationTokenStore.
+// EmailProvider signs users in with a link that is sent by email. It needs a store that implements
+// store.VerificationTokenStore.
 type EmailProvider struct {
-	// ID and Name: "email" and "Email" when empty.
+	// ID and Name default to "email" and "Email".
 	ID, Name string
 	// From is the sender's address, for Send.
 	From string
-	// MaxAge is how long a link works; zero: 24 hours.
+	// MaxAge is the lifetime of a link. The default is 24 hours.
 	MaxAge time.Duration
-	// Secret hashes tokens in place of Config.Secret.
+	// Secret, if not empty, is used to hash tokens instead of Config.Secret.
 	Secret Secret
-	// ConfirmLink says when opening a link shows a page with a button, which alone signs in, rather than to sign in at
-	// once. Auto: in a browser that did not ask for this very link, where it may be a stranger's, and in one that has a
-	// session already; a cookie remembers what a browser asked for. On: always, for mail scanners that share the reader's
-	// browser. Off: never, as in Auth.js; a stranger who has a visitor open a link to the stranger's account then signs
-	// them in to it.
+	// ConfirmLink decides when a link opens a page with a button that signs the user in, instead of signing them in
+	// immediately.
+	//
+	// The default, Auto, shows the page in a browser that did not request this link, and in a browser that already has a
+	// session; a cookie remembers which links a browser has requested. Otherwise an attacker could make a user open a link
+	// to the attacker's account, and the user would be signed in there (login CSRF). On always shows the page, for mail
+	// scanners that share the user's browser. Off never shows it, as in Auth.js, and allows that attack.
 	ConfirmLink Toggle
-	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline. An
-	// error of type [ErrEmailSignIn] asks the visitor to try again; any other is a fault of this site to them. nil: links
-	// go through Deliver.
+	// Send sends the email. It is called after the token was stored, with the request's context and a deadline. If it
+	// returns an error of type [ErrEmailSignIn], the user is asked to try again; any other error is shown as a failure of
+	// this site. If Send is nil, Deliver sends the links.
 	Send func(ctx context.Context, m SignInMail) error
-	// Deliver delivers letters of every kind, for [EmailProvider.Mailer]; the mail services set it. nil: this provider
-	// sends sign-in links alone.
+	// Deliver sends emails of every kind, for [EmailProvider.Mailer]. The constructors for mail services set it. If it is
+	// nil, this provider sends sign-in links only.
 	Deliver func(ctx context.Context, l Letter) error
-	// Check asks the mail server whether it would take a letter and sends none, for package doctor: it connects, encrypts
-	// and signs in. Its error holds no password. nil: nothing can be told before a letter is sent.
+	// Check tests whether the mail server would accept an email, without sending one: it connects, starts TLS and
+	// authenticates. Package doctor calls it. Its error contains no password. If it is nil, the connection cannot be
+	// tested.
 	Check func(ctx context.Context) error
-	// NormalizeIdentifier makes the address canonical, or refuses it with an error, which asks the visitor to check the
-	// address; nil: [NormalizeEmail].
+	// NormalizeIdentifier returns the canonical form of an address. If it returns an error, the user is asked to check the
+	// address. The default is [NormalizeEmail].
 	NormalizeIdentifier func(identifier string) (string, error)
-	// GenerateToken makes the token in the link; nil: 32 random bytes in hex. A short one can be guessed: it needs a
-	// Limit, and wants a MaxAge of minutes, as each letter adds another token that is good.
+	// GenerateToken returns the token of a link. The default is 32 random bytes in hex. A short token can be guessed: use
+	// a Limit and a MaxAge of a few minutes, because each email adds another valid token.
 	GenerateToken func(ctx context.Context) (string, error)
-	// Configure completes the provider from the environment. New calls it once, with its own copy, before it looks at the
-	// fields; an error is a fault of the configuration.
+	// Configure completes the provider from environment variables. New calls it once, with its own copy, before it checks
+	// the fields. An error is a configuration error.
 	Configure func(p *EmailProvider, getenv func(name string) string) error
-	// Style is the button's look.
+	// Style is the look of the button.
 	Style Style
 }
 
@@ -71,57 +75,60 @@ func (p *EmailProvider) Describe() (string, string, ProviderType) {
 
 func (p *EmailProvider) declaration() Provider { return p }
 
-// SignInMail is a sign-in link to deliver.
+// SignInMail is a sign-in link to send.
 type SignInMail struct {
 	// To is the recipient's address in its canonical form.
 	To string
-	// From is the provider's.
+	// From is the From field of the provider.
 	From string
-	// URL signs in the visitor who opens it: it must reach the recipient and no log.
+	// URL signs in the browser that opens it. Send it only to the recipient, and never log it.
 	URL Secret
 	// Token is the token within URL.
 	Token Secret
-	// Expires is when the link stops working.
+	// Expires is when the link expires.
 	Expires time.Time
-	// Theme is the configuration's, for letters in the site's colours.
+	// Theme is Config.Theme, for emails in the colors of the site.
 	Theme Theme
-	// Host is the host of the site, for the letter's text.
+	// Host is the host of the site, for the text of the email.
 	Host string
-	// ProviderID is the provider's id.
+	// ProviderID is the ID of the provider.
 	ProviderID string
-	// Locale is the language to write in; zero: English.
+	// Locale is the language of the email. The zero value is English.
 	Locale ui.Locale
-	// Request is the request that asked for the mail.
+	// Request is the request for the link.
 	Request *Request
 }
 
-// CredentialsProvider signs in with fields that the application checks itself. Sessions are jwt or database sessions,
-// as Config.Session says; for database sessions, which Auth.js does not have here, the user must be in the store.
+// CredentialsProvider signs users in with form fields that the application checks, such as a user name and a password.
+// It works under both session strategies. Under the database strategy, which Auth.js does not support here, the user
+// must be in the store.
 type CredentialsProvider struct {
-	// ID and Name: "credentials" and "Credentials" when empty.
+	// ID and Name default to "credentials" and "Credentials".
 	ID, Name string
 	// Fields are the inputs of the form, in order.
 	Fields []Field
-	// Identifier is the name of the field that says whose sign-in is attempted, for limits and the audit; empty: the first
-	// of Fields that is no password, else "email", "username" or "name", of which limits count each that is there.
+	// Identifier is the name of the field with the user name, for rate limits and the audit log. The default is the first
+	// field in Fields that is not a password. If there is none, the fields "email", "username" and "name" are used: the
+	// first that is present for the audit log, and all that are present for rate limits.
 	Identifier string
-	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type ErrCredentialsSignin,
-	// refuses; any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under
-	// the database strategy the user that it returns is one that the store holds, by its ID.
+	// Authorize checks the fields. It returns nil, or an error of type ErrCredentialsSignin, if the credentials are wrong.
+	// Any other error is a failure. Authorize must take the same time for an unknown user name as for a wrong password.
+	// Under the database strategy it must return a user whose ID is in the store.
 	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)
-	// Admit takes the place of Authorize where what it checks can change while the visitor is let in, as a password does
-	// that its owner resets. What it returns as still, unless that is nil, is called once the session, or the sign-in that
-	// a gate holds, is stored, and before a cookie of it leaves: an error refuses as one of Authorize does, and nobody
-	// gets what was stored. So a change that ends all sessions once it is stored misses none that began with what was
-	// there before. It is not called again where a gate releases the sign-in.
+	// Admit replaces Authorize if the credentials may change during the sign-in, for example by a password reset. If the
+	// returned function still is not nil, it is called after the session or the pending sign-in was stored and before its
+	// cookie is sent. If still returns an error, the sign-in is refused as if Authorize had returned it, and the cookie is
+	// not sent. Therefore a password change that ends all sessions after storing the new password also ends the sign-ins
+	// that were checked against the old one. still is not called again when a pending sign-in is completed.
 	Admit func(ctx context.Context, credentials map[string]string, r *Request) (
 		user *User, still func(ctx context.Context) error, err error)
-	// InARow counts wrong attempts at a name that come one after the other too (AttemptInARow). Set it where somebody whom
-	// strangers have shut out that way gets in by another, a letter for example, and takes the count back by Call.Forgive.
+	// InARow also limits consecutive wrong attempts for one name (AttemptInARow). An attacker can lock out a user this
+	// way. Set it only if the user can still sign in by other means, such as an email, after which the plugin calls
+	// Call.Forgive to reset the count.
 	InARow bool
-	// Links lead from beneath the form to actions of a part; none by default.
+	// Links are shown below the form and open actions of a plugin. The default is none.
 	Links []ui.Link
-	// Style is the button's look.
+	// Style is the look of the button.
 	Style Style
 }
 
@@ -142,7 +149,7 @@ func or(s, otherwise string) string {
 // Theme is the look of the built-in pages.
 type Theme = ui.Theme
 
-// ownFields copies fields, so that what an application changes after New reaches no page, and fills in their types.
+// ownFields copies the fields and sets their default types, so that later changes by the application have no effect.
 func ownFields(fields []Field) []Field {
 	own := slices.Clone(fields)
 	for i := range own {
@@ -152,8 +159,8 @@ func ownFields(fields []Field) []Field {
 	return own
 }
 
-// EnvName is the name of a provider's environment variable: EnvName("my-op", "KEY") is AUTH_MY_OP_KEY.
+// EnvName returns the name of a provider's environment variable: EnvName("my-op", "KEY") returns AUTH_MY_OP_KEY.
 func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what }
 
-// envName is the middle of a provider's environment variables.
+// envName returns the provider's part of an environment variable name.
 func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }

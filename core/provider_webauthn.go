@@ -13,50 +13,58 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// WebAuthnProvider signs in with passkeys (docs/protocol.md §12). It needs Config.EnableWebAuthn, a Store that is an
-// [store.AuthenticatorStore], and a Verifier; providers/webauthn puts all of it together.
+// WebAuthnProvider signs users in with passkeys (docs/protocol.md §12). It needs Config.EnableWebAuthn, a Store that
+// implements [store.AuthenticatorStore], and a Verifier. The constructors of providers/webauthn set the Verifier.
 type WebAuthnProvider struct {
-	// ID and Name: "webauthn" and "WebAuthn" when empty.
+	// ID and Name default to "webauthn" and "WebAuthn".
 	ID, Name string
-	// Verifier verifies what authenticators answer.
+	// Verifier verifies the responses of authenticators.
 	Verifier WebAuthnVerifier
-	// RelyingParty is the site that passkeys are made for.
+	// RelyingParty is the site that passkeys are created for.
 	RelyingParty RelyingParty
-	// UserInfo returns the user who wants to sign in or to register, and whether the store has them; nil: any user. A user
-	// that it returns as new is registered as it is, the address included. nil: the owner of the email field.
+	// UserInfo returns the user who wants to sign in or to register, and whether the store has them. A nil user means that
+	// any user may sign in. A user that does not exist is registered as returned, including the email address. If UserInfo
+	// is nil, the user is the owner of the address in the email field.
 	UserInfo func(ctx context.Context, r *Request) (user *User, exists bool, err error)
-	// HideUsers keeps from anonymous visitors which addresses have an account: the answer to an e-mail is then always the
-	// same request for any passkey, and registering has to be asked for with action=register. Off by default, as the
-	// sign-in page lets the server choose between the two.
+	// HideUsers hides from unauthenticated clients which addresses have an account. Options for an address then always ask
+	// for any passkey, and a client must request a registration with action=register. The default is false, because the
+	// sign-in page lets the server choose between sign-in and registration.
 	HideUsers bool
-	// InsecureTypedEmail gives the user whom an anonymous visitor registers the e-mail address that they typed, as Auth.js
-	// does. It is not proved: the visitor is shown, and handed to callbacks, under any free address they like, so decide
-	// nothing by it, and its owner is refused by providers until they prove it by mail. Off by default: the new user has
-	// no address, and the typed text is only a name, which the authenticator shows and by which the sign-in page finds the
-	// user's passkeys again. It is kept as the id of an account of this provider, which by itself opens nothing.
+	// InsecureTypedEmail sets the email address of a newly registered user to the address that they typed, as Auth.js
+	// does. The address is unverified: a client can choose any address that is not taken, and pages and callbacks see it.
+	// Do not base decisions on it. Its real owner cannot sign in with other providers until they verify it by email.
+	//
+	// By default, the new user has no address. The typed text is only a label: the authenticator shows it, and the sign-in
+	// page uses it to find the user's passkeys. It is stored as the ID of an account of this provider, which does not
+	// grant access.
 	InsecureTypedEmail bool
-	// ConditionalUI offers passkeys in the autofill of the sign-in page. Auto: on. One provider can have it.
+	// ConditionalUI offers passkeys in the autofill of the sign-in page. The default is On. Only one provider can use it.
 	ConditionalUI Toggle
-	// Fields are the inputs of the form on the sign-in page; nil: a field email.
+	// Fields are the inputs of the form on the sign-in page. The default is one field, email.
 	Fields []Field
-	// Timeout is how long browsers wait for the authenticator; zero: five minutes.
+	// Timeout is how long the browser waits for the authenticator. The default is five minutes.
 	Timeout time.Duration
-	// UserVerification asks for a PIN or a fingerprint: "required", "preferred" or "discouraged"; empty: "preferred".
+	// UserVerification says whether the authenticator asks for a PIN or a fingerprint: "required", "preferred" or
+	// "discouraged". The default is "preferred".
 	UserVerification string
-	// RequireUserVerification refuses answers without it. Auto: on, as the passkey is the only factor.
+	// RequireUserVerification rejects responses without user verification. The default is On, because the passkey is the
+	// only factor.
 	RequireUserVerification Toggle
-	// ResidentKey asks for a discoverable credential: "required", "preferred" or "discouraged"; empty: "preferred".
+	// ResidentKey says whether the passkey must be discoverable: "required", "preferred" or "discouraged". The default is
+	// "preferred".
 	ResidentKey string
-	// AuthenticatorAttachment is "platform", "cross-platform" or empty for both.
+	// AuthenticatorAttachment is "platform" or "cross-platform". If it is empty, both are allowed.
 	AuthenticatorAttachment string
-	// Attestation is the conveyance asked for; empty: "none". Statements are verified by the Verifier, trust in their
-	// makers is not decided.
+	// Attestation is the requested attestation conveyance. The default is "none". The Verifier verifies attestation
+	// statements; no decision about trust in the manufacturer is made.
 	Attestation string
-	// Algorithms are COSE algorithm numbers in the order of preference; nil: EdDSA (-8), ES256 (-7), RS256 (-257).
+	// Algorithms lists COSE algorithm numbers in the order of preference. The default is EdDSA (-8), ES256 (-7), RS256
+	// (-257).
 	Algorithms []int
-	// RegistrationExtensions and AuthenticationExtensions are client extension inputs; credProps is always asked for.
+	// RegistrationExtensions and AuthenticationExtensions are client extension inputs. A registration always requests
+	// credProps.
 	RegistrationExtensions, AuthenticationExtensions map[string]any
-	// Style is the button's look.
+	// Style is the look of the button.
 	Style Style
 }
 
@@ -67,61 +75,61 @@ func (p *WebAuthnProvider) Describe() (string, string, ProviderType) {
 
 func (p *WebAuthnProvider) declaration() Provider { return p }
 
-// RelyingParty is the site that passkeys are made for (WebAuthn section 4). Empty fields follow the origin of the
-// request, so set them, or Config.URL, where one site has several hosts.
+// RelyingParty is the site that passkeys are created for (WebAuthn section 4). Empty fields are derived from the origin
+// of the request. Set them, or Config.URL, if the site has several hosts.
 type RelyingParty struct {
-	// ID is the domain that passkeys are bound to; empty: the host name. It can be a parent domain of the origin.
+	// ID is the domain that passkeys are bound to. It may be a parent domain of the origin. The default is the host name.
 	ID string
-	// Name is shown by authenticators; empty: the host.
+	// Name is shown by authenticators. The default is the host.
 	Name string
-	// Origin is where the ceremonies take place; empty: the origin of the request.
+	// Origin is the origin where the ceremonies take place. The default is the origin of the request.
 	Origin string
-	// Origins are additional accepted origins of passkeys: https origins, such as a subdomain of ID or a related origin
-	// (WebAuthn Level 3 section 5.11), and Android apps as "android:apk-key-hash:" with the SHA-256 of the signing
-	// certificate in base64url. New reports any other text.
+	// Origins lists additional accepted origins: https origins, such as a subdomain of ID or a related origin (WebAuthn
+	// Level 3 section 5.11), and Android apps as "android:apk-key-hash:" with the SHA-256 of the signing certificate in
+	// base64url. New reports any other text as a configuration error.
 	Origins []string
 }
 
-// WebAuthnVerifier verifies what authenticators answer. It must refuse another ceremony, challenge, origin (a page
-// framed by another site included), relying party, algorithm or key, impossible flags, and a user who was not present.
-// It is safe for concurrent use.
+// WebAuthnVerifier verifies responses of authenticators. It must reject a wrong ceremony, challenge, origin (including
+// a page in a frame of another site), relying party, algorithm or key, impossible flags, and a response without user
+// presence. It must be safe for concurrent use.
 type WebAuthnVerifier interface {
-	// VerifyRegistration verifies a registration response in JSON (WebAuthn section 7.1) and returns the new passkey,
-	// whose owner and account core fills in.
+	// VerifyRegistration verifies a registration response in JSON (WebAuthn section 7.1) and returns the new passkey. Core
+	// sets its user and account.
 	VerifyRegistration(data []byte, want WebAuthnCeremony) (*store.Authenticator, error)
-	// VerifyAuthentication verifies an authentication response in JSON against a stored passkey (WebAuthn section 7.2) and
-	// returns its signature counter, which core compares.
+	// VerifyAuthentication verifies an authentication response in JSON against a stored passkey (WebAuthn section 7.2). It
+	// returns the signature counter, which core compares with the stored one.
 	VerifyAuthentication(data []byte, stored *store.Authenticator, want WebAuthnCeremony) (counter uint32, err error)
 }
 
-// WebAuthnCeremony is what an answer is held against.
+// WebAuthnCeremony contains the expected values for the verification of a response.
 type WebAuthnCeremony struct {
-	// Challenge is in base64url.
+	// Challenge is the expected challenge in base64url.
 	Challenge string
-	// RPID and Origin are the relying party's. Origins are RelyingParty.Origins, which are accepted as well.
+	// RPID and Origin are those of the relying party. Origins are RelyingParty.Origins, which are also accepted.
 	RPID, Origin string
 	Origins      []string
-	// UserVerification demands the flag of that name.
+	// UserVerification requires the flag with this name.
 	UserVerification bool
-	// Algorithms are those offered at a registration.
+	// Algorithms are those offered at the registration.
 	Algorithms []int
 }
 
-// The ceremonies, as action names them in query, answer and form.
+// The values of action in the query, the response and the form.
 const (
 	ceremonyRegister     = "register"
 	ceremonyAuthenticate = "authenticate"
 )
 
-// webAuthn is a configured passkey provider with its defaults filled in.
+// webAuthn is a configured passkey provider with its defaults.
 type webAuthn struct {
 	WebAuthnProvider
-	// used are the challenges that were answered, until they would have expired. They are those of this process alone:
-	// where several serve one site, the counter of an authenticator is what stops a replay.
+	// used contains the challenges that were answered in this process, until they expire. If several processes serve one
+	// site, the signature counter of the authenticator prevents replays between them.
 	used once.Memory[string, struct{}]
 }
 
-// maxUsed is how many answered challenges are remembered. Only those whose answer was verified count.
+// maxUsed is the number of answered challenges to remember. Only challenges with a verified response count.
 const maxUsed = 1 << 16
 
 const webAuthnTimeout = 5 * time.Minute
@@ -174,13 +182,13 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	}
 	if p.ConditionalUI != Off && !p.fillsPasskeys() {
 		faults.add(ErrMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
-			`"username webauthn": add it, or switch ConditionalUI off`, p.ID)
+			`"username webauthn": add it, or set ConditionalUI to Off`, p.ID)
 	}
 	return p
 }
 
-// isPasskeyOrigin reports whether the client data of a ceremony may name an origin: of a page by https, or by http on
-// this machine, or of an Android app.
+// isPasskeyOrigin reports whether text is a valid origin of a ceremony: an https origin, an http origin on this
+// machine, or an Android app.
 func isPasskeyOrigin(text string) bool {
 	if hash, ok := strings.CutPrefix(text, "android:apk-key-hash:"); ok {
 		raw, err := base64.RawURLEncoding.Strict().DecodeString(hash)
@@ -191,7 +199,7 @@ func isPasskeyOrigin(text string) bool {
 		(strings.HasPrefix(text, "https://") || origin.IsLoopback())
 }
 
-// fillsPasskeys reports whether browsers may offer passkeys in the autofill of a field.
+// fillsPasskeys reports whether a field allows browsers to offer passkeys in autofill.
 func (p *webAuthn) fillsPasskeys() bool {
 	return slices.ContainsFunc(p.Fields, func(f Field) bool {
 		return slices.Contains(strings.Fields(f.Autocomplete), "webauthn")

@@ -11,12 +11,12 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// provider is a configured provider with everything decided. Exactly one of the four is set.
+// provider is a configured provider with all defaults. Exactly one of its last four fields is set.
 type provider struct {
 	id, name string
 	kind     ProviderType
 	flow     flow
-	view     ui.Provider // what pages know of it
+	view     ui.Provider // the data for pages
 
 	oauth       *oauthClient
 	email       *EmailProvider
@@ -24,13 +24,13 @@ type provider struct {
 	webauthn    *webAuthn
 }
 
-// isProviderID reports whether a text can be the ID of a provider.
+// isProviderID reports whether id is valid as a provider ID.
 func isProviderID(id string) bool {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 	return id != "" && len(id) <= 64 && ascii.IsAlnum(id[0]) && strings.Trim(id, alphabet) == ""
 }
 
-// newProviders copies, completes and checks the providers. Their flows come when all else is known.
+// newProviders copies, completes and validates the providers. Their flows are set later.
 func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 	client := upstream.New(upstream.Options{HTTP: c.HTTPClient, OnDate: clockCheck(c)})
 	shared := newOutward(c, client, nil)
@@ -102,13 +102,13 @@ func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailPro
 		e.MaxAge = 24 * time.Hour
 	}
 	if e.MaxAge < 0 {
-		faults.add(ErrInvalidConfig, "provider %q: MaxAge is %v: more than zero", e.ID, e.MaxAge)
+		faults.add(ErrInvalidConfig, "provider %q: MaxAge is %v: it must be positive", e.ID, e.MaxAge)
 	}
 	if deliver := e.Deliver; e.Send == nil && deliver != nil {
 		e.Send = func(ctx context.Context, m SignInMail) error { return deliver(ctx, m.Letter()) }
 	}
 	if e.Send == nil {
-		faults.add(ErrInvalidConfig, "provider %q has no Send function: it delivers the mail", e.ID)
+		faults.add(ErrInvalidConfig, "provider %q has no Send function: set one that sends the email", e.ID)
 	}
 	return &e
 }
