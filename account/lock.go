@@ -12,7 +12,7 @@ import (
 )
 
 // errBusy is returned if another request holds the account lock for too long.
-var errBusy = errors.New("account: another change of this account is in progress")
+var errBusy = errors.New("account: another change of this account is under way")
 
 // locks serializes changes to a user's sign-in methods.
 type locks struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// link returns address for an href or an action, or templ's harmless stand-in when it is neither an http(s) URL nor a
-// path of this site.
+// link returns address for an href or action attribute. If it is neither an http(s) URL nor a path of this site,
+// templ's placeholder URL is returned.
 func link(address string) templ.SafeURL {
 	if !safeAddress(address) {
 		return templ.FailedSanitizationURL
@@ -17,8 +17,8 @@ func link(address string) templ.SafeURL {
 }
 
 // safeAddress reports whether s is an absolute http or https URL with a host, or a path that starts with one slash.
-// Control characters, blanks and backslashes are refused anywhere, since browsers drop or turn them and then read
-// another address ("/\evil.example", "/\t/evil.example": WHATWG URL Standard, section 4.4).
+// Control characters, spaces and backslashes are rejected anywhere, because browsers remove or convert them and then
+// read another address ("/\evil.example", "/\t/evil.example": WHATWG URL Standard, section 4.4).
 func safeAddress(s string) bool {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
 		return false
@@ -30,19 +30,19 @@ func safeAddress(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && hostPattern().MatchString(u.Host)
 }
 
-// hostPattern admits host names, addresses and ports. A semicolon or a comma, which net/url lets through, would end the
-// directive of a Content-Security-Policy that names the host.
+// hostPattern matches host names, IP addresses and ports. net/url also accepts semicolons and commas, which would end
+// the directive of a Content-Security-Policy that contains the host.
 var hostPattern = lazily(`^[A-Za-z0-9._:\[\]-]+$`)
 
 var dataImage = lazily(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+xml|x-icon)` +
 	`(?:;[a-z0-9=-]+)*,[A-Za-z0-9+/=%._~!*()'-]*$`)
 
-// safeImage reports whether s may be the source of a picture. A script inside a data:image SVG does not run there.
+// safeImage reports whether s is a valid image source. Scripts inside an SVG data URL do not run in an img element.
 func safeImage(s string) bool { return safeAddress(s) || dataImage().MatchString(s) }
 
-// ImageSource returns the Content-Security-Policy source expression (CSP Level 3, section 2.3.1) that img-src needs for
-// a logo: "'self'" for a path, "data:" for a data URL, the origin for a URL, empty for no logo or one that is not
-// shown.
+// ImageSource returns the source expression (CSP Level 3, section 2.3.1) that the Content-Security-Policy directive
+// img-src needs for a logo: "'self'" for a path, "data:" for a data URL, the origin for a URL. It returns "" for an
+// empty or invalid logo.
 func ImageSource(logo string) string {
 	switch {
 	case logo == "" || !safeImage(logo):
@@ -59,7 +59,7 @@ func ImageSource(logo string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// withCallback returns address with the parameter callbackUrl, next to the parameters it has.
+// withCallback adds the query parameter callbackUrl to address.
 func withCallback(address, callbackURL string) string {
 	if callbackURL == "" {
 		return address

@@ -6,7 +6,7 @@ import (
 	"encoding/base64"
 )
 
-// The files, for readers.
+// The source files.
 var (
 	//go:embed assets/sheet.css
 	sheetFile string
@@ -22,7 +22,7 @@ var (
 	busyFile string
 )
 
-// What is sent of them.
+// The files as served.
 var (
 	sheetStyle = squeezedStyle(sheetFile)
 	script     = squeezedScript(revealFile + factsFile + typedFile + passkeyFile + busyFile)
@@ -31,26 +31,26 @@ var (
 	scriptHash     = hash(script)
 )
 
-// Stylesheet returns the stylesheet of the pages as it is sent, UTF-8, without comments: the files to read are
-// assets/style. Core serves it at page.style under the base path. The slice is the caller's.
+// Stylesheet returns the stylesheet of the pages as served, in UTF-8 and without comments. Its sources are in
+// assets/style. Core serves it at page.style under the base path. The caller owns the slice.
 func Stylesheet() []byte { return []byte(stylesheet) }
 
-// SheetStylesheet returns what [Sheet] adds to the stylesheet, UTF-8: for pages of an application's own that show the
-// parts of one. It stands in a second style element, which needs the nonce. The slice is the caller's.
+// SheetStylesheet returns the additional styles of [Sheet], in UTF-8, for pages of an application that show its
+// sections. On a [Sheet] they are in a second style element, which needs the nonce. The caller owns the slice.
 func SheetStylesheet() []byte { return []byte(sheetStyle) }
 
-// StylesheetHash returns the hash of [Stylesheet] as it stands in a Content-Security-Policy source or an integrity
-// attribute, without quotes: "sha256-" and base64. It changes when the stylesheet does, so it also serves to get round
-// caches. It does not cover the small second style element of themed pages, which needs the nonce.
+// StylesheetHash returns the hash of [Stylesheet] for a Content-Security-Policy source or an integrity attribute,
+// without quotes: "sha256-" and base64. It can also serve as a cache key. It does not cover the small second style
+// element of themed pages, which needs the nonce.
 func StylesheetHash() string { return stylesheetHash }
 
-// Script returns the script of the pages, UTF-8: it shows a password to those who ask, says who is signed in, keeps
-// what was typed when a sign-in fails, marks the way that was taken last, is the passkey client, and has a form sent
-// once. What a page has nothing for does nothing. Core serves it at page.script under the base path. The slice is the
-// caller's.
+// Script returns the script of the pages, in UTF-8. It shows and hides passwords, shows the signed-in user, restores
+// the typed address after a failed sign-in, marks the last used sign-in method, contains the passkey client, and
+// prevents double submits. It skips what a page does not contain. Core serves it at page.script under the base path.
+// The caller owns the slice.
 func Script() []byte { return []byte(script) }
 
-// ScriptHash returns the hash of [Script] in the form of [StylesheetHash], for pages that have no nonce.
+// ScriptHash returns the hash of [Script] in the format of [StylesheetHash], for pages without a nonce.
 func ScriptHash() string { return scriptHash }
 
 func hash(s string) string {

@@ -13,13 +13,13 @@ var (
 	clientHash = hash(client)
 )
 
-// Client returns the browser client, an ES module, UTF-8: core serves it at client.js under the base path, and an
-// application that bundles or serves its scripts itself keeps a copy. The slice is the caller's.
+// Client returns the browser client, an ES module in UTF-8. Core serves it at client.js under the base path.
+// Applications that bundle their scripts use a copy. The caller owns the slice.
 func Client() []byte { return []byte(client) }
 
-// ClientTypes returns the types of [Client] for TypeScript: client.d.ts. The slice is the caller's.
+// ClientTypes returns client.d.ts, the TypeScript types of [Client]. The caller owns the slice.
 func ClientTypes() []byte { return []byte(clientTypes) }
 
-// ClientHash returns the hash of [Client] in the form of [StylesheetHash]: for an integrity attribute, or the parameter
-// v of its address, under which caches keep it for a year.
+// ClientHash returns the hash of [Client] in the format of [StylesheetHash], for an integrity attribute or for the
+// query parameter v of its URL. With that parameter, caches store the client for a year.
 func ClientHash() string { return clientHash }

@@ -7,20 +7,19 @@ import (
 	"sync"
 )
 
-// Colours end up inside a style element, where escaping does not exist: only values that cannot be anything but a
-// colour get there. url(), var(), expression(), comments, quotes, braces and semicolons have no way in.
+// Colors are written into a style element, where escaping is not possible. These patterns match only colors: no url(),
+// var() or expression(), no comments, quotes, braces or semicolons.
 var (
 	hexColor      = lazily(`^#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
 	colorFunction = lazily(`^(?i:rgba?|hsla?|hwb|lab|lch|oklab|oklch)\([0-9a-z%., /+-]{1,64}\)$`)
 )
 
-// lazily is an expression that is compiled when it is first used: most programs that link this package never ask.
+// lazily compiles an expression at its first use, because most programs that import this package never need it.
 func lazily(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// safeColor reports whether s is a CSS colour (CSS Color Module Level 4, sections 5 to 9) in one of the forms we
-// accept.
+// safeColor reports whether s is a supported CSS color (CSS Color Module Level 4, sections 5 to 9).
 func safeColor(s string) bool {
 	if len(s) > 80 {
 		return false
@@ -32,7 +31,7 @@ func safeColor(s string) bool {
 	return found
 }
 
-// colorNames are the named colours of CSS Color Module Level 4, section 6.1, and transparent, in order.
+// colorNames are the sorted named colors of CSS Color Module Level 4, section 6.1, and transparent.
 var colorNames = sync.OnceValue(func() []string { return strings.Fields(allColorNames) })
 
 const allColorNames = `

@@ -14,52 +14,52 @@ import (
 	"github.com/a-h/templ"
 )
 
-// SignInOptions are the choices of [SignInWith]. The zero value is a link to the sign-in page.
+// SignInOptions configures [SignInWith]. The zero value is a link to the sign-in page.
 type SignInOptions struct {
-	// Provider is the id of the provider to sign in with. Empty: the visitor chooses on the sign-in page.
+	// Provider is the ID of the provider. If it is empty, the user chooses one on the sign-in page.
 	Provider string
-	// Page is the sign-in page that a link leads to, a path or URL. Empty: State.SignInPath, else the auth route.
+	// Page is the path or URL of the sign-in page to link to. The default is State.SignInPath, or else the auth route.
 	Page string
-	// Action is the path of a form action of the application, behind which is the adapter's SignIn or TrySignIn: the form
-	// posts there. Empty: the auth route.
+	// Action is the path of the application's own form action, which calls the adapter's SignIn or TrySignIn. The form
+	// posts to it. The default is the auth route.
 	Action string
-	// Params are further parameters for the provider's page, such as prompt and login_hint; nil: none.
+	// Params are additional authorization request parameters, such as prompt and login_hint. It may be nil.
 	Params map[string]string
-	// RedirectTo is where the visitor goes after signing in. Empty: State.CallbackURL, else the server decides.
+	// RedirectTo is the URL after the sign-in. The default is State.CallbackURL, or else the server decides.
 	RedirectTo string
-	// Label is the text of the button. Default: "Sign in with NAME", or "Sign in", in State.Locale. Children take its
-	// place.
+	// Label is the text of the button. The default is "Sign in with NAME" or "Sign in", in State.Locale. Children replace
+	// it.
 	Label string
-	// Class is the class attribute of the button or link. Default: "latchkey-signin".
+	// Class is the class attribute of the button or link. The default is "latchkey-signin".
 	Class string
 }
 
-// SignOutOptions are the choices of [SignOutWith]. The zero value is a button that signs out at once.
+// SignOutOptions configures [SignOutWith]. The zero value is a button that signs out immediately.
 type SignOutOptions struct {
-	// Page is the page that asks first, a path or URL: the component is then a link to it. Empty: with Confirm
-	// State.SignOutPath, else the auth route.
+	// Page is the path or URL of a page that asks for confirmation. If it is set, the component is a link to it. With
+	// Confirm, the default is State.SignOutPath, or else the auth route.
 	Page string
-	// Action is the path of a form action of the application, behind which is the adapter's SignOut or TrySignOut: the
-	// form posts there. Empty: the auth route.
+	// Action is the path of the application's own form action, which calls the adapter's SignOut or TrySignOut. The form
+	// posts to it. The default is the auth route.
 	Action string
-	// RedirectTo is where the visitor goes after signing out. Empty: State.CallbackURL, else the server decides.
+	// RedirectTo is the URL after the sign-out. The default is State.CallbackURL, or else the server decides.
 	RedirectTo string
-	// Label is the text of the button. Default: "Sign out", in State.Locale. Children take its place.
+	// Label is the text of the button. The default is "Sign out", in State.Locale. Children replace it.
 	Label string
-	// Class is the class attribute of the button or link. Default: "latchkey-signout".
+	// Class is the class attribute of the button or link. The default is "latchkey-signout".
 	Class string
-	// Confirm links to the page that asks first.
+	// Confirm makes the component a link to the page that asks for confirmation.
 	Confirm bool
 }
 
-// SignIn is a form with one button that starts a sign-in with the provider, for your own templates:
+// SignIn is a form with one button that starts a sign-in with a provider:
 //
 //	@ui.SignIn("github")
 //	@ui.SignIn("github") { <b>Continue with GitHub</b> }
 //
-// With an empty id, and for providers that ask for something first (e-mail, credentials, passkeys), it is a link to the
-// sign-in page that looks after that. Children, if any, are the content of the button. Rendering fails without the
-// request hook, without a CSRF token and for an unknown id.
+// If the ID is empty, or if the provider needs input first (email, credentials, passkeys), it is a link to the sign-in
+// page. Children, if any, are the content of the button. Rendering fails without the request hook, without a CSRF token
+// and for an unknown ID.
 func SignIn(providerID string) templ.Component {
 	return SignInWith(SignInOptions{Provider: providerID})
 }
@@ -96,8 +96,8 @@ func SignInWith(o SignInOptions) templ.Component {
 	})
 }
 
-// SignOut is a form with one button that signs the visitor out. Children, if any, are the content of the button.
-// Rendering fails without the request hook and without a CSRF token.
+// SignOut is a form with one button that signs the user out. Children, if any, are the content of the button. Rendering
+// fails without the request hook and without a CSRF token.
 func SignOut() templ.Component { return SignOutWith(SignOutOptions{}) }
 
 // SignOutWith is [SignOut] with options.
@@ -124,11 +124,11 @@ func SignOutWith(o SignOutOptions) templ.Component {
 	})
 }
 
-// hiddenField is a field of a form that the visitor does not see.
+// hiddenField is a hidden form field.
 type hiddenField struct{ name, value string }
 
-// fieldFor is the field that says where the visitor goes afterwards: a form action of the application calls it
-// otherwise than the auth routes do.
+// fieldFor returns the field with the URL after the sign-in or sign-out. Its name differs between the application's
+// form actions and the auth routes.
 func fieldFor(action, callbackURL string) []hiddenField {
 	switch {
 	case callbackURL == "":
@@ -139,8 +139,8 @@ func fieldFor(action, callbackURL string) []hiddenField {
 	return []hiddenField{{"redirectTo", callbackURL}}
 }
 
-// form is where the form of a provider posts to, and what: the auth route takes provider and parameters in its address,
-// a form action of the application in fields.
+// form returns the action and the fields of a provider's form. For the auth route, the provider and the parameters are
+// in the URL; for a form action of the application they are fields.
 func (o *SignInOptions) form(basePath, callbackURL string) (action string, fields []hiddenField) {
 	fields = fieldFor(o.Action, callbackURL)
 	names := slices.Sorted(maps.Keys(o.Params))
@@ -161,20 +161,20 @@ func (o *SignInOptions) form(basePath, callbackURL string) (action string, field
 	return o.Action, fields
 }
 
-// checkAction refuses an Action that is not of this site: the form carries the CSRF token.
+// checkAction rejects an Action of another site, because the form contains the CSRF token.
 func checkAction(component, action string) error {
 	if action == "" || action[0] == '/' && safeAddress(action) {
 		return nil
 	}
-	return fmt.Errorf("ui: %s needs an Action that is a path of this site, such as /login: %.100q is none",
+	return fmt.Errorf("ui: %s needs an Action that is a path of this site, such as /login, not %.100q",
 		component, action)
 }
 
-// SignedIn shows its children to a visitor who is signed in, and nothing to others. It decides what a page shows, not
-// what a visitor may do: guard the handler for that.
+// SignedIn renders its children if a user is signed in. It only decides what the page shows; protect handlers with a
+// guard.
 func SignedIn() templ.Component { return when("SignedIn", true) }
 
-// SignedOut shows its children to a visitor who is not signed in, and nothing to others.
+// SignedOut renders its children if no user is signed in.
 func SignedOut() templ.Component { return when("SignedOut", false) }
 
 func when(component string, signedIn bool) templ.Component {
@@ -187,9 +187,8 @@ func when(component string, signedIn bool) templ.Component {
 	})
 }
 
-// Avatar shows the picture of the visitor who is signed in, or a silhouette where there is none or its address is not
-// plainly that of a picture. Without a signed-in visitor it shows nothing. Browsers ask for the picture without a
-// Referer.
+// Avatar renders the picture of the signed-in user, or a silhouette if the user has no picture or its URL is not safe.
+// If no user is signed in, it renders nothing. Browsers request the picture without a Referer header.
 func Avatar() templ.Component {
 	return drawn("Avatar", func(ctx context.Context, w io.Writer, s *State) error {
 		v, err := s.visitor(ctx)
@@ -200,8 +199,8 @@ func Avatar() templ.Component {
 	})
 }
 
-// content is the children of a component, or the label where there are none. templ cannot tell "no children" from
-// children that write nothing, so they are written to the side first.
+// content returns the children of a component, or the label if there are none. templ does not distinguish missing
+// children from children that render nothing, so the children are rendered into a buffer first.
 func content(label string) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		var b bytes.Buffer
@@ -217,8 +216,8 @@ func content(label string) templ.Component {
 	})
 }
 
-// inlineElement is a style or script element. Its text is ours or checked colours; should an end tag ever get into it,
-// the element is left out rather than opened to the page.
+// inlineElement is a style or script element. Its text consists of embedded files and validated colors. If it
+// nevertheless contains an end tag, the element is left out, so that the text cannot become part of the page.
 func inlineElement(name string, page Page, text string) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		if text == "" || strings.Contains(text, "</") {

@@ -142,7 +142,7 @@ func TestComponentsNameWhatIsMissing(t *testing.T) {
 		{"SignedIn without the hook", nil, ui.SignedIn(), "ui: SignedIn needs the request hook"},
 		{"SignedOut without the hook", nil, ui.SignedOut(), "ui: SignedOut needs the request hook"},
 		{"Avatar without the hook", nil, ui.Avatar(), "ui: Avatar needs the request hook"},
-		{"unknown provider", state(), ui.SignIn("nope"), `there is no "nope" among ["mock" "email" "credentials" "passkey"]`},
+		{"unknown provider", state(), ui.SignIn("nope"), `"nope" is not among ["mock" "email" "credentials" "passkey"]`},
 		{"SignIn without a token", bare, ui.SignIn("mock"), "ui: SignIn needs a CSRF token"},
 		{"SignOut without a token", bare, ui.SignOut(), "ui: SignOut needs a CSRF token"},
 		{"SignIn without a base path", lost, ui.SignIn(""), "State.BasePath"},
@@ -185,7 +185,7 @@ func TestComponentsReport(t *testing.T) {
 	if err := ui.SignedOut().Render(ctx, io.Discard); err == nil {
 		t.Error("an unknown provider is no error")
 	}
-	const complaint = `SignIn: ui: SignIn needs a configured provider: there is no "nope"`
+	const complaint = `SignIn: ui: SignIn needs a configured provider: "nope" is not among`
 	if len(told) != 1 || !strings.HasPrefix(told[0], complaint) {
 		t.Errorf("told %q", told)
 	}

@@ -1,26 +1,26 @@
-// Package ui draws Latchkey's pages and the small forms that people put into their own templates.
+// Package ui contains Latchkey's pages and the components for an application's own templates.
 //
-// It is a leaf: plain data goes in, [templ.Component] values come out. It knows nothing of tokens, stores or HTTP
-// handlers, and it decides nothing about what a visitor may see. Three things live here:
+// Its components are [templ.Component] values, made from plain data. The package does not depend on tokens, stores or
+// HTTP handlers, and it makes no access decisions. It contains:
 //
-//   - the built-in pages ([SignInPage], [SignOutPage], [ErrorPage], [VerifyRequestPage], [ConfirmPage]), each drawn
-//     from a view such as [SignInView]. [Views] replaces any of them;
-//   - the components [SignIn], [SignOut], [SignedIn] and [SignedOut] for an application's own templates. They find
-//     what they need in the [State] that the request hook put into the context, and fail to render without it;
-//   - the stylesheet and the script of the pages, embedded, with hashes for a Content-Security-Policy.
+//   - The built-in pages [SignInPage], [SignOutPage], [ErrorPage], [VerifyRequestPage], [ConfirmPage] and [SwitchPage].
+//     Each is rendered from a view such as [SignInView]. [Views] can replace any of them.
+//   - The components [SignIn], [SignOut], [SignedIn], [SignedOut] and [Avatar] for the application's templates. They
+//     read the [State] that the request hook stores in the context, and fail to render without it.
+//   - The embedded stylesheet and script of the pages, with hashes for a Content-Security-Policy.
 //
-// The pages need no inline style attributes, no inline event handlers, no fonts and nothing from another host. They
-// work under
+// The pages use no inline style attributes, inline event handlers or fonts, and load nothing from other hosts. They
+// work with this Content-Security-Policy:
 //
 //	default-src 'none'; style-src 'nonce-…'; script-src 'nonce-…'; connect-src 'self'; img-src 'self' …;
 //	base-uri 'none'; frame-ancestors 'none'
 //
-// where script-src and connect-src are for passkeys and for what a page says with a script: who is signed in, which way
-// was taken last. img-src lists what [ImageSource] says about the configured logos. Every part works without
-// JavaScript, passkeys excepted.
+// The directives script-src and connect-src are for passkeys, and for the script that shows the signed-in user and the
+// last used sign-in method. img-src lists the result of [ImageSource] for the configured logos. Everything except
+// passkeys works without JavaScript.
 //
-// All values are escaped. Beyond that, colours, logos and links that are not plainly harmless are left out when a page
-// is drawn, and [Theme.Validate] and [Provider.Validate] report them beforehand.
+// All values are escaped. Colors, logos and links that are not safe are left out when a page is rendered.
+// [Theme.Validate] and [Provider.Validate] report them in advance.
 package ui
 
 //go:generate env GOWORK=off go tool -modfile=../tools/go.mod templ generate -include-version=false

@@ -7,7 +7,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Our own drawings, in the colour of the text around them. None is anybody's trademark, and none is read aloud.
+// The built-in drawings use the text color, contain no trademarks, and are hidden from screen readers.
 func keyDrawing() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -182,7 +182,7 @@ func personDrawing() templ.Component {
 	})
 }
 
-// providerMark is what tells a provider's button from the others at a glance.
+// providerMark is the provider's logo on its button.
 func providerMark(p Provider) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,27 +11,27 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Funcs returns the components as functions of html/template, bound to a request's context. Parse templates with
-// ui.Funcs(context.Background()), and execute them with [Render], which binds the functions to the request:
+// Funcs returns the components as functions for html/template, bound to the context of a request. Parse templates with
+// ui.Funcs(context.Background()), and execute them with [Render], which binds the functions to its request:
 //
 //	pages := template.Must(template.New("").Funcs(ui.Funcs(context.Background())).ParseGlob("*.html")) // once
 //	err := ui.Render(w, r, pages, "home.html", data)                                                   // for a request
 //
 // The functions are
 //
-//	{{signIn}}                                    a link to the sign-in page, as is {{signIn ""}}
-//	{{signIn "github"}}                           as [SignInWith]
-//	{{signIn "github" "redirectTo" "/" "label" "Go on"}}
-//	{{signOut}}  {{signOut "redirectTo" "/bye"}}  as [SignOutWith]
-//	{{csrfField}}                                 as [CSRFField], {{csrfToken}} its token
-//	{{if signedIn}} … {{end}}                     whether the visitor is signed in
-//	{{with visitor}} {{.Name}} {{end}}            as [CurrentVisitor]
-//	{{avatar}}                                    as [Avatar]
-//	{{signInMessage .Error}}                      as [Locale.SignInMessage], in the language of the request
+//	{{signIn}}                                    a link to the sign-in page, like {{signIn ""}}
+//	{{signIn "github"}}                           like [SignInWith]
+//	{{signIn "github" "redirectTo" "/" "label" "Continue"}}
+//	{{signOut}}  {{signOut "redirectTo" "/bye"}}  like [SignOutWith]
+//	{{csrfField}}                                 like [CSRFField]; {{csrfToken}} is the token
+//	{{if signedIn}} … {{end}}                     whether a user is signed in
+//	{{with visitor}} {{.Name}} {{end}}            like [CurrentVisitor]
+//	{{avatar}}                                    like [Avatar]
+//	{{signInMessage .Error}}                      like [Locale.SignInMessage], in the language of the request
 //
-// Options are pairs of a name and a text: redirectTo, label, class, action, page, of signIn also
-// authorizationParams-<name>, and of signOut confirm, which is "true" or "false". A function fails, and the template
-// with it, if its component fails: without the request hook for example.
+// Options are pairs of a name and a text: redirectTo, label, class, action and page; for signIn also
+// authorizationParams-<name>; for signOut also confirm, which is "true" or "false". If a component fails, for example
+// without the request hook, the function and the template fail too.
 func Funcs(ctx context.Context) template.FuncMap {
 	return template.FuncMap{
 		"signIn": func(options ...string) (template.HTML, error) {
@@ -68,7 +68,7 @@ func Funcs(ctx context.Context) template.FuncMap {
 	}
 }
 
-// read sets options by their names.
+// read sets options by name.
 func (o *SignInOptions) read(options []string) error {
 	return pairs("signIn", options, func(name, value string) error {
 		switch name {
@@ -121,7 +121,7 @@ func (o *SignOutOptions) read(options []string) error {
 // pairs calls set for each pair of a name and a value.
 func pairs(function string, options []string, set func(name, value string) error) error {
 	if len(options)%2 != 0 {
-		return fmt.Errorf("ui: %s takes options in pairs of a name and a value, and the last has no value", function)
+		return fmt.Errorf("ui: %s takes options in pairs of a name and a value: the last value is missing", function)
 	}
 	for i := 0; i < len(options); i += 2 {
 		if err := set(options[i], options[i+1]); err != nil {
@@ -131,4 +131,4 @@ func pairs(function string, options []string, set func(name, value string) error
 	return nil
 }
 
-var errNoOption = errors.New("there is none of this name")
+var errNoOption = errors.New("unknown option")

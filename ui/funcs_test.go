@@ -46,7 +46,7 @@ func TestFuncs(t *testing.T) {
 		"an error": {state(), `{{signInMessage .}}`,
 			template.HTMLEscapeString(ui.SignInMessage("CredentialsSignin"))},
 		"an odd list": {state(), `{{signIn "mock" "label"}}`, "error:pairs"},
-		"no option":   {state(), `{{signIn "mock" "lable" "x"}}`, "error:there is none of this name"},
+		"no option":   {state(), `{{signIn "mock" "lable" "x"}}`, "error:unknown option"},
 		"no provider": {state(), `{{signIn "nope"}}`, "error:configured provider"},
 		"a bad flag":  {state(), `{{signOut "confirm" "perhaps"}}`, "error:invalid syntax"},
 		"a foreign": {state(), `{{signOut "action" "https://evil.example/"}}`,

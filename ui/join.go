@@ -2,23 +2,23 @@ package ui
 
 import "slices"
 
-// block is what stands between two lines of the sign-in page: a provider's button or form, or the form that several
-// ways with one address share.
+// block is a part of the sign-in page: a provider's button or form, or a form that several sign-in methods share
+// because they need the same email address.
 type block struct {
-	// place is that of the provider among those of the page.
+	// place is the provider's index on the page.
 	place int
 	Provider
-	// mail and passkey are the ways that share the provider's field for the address; nil: none.
+	// mail and passkey are the methods that share the provider's address field, or nil.
 	mail, passkey *Provider
-	// paired is true for a plain button that stands beside another.
+	// paired reports whether a plain button is next to another one.
 	paired bool
 }
 
-// shared reports whether the form asks for an address that other ways need too.
+// shared reports whether other methods use the form's address field.
 func (b block) shared() bool { return b.mail != nil || b.passkey != nil }
 
-// blocks returns what the page shows. Password, e-mail link and passkey ask for the address once, where the first of
-// them stands; what is of another kind, or there twice, keeps a form of its own.
+// blocks returns the parts of the page. Password, email link and passkey share a form, at the position of the first of
+// them. Other methods, and second providers of these types, have their own forms.
 func (v SignInView) blocks() []block {
 	host := v.host()
 	mail, passkey := v.joining(host)
@@ -43,8 +43,8 @@ func (v SignInView) at(i int) *Provider {
 	return &v.Providers[i]
 }
 
-// host is the place of the provider whose form asks for an address, which others can share: that of a password, else
-// that of links by mail. It is nowhere where no other way needs one.
+// host returns the index of the provider with the shared form: the password provider, or else the email provider. It
+// returns nowhere if no other method needs an address.
 func (v SignInView) host() int {
 	host := slices.IndexFunc(v.Providers, func(p Provider) bool {
 		return p.Type == typeCredentials && p.address() != nowhere
@@ -58,7 +58,7 @@ func (v SignInView) host() int {
 	return host
 }
 
-// joining returns the places of the ways that can share the address of the host's form.
+// joining returns the indexes of the methods that share the address field of the host's form.
 func (v SignInView) joining(host int) (mail, passkey int) {
 	mail, passkey = nowhere, nowhere
 	if host == nowhere {
@@ -73,8 +73,8 @@ func (v SignInView) joining(host int) (mail, passkey int) {
 	return mail, passkey
 }
 
-// address returns the place of the field for an e-mail address, which every provider posts under the name that e-mail
-// providers have for it.
+// address returns the index of the field for the email address. Every provider posts it under the name that email
+// providers use.
 func (p Provider) address() int {
 	return slices.IndexFunc(p.Fields, func(f Field) bool {
 		return f.Name == emailField && (f.inputType() == "email" || f.inputType() == "text")
@@ -83,10 +83,11 @@ func (p Provider) address() int {
 
 const emailField = "email"
 
-// addressID is the id of the field for the address.
+// addressID returns the ID of the address field.
 func (b block) addressID() string { return fieldID(emailField, b.ID) }
 
-// ask is a field as the shared form has it: an address is one, and where there is a passkey it is offered there.
+// ask returns a field for the shared form. The address field has the type email and, if there is a passkey provider,
+// offers passkeys.
 func (b block) ask(f Field) Field {
 	if f.Name != emailField {
 		return f

@@ -7,9 +7,9 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// layout is what all pages share. The two nested elements and their classes are those that stylesheets written for Auth.js
-// look for; kind is "signin", "signout", "error" or "verify-request": all but errors may have a form, and a script. rules are
-// further style rules, already checked.
+// layout is the frame of all pages. Stylesheets written for Auth.js select the two nested elements and their classes.
+// kind is "signin", "signout", "error" or "verify-request". All kinds except "error" may have a form and a script.
+// rules are additional, validated style rules.
 func layout(page Page, kind, title, rules string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -268,7 +268,7 @@ func layout(page Page, kind, title, rules string) templ.Component {
 	})
 }
 
-// crest is what stands above the heading: the application's logo, else the page's own drawing.
+// crest is the picture above the heading: the application's logo, or else the page's drawing.
 func crest(page Page, drawing templ.Component) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -363,7 +363,7 @@ func crest(page Page, drawing templ.Component) templ.Component {
 	})
 }
 
-// small is what stands beneath the card: the application's terms and its privacy policy.
+// small is the footer below the card: links to the application's terms and privacy policy.
 func small(page Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -565,7 +565,7 @@ func siteLink(address, host string) templ.Component {
 	})
 }
 
-// reference is the code to quote in a report.
+// reference is the error code that users quote in a report.
 func reference(page Page, code string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

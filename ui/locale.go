@@ -9,54 +9,54 @@ import (
 	"time"
 )
 
-// Locale is a language of the pages, letters and problem documents. The zero value is English, which is built in and
-// complete; package locales has others. It is not changed after it was configured and is safe for concurrent use.
+// Locale is a language of pages, emails and problem documents. The zero value is English, which is built in and
+// complete. Package locales has others. A Locale must not change after it was configured. It is safe for concurrent
+// use.
 type Locale struct {
-	// Tag is the language as HTML and HTTP name it (BCP 47): "de", "pt-BR", "zh-Hans". Empty: "en".
+	// Tag is the BCP 47 language tag: "de", "pt-BR", "zh-Hans". The default is "en".
 	Tag string
-	// Dir is the direction of the script, "ltr" or "rtl"; empty: "ltr".
+	// Dir is the direction of the script, "ltr" or "rtl". The default is "ltr".
 	Dir string
-	// Texts are the words by the keys of [Text]; nil: English. What is missing is said in English. docs/languages.md lists
-	// the keys. Those of texts with %s in them, a name or a time, have it once as well.
+	// Texts are the translations by the keys of [Text]. Missing texts are shown in English. docs/languages.md lists the
+	// keys. A text with %s must have %s once in its translation too.
 	//
-	// What an application itself named in its configuration is looked up by that name: the label of a form field and the
-	// text of a link under "label.Customer number", the name of a provider under "provider.Staff directory".
+	// Names from the application's configuration have these keys: "label.Customer number" for the label of a form field or
+	// link, "provider.Staff directory" for the name of a provider.
 	Texts map[string]string
 }
 
-// Text is a text of pages or emails: its key and its English. Plugins define their own, under keys that begin with the
-// plugin's name, and languages translate them by key. If package locales has a translation of the key for another
-// English text, the text is shown in English.
+// Text is a text of pages or emails: its key and its English version. Plugins define their own texts, with keys that
+// begin with the plugin's name, and locales translate them by key. If package locales translates the same key of
+// another English text, that translation is not used.
 type Text struct {
-	// Key is the name of the text: "signin.heading".
+	// Key is the key of the text, such as "signin.heading".
 	Key string
-	// English is the text in English. %s, once at most, is where the argument goes.
+	// English is the English text. It contains %s at most once, which is replaced by the argument.
 	English string
 
 	argument string
 }
 
-// With returns t with the argument that stands in place of its %s: a name, a number or a time.
+// With returns t with an argument that replaces %s: a name, a number or a time.
 func (t Text) With(argument string) Text {
 	t.argument = argument
 	return t
 }
 
-// Say returns a text in the language, with its argument; it is not escaped.
+// Say returns the translated text with its argument. The result is not escaped.
 func (l Locale) Say(t Text) string {
 	before, after := l.Around(t)
 	return before + t.argument + after
 }
 
-// Around returns the two halves of a text in the language, around the place of its argument: for an argument that is
-// markup.
+// Around splits a translated text at its %s, for arguments that are markup.
 func (l Locale) Around(t Text) (before, after string) {
 	before, after, _ = strings.Cut(l.words(t), "%s")
 	return before, after
 }
 
 // words returns the translation of a text, or its English. A translation in package locales belongs to one English
-// text: a plugin that uses the same key for another text must not show the words of that translation.
+// text. If a plugin uses the same key for another text, that translation is not used.
 func (l Locale) words(t Text) string {
 	words := l.Texts[t.Key]
 	if words == "" {
@@ -68,7 +68,7 @@ func (l Locale) words(t Text) string {
 	return words
 }
 
-// label is the label of a field or link, and provider the name of a provider: the application has named them in its
+// label translates the label of a field or link, and provider the name of a provider. Both are from the application's
 // configuration.
 func (l Locale) label(text string) string    { return l.named("label.", text) }
 func (l Locale) provider(text string) string { return l.named("provider.", text) }
@@ -87,11 +87,11 @@ var (
 		"November December"}
 )
 
-// Date is the day of a moment, in UTC. The text "date" is its layout, one of package time with the month as "1", "01"
-// or "January"; the text "months" has the twelve names, with a space between them.
+// Date returns the date of at in UTC. Its layout is the text "date", a layout of package time with the month as "1",
+// "01" or "January". The text "months" has the names of the twelve months, separated by spaces.
 func (l Locale) Date(at time.Time) string { return l.dated(textDate, at) }
 
-// Moment is a time as people of every zone can read it: day and minute in UTC. The text "moment" is its layout.
+// Moment returns the date, hour and minute of at in UTC. Its layout is the text "moment".
 func (l Locale) Moment(at time.Time) string { return l.dated(textMoment, at) }
 
 func (l Locale) dated(layout Text, at time.Time) string {
@@ -104,7 +104,7 @@ func (l Locale) dated(layout Text, at time.Time) string {
 	return strings.Replace(text, at.Month().String(), months[at.Month()-1], 1)
 }
 
-// tag is the language of a document.
+// tag returns the language tag of a document.
 func (l Locale) tag() string {
 	if l.Tag == "" {
 		return "en"
@@ -114,8 +114,7 @@ func (l Locale) tag() string {
 
 const rightToLeft = "rtl"
 
-// Validate reports everything that is wrong with l, one sentence each, or nothing. Whether Tag is the name of a
-// language is seen by core.New.
+// Validate returns one sentence for each error in l, or nil. core.New checks whether Tag is a valid language tag.
 func (l Locale) Validate() []string {
 	prefix := fmt.Sprintf("locale %q: ", l.Tag)
 	var problems []string
@@ -130,7 +129,7 @@ func (l Locale) Validate() []string {
 	return problems
 }
 
-// The sentences of the passkey script, by their names there.
+// The texts of the passkey script, by their names in the script.
 var scriptTexts = map[string]Text{
 	"waiting":     {Key: "passkey.waiting", English: "Waiting for your passkey…"},
 	"cancelled":   {Key: "passkey.cancelled", English: "That was cancelled. You can try again."},
@@ -138,8 +137,8 @@ var scriptTexts = map[string]Text{
 	"unsupported": {Key: "passkey.unsupported", English: "This browser does not support passkeys."},
 }
 
-// ScriptTexts is what [Script] says, for the attribute data-passkey-texts of a form with a passkey: a JSON object. It
-// is empty in English, which the script knows.
+// ScriptTexts returns the texts of [Script] as a JSON object, for the attribute data-passkey-texts of a passkey form.
+// It is empty in English, which the script contains.
 func (l Locale) ScriptTexts() string {
 	if len(l.Texts) == 0 {
 		return ""
@@ -149,7 +148,7 @@ func (l Locale) ScriptTexts() string {
 		said[name] = l.Say(text)
 	}
 	b, err := json.Marshal(said)
-	if err != nil { // texts alone
+	if err != nil { // cannot fail for strings
 		return ""
 	}
 	return string(b)

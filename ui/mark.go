@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Mark is the mark of a provider, drawn into the page itself: nothing is fetched for it, and what has no colour of its
-// own takes that of the text, so that a black mark is white on a dark page.
+// Mark is a provider's logo, drawn inline, so that it needs no request. Shapes without a color use the text color: a
+// black logo is white on a dark page.
 type Mark struct {
-	// Side is the length of the square from 0,0 that the shapes are in. Zero: 24.
+	// Side is the side length of the square that contains the shapes, from 0,0. The default is 24.
 	Side int
-	// Shapes are drawn one over the other.
+	// Shapes are drawn in this order, on top of each other.
 	Shapes []Shape
 }
 
 // Shape is a filled part of a [Mark].
 type Shape struct {
-	// Path is its outline, the value of the attribute d of a path element (SVG 2, section 9.3).
+	// Path is the outline, as in the d attribute of a path element (SVG 2, section 9.3).
 	Path string
-	// Fill is its CSS colour, under the rules of [Theme].BrandColor. Empty: the colour of the text.
+	// Fill is a CSS color with the rules of [Theme].BrandColor. The default is the text color.
 	Fill string
 }
 
-// maxMark is how much path data a mark may have: every page that shows it carries it.
+// maxMark is the maximum size of a mark's path data, because every page with the mark contains it.
 const maxMark = 16 << 10
 
-// viewBox is the square as the svg element has it.
+// viewBox returns the viewBox attribute of the svg element.
 func (m *Mark) viewBox() string {
 	side := m.Side
 	if side <= 0 {
@@ -35,10 +35,10 @@ func (m *Mark) viewBox() string {
 	return "0 0 " + strconv.Itoa(side) + " " + strconv.Itoa(side)
 }
 
-// drawable reports whether there is a mark, and all of it can be drawn.
+// drawable reports whether there is a valid mark.
 func (m *Mark) drawable() bool { return m != nil && m.fault() == "" }
 
-// fault says what is wrong with the mark.
+// fault returns the error in the mark, or "".
 func (m *Mark) fault() string {
 	if m.Side < 0 || len(m.Shapes) == 0 {
 		return "has no shape or no square to draw in: Side is 24 or what the viewBox of the drawing says, Shapes its paths"
@@ -59,7 +59,7 @@ func (m *Mark) fault() string {
 	return ""
 }
 
-// safePath reports whether s is made of what path data is made of, and begins as path data has to.
+// safePath reports whether s contains only characters of path data and starts like it.
 func safePath(s string) bool {
 	const first, all = "Mm", "MmZzLlHhVvCcSsQqTtAaEe0123456789+-., \n"
 	return s != "" && strings.Contains(first, s[:1]) &&

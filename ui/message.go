@@ -2,13 +2,13 @@ package ui
 
 import "cmp"
 
-// SignInMessage is what the sign-in page says about an error, for sign-in pages of an application's own: name is the
-// parameter error of their query, "CredentialsSignin" for instance. The name itself is looked up and nowhere shown, as
-// a stranger can write it into a link; an unknown name gets a general text, and an empty one none. It is in English;
-// [Locale.SignInMessage] has other languages.
+// SignInMessage returns the English message for an error on the sign-in page, for the application's own sign-in pages.
+// name is the query parameter error, such as "CredentialsSignin". An unknown name gets a general text, an empty one
+// gets "". The name itself must not be shown, because an attacker can put any text into a link.
+// [Locale.SignInMessage] supports other languages.
 func SignInMessage(name string) string { return Locale{}.SignInMessage(name) }
 
-// SignInMessage is the function of that name in the language.
+// SignInMessage is like the function [SignInMessage], in the language l.
 func (l Locale) SignInMessage(name string) string {
 	switch name {
 	case "":
@@ -31,13 +31,13 @@ func (l Locale) SignInMessage(name string) string {
 	return l.Say(textOther)
 }
 
-// kindError is the kind of page that has no form.
+// kindError is the kind of the error page, which has no form.
 const kindError = "error"
 
-// errorMessage is what the error page says.
+// errorMessage is the content of the error page.
 type errorMessage struct {
 	title, text Text
-	// signIn offers the way to the sign-in page, home the way to the application. again labels the former "Sign in
+	// signIn shows the button to the sign-in page, home the link to the application. again labels the button "Sign in
 	// again".
 	signIn, home, again bool
 }
@@ -50,7 +50,7 @@ func (m errorMessage) action() Text {
 	return textSignIn
 }
 
-// detail is the sentence of the page: the view's own goes before that of its error.
+// detail returns the sentence of the page: the view's Detail, or else that of its error.
 func (v ErrorView) detail(m errorMessage) string { return cmp.Or(v.Detail, v.Locale.Say(m.text)) }
 
 func messageFor(name, reason string) errorMessage {
@@ -75,7 +75,8 @@ func messageFor(name, reason string) errorMessage {
 	return errorMessage{title: textError, text: textErrorBody, home: true}
 }
 
-// configurationMessage is the message of the type that also covers sign-ins that can no longer be completed.
+// configurationMessage returns the message for "Configuration", which also covers sign-ins that cannot be completed any
+// more.
 func configurationMessage(reason string) errorMessage {
 	switch reason {
 	case "expired":

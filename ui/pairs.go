@@ -2,11 +2,11 @@ package ui
 
 import "slices"
 
-// column is how many plain buttons stand one below the other, with whole sentences. More than these stand in two
-// columns, with the names alone to see, so that a form beneath them is still on the screen.
+// column is the number of plain buttons that fit below each other with full labels. More buttons are shown in two
+// columns with names only, so that a form below them stays on the screen.
 const column = 4
 
-// pair marks the buttons that stand in two columns. The last of an odd number has a line of its own.
+// pair marks the buttons for two columns. If their number is odd, the last one has its own line.
 func pair(blocks []block) {
 	for len(blocks) > 0 {
 		run := slices.IndexFunc(blocks, func(b block) bool { return b.hasForm() })

@@ -7,7 +7,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// The markup of the components. It carries no style: it belongs to the application's page.
+// The markup of the components. It has no styles, because it is part of the application's page.
 func actionForm(action, token string, fields []hiddenField, class, label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -290,7 +290,7 @@ func avatar(v Visitor) templ.Component {
 	})
 }
 
-// back leads to the application from a page on which Auth.js leaves its visitors without a way.
+// back links to the application from pages that have no link in Auth.js.
 func back(address, words string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -348,8 +348,8 @@ func back(address, words string) templ.Component {
 	})
 }
 
-// who is the place where the script says who is signed in already: it asks for the session as any page may, so that the
-// page itself is the same for everybody.
+// who is the placeholder where the script shows the signed-in user. The script requests the session, so that the page
+// is the same for all users.
 func who(page Page, next string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,9 +15,9 @@ import (
 //
 //	err := ui.Render(w, r, pages, "home.html", data)
 //
-// It executes a clone of t into a buffer before it writes, so that the cookie of a form can still be set, and a
-// component that fails leaves no half page. On an error Render responds with 500 and a plain text, and returns the
-// error for the log. For another status, call [Execute] with a buffer. Render is safe for concurrent use.
+// Render executes a clone of t into a buffer before it writes anything, so that a form can still set its cookie and a
+// failed component does not leave half a page. On an error it responds with 500 and a plain text, and returns the error
+// for the log. To set another status, call [Execute] with a buffer. Render is safe for concurrent use.
 func Render(w http.ResponseWriter, r *http.Request, t *template.Template, name string, data any) error {
 	var page bytes.Buffer
 	if err := Execute(r.Context(), &page, t, name, data); err != nil {
@@ -31,13 +31,12 @@ func Render(w http.ResponseWriter, r *http.Request, t *template.Template, name s
 	return err
 }
 
-// Execute is Render for routers that write the response themselves, such as a Renderer of echo: it writes the page to w
-// if the whole template succeeded, and nothing if it failed. ctx is the context of the request, which the hook made. An
-// empty name means t itself.
+// Execute is like [Render] for routers that write the response themselves, such as a Renderer of echo. It writes to w
+// only if the whole template succeeds. ctx is the request context that the hook created. An empty name means t itself.
 func Execute(ctx context.Context, w io.Writer, t *template.Template, name string, data any) error {
 	page, err := t.Clone()
 	if err != nil {
-		return fmt.Errorf("ui: clone the template: %w: keep one that is only parsed, and execute it with ui.Render", err)
+		return fmt.Errorf("ui: clone the template: %w: keep a parsed template and execute it with ui.Render", err)
 	}
 	page.Funcs(Funcs(ctx))
 	var b bytes.Buffer

@@ -28,7 +28,7 @@ func TestRender(t *testing.T) {
 		fails      string
 	}{
 		{"a page", "good", hooked, 200, ""},
-		{"a component that fails", "bad", hooked, 500, "there is no"},
+		{"a component that fails", "bad", hooked, 500, "is not among"},
 		{"data that fails", "wrong", hooked, 500, "Missing"},
 		{"no hook", "good", t.Context(), 500, "needs the request hook"},
 		{"a page without components, no hook", "plain", t.Context(), 200, ""},
@@ -95,7 +95,7 @@ func TestExecute(t *testing.T) {
 		t.Errorf("without the hook: %s, %v", &b, err)
 	}
 	_ = page.Execute(&bytes.Buffer{}, nil)
-	if err := ui.Execute(ctx, &b, page, "", nil); err == nil || !strings.Contains(err.Error(), "only parsed") {
+	if err := ui.Execute(ctx, &b, page, "", nil); err == nil || !strings.Contains(err.Error(), "keep a parsed template") {
 		t.Errorf("after Execute: %v", err)
 	}
 }

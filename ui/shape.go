@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// safeRadius reports whether s is a length that a corner can be rounded by. As with colours, nothing else gets into a
-// style element.
+// safeRadius reports whether s is a valid border radius. Like colors, nothing else gets into a style element.
 func safeRadius(s string) bool {
 	if s == "0" {
 		return true
@@ -23,12 +22,13 @@ func safeRadius(s string) bool {
 	return err == nil && n <= most
 }
 
-// genericFonts are the families that a browser knows by their role (CSS Fonts Level 4, section 2.1.3).
+// genericFonts are the generic font families (CSS Fonts Level 4, section 2.1.3).
 var genericFonts = []string{
 	"serif", "sans-serif", "monospace", "system-ui", "ui-serif", "ui-sans-serif", "ui-monospace", "ui-rounded",
 }
 
-// fontFamilies returns a list of families as CSS has it, names in quotes, and whether it is one. Empty is.
+// fontFamilies returns a list of font families in CSS, with quoted names. ok is false for an invalid list. An empty
+// list is valid.
 func fontFamilies(list string) (css string, ok bool) {
 	if list == "" {
 		return "", true
@@ -50,12 +50,12 @@ func fontFamilies(list string) (css string, ok bool) {
 	return strings.Join(families, ","), true
 }
 
-// noLetter reports whether r may not stand in the name of a font family.
+// noLetter reports whether r is not allowed in the name of a font family.
 func noLetter(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != ' ' && r != '-'
 }
 
-// logo returns the picture above the heading, and the one in its place where the visitor's system is dark; empty: none.
+// logo returns the picture above the heading and the one for dark systems, or "".
 func (t Theme) logo() (light, dark string) {
 	light = t.Logo
 	if !safeImage(light) {

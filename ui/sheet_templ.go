@@ -7,8 +7,8 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Sheet is a page of sections, wider than [Shell], for what people look through rather than fill in: an account page.
-// Its children are [Section] elements. page.Title is the document's title; empty: the heading.
+// Sheet is a page of sections, wider than [Shell], such as the account page. The children are [Section] elements.
+// page.Title is the document's title. The default is the heading.
 func Sheet(page Page, heading string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -77,8 +77,8 @@ func Sheet(page Page, heading string) templ.Component {
 	})
 }
 
-// Section is one section of a [Sheet] under a heading. id names it for links and for screen readers: lower-case letters
-// and hyphens, once a page.
+// Section is a section of a [Sheet] with a heading. id is its ID for links and screen readers: lower-case letters and
+// hyphens, unique on the page.
 func Section(id, heading string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -168,7 +168,7 @@ func Section(id, heading string) templ.Component {
 	})
 }
 
-// Rows are the [Row] elements of a section, as a list.
+// Rows is the list of the [Row] elements of a section.
 func Rows() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -206,8 +206,8 @@ func Rows() templ.Component {
 	})
 }
 
-// Row is a thing of which a section has several: its name, a few words about it, and as children what can be done with
-// it. mark stands behind the name, such as "This device"; empty: nothing.
+// Row is an item of a section: its name, a short description, and its actions as children. mark is a label after the
+// name, such as "This device", or "".
 func Row(name, mark, about string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -304,8 +304,8 @@ func Row(name, mark, about string) templ.Component {
 	})
 }
 
-// QuietButton is the button of a form beside a [Row]. Its text is label; about follows it for those who do not see the
-// row, such as "GitHub" behind "Remove". danger is true for what cannot be undone.
+// QuietButton is the button of a form next to a [Row]. label is its text. about is additional text for screen readers,
+// such as "GitHub" after "Remove". danger marks actions that cannot be undone.
 func QuietButton(label, about string, danger bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

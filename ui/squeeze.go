@@ -2,10 +2,10 @@ package ui
 
 import "strings"
 
-// Scripts and stylesheets travel in each page. They are written for readers, and sent without indentation and comments:
-// lines of a script stay lines, so that nothing in it comes to mean something else.
+// Pages contain or load scripts and stylesheets, which are served without indentation and comments. Scripts keep their
+// lines, so that minification cannot change their meaning.
 
-// squeezedScript is a script without indentation, blank lines and lines that are a comment. No text of it spans lines.
+// squeezedScript removes indentation, blank lines and comment lines from a script. No string in it spans lines.
 func squeezedScript(source string) string {
 	out := make([]byte, 0, len(source))
 	for line := range strings.Lines(source) {
@@ -17,7 +17,7 @@ func squeezedScript(source string) string {
 	return string(out)
 }
 
-// squeezedStyle is a stylesheet without indentation, comments, and the blanks and marks that separate nothing.
+// squeezedStyle removes indentation, comments, and redundant spaces and semicolons from a stylesheet.
 func squeezedStyle(source string) string {
 	out := make([]byte, 0, len(source))
 	for source != "" {
@@ -54,7 +54,8 @@ func appendStyle(dst []byte, line string) []byte {
 	return append(dst, line...)
 }
 
-// shorter leaves out of a value the blank behind a comma and the zero of a fraction. No text of ours has such in it.
+// shorter removes the space after a comma and the zero before a decimal point. No text in the stylesheet contains
+// these.
 var shorter = strings.NewReplacer(", 0.", ",.", ", ", ",", " 0.", " .", "(0.", "(.")
 
 const propertyLetters = "abcdefghijklmnopqrstuvwxyz-"

@@ -12,70 +12,71 @@ import (
 	"github.com/a-h/templ"
 )
 
-// State is what the components of a page may know about the request it answers. The request hook makes one per request
-// and puts it into the context; it reaches the browser only as far as a component shows it.
+// State is what the components of a page can know about the request. The request hook creates one for each request and
+// stores it in the context. It reaches the browser only as far as a component renders it.
 type State struct {
-	// Err is why the request hook refused this request, such as a host that no tenant has. Components fail with it.
+	// Err is the reason why the request hook rejected this request, such as an unknown tenant. All components fail with
+	// it.
 	Err error
-	// BasePath is where the actions live, "/auth" for instance.
+	// BasePath is the base path of the auth routes, such as "/auth".
 	BasePath string
-	// CSRFToken goes into the forms. The cookie that matches it must be on its way to the browser. Empty: FormToken makes
-	// it.
+	// CSRFToken is the token for forms. Its cookie must be set in this response or already be in the browser. If it is
+	// empty, FormToken is called.
 	CSRFToken string
-	// FormToken returns the token when a component first asks for it, so that pages without a form set no cookie; its
-	// error says why there is none, such as an answer whose header is out. Nil: CSRFToken is all there is. The hook sets
-	// it.
+	// FormToken creates the token when a component first needs it, so that pages without a form set no cookie. It returns
+	// an error if that is not possible, for example after the response header was written. If it is nil, only CSRFToken is
+	// used. The hook sets it.
 	FormToken func() (string, error)
-	// InsecureNoCSRF says that the application switched the CSRF check off: forms then carry no token. Without it a form
-	// without a token is an error.
+	// InsecureNoCSRF reports that the application disabled the CSRF check, so that forms contain no token. Otherwise a
+	// form without a token is an error.
 	InsecureNoCSRF bool
-	// SignInPath and SignOutPath are the pages that ask how to sign in and whether to sign out. Empty: BasePath/signin and
+	// SignInPath and SignOutPath are the sign-in and sign-out pages. The defaults are BasePath/signin and
 	// BasePath/signout.
 	SignInPath, SignOutPath string
-	// CallbackURL is where the visitor goes afterwards, unless a component says otherwise: the page that they are on.
-	// Empty: the server decides.
+	// CallbackURL is the URL after a sign-in or sign-out, unless a component sets another: the current page. If it is
+	// empty, the server decides.
 	CallbackURL string
-	// Theme is the look of the built-in pages, for templates that want to match it.
+	// Theme is the theme of the built-in pages, for templates that match it.
 	Theme Theme
-	// Locale is the language of the components. Zero: English.
+	// Locale is the language of the components. The default is English.
 	Locale Locale
-	// Providers are the configured ways to sign in. The slice is shared between requests: do not change it.
+	// Providers are the configured sign-in methods. Requests share the slice: do not change it.
 	Providers []Provider
-	// Visitor returns the signed-in visitor; nil, nil where nobody is signed in. It is called when a component first asks,
-	// so that pages that do not ask cost no look-up; the hook remembers the answer. A nil Visitor: nobody is ever signed
+	// Visitor returns the signed-in user, or nil, nil if no user is signed in. It is called when a component first needs
+	// the user, so that other pages need no lookup; the hook caches the result. If Visitor is nil, no user is ever signed
 	// in.
 	Visitor func(context.Context) (*Visitor, error)
-	// Report is called for every component that could not be drawn: what renders a page often drops the error. Nil: no
-	// report.
+	// Report, if not nil, is called with each component that fails to render, because template engines often drop the
+	// error.
 	Report func(component string, err error)
 }
 
-// Visitor is the person who is signed in, as far as a page may show it. Empty fields are unknown.
+// Visitor is the signed-in user, as far as a page may show it. Empty fields are unknown.
 type Visitor struct {
-	// ID, Name, Email and Image are those of the session's user. Image is an unchecked URL from a provider: show it with
-	// [Avatar].
+	// ID, Name, Email and Image are those of the session's user. Image is a URL from a provider that was not validated:
+	// use [Avatar] to show it.
 	ID, Name, Email, Image string
 }
 
 type stateKey struct{}
 
-// StateKey returns the key under which the [*State] is found in a context. It is for context types that answer the key
-// themselves, which spares one allocation per request; other code uses [WithState].
+// StateKey returns the context key of the [*State]. It is for context types that implement Value for this key, which
+// saves one allocation in each request. Other code uses [WithState].
 func StateKey() any { return stateKey{} }
 
-// WithState returns a context that carries s.
+// WithState returns a context with s.
 func WithState(ctx context.Context, s *State) context.Context {
 	return context.WithValue(ctx, stateKey{}, s)
 }
 
-// StateFrom returns the state that the request hook put into ctx, and whether there is one.
+// StateFrom returns the state that the request hook stored in ctx, and whether there is one.
 func StateFrom(ctx context.Context) (*State, bool) {
 	s, _ := ctx.Value(stateKey{}).(*State)
 	return s, s != nil
 }
 
 // need returns the state for the named component, or an error that says what is missing. Without a state there is no
-// [State.Report] either, and what renders a page often drops the error, so it goes to the default logger as well.
+// [State.Report], and template engines often drop the error, so need also writes it to the default logger.
 func need(ctx context.Context, component string) (*State, error) {
 	s, ok := StateFrom(ctx)
 	if ok && s.Err != nil { // the hook has logged it
@@ -86,13 +87,13 @@ func need(ctx context.Context, component string) (*State, error) {
 			"this handler and render with the request's context: functions of ui.Funcs(context.Background()) are only "+
 			"for parsing, and ui.Render binds them to a request", component)
 		//nolint:sloglint // without the hook there is no other logger
-		slog.ErrorContext(ctx, "ui: a component was not drawn", slog.Any("error", err))
+		slog.ErrorContext(ctx, "ui: could not render a component", slog.Any("error", err))
 		return nil, err
 	}
 	return s, nil
 }
 
-// drawn renders a component with the state of the page, and reports what keeps it from being drawn.
+// drawn renders a component with the state of the page and reports its error.
 func drawn(component string, render func(ctx context.Context, w io.Writer, s *State) error) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		s, err := need(ctx, component)
@@ -109,7 +110,7 @@ func drawn(component string, render func(ctx context.Context, w io.Writer, s *St
 	})
 }
 
-// reportedError is an error that a component around the one that failed need not report again.
+// reportedError is an error that was reported, so that an enclosing component does not report it again.
 type reportedError struct{ error }
 
 func (e *reportedError) Unwrap() error { return e.error }
@@ -131,11 +132,11 @@ func (s *State) token(component string) (string, error) {
 	return token, nil
 }
 
-// CSRFField is the hidden field with the token that a form of an application's own needs, for html/template:
+// CSRFField returns the hidden field with the CSRF token, for the application's own forms in html/template:
 //
 //	<form action="/auth/signin/github" method="POST">{{.CSRFField}} <button>Continue with GitHub</button></form>
 //
-// It is empty where the application switched the check off, and fails as [CSRFToken] does.
+// It is empty if the application disabled the CSRF check. It returns the errors of [CSRFToken].
 func CSRFField(ctx context.Context) (template.HTML, error) {
 	token, err := CSRFToken(ctx)
 	if err != nil || token == "" {
@@ -145,9 +146,9 @@ func CSRFField(ctx context.Context) (template.HTML, error) {
 	return template.HTML(field), nil //nolint:gosec // escaped
 }
 
-// CSRFToken returns the token for the field csrfToken of a form that an application draws itself, or for a script. It
-// is empty where the application switched the check off. It fails without the request hook, and when the token is asked
-// for too late: after the answer's header has been sent, a visitor who has no cookie yet cannot get one.
+// CSRFToken returns the value of the field csrfToken, for the application's own forms and scripts. It is empty if the
+// application disabled the CSRF check. It returns an error without the request hook, and after the response header was
+// written if the user has no CSRF cookie yet.
 func CSRFToken(ctx context.Context) (string, error) {
 	s, err := need(ctx, "CSRFToken")
 	if err != nil {
@@ -163,25 +164,25 @@ func (s *State) provider(id string) (Provider, error) {
 		for i, p := range s.Providers {
 			known[i] = p.ID
 		}
-		return Provider{}, fmt.Errorf("ui: SignIn needs a configured provider: there is no %q among %q", id, known)
+		return Provider{}, fmt.Errorf("ui: SignIn needs a configured provider: %q is not among %q", id, known)
 	}
 	return s.Providers[i], nil
 }
 
-// visitor returns the signed-in visitor, nil without one.
+// visitor returns the signed-in user, or nil.
 func (s *State) visitor(ctx context.Context) (*Visitor, error) {
 	if s.Visitor == nil {
 		return nil, nil
 	}
 	v, err := s.Visitor(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ui: load the visitor: %w", err)
+		return nil, fmt.Errorf("ui: load the user: %w", err)
 	}
 	return v, nil
 }
 
-// CurrentVisitor returns the signed-in visitor, nil without one. It fails without the request hook, and when the
-// session cannot be loaded: an outage does not mean "not signed in".
+// CurrentVisitor returns the signed-in user, or nil. It returns an error without the request hook, and if the session
+// cannot be loaded: an unavailable store does not mean that no user is signed in.
 func CurrentVisitor(ctx context.Context) (*Visitor, error) {
 	s, err := need(ctx, "CurrentVisitor")
 	if err != nil {
@@ -190,4 +191,4 @@ func CurrentVisitor(ctx context.Context) (*Visitor, error) {
 	return s.visitor(ctx)
 }
 
-var errNoBasePath = errors.New("ui: the components need State.BasePath: it is empty")
+var errNoBasePath = errors.New("ui: State.BasePath is empty")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// styleNames are the files of the stylesheet, under assets/style, in the order of the cascade: one for what all pages
-// have and for each of the things that stand on some.
+// styleNames are the files of the stylesheet in assets/style, in the order of the cascade: one for all pages, and one
+// for each component.
 var styleNames = [...]string{
 	"base", "dark", "auto", "language", "logo", "crest", "small", "signin", "message", "who", "back", "reference",
 	"alert", "button", "choice", "painted", "initial", "way", "several", "pairs", "links", "fields", "check", "secret",
@@ -16,16 +16,16 @@ var styleNames = [...]string{
 //go:embed assets/style/*.css
 var styleFiles embed.FS
 
-// styleText is a file as it is sent.
+// styleText returns a file as served.
 func styleText(name string) string {
 	source, err := styleFiles.ReadFile("assets/style/" + name + ".css")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is embedded
 	}
 	return squeezedStyle(string(source))
 }
 
-// stylesheet is that of all pages, as it is sent.
+// stylesheet is the stylesheet of all pages as served.
 var stylesheet = func() string {
 	var all strings.Builder
 	for _, name := range styleNames {

@@ -7,8 +7,8 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// SwitchPage asks a user who is signed in, and has completed a sign-in as another user, which account to use. Staying is
-// a link; switching is a form that starts the sign-in with the other account again.
+// SwitchPage asks a user who has completed a sign-in as another user which account to use. To keep the current account,
+// the user follows a link. To switch, the user submits a form that starts the sign-in with the other account again.
 func SwitchPage(v SwitchView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

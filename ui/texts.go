@@ -1,7 +1,7 @@
 package ui
 
-// What the built-in pages and components say. The wording of titles and of the headings of errors is part of the
-// recorded behaviour in English.
+// The texts of the built-in pages and components. Titles and headings of errors are equal to those of Auth.js in
+// English.
 var (
 	textReport = Text{Key: "report", English: "If you report this, quote %s"}
 	textLogo   = Text{Key: "logo", English: "Logo"}
@@ -51,7 +51,7 @@ var (
 	textErrorTitle = Text{Key: "error.title", English: "Error"}
 )
 
-// What the sign-in page says about an error.
+// The error messages of the sign-in page.
 var (
 	textFailed = Text{
 		Key: "signin.failed", English: "That did not work. Try again, or choose another way to sign in.",
@@ -79,7 +79,7 @@ var (
 	textOther = Text{Key: "signin.other", English: "We could not sign you in. Please try again."}
 )
 
-// What the error page says: a heading and a sentence.
+// The headings and sentences of the error page.
 var (
 	textServer     = Text{Key: "error.configuration.heading", English: "Server error"}
 	textServerBody = Text{

@@ -5,37 +5,36 @@ import (
 	"strings"
 )
 
-// Theme is the look that an application gives to the pages. The zero value is our own: neutral, light or dark as the
-// visitor's system asks.
+// Theme is the look of the pages. The zero value is the default theme: neutral, light or dark as the user's system
+// prefers.
 type Theme struct {
-	// ColorScheme is "auto" (the default: what the visitor's system prefers), "light" or "dark".
+	// ColorScheme is "auto", "light" or "dark". The default is "auto", which follows the user's system.
 	ColorScheme string
-	// BrandColor is a CSS colour for the main button and the mark on top: hexadecimal, a colour name, or a colour function
-	// such as rgb() or oklch(). Default: ink on paper, paper on ink.
+	// BrandColor is the CSS color of the main button and the drawing above the heading: hexadecimal, a color name, or a
+	// color function such as rgb() or oklch(). The default is near-black on light pages and near-white on dark pages.
 	BrandColor string
-	// ButtonText is the CSS colour of text on BrandColor. Default: black or white, whichever can be read on it.
+	// ButtonText is the CSS color of text on BrandColor. The default is black or white, whichever has more contrast.
 	ButtonText string
-	// Logo is the address of a picture shown above the heading: an http(s) URL, a path that starts with a slash, or a
-	// data:image URL. Default: a small key.
+	// Logo is the URL of the picture above the heading: an http(s) URL, a path that starts with a slash, or a data:image
+	// URL. The default is a drawing of a key.
 	Logo string
-	// DarkLogo takes the place of Logo on dark pages, under the same rules. Default: Logo.
+	// DarkLogo replaces Logo on dark pages. It has the same format. The default is Logo.
 	DarkLogo string
-	// Name is what people call the application: "Acme". It stands in the titles of the pages, in the heading of the
-	// sign-in page and as the text of the logo. Default: none.
+	// Name is the name of the application, such as "Acme". It is in the titles of the pages, in the heading of the sign-in
+	// page and in the alternative text of the logo. It may be empty.
 	Name string
-	// Radius rounds buttons and fields, and what is larger in proportion: "0" or a length in px or rem up to 2rem.
-	// Default: "0.75rem".
+	// Radius is the corner radius of buttons and fields: "0", or a length in px or rem up to 2rem. Larger elements scale
+	// with it. The default is "0.75rem".
 	Radius string
-	// Font is a list of font families, "Inter, sans-serif": such as a system has, or Page.StylesheetURL brings. Default:
-	// the system's own.
+	// Font is a list of font families, such as "Inter, sans-serif". The user's system or Page.StylesheetURL must provide
+	// them. The default is the system font.
 	Font string
-	// Terms and Privacy are the addresses of the application's terms and of its privacy policy, linked beneath the
-	// sign-in page: an http(s) URL or a path that starts with a slash. Default: no link.
+	// Terms and Privacy are the URLs of the application's terms and privacy policy: an http(s) URL or a path that starts
+	// with a slash. The sign-in page links to them. By default there are no links.
 	Terms, Privacy string
 }
 
-// Validate reports everything that is wrong with t, one sentence each, or nothing. A page drawn with a faulty theme
-// leaves the faulty parts out.
+// Validate returns one sentence for each error in t, or nil. Pages leave out invalid parts of a theme.
 func (t Theme) Validate() []string {
 	var problems []string
 	switch t.ColorScheme {
@@ -59,16 +58,15 @@ func (t Theme) Validate() []string {
 	return checkAddress(problems, "theme privacy", t.Privacy)
 }
 
-// Style is the optional look of one provider's button. The zero value is an outlined button with the provider's
-// initial.
+// Style is the look of a provider's button. The zero value is an outlined button with the provider's initial.
 type Style struct {
-	// Background is the CSS colour of the button. Default: that of the card.
+	// Background is the CSS color of the button. The default is the color of the card.
 	Background string
-	// Text is the CSS colour of the label. Default: black or white, whichever can be read on Background.
+	// Text is the CSS color of the label. The default is black or white, whichever has more contrast with Background.
 	Text string
-	// Logo is the address of a square picture, under the rules of [Theme].Logo. Default: Mark.
+	// Logo is the URL of a square picture. It has the format of [Theme].Logo. The default is Mark.
 	Logo string
-	// Mark is the provider's mark, drawn into the page. Default: the provider's initial on a tile.
+	// Mark is the provider's logo as an inline drawing. The default is the provider's initial.
 	Mark *Mark
 }
 
@@ -78,7 +76,7 @@ const (
 	schemeDark  = "dark"
 )
 
-// bodyClass is the class that stylesheets written for Auth.js look for.
+// bodyClass returns the class that stylesheets written for Auth.js select.
 func (t Theme) bodyClass() string {
 	switch t.ColorScheme {
 	case schemeLight, schemeDark:
@@ -87,8 +85,8 @@ func (t Theme) bodyClass() string {
 	return "__next-auth-theme-" + schemeAuto
 }
 
-// css returns the rules for the theme's colours, empty without any. --brand-color and --button-text-color are the names
-// that stylesheets written for Auth.js use; as there, the second one exists on pages with a form only.
+// css returns the rules for the theme's colors, or "". Stylesheets written for Auth.js use --brand-color and
+// --button-text-color. As in Auth.js, the second one exists only on pages with a form.
 func (t Theme) css(form bool) string {
 	var b strings.Builder
 	if safeColor(t.BrandColor) {
@@ -112,8 +110,8 @@ func (t Theme) css(form bool) string {
 	return ":root{" + b.String() + "}"
 }
 
-// styleRules returns one rule for each provider that has colours of its own, keyed by its place in the list: a place is
-// always a safe class name, an id need not be.
+// styleRules returns a rule for each provider with its own colors. The class names contain the provider's index,
+// because an ID may not be a safe class name.
 func styleRules(providers []Provider) string {
 	var b strings.Builder
 	for i, p := range providers {
@@ -159,7 +157,7 @@ func checkAddress(problems []string, what, value string) []string {
 		clip(value)))
 }
 
-// clip keeps a long value, a data URL for instance, from filling the log.
+// clip shortens a long value, such as a data URL, for the log.
 func clip(s string) string {
 	const most = 80
 	if len(s) <= most {

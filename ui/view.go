@@ -11,152 +11,156 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Page is what all pages have in common.
+// Page is the common data of all pages.
 type Page struct {
-	// BasePath is where the actions live, "/auth" for instance: no slash at its end. It may carry the origin in front.
+	// BasePath is the base path of the auth routes, such as "/auth", without a trailing slash. It may start with the
+	// origin.
 	BasePath string
 	// Theme is the look of the page.
 	Theme Theme
-	// Nonce is the Content-Security-Policy nonce of this answer, for the style and script elements. Empty: the nonce of
-	// templ.WithNonce, or none.
+	// Nonce is the Content-Security-Policy nonce of this response for the style and script elements. The default is the
+	// nonce of templ.WithNonce, or none.
 	Nonce string
-	// StylesheetURL is where the page finds its stylesheet: core names page.style under BasePath. Empty: [Stylesheet] is
-	// written into the page.
+	// StylesheetURL is the URL of the stylesheet. Core sets it to page.style under BasePath. If it is empty, the page
+	// contains [Stylesheet] inline.
 	StylesheetURL string
-	// ScriptURL is where the page finds its script: core names page.script under BasePath. Empty: [Script] is written into
-	// the page. Pages about errors have none.
+	// ScriptURL is the URL of the script. Core sets it to page.script under BasePath. If it is empty, the page contains
+	// [Script] inline. Error pages have no script.
 	ScriptURL string
-	// Title is the document's title. Empty: a title that fits the page.
+	// Title is the document's title. The default depends on the page.
 	Title string
-	// Locale is the language of the page. Zero: English.
+	// Locale is the language of the page. The default is English.
 	Locale Locale
 }
 
-// SignInView is what the sign-in page shows.
+// SignInView is the data of the sign-in page.
 type SignInView struct {
 	Page
-	// CSRFToken goes into every form. Empty: the check is switched off and the field is left out.
+	// CSRFToken is in every form. If it is empty, the check is disabled and forms have no such field.
 	CSRFToken string
-	// CallbackURL is where the visitor goes after signing in, already checked. OAuth forms carry it.
+	// CallbackURL is the validated URL after the sign-in. OAuth forms contain it.
 	CallbackURL string
-	// Email fills the field of e-mail forms beforehand.
+	// Email is the initial value of email fields.
 	Email string
-	// Error is the type of the error that led here, such as "CredentialsSignin". It is looked up, never shown; a name that
-	// is not known gets the general text. The text stands in the form that failed where the type tells which, else above
-	// all of them. Empty: no error.
+	// Error is the type of the error that redirected here, such as "CredentialsSignin", or "". It selects a text and is
+	// never shown. Unknown types get a general text. The text is in the form that failed, if the type identifies it, or
+	// else above all forms.
 	Error string
-	// Reference is the short code under which the error was logged, shown beneath its message so that a report can be
-	// traced. Empty: none.
+	// Reference is the short code that the error was logged with. It is shown below the message, so that reports can be
+	// matched to the log. It may be empty.
 	Reference string
-	// SignOutURL is the address of the sign-out page, for users who are signed in and have to sign in again. Empty: there
-	// is no such link.
+	// SignOutURL is the URL of the sign-out page, for signed-in users who must sign in again. If it is empty, there is no
+	// link.
 	SignOutURL string
 	// Providers are shown in this order.
 	Providers []Provider
 }
 
-// SignOutView is what the sign-out page shows.
+// SignOutView is the data of the sign-out page.
 type SignOutView struct {
 	Page
-	// CSRFToken goes into the form. Empty: the check is switched off and the field is left out.
+	// CSRFToken is in the form. If it is empty, the check is disabled and the form has no such field.
 	CSRFToken string
-	// CallbackURL is where the visitor goes after signing out. It becomes part of the default Action.
+	// CallbackURL is the URL after the sign-out. It is part of the default Action.
 	CallbackURL string
-	// Action is where the form posts to. Empty: BasePath/signout, with CallbackURL as its callbackUrl parameter.
+	// Action is the URL that the form posts to. The default is BasePath/signout, with CallbackURL as the parameter
+	// callbackUrl.
 	Action string
-	// URL is the application's address, where "Cancel" leads. Empty: there is no such link.
+	// URL is the application's URL, for the link "Cancel". If it is empty, there is no link.
 	URL string
 }
 
-// ErrorView is what the error page shows.
+// ErrorView is the data of the error page.
 type ErrorView struct {
 	Page
-	// Error is the type of the error, such as "AccessDenied". It is looked up, never shown; a name that is not known gets
-	// the general text.
+	// Error is the type of the error, such as "AccessDenied". It selects a text and is never shown. Unknown types get a
+	// general text.
 	Error string
-	// Reason narrows "Configuration" down: "expired", "browser" or "used" for a sign-in that can no longer be completed
-	// and must be started again. It selects a text and is never shown itself. If it is empty or unknown, the text of
+	// Reason specifies the error "Configuration": "expired", "browser" or "used" for a sign-in that can no longer be
+	// completed and must be started again. It selects a text and is never shown. If it is empty or unknown, the text of
 	// Error is shown.
 	Reason string
-	// SignedInAs names the user who may not open a page, for the error "Forbidden": the email address, else the name.
-	// Empty: a general text.
+	// SignedInAs identifies the current user for the error "Forbidden": the email address, or else the name. If it is
+	// empty, a general text is shown.
 	SignedInAs string
-	// BackURL is where "Go back" leads, for the error "Forbidden". Empty: URL.
+	// BackURL is the URL of the link "Go back" for the error "Forbidden". The default is URL.
 	BackURL string
-	// SwitchAction is where the form of "Use a different account" posts to, for the error "Forbidden": it signs out and
-	// continues at CallbackURL. Empty: there is no such form.
+	// SwitchAction is the URL of the form "Use a different account" for the error "Forbidden". The form signs out and
+	// continues at CallbackURL. If SwitchAction is empty, there is no form.
 	SwitchAction string
-	// CSRFToken goes into that form. Empty: the check is switched off and the field is left out.
+	// CSRFToken is in that form. If it is empty, the check is disabled and the form has no such field.
 	CSRFToken string
-	// CallbackURL is where that form continues: the page that the user may not open, which asks them to sign in.
+	// CallbackURL is the URL after that sign-out: the page that the user may not open, which then asks them to sign in.
 	CallbackURL string
-	// Detail is a sentence for the visitor in place of the text that Error stands for. It is shown as it is: nothing that
-	// a request brought along may be in it. Empty: the text of Error.
+	// Detail replaces the text of Error. It is shown unchanged, so it must not contain data from a request. It may be
+	// empty.
 	Detail string
-	// SignInURL is where "Sign in" leads. Empty: BasePath/signin.
+	// SignInURL is the URL of the button "Sign in". The default is BasePath/signin.
 	SignInURL string
-	// URL is the application's address, and Host its name, for the way back. Without URL there is none.
+	// URL is the application's URL and Host its name, for the link back. If URL is empty, there is no link.
 	URL, Host string
-	// Reference is the short code under which the error was logged, shown so that a report can be traced. Empty: none.
+	// Reference is the short code that the error was logged with. It is shown so that reports can be matched to the log.
+	// It may be empty.
 	Reference string
 }
 
-// VerifyRequestView is what the page shows that follows the sending of a sign-in link.
+// VerifyRequestView is the data of the page that is shown after a sign-in link was sent.
 type VerifyRequestView struct {
 	Page
-	// URL is the application's address, and Host its name, for the way back. Without URL there is none.
+	// URL is the application's URL and Host its name, for the link back. If URL is empty, there is no link.
 	URL, Host string
 }
 
-// ConfirmView is what the page shows that a sign-in link leads to, where links are confirmed.
+// ConfirmView is the data of the page that confirms a sign-in link.
 type ConfirmView struct {
 	Page
-	// CSRFToken goes into the form. Empty: the check is switched off and the field is left out.
+	// CSRFToken is in the form. If it is empty, the check is disabled and the form has no such field.
 	CSRFToken string
-	// Action is where the form posts to: the link itself.
+	// Action is the URL that the form posts to: that of the link itself.
 	Action string
 	// Email is the address that the link was sent to.
 	Email string
 }
 
-// SwitchView is what the page shows to a user who is signed in and has completed a sign-in as another user, in another
-// tab for example. The user chooses one of the two accounts.
+// SwitchView is the data of the page for a signed-in user who has completed a sign-in as another user, for example in
+// another tab. The user chooses one of the two accounts.
 type SwitchView struct {
 	Page
-	// CSRFToken goes into the form. Empty: the check is switched off and the field is left out.
+	// CSRFToken is in the form. If it is empty, the check is disabled and the form has no such field.
 	CSRFToken string
-	// Current names the user who is signed in: the email address, else the name.
+	// Current identifies the signed-in user: the email address, or else the name.
 	Current string
-	// Other names the account of the new sign-in, in the same way.
+	// Other identifies the account of the new sign-in in the same way.
 	Other string
-	// ContinueURL is where the user continues with the current account.
+	// ContinueURL is the URL for continuing with the current account.
 	ContinueURL string
-	// Action is where the form posts to that signs in with the other account.
+	// Action is the URL of the form that signs in with the other account.
 	Action string
-	// CallbackURL is where the user goes after the sign-in with the other account.
+	// CallbackURL is the URL after the sign-in with the other account.
 	CallbackURL string
 }
 
-// Provider is one way to sign in, as the pages show it.
+// Provider is a sign-in method on the pages.
 type Provider struct {
-	// ID is the provider's id; it is part of the ids of form fields.
+	// ID is the provider's ID. It is part of the IDs of form fields.
 	ID string
-	// Name is what people call it.
+	// Name is the display name.
 	Name string
-	// Type is "oauth", "oidc", "email", "credentials" or "webauthn". Anything else is drawn as "oauth".
+	// Type is "oauth", "oidc", "email", "credentials" or "webauthn". Other values mean "oauth".
 	Type string
-	// SignInURL is where the forms of OAuth, OIDC and e-mail providers post to. Empty: BasePath/signin/ID.
+	// SignInURL is the URL that forms of OAuth, OIDC and email providers post to. The default is BasePath/signin/ID.
 	SignInURL string
-	// CallbackURL is where the forms of credentials and WebAuthn providers post to. Empty: BasePath/callback/ID.
+	// CallbackURL is the URL that forms of credentials and WebAuthn providers post to. The default is
+	// BasePath/callback/ID.
 	CallbackURL string
 	// Style is the look of the button of an OAuth or OIDC provider.
 	Style Style
 	// Fields are the fields of a credentials or WebAuthn form.
 	Fields []Field
-	// Links stand beneath a credentials form.
+	// Links are shown below a credentials form.
 	Links []Link
-	// ConditionalUI offers passkeys in the browser's autofill of a WebAuthn form, without a click on its button. One
-	// provider of a page can have it; a field needs autocomplete "username webauthn".
+	// ConditionalUI offers passkeys in the browser's autofill of a WebAuthn form. One provider on a page can use it. Its
+	// field needs autocomplete "username webauthn".
 	ConditionalUI bool
 }
 
@@ -166,12 +170,12 @@ const (
 	typeWebAuthn    = "webauthn"
 )
 
-// hasForm reports whether the provider asks for something before its button can be pressed.
+// hasForm reports whether the provider has a form with fields.
 func (p Provider) hasForm() bool {
 	return p.Type == typeEmail || p.Type == typeCredentials || p.Type == typeWebAuthn
 }
 
-// Validate reports everything that is wrong with how p would be drawn, one sentence each, or nothing.
+// Validate returns one sentence for each error in how p would be rendered, or nil.
 func (p Provider) Validate() []string {
 	prefix := fmt.Sprintf("provider %q: ", p.ID)
 	problems := checkColor(nil, prefix+"style background", p.Style.Background)
@@ -205,41 +209,41 @@ func (p Provider) Validate() []string {
 	return problems
 }
 
-// Link leads from a form to another page of this package's kind.
+// Link is a link below a form to another auth page.
 type Link struct {
-	// Label is its text.
+	// Label is the text of the link.
 	Label string
-	// Action is the path behind BasePath, "password/forgot".
+	// Action is the path below BasePath, such as "password/forgot".
 	Action string
 }
 
-// Field is one field of a credentials or WebAuthn form.
+// Field is a field of a credentials or WebAuthn form.
 type Field struct {
-	// Name is the name under which the value is posted.
+	// Name is the name of the posted value.
 	Name string
-	// Label is what stands above the field. Empty: its name.
+	// Label is the label above the field. The default is Name.
 	Label string
-	// Type is the type of the input element. Empty: "text".
+	// Type is the type of the input element. The default is "text".
 	Type string
 	// Placeholder is shown in the empty field.
 	Placeholder string
-	// Value fills the field beforehand.
+	// Value is the initial value.
 	Value string
-	// Autocomplete says what browsers may fill in, "current-password" for instance. Empty: they guess.
+	// Autocomplete is the autocomplete attribute, such as "current-password". If it is empty, browsers guess.
 	Autocomplete string
-	// Required keeps the browser from posting the form without a value.
+	// Required prevents browsers from posting the form without a value.
 	Required bool
-	// Attributes are further attributes of the input element; see [Attribute].
+	// Attributes are additional attributes of the input element. See [Attribute].
 	Attributes []Attribute
 }
 
-// Attribute is a further attribute of an input element: autocapitalize, autocorrect, autofocus, enterkeyhint,
-// inputmode, list, max, maxlength, min, minlength, multiple, pattern, readonly, size, spellcheck, step, title, or one
-// whose name begins with aria- or data-. Others are left out and reported by [Provider.Validate].
+// Attribute is an additional attribute of an input element. Allowed are autocapitalize, autocorrect, autofocus,
+// enterkeyhint, inputmode, list, max, maxlength, min, minlength, multiple, pattern, readonly, size, spellcheck, step,
+// title, and names that begin with aria- or data-. Others are left out and reported by [Provider.Validate].
 type Attribute struct {
-	// Name is the attribute's name, in lower case.
+	// Name is the attribute's name in lower case.
 	Name string
-	// Value is its value. Empty for an attribute that is simply present, such as autofocus.
+	// Value is the attribute's value. It is empty for boolean attributes such as autofocus.
 	Value string
 }
 
@@ -268,8 +272,8 @@ func (a Attribute) allowed() bool {
 	})
 }
 
-// recorded returns what templ spreads into the input element of a form that Auth.js has too: the label attribute, which
-// HTML does not know, and a placeholder even when it is empty are part of the recorded forms.
+// recorded returns the attributes of an input element in a form that Auth.js has too. As in Auth.js, they include a
+// label attribute, which HTML does not define, and a placeholder even if it is empty.
 func (f Field) recorded(l Locale) templ.OrderedAttributes {
 	attrs := templ.OrderedAttributes{{Key: "placeholder", Value: l.label(f.Placeholder)}}
 	if f.Label != "" {
@@ -279,7 +283,7 @@ func (f Field) recorded(l Locale) templ.OrderedAttributes {
 	return append(attrs, f.attributes(l)...)
 }
 
-// attributes returns what templ spreads into the input element.
+// attributes returns the attributes of the input element.
 func (f Field) attributes(l Locale) templ.OrderedAttributes {
 	attrs := templ.OrderedAttributes{}
 	add := func(name string, value any) {
@@ -299,7 +303,7 @@ func (f Field) attributes(l Locale) templ.OrderedAttributes {
 	}
 	for _, a := range f.Attributes {
 		switch {
-		case !a.allowed() || a.Name == "autofocus": // one field of a page has the focus, see SignInView.focus
+		case !a.allowed() || a.Name == "autofocus": // one field on a page has the focus, see SignInView.focus
 		case a.Value == "":
 			add(a.Name, true)
 		default:
@@ -309,7 +313,7 @@ func (f Field) attributes(l Locale) templ.OrderedAttributes {
 	return attrs
 }
 
-// filled returns the field of that name with a value, unless it has one.
+// filled sets the value of the field with this name, unless it has one.
 func (f Field) filled(name, value string) Field {
 	if f.Name == name {
 		f.Value = cmp.Or(f.Value, value)
@@ -317,7 +321,7 @@ func (f Field) filled(name, value string) Field {
 	return f
 }
 
-// wantsFocus reports whether the field was given the focus by its attributes.
+// wantsFocus reports whether the attributes of the field request the focus.
 func (f Field) wantsFocus() bool {
 	return f.inputType() != "hidden" && slices.ContainsFunc(f.Attributes, func(a Attribute) bool {
 		return a.Name == "autofocus"
@@ -331,7 +335,7 @@ func fieldID(name, providerID string) string {
 	return "input-" + name + "-for-" + providerID + "-provider"
 }
 
-// title is the document's title, with the name of the application where there is one.
+// title returns the document's title, with the name of the application if it is set.
 func (p Page) title(standard string) string {
 	title := cmp.Or(p.Title, standard)
 	if p.Theme.Name == "" {
@@ -340,10 +344,10 @@ func (p Page) title(standard string) string {
 	return title + " · " + p.Theme.Name
 }
 
-// named is the name of the application, or else what is said of one without a name.
+// named returns the name of the application, or else the given text.
 func (p Page) named(otherwise Text) string { return cmp.Or(p.Theme.Name, p.Locale.Say(otherwise)) }
 
-// signInHeading says where one signs in to.
+// signInHeading returns the heading of the sign-in page.
 func (p Page) signInHeading() string {
 	if p.Theme.Name == "" {
 		return p.Locale.Say(textSignIn)
@@ -353,7 +357,7 @@ func (p Page) signInHeading() string {
 
 func (p Page) nonce(ctx context.Context) string { return cmp.Or(p.Nonce, templ.GetNonce(ctx)) }
 
-// action returns the address of an action, with the provider's id when there is one.
+// action returns the URL of an action, with the provider's ID if it is not empty.
 func (p Page) action(name, providerID string) string { return actionURL(p.BasePath, name, providerID) }
 
 func actionURL(basePath, name, providerID string) string {
@@ -371,11 +375,11 @@ func (v SignInView) callbackURL(p Provider) string {
 	return cmp.Or(p.CallbackURL, v.action("callback", p.ID))
 }
 
-// nowhere is the place of no provider and of no field.
+// nowhere is the index of no provider and of no field.
 const nowhere = -1
 
-// failed returns the place of the provider whose form the error is about: the first of the kind that fails so, or the
-// one that it shares a form with.
+// failed returns the index of the provider with the form that failed: the first of the error's type, or the one that
+// shares its form.
 func (v SignInView) failed(blocks []block) int {
 	kind := ""
 	switch v.Error {
@@ -394,8 +398,8 @@ func (v SignInView) failed(blocks []block) int {
 	return nowhere
 }
 
-// focus returns which field of which provider the cursor is in at first: the first of the page, or of the form that
-// failed. Where the message stands above everything there is none, as browsers scroll to it and past the message.
+// focus returns the initial focus: the first field of the page, or of the form that failed. If the message is above all
+// forms, no field gets the focus, because browsers would scroll past the message.
 func (v SignInView) focus(blocks []block) (provider, field int) {
 	if at := v.failed(blocks); at != nowhere {
 		return at, v.Providers[at].firstField()
@@ -416,8 +420,7 @@ func (v SignInView) focus(blocks []block) (provider, field int) {
 	return nowhere, nowhere
 }
 
-// firstField returns the place of the field that the form begins with. The one of a form for an e-mail address has
-// place 0.
+// firstField returns the index of the form's first field. In a form for an email address it is 0.
 func (p Provider) firstField() int {
 	switch {
 	case p.Type == typeEmail:
@@ -431,11 +434,11 @@ func (p Provider) firstField() int {
 	return slices.IndexFunc(p.Fields, func(f Field) bool { return f.inputType() != "hidden" })
 }
 
-// spot is what a form of the sign-in page is told about its place on it.
+// spot is the state of a form on the sign-in page.
 type spot struct {
-	// message is what failed, "" unless it was this form.
+	// message is the error message of this form, or "".
 	message string
-	// focused is the place of the field that the cursor is in, or nowhere.
+	// focused is the index of the field with the focus, or nowhere.
 	focused int
 }
 
@@ -450,17 +453,17 @@ func (v SignInView) spot(blocks []block, i int) spot {
 	return s
 }
 
-// alertID is the id of the message that a form shows; its fields are described by it.
+// alertID is the ID of a form's error message. aria-describedby of the fields refers to it.
 const alertID = "signin-error"
 
-// separated reports whether a line stands between two blocks: always, but between two plain buttons.
+// separated reports whether a separator is between two blocks. Only plain buttons are not separated.
 func separated(before, after block) bool { return before.hasForm() || after.hasForm() }
 
 func (v SignOutView) action() string {
 	return cmp.Or(v.Action, withCallback(v.Page.action("signout", ""), v.CallbackURL))
 }
 
-// signInWith is the label of the button of a provider.
+// signInWith returns the label of a provider's button.
 func (v SignInView) signInWith(p Provider) string {
 	return v.Locale.Say(textSignInWith.With(v.Locale.provider(p.Name)))
 }

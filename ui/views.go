@@ -2,25 +2,25 @@ package ui
 
 import "github.com/a-h/templ"
 
-// Views holds a constructor for each page. A nil field means our page, so an application replaces the ones it wants to
-// draw itself. The constructors are called once per answer and must be safe for concurrent use.
+// Views contains a constructor for each page. If a field is nil, the built-in page is used. The constructors are called
+// once for each response and must be safe for concurrent use.
 type Views struct {
-	// SignIn draws the sign-in page. Its forms must post the fields that [SignInPage] posts.
+	// SignIn returns the sign-in page. Its forms must post the fields of [SignInPage].
 	SignIn func(SignInView) templ.Component
-	// SignOut draws the page that asks whether to sign out.
+	// SignOut returns the page that asks for confirmation of the sign-out.
 	SignOut func(SignOutView) templ.Component
-	// Error draws the error page.
+	// Error returns the error page.
 	Error func(ErrorView) templ.Component
-	// VerifyRequest draws the page that follows the sending of a sign-in link.
+	// VerifyRequest returns the page that is shown after a sign-in link was sent.
 	VerifyRequest func(VerifyRequestView) templ.Component
-	// Confirm draws the page that a sign-in link leads to, where links are confirmed.
+	// Confirm returns the page that asks for confirmation of a sign-in link, if links are confirmed.
 	Confirm func(ConfirmView) templ.Component
-	// Switch draws the page that asks a user who is signed in whether to continue as another user. Its form must post
-	// the fields that [SwitchPage] posts.
+	// Switch returns the page that asks a signed-in user whether to continue as another user. Its form must post the
+	// fields of [SwitchPage].
 	Switch func(SwitchView) templ.Component
 }
 
-// WithDefaults returns v with our page wherever v has none.
+// WithDefaults returns v with the built-in page for each nil field.
 func (v Views) WithDefaults() Views {
 	if v.SignIn == nil {
 		v.SignIn = SignInPage

@@ -1,5 +1,5 @@
-// A form is sent once, and its button says that the answer is on its way: until the answer comes, the visitor comes back to the
-// page, or ten seconds have passed without either. Without a script nothing is missing.
+// Prevents double submits: after a submit, the button shows that the request is in progress. It is enabled again if the user
+// returns to the page, or after ten seconds. The forms work without this script.
 (() => {
   "use strict";
   let pressed = null, timer = 0;

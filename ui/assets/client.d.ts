@@ -1,104 +1,104 @@
-// Types of client.js, the browser client. Keep a copy beside your sources, and import the module from the base path of
+// Types of client.js, the browser client. Copy this file to your sources, and import the module from the base path of
 // the auth routes: import { signIn } from "/auth/client.js".
 
-/** What every call resolves to. None of them throws or rejects: where error is null, data is there. */
+/** The result of every call. Calls never throw or reject. If error is null, data is set. */
 export type Result<T> = { data: T; error: null } | { data: null; error: Failure };
 
-/** Why a call failed. */
+/** The reason of a failed call. */
 export interface Failure {
-  /** The HTTP status; 0: there was no answer. */
+  /** The HTTP status, or 0 if there was no response. */
   status: number;
   /**
-   * For programs: "credentials" or a code of the application's own, "missing_csrf", "access_denied", "too_many",
-   * "unavailable"; without an answer "network", "cancelled" (by the visitor) or "passkey" (by the browser).
+   * For programs: "credentials" or a code of the application, "missing_csrf", "access_denied", "too_many" or
+   * "unavailable". Without a response: "network", "cancelled" (by the user) or "passkey" (by the browser).
    */
   code: string;
-  /** A sentence for people, in their language where the server speaks it. */
+  /** A message for the user, in the user's language if the server supports it. */
   message?: string;
-  /** Seconds to wait; 0: not said. */
+  /** Seconds to wait before a retry, or 0 if unknown. */
   retryAfter?: number;
-  /** What the browser threw. */
+  /** The exception of the browser. */
   cause?: unknown;
 }
 
-/** Who is signed in, as GET session tells it; the session callback may add members. */
+/** The session, as GET session returns it. The session callback may add members. */
 export interface Session {
   user?: { id?: string; name?: string | null; email?: string | null; image?: string | null; [name: string]: unknown };
-  /** RFC 3339. */
+  /** The expiry as an RFC 3339 date. */
   expires: string;
   [name: string]: unknown;
 }
 
 export interface Going {
-  /** Whether the page navigates to the resulting URL; default true. */
+  /** Whether the page navigates to the resulting URL. The default is true. */
   redirect?: boolean;
-  /** Where the user goes afterwards, a path or a URL; default: this page. */
+  /** The path or URL to open afterwards. The default is this page. */
   redirectTo?: string;
-  /** The older name of redirectTo, which wins where both are set. */
+  /** The older name of redirectTo. If both are set, redirectTo is used. */
   callbackUrl?: string;
 }
 
 export interface SignInOptions extends Going {
-  /** Parameters for the provider's page. */
+  /** Additional authorization request parameters. */
   params?: Record<string, string>;
 }
 
 /** The fields of a sign-in form, and the options of Auth.js clients, which are not posted. */
 export type Fields = Going & { [field: string]: string | number | boolean | null | undefined } | FormData;
 
-/** Parameters for the provider's page, as Auth.js clients take them. */
+/** Additional authorization request parameters, in the formats of Auth.js clients. */
 export type Params = string | string[][] | Record<string, string> | URLSearchParams;
 
-/** Where a sign-in or sign-out ends. */
+/** The result of a sign-in or sign-out, with the URL to open. */
 export type Gone = Result<{ url: string }> & { url?: string };
 
-/** What signIn returns with redirect: false among the fields: the same as next-auth/react. */
+/** The result of signIn if the fields contain redirect: false. It is the same as in next-auth/react. */
 export interface SignInResponse {
-  /** Why it failed, such as "CredentialsSignin"; undefined: it did not. */
+  /** The error, such as "CredentialsSignin", or undefined after a success. */
   error: string | undefined;
-  /** The code of the application's own error. */
+  /** The code of the application's error. */
   code: string | undefined;
-  /** The HTTP status: 200 also for a wrong password. */
+  /** The HTTP status, which is 200 for a wrong password too. */
   status: number;
-  /** Whether the status is one of success, as with next-auth/react also for a wrong password: read error. */
+  /** Whether the HTTP status means success. As in next-auth/react this is true for a wrong password: check error. */
   ok: boolean;
-  /** Where to go; null after a failure. */
+  /** The URL to open, or null after a failure. */
   url: string | null;
 }
 
 export interface PasskeyOptions extends Going {
-  /** The ID of the provider; default "webauthn". */
+  /** The ID of the provider. The default is "webauthn". */
   provider?: string;
-  /** Whose passkey; without it the visitor chooses among those of the device. */
+  /** The user's email address. Without it the user chooses a passkey of the device. */
   email?: string;
 }
 
 export interface Client {
   /**
-   * Signs in with a provider; without one the page goes to the sign-in page. The options are among the fields, and the
-   * third argument has the provider's parameters, as in Auth.js clients; or the third argument has the options.
+   * Signs in with a provider. Without a provider it opens the sign-in page. As in Auth.js clients, fields may contain the
+   * options, and the third argument contains authorization request parameters. Or the third argument contains the options.
    */
   signIn(provider: string | undefined, fields: Exclude<Fields, FormData> & { redirect: false }, params?: Params): Promise<SignInResponse>;
   signIn(provider?: string, fields?: Fields, options?: Params | SignInOptions): Promise<Gone>;
   signOut(options?: Going): Promise<Gone>;
-  /** Tells who is signed in: null for nobody. */
+  /** Returns the session, or null if no user is signed in. */
   getSession(): Promise<Result<Session | null>>;
-  /** Hands data to the callbacks, and resolves to the session that they make of it. */
+  /** Passes data to the server's callbacks and resolves to the updated session. */
   update(data?: unknown): Promise<Result<Session | null>>;
   signInWithPasskey(options?: PasskeyOptions): Promise<Gone>;
-  /** Adds a passkey to who is signed in, or makes a user of an address. */
+  /** Adds a passkey to the signed-in user, or creates a user with an email address. */
   registerPasskey(options?: PasskeyOptions): Promise<Gone>;
-  /** Tells when another tab has signed in, signed out or updated; the clients of Auth.js tell too. Call the result to stop. */
+  /** Calls listener after a sign-in, sign-out or update in another tab, also by an Auth.js client. Call the result to stop. */
   onSessionChange(listener: (session: Result<Session | null>) => void): () => void;
 }
 
-/** Makes a client of another base path or origin, or one that keeps its token itself. */
+/** Creates a client for another base path or origin, or with a bearer token. */
 export function createClient(options?: {
-  /** Where the auth routes are, a path or a URL; default: where the module was loaded from. */
+  /** The path or URL of the auth routes. The default is the URL that the module was loaded from. */
   base?: string | URL;
-  /** The bearer token, where Session.Bearer is on; nothing: the cookie counts. */
+  /** Returns the bearer token, if Session.Bearer is on. Without a token the cookie is used. */
   token?: () => string | null | undefined;
-  /** Is told of a token that takes the place of the one in use. */
+  /** Called with a token that replaces the current one. */
   renewed?: (token: string) => void;
 }): Client;
 

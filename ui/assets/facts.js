@@ -1,10 +1,10 @@
-// What a page says that the server did not write into it: who is signed in already, which the page asks for as any other may, and
-// which address was typed in this tab. Pages stay the same for everybody, and without a script nothing is missing.
+// Shows what is not in the server's HTML, so that pages are the same for all users: the signed-in user, which it requests from the
+// session endpoint, and the address that was typed in this tab. The pages work without this script.
 (() => {
   "use strict";
   const say = (place, words, value) => {
     const [before, after] = words.split("%s");
-    // The address may be written in another direction than the sentence: it turns nothing around it.
+    // Isolates the address, which may have another text direction than the sentence.
     const name = document.createElement("strong");
     name.dir = "auto";
     name.textContent = value;
@@ -41,11 +41,11 @@
       const address = typed.find((value) => typeof value === "string" && value.includes("@"));
       if (address) {
         say(sent, sent.dataset.sent, address);
-        // No server sees what follows the number sign, and no log keeps it.
+        // Browsers do not send the fragment, so it is in no server log.
         lead(sent, sent.dataset.address + "#again", sent.dataset.again);
       }
     } catch {
-      // Storage is switched off: the address is not said.
+      // Storage is disabled: the address is not shown.
     }
   }
 })();

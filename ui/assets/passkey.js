@@ -1,9 +1,9 @@
-// The passkey client of the sign-in page. A form marked data-passkey-options asks the server for options, lets the browser
-// talk to the authenticator, and posts the answer as the fields "action" and "data". Nothing is loaded from elsewhere.
+// The passkey client of the sign-in page. A form with data-passkey-options requests the options from the server, calls the
+// browser's WebAuthn API, and posts the result as the fields "action" and "data". It loads nothing from other hosts.
 (() => {
   "use strict";
 
-  // The server keeps a challenge for 15 minutes; the waiting autofill request asks for a new one before that.
+  // The server's challenge expires after 15 minutes. A pending autofill request gets a new one before that.
   const challengeLife = 10 * 60 * 1000;
 
   const toBytes = (text) =>
@@ -13,7 +13,7 @@
     btoa(Array.from(new Uint8Array(buffer), (b) => String.fromCharCode(b)).join(""))
       .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 
-  // JSON to options: the browser's own function where it has one (WebAuthn Level 3, sections 5.1.8 and 5.1.9).
+  // Converts JSON to options, with the browser's function if it has one (WebAuthn Level 3, sections 5.1.8 and 5.1.9).
   function requestOptions(json) {
     if (PublicKeyCredential.parseRequestOptionsFromJSON) return PublicKeyCredential.parseRequestOptionsFromJSON(json);
     return { ...json, challenge: toBytes(json.challenge), allowCredentials: json.allowCredentials?.map(descriptor) };
@@ -31,7 +31,7 @@
 
   const descriptor = (d) => ({ ...d, id: toBytes(d.id) });
 
-  // Credential to JSON, by hand: toJSON() is missing from older browsers, and some password managers break it.
+  // Converts a credential to JSON without toJSON(), which older browsers lack and some password managers break.
   function credentialJSON(credential) {
     const answer = {};
     for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"]) {
@@ -48,7 +48,7 @@
     });
   }
 
-  // What the visitor is told. Pages in other languages bring the sentences along.
+  // The messages for the user. Pages in other languages contain translations.
   const english = {
     waiting: "Waiting for your passkey…",
     cancelled: "That was cancelled. You can try again.",
@@ -71,7 +71,7 @@
       return answer.json();
     }
 
-    // The address is in a field of this form, or in that of a form beside it.
+    // The address is in a field of this form or of the form next to it.
     const address = document.getElementById(form.dataset.passkeyAddress);
 
     function post(action, credential) {
@@ -92,7 +92,7 @@
       waiting = null;
     }
 
-    // Offers passkeys in the autofill of the field, silently: whoever does not pick one sees no error either.
+    // Offers passkeys in the field's autofill. It shows no errors, because the user may ignore the offer.
     async function wait() {
       if (!("passkeyAutofill" in form.dataset)) return;
       stopWaiting();
@@ -100,14 +100,14 @@
       try {
         if (!(await PublicKeyCredential.isConditionalMediationAvailable?.()) || mine !== waiting) return;
         timer = setTimeout(wait, challengeLife);
-        // Aborted with the rest: a late answer would replace the challenge of a sign-in by button.
+        // Also aborted: a late response would replace the challenge of a sign-in that was started with the button.
         const { options } = await ask([["action", "authenticate"]], mine.signal);
         const credential = await navigator.credentials.get({
           publicKey: requestOptions(options), mediation: "conditional", signal: mine.signal,
         });
         if (mine === waiting) post("authenticate", credential);
       } catch {
-        // No passkey here, or the button was pressed.
+        // There is no passkey, or the button was pressed.
       }
     }
 
@@ -125,7 +125,7 @@
       say("waiting");
       stopWaiting();
       try {
-        // The server decides between signing in and registering: it knows whether the address has an account.
+        // The server chooses between sign-in and registration, because it knows whether the address has an account.
         const { action, options } = await ask(fields);
         const credential = action === "register"
           ? await navigator.credentials.create({ publicKey: creationOptions(options) })

@@ -1,5 +1,5 @@
-// A button in the field of a password shows what is in it, until the form is sent: managers keep what a password field held. Without
-// a script there is no such button, and nothing is missing.
+// Adds a button to password fields that shows the password. Submitting the form hides it again, because password managers save
+// only password fields. The form works without this script.
 (() => {
   "use strict";
   const eye = '<svg viewBox="0 0 24 24" aria-hidden="true" focusable="false">' + // which the browser closes

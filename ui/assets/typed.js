@@ -1,13 +1,12 @@
-// What the forms of the sign-in page do for people with a script. It keeps the name or address that was typed for the page that
-// says why a sign-in failed, and remembers which way was taken last. All of it stays in this browser, none of it is a password, and
-// nothing of it travels in an address or a cookie.
+// Restores the typed name or address on the page after a failed sign-in, and marks the last used sign-in method. Both are stored in
+// this browser only, never in a URL or cookie. Passwords are not stored.
 (() => {
   "use strict";
   if (!document.querySelector(".ways")) return; // another page
   const key = "latchkey-typed", last = "latchkey-last";
   const names = ["input[type=email]", "input[name=email]", "input[name=username]", "input[autocomplete~=username]", "input[autocomplete~=email]"]
     .map((field) => field + ":not([type=password], [type=hidden])").join();
-  // The button of a link by mail wants the address of the form and nothing else, and a password that a manager filled in stays here.
+  // The button for an email link submits only the address, not a password that a password manager has filled in.
   for (const button of document.querySelectorAll("button[data-address]")) {
     const form = button.form;
     let pressed = false;
@@ -23,7 +22,7 @@
   try {
     const typed = JSON.parse(sessionStorage.getItem(key) ?? "{}");
     sessionStorage.removeItem(key);
-    // From the page that says where a letter went one comes back to what was typed, too.
+    // Also restores the address after the user returns from the page that confirms a sent email.
     const again = location.hash === "#again";
     for (const field of document.querySelectorAll((again ? "" : "[data-failed] ") + "input:is(" + names + ")")) {
       if (field.value === "" && typeof typed[field.id] === "string") field.value = typed[field.id];
@@ -33,7 +32,7 @@
       sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(fields)));
     });
 
-    // The way that was taken last, where there is a choice. It is the path of its action, kept by origin as all storage is.
+    // Stores the last used sign-in method as the path of its action, if there is a choice. Storage is separate for each origin.
     const path = (button) =>
       new URL(button.getAttribute("formaction") ?? button.form.getAttribute("action"), location.href).pathname;
     const ways = Array.from(document.querySelectorAll(".provider button[type=submit]"));
@@ -49,6 +48,6 @@
       if (ways.includes(event.submitter)) localStorage.setItem(last, path(event.submitter));
     });
   } catch {
-    // Storage is switched off: the field stays empty, and no way is marked.
+    // Storage is disabled: the field stays empty, and no method is marked.
   }
 })();

@@ -2,9 +2,9 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Arabic is Arabic, written from right to left. The map is the caller's.
+// Arabic returns Arabic, which is written from right to left. The caller owns the map.
 //
-//nolint:funlen,gosec // a table of words, none of which is a credential
+//nolint:funlen,gosec // a table of texts without credentials
 func Arabic() ui.Locale {
 	return ui.Locale{Tag: "ar", Dir: "rtl", Texts: map[string]string{
 		"date": "2 January 2006",

@@ -2,9 +2,9 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Chinese is Chinese in simplified characters. The map is the caller's.
+// Chinese returns Chinese in simplified characters. The caller owns the map.
 //
-//nolint:funlen,gosec // a table of words, none of which is a credential
+//nolint:funlen,gosec // a table of texts without credentials
 func Chinese() ui.Locale {
 	return ui.Locale{Tag: "zh-Hans", Texts: map[string]string{
 		"date": "2006年1月2日",

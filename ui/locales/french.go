@@ -2,9 +2,9 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// French is French, which says vous. The map is the caller's.
+// French returns French, with the formal address "vous". The caller owns the map.
 //
-//nolint:funlen,gosec // a table of words, none of which is a credential
+//nolint:funlen,gosec // a table of texts without credentials
 func French() ui.Locale {
 	return ui.Locale{Tag: "fr", Texts: map[string]string{
 		"date": "2 January 2006",

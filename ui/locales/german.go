@@ -2,9 +2,9 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// German is German, which says Sie. The map is the caller's.
+// German returns German, with the formal address "Sie". The caller owns the map.
 //
-//nolint:funlen,gosec // a table of words, none of which is a credential
+//nolint:funlen,gosec // a table of texts without credentials
 func German() ui.Locale {
 	return ui.Locale{Tag: "de", Texts: map[string]string{
 		"date": "2. January 2006",

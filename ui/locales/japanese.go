@@ -2,9 +2,9 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Japanese is Japanese. The map is the caller's.
+// Japanese returns Japanese. The caller owns the map.
 //
-//nolint:funlen,gosec // a table of words, none of which is a credential
+//nolint:funlen,gosec // a table of texts without credentials
 func Japanese() ui.Locale {
 	return ui.Locale{Tag: "ja", Texts: map[string]string{
 		"date": "2006年1月2日",

@@ -2,9 +2,9 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Portuguese is Portuguese as in Brazil. The map is the caller's.
+// Portuguese returns Brazilian Portuguese. The caller owns the map.
 //
-//nolint:funlen,gosec // a table of words, none of which is a credential
+//nolint:funlen,gosec // a table of texts without credentials
 func Portuguese() ui.Locale {
 	return ui.Locale{Tag: "pt", Texts: map[string]string{
 		"date": "2 de January de 2006",

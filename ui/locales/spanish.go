@@ -2,9 +2,9 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Spanish is Spanish, which says usted. The map is the caller's.
+// Spanish returns Spanish, with the formal address "usted". The caller owns the map.
 //
-//nolint:funlen,gosec // a table of words, none of which is a credential
+//nolint:funlen,gosec // a table of texts without credentials
 func Spanish() ui.Locale {
 	return ui.Locale{Tag: "es", Texts: map[string]string{
 		"date": "2 de January de 2006",
