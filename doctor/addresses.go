@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// mostAddresses is how many addresses of a store are read.
+	// mostAddresses is the maximum number of addresses that are read from a store.
 	mostAddresses = 100_000
-	// shownIDs is how many users a line names.
+	// shownIDs is the maximum number of users that a line names.
 	shownIDs = 3
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// endless is a body without an end, which counts what is read of it and gives up in the end.
+// endless is an endless body. It counts the bytes read, and fails after a limit.
 type endless struct{ read int }
 
 func (b *endless) Read(p []byte) (int, error) {
@@ -32,7 +32,7 @@ type answering func(r *http.Request) (*http.Response, error)
 
 func (f answering) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestAnswersAreBounded: of whatever answers no more is read than a document, or a page, may have.
+// TestAnswersAreBounded: doctor reads at most the maximum size of a document or a page, even from an endless response.
 func TestAnswersAreBounded(t *testing.T) {
 	at, err := url.Parse("https://op.test/authorize?redirect_uri=https%3A%2F%2Fapp.test%2Fauth%2Fcallback%2Fop")
 	if err != nil {
@@ -65,7 +65,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// counted tells how much was read of a body when it is closed.
+// counted reports how much of a body was read when it is closed.
 type counted struct {
 	*endless
 	most *int
@@ -73,7 +73,7 @@ type counted struct {
 
 func (c *counted) Close() error { *c.most = max(*c.most, c.read); return nil }
 
-// TestProbesEnd: a provider that leads on for ever is left, and what goes wrong repeats no parameters of the request.
+// TestProbesEnd: doctor stops following endless redirects, and errors do not repeat parameters of the request.
 func TestProbesEnd(t *testing.T) {
 	const back = "redirect_uri=https%3A%2F%2Fapp.test%2Fauth%2Fcallback%2Fop"
 	at, err := url.Parse("https://op.test/authorize?state=canary&" + back)

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// reading is the clock of a server, and ours when it answered.
+// reading is a server's clock, and this machine's clock when the response arrived.
 type reading struct {
-	host       string
-	here, away time.Time
+	host          string
+	local, remote time.Time
 }
 
-// clocks are those of the servers that have answered.
+// clocks are the readings of all servers that responded.
 type clocks struct {
 	now  func() time.Time
 	read []reading
 }
 
-// note remembers the Date of an answer, which servers write to the second (RFC 9110 section 6.6.1).
+// note stores the Date header of a response. Servers write it in whole seconds (RFC 9110 section 6.6.1).
 func (c *clocks) note(answer *http.Response) {
 	at, err := http.ParseTime(answer.Header.Get("Date"))
 	if err == nil && answer.Request != nil {
@@ -26,7 +26,7 @@ func (c *clocks) note(answer *http.Response) {
 	}
 }
 
-// apart is how far two clocks may differ: ID tokens and one-time codes are good for little more.
+// apart is the maximum difference of two clocks. ID tokens and one-time codes tolerate little more.
 const apart = 30 * time.Second
 
 // compare compares the clock of this machine with those of up to three servers.
@@ -34,7 +34,7 @@ func (c *clocks) compare(report *Report) {
 	hosts := map[string]time.Duration{}
 	for _, r := range c.read {
 		if _, known := hosts[r.host]; !known && len(hosts) < 3 {
-			hosts[r.host] = r.here.Sub(r.away)
+			hosts[r.host] = r.local.Sub(r.remote)
 		}
 	}
 	if len(hosts) == 0 {

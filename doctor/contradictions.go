@@ -7,10 +7,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// contradictions are about options beside one another.
+// contradictions checks options that conflict with each other.
 type contradictions struct{ *exam }
 
-// look looks for options that undo each other, or that are for a developer's machine and not for the site.
+// look reports options that cancel each other, and options that are for development and unsafe in production.
 func (e contradictions) look() {
 	c := &e.config
 	e.pages()
@@ -43,7 +43,7 @@ func (e contradictions) look() {
 	}
 }
 
-// pages looks for pages of the application that lead in circles.
+// pages reports configured pages that cause a redirect loop.
 func (e contradictions) pages() {
 	if e.auth == nil {
 		return
@@ -69,7 +69,7 @@ func (e contradictions) pages() {
 	}
 }
 
-// ways compares how people sign in with what the configuration keeps.
+// ways compares the sign-in methods with the store.
 func (e contradictions) ways() {
 	passkeys := false
 	for _, p := range e.config.Providers {
@@ -89,7 +89,8 @@ func (e contradictions) ways() {
 	}
 }
 
-// relyingParty compares the site that passkeys are made for with the public address: browsers refuse any other.
+// relyingParty compares the relying party of passkeys with the public address. Browsers refuse a passkey for any other
+// domain.
 func (e contradictions) relyingParty(p *core.WebAuthnProvider) {
 	if e.site == nil {
 		return

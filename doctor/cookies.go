@@ -11,14 +11,15 @@ import (
 type namedCookie struct {
 	field string
 	core.CookieOptions
-	// flow: it waits for the answer of a provider, which comes from another site.
+	// flow is set for the cookies of a sign-in flow. They must be sent with the provider's callback, which another site
+	// starts.
 	flow bool
 }
 
-// cookies are about those of Config.Cookies.
+// cookies checks Config.Cookies.
 type cookies struct{ *exam }
 
-// look compares what Config.Cookies asks for with what a browser keeps and sends at the origin.
+// look compares Config.Cookies with the rules of browsers at this origin.
 func (e cookies) look() {
 	c := &e.config.Cookies
 	before := len(e.report.Lines)
@@ -51,7 +52,7 @@ func (e cookies) look() {
 	}
 }
 
-// comesBack finds cookies that do not come back from the browsers of this origin.
+// comesBack reports cookies that browsers at this origin do not send back.
 func (e cookies) comesBack(c namedCookie) {
 	field := "Cookies." + c.field
 	if domain := strings.TrimPrefix(strings.ToLower(c.Domain), "."); domain != "" && e.site != nil {
@@ -74,12 +75,12 @@ func (e cookies) comesBack(c namedCookie) {
 	}
 }
 
-// within reports whether a cookie of a path is sent to another (RFC 6265 section 5.1.4).
+// within reports whether a browser sends a cookie with Path=cookie to path (RFC 6265 section 5.1.4).
 func within(path, cookie string) bool {
 	return path == cookie || strings.HasPrefix(path, strings.TrimSuffix(cookie, "/")+"/")
 }
 
-// serves finds cookies that do not do what they are for.
+// serves reports cookies whose attributes defeat their purpose.
 func (e cookies) serves(c namedCookie) {
 	field := "Cookies." + c.field
 	strict := strings.EqualFold(c.SameSite, "strict")

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestTimeoutByDefault: an examination has 10 seconds unless the options say otherwise.
+// TestTimeoutByDefault: the default timeout of an examination is 10 seconds.
 func TestTimeoutByDefault(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Second: time.Second} {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,10 +1,10 @@
-// Package doctor examines a configuration and tells what is wrong with it, each finding with its fix.
+// Package doctor checks a configuration and reports each problem with its fix.
 //
 //	config := core.Config{…}
 //	doctor.Main(config) // go run . doctor
 //	auth, err := core.New(config)
 //
-// It looks at secrets, the public address, cookies, providers, the store, the mail server and the clock, with the
-// configuration itself and over the network: what it sends to a provider is what a sign-in would send. It stores
-// nothing, mails nothing and signs nobody in. No line of it holds a secret.
+// It checks secrets, the public address, cookies, providers, the store, the mail server and the clock, both in the
+// configuration and over the network. It sends providers only requests that a sign-in would send. It stores nothing,
+// sends no email and signs no user in. Its findings contain no secrets.
 package doctor

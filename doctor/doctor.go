@@ -12,38 +12,40 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Options says how much is examined. Its zero value sends nothing to a provider that has an account of the request: it
-// reads public documents, opens connections, and asks the store for what is not there.
+// Options selects the extent of an examination. The zero value sends no authorization request and no token request to
+// an OAuth 2.0 provider: it reads public documents, opens connections, and queries the store for records that do not
+// exist.
 type Options struct {
-	// Probe begins a sign-in at each OAuth provider and hands its token endpoint a made-up code: that tells whether the
-	// provider knows the client, its secret and the callback URL. Providers may log both.
+	// Probe, if true, starts a sign-in at each OAuth provider and sends a made-up code to its token endpoint. This
+	// shows whether the provider knows the client, its secret and the callback URL. Providers may log both requests.
 	Probe bool
-	// Timeout bounds each examination; zero: 10 seconds.
+	// Timeout limits each examination. The default is 10 seconds.
 	Timeout time.Duration
-	// HTTPClient reads public documents and pages of providers; nil: Config.HTTPClient, else one with deadlines. Sign-ins
-	// go by the configuration's own.
+	// HTTPClient reads public documents and pages of providers. The default is Config.HTTPClient or, if that is nil, a
+	// client with timeouts. Sign-ins always use the configuration's client.
 	HTTPClient *http.Client
 }
 
-// Run examines a configuration. It calls [core.New] with it, which attaches its parts: make the configuration anew for
-// an Auth beside it. It ends when ctx does; what was not examined by then is unknown. It is safe for concurrent use.
+// Run checks a configuration. It calls [core.New], which attaches the configuration's plugins to an Auth. Build a new
+// configuration for your own Auth. When ctx is done, Run returns, and checks that did not run are unknown. Run is safe
+// for concurrent use.
 func Run(ctx context.Context, config core.Config, o Options) *Report {
 	e := newExam(ctx, config, o)
-	away := newWeb(&e.config, o.HTTPClient)
+	public := newWeb(&e.config, o.HTTPClient)
 	e.configure()
 	secrets{e}.look()
 	origins{e}.look()
 	cookies{e}.look()
 	contradictions{e}.look()
-	providers{e, away}.look()
-	away.clocks.compare(e.report)
+	providers{e, public}.look()
+	public.clocks.compare(e.report)
 	stores{e}.look()
 	mails{e}.look()
 	return e.report
 }
 
-// Routes lists what an application with this configuration answers: actions, methods and what they demand. Its error
-// is that of [core.New], whose conditions are those of [Run].
+// Routes lists the routes of an application with this configuration: actions, methods and requirements. It returns the
+// errors of [core.New]. As with [Run], build a new configuration for your own Auth.
 func Routes(config core.Config) ([]core.Route, error) {
 	config.Logger = discard()
 	auth, err := core.New(config)
@@ -53,15 +55,15 @@ func Routes(config core.Config) ([]core.Route, error) {
 	return auth.Routes(), nil
 }
 
-// exam is one examination: what each part of it goes by, and where it writes what it has found.
+// exam is one examination: its inputs, and the report that it writes.
 type exam struct {
 	ctx     context.Context
 	config  core.Config
 	options Options
 	getenv  func(string) string
 	log     *warnings
-	auth    *core.Auth // nil: the configuration is faulty
-	site    *url.URL   // the public origin; nil: none is configured
+	auth    *core.Auth // nil if the configuration has errors
+	site    *url.URL   // the public origin, nil if none is configured
 	report  *Report
 }
 
@@ -80,7 +82,7 @@ func newExam(ctx context.Context, config core.Config, o Options) *exam {
 	return e
 }
 
-// hide keeps all secrets that the configuration is known to have out of the report.
+// hide removes all secrets of the configuration from the report.
 func (e *exam) hide() {
 	e.report.hide(e.config.Secrets...)
 	for _, name := range []string{"AUTH_SECRET", "AUTH_SECRET_1", "AUTH_SECRET_2", "AUTH_SECRET_3"} {
@@ -102,7 +104,8 @@ func (e *exam) hide() {
 	}
 }
 
-// passwordIn is the password of an address, as it is spelt there, which errors repeat, and as it is meant.
+// passwordIn returns the password in an address, both encoded as in the address (errors repeat it in this form) and
+// decoded.
 func passwordIn(address string) []core.Secret {
 	_, rest, _ := strings.Cut(address, "://")
 	at := strings.LastIndexByte(rest, '@')
@@ -117,7 +120,7 @@ func passwordIn(address string) []core.Secret {
 	return []core.Secret{core.Secret(spelt), core.Secret(meant)}
 }
 
-// configure makes the Auth and reports what [core.New] finds.
+// configure creates the Auth and reports the errors of [core.New].
 func (e *exam) configure() {
 	quiet := e.config
 	quiet.Logger, quiet.Audit, quiet.Events = e.log.logger(), nil, core.Events{}
@@ -141,12 +144,12 @@ func (e *exam) configure() {
 	e.announced()
 }
 
-// limited is a context for one examination.
+// limited returns a context with the timeout of one examination.
 func (e *exam) limited() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(e.ctx, e.options.Timeout)
 }
 
-// guarded runs an examination that calls functions of the application: a panic there is a finding.
+// guarded runs an examination that calls functions of the application. A panic there is a finding.
 func (e *exam) guarded(check string, examine func()) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -157,10 +160,10 @@ func (e *exam) guarded(check string, examine func()) {
 	examine()
 }
 
-// secure reports whether visitors come by https; false where no origin is configured.
+// secure reports whether the site uses https. It returns false if no origin is configured.
 func (e *exam) secure() bool { return e.site != nil && e.site.Scheme == "https" }
 
-// local reports whether a host is this machine's.
+// local reports whether host is this machine.
 func local(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "127.0.0.1" || host == "::1"
 }

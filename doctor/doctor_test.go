@@ -15,7 +15,7 @@ import (
 
 const secret = core.Secret("canary+Gq7mZt0wXUe1JkR5vYh2aP9sLd4fNbC8")
 
-// config is one that nothing is wrong with.
+// config returns a configuration without problems.
 func config() core.Config {
 	return core.Config{
 		URL: "http://localhost:3000", Secrets: []core.Secret{secret}, Getenv: func(string) string { return "" },
@@ -57,7 +57,7 @@ func (mailing) Attach(*core.Host) error { return nil }
 
 func (m mailing) Mailer() core.Mailer { return m.mailer }
 
-// catcher is a mailer for development.
+// catcher is a development mailer.
 type catcher struct{ plainMailer }
 
 func (catcher) Development() {}
@@ -66,7 +66,7 @@ type plainMailer struct{}
 
 func (plainMailer) Send(context.Context, core.Letter) error { return nil }
 
-// TestDevelopmentMailbox: doctor reports a mailer that delivers no email if the site is on https.
+// TestDevelopmentMailbox: doctor reports a mailer that delivers nothing if the site is on https.
 func TestDevelopmentMailbox(t *testing.T) {
 	for name, row := range map[string]struct {
 		url    string
@@ -87,7 +87,7 @@ func TestDevelopmentMailbox(t *testing.T) {
 	}
 }
 
-// TestJSON holds the document to what its version promises.
+// TestJSON compares the JSON document with the documented format of its version.
 func TestJSON(t *testing.T) {
 	c := config()
 	c.Secrets = nil
@@ -107,7 +107,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// panics is a store whose code fails.
+// panics is a store that panics.
 type panics struct{ core.Store }
 
 func (panics) User(context.Context, string) (*core.User, error) { panic("canary+panic") }
@@ -122,7 +122,7 @@ func TestPanicOfTheApplication(t *testing.T) {
 	}
 }
 
-// refuses is a store whose engine repeats what it was connected with.
+// refuses is a store whose error repeats the connection string.
 type refuses struct{ core.Store }
 
 func (refuses) User(context.Context, string) (*core.User, error) {
@@ -137,7 +137,7 @@ type errText string
 
 func (e errText) Error() string { return string(e) }
 
-// TestHidden: neither a secret nor a line break of somebody else's error gets into the report.
+// TestHidden: the report contains no secret and no line break from an error of another program.
 func TestHidden(t *testing.T) {
 	c := config()
 	c.Store = refuses{}
@@ -158,7 +158,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// guarded has two actions, one of which asks for a session and counts.
+// guarded is a plugin with two actions. One requires a session and is rate-limited.
 type guarded struct{}
 
 func (guarded) Attach(h *core.Host) error {
@@ -198,7 +198,7 @@ func TestRoutes(t *testing.T) {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// broken is a store that cannot be asked for users.
+// broken is a store that fails when users are read.
 type broken struct{ core.Store }
 
 func (broken) User(context.Context, string) (*core.User, error) {
@@ -219,7 +219,7 @@ func TestBrokenStore(t *testing.T) {
 	}
 }
 
-// TestCallbackIsNotOpened: an answer of the provider is read, and never handed to the application.
+// TestCallbackIsNotOpened: doctor reads a provider's redirect to the callback URL and does not follow it.
 func TestCallbackIsNotOpened(t *testing.T) {
 	opened := 0
 	app := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { opened++ }))
@@ -242,7 +242,7 @@ func TestCallbackIsNotOpened(t *testing.T) {
 	}
 }
 
-// TestProbesNothingByDefault: only who asks for it has a sign-in begun at the provider.
+// TestProbesNothingByDefault: doctor starts a sign-in at the provider only if Probe is set.
 func TestProbesNothingByDefault(t *testing.T) {
 	for _, probe := range []bool{false, true} {
 		asked := false

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/doctor"
 )
 
-// A report names the field and the fix. Here nobody has set a secret.
+// A report names the field and the fix. In this example the secret is missing.
 func ExampleRun() {
 	report := doctor.Run(context.Background(), core.Config{
 		URL: "https://app.example.org", Getenv: func(string) string { return "" },
@@ -24,7 +24,7 @@ func ExampleRun() {
 	// 0 ok, 1 wrong, 0 unknown
 }
 
-// Main goes between the configuration and core.New; without the argument doctor or routes it returns at once.
+// Call Main between the configuration and core.New. It returns immediately unless the argument is doctor or routes.
 func ExampleMain() {
 	config := core.Config{URL: "https://app.example.org"}
 	doctor.Main(config)

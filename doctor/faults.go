@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// faults reports what core.New refuses, each under the check that it belongs to.
+// faults reports the errors of core.New, each under its check.
 func (e *exam) faults(err error) {
 	var all *core.ConfigError
 	if !errors.As(err, &all) {
@@ -35,7 +35,7 @@ func (e *exam) faults(err error) {
 	}
 }
 
-// remedy is the fix of a fault whose text has none.
+// remedy returns the fix for a configuration error whose text has none.
 func remedy(check string) string {
 	switch check {
 	case "store":
@@ -46,7 +46,7 @@ func remedy(check string) string {
 	return "change what the text names; docs/reference.md has every option"
 }
 
-// subject is the check that a fault belongs to.
+// subject returns the check that reports a configuration error.
 func subject(p *core.Error, what string) string {
 	if id, ok := quoted(what, `provider "`); ok {
 		return "provider " + id
@@ -69,7 +69,7 @@ func subject(p *core.Error, what string) string {
 	return "config"
 }
 
-// quoted is what stands between the quotes after a text begins so.
+// quoted returns the quoted word after begins in text.
 func quoted(text, begins string) (string, bool) {
 	rest, ok := strings.CutPrefix(text, begins)
 	if !ok {
@@ -79,14 +79,14 @@ func quoted(text, begins string) (string, bool) {
 	return id, ok
 }
 
-// doing are the words with which a fix begins.
+// doing are the first words of a fix.
 var doing = []string{
 	"set ", "write ", "use ", "list ", "remove ", "leave ", "give ", "put ", "switch ", "choose ", "open ", "make ",
 	"name ", "call ", "allow ", "add ",
 }
 
-// split takes a fault apart into what is wrong and the fix, which stands behind a colon or a full stop; empty: there
-// is none.
+// split separates the text of a configuration error into the problem and the fix. The fix follows a colon or a full
+// stop. It is empty if the text has none.
 func split(text string) (what, fix string) {
 	for at := 0; ; {
 		end := strings.IndexAny(text[at:], ":.")
@@ -107,7 +107,7 @@ func split(text string) (what, fix string) {
 	}
 }
 
-// warnings collects what New says to its logger.
+// warnings collects the warnings that core.New logs.
 type warnings struct {
 	mu  sync.Mutex
 	all map[string]string // hints by code
@@ -154,7 +154,7 @@ func (w *warnings) has(code string) bool {
 	return ok
 }
 
-// announced reports the warnings of core.New that no examination says in its own words.
+// announced reports the warnings of core.New that no other check reports.
 func (e *exam) announced() {
 	for _, each := range []struct {
 		code, check string
@@ -188,7 +188,7 @@ func (e *exam) announced() {
 	}
 }
 
-// summary is what the configuration has.
+// summary describes the configuration in one line.
 func (e *exam) summary() string {
 	strategy := "jwt sessions"
 	if s := e.config.Session.Strategy; s == core.StrategyDatabase || s == "" && keepsSessions(e.config.Store) {

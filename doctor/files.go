@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// files reports files of the store, and their journals, that other users of the machine can read. They have session
-// tokens and password hashes. Whether the machine has other users, and a folder above keeps them out, is not known.
+// files reports store files, and their journals, that other users of the machine can read. They contain session tokens
+// and password hashes. Doctor cannot know whether the machine has other users, or whether a parent folder keeps them
+// out.
 func (e stores) files(ctx context.Context, list func(context.Context) ([]string, error)) {
 	paths, err := list(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// inFiles is a store that says which files it is in.
+// inFiles is a store that lists its files.
 type inFiles struct {
 	*memory.Store
 	paths []string

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestNoColumnHasASecret: what is hidden is in no text of a line.
+// TestNoColumnHasASecret: hidden secrets are in no text of a line.
 func TestNoColumnHasASecret(t *testing.T) {
 	r := &Report{}
 	r.hide("canary+word", "short")
@@ -20,7 +20,7 @@ func TestNoColumnHasASecret(t *testing.T) {
 	}
 }
 
-// TestLinesAreText: what others wrote is one bounded line of characters that are seen.
+// TestLinesAreText: texts of other programs become one line of limited length with printable characters only.
 func TestLinesAreText(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\x1b[31mb\r\nc\x00d": "a [31mb c d", "a\u009b31mb": "a 31mb", "a\u202eb": "a b", "a\x9bb": "a b",
@@ -39,7 +39,7 @@ func TestLinesAreText(t *testing.T) {
 	}
 }
 
-// TestWhatIsHidden: every place that a configuration has secrets in.
+// TestWhatIsHidden covers each place of a configuration that contains secrets.
 func TestWhatIsHidden(t *testing.T) {
 	op := core.Config{Providers: []core.Provider{
 		nil, &core.OAuthProvider{ID: "my-op", ClientSecret: "declared secret"},

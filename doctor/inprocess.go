@@ -11,14 +11,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// visitor asks the Auth as a browser at the public address would, without a network in between.
+// visitor sends requests to the Auth in this process, as a browser at the public address would.
 type visitor struct {
 	auth    *core.Auth
 	site    url.URL
 	cookies map[string]string
 }
 
-// visitor comes to the public address, or to a host that is believed where none is pinned.
+// visitor returns a visitor at the public address, or at a trusted host if no address is configured.
 func (e *exam) visitor() *visitor {
 	site := url.URL{Scheme: "http", Host: "localhost:3000"}
 	if e.site != nil {
@@ -29,7 +29,7 @@ func (e *exam) visitor() *visitor {
 	return &visitor{auth: e.auth, site: site, cookies: map[string]string{}}
 }
 
-// ask makes a request to a path behind the base path, with a form where there is one.
+// ask sends a request to a path below the base path. If form is not nil, it is the body.
 func (v *visitor) ask(ctx context.Context, method, path string, form url.Values) *core.Response {
 	r := &core.Request{
 		Method: method, Target: v.auth.BasePath() + path, Hosts: []string{v.site.Host}, Scheme: v.site.Scheme,
@@ -58,7 +58,7 @@ func (v *visitor) ask(ctx context.Context, method, path string, form url.Values)
 	return answer
 }
 
-// begin begins a sign-in at an OAuth provider and returns where the browser is sent.
+// begin starts a sign-in at an OAuth provider and returns the URL of the redirect.
 func (v *visitor) begin(ctx context.Context, id string) (*url.URL, error) {
 	answer := v.ask(ctx, http.MethodGet, "/csrf", nil)
 	var csrf struct {
@@ -67,7 +67,7 @@ func (v *visitor) begin(ctx context.Context, id string) (*url.URL, error) {
 	if answer.Err != nil {
 		return nil, answer.Err
 	}
-	_ = json.Unmarshal(answer.Body, &csrf) // there is no token where Config.CSRF asks for none
+	_ = json.Unmarshal(answer.Body, &csrf) // there is no token if Config.CSRF needs none
 	answer = v.ask(ctx, http.MethodPost, "/signin/"+id, url.Values{"csrfToken": {csrf.CSRFToken}})
 	if answer.Err != nil {
 		return nil, answer.Err

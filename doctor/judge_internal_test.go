@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestRandomSecretsPass: no secret that the usual commands make is called guessable.
+// TestRandomSecretsPass: a secret from one of the usual commands is never called guessable.
 func TestRandomSecretsPass(t *testing.T) {
 	for range 150 {
 		raw := make([]byte, 33)
@@ -56,7 +56,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestShown: a page is wrong only where it says so; what providers have written on theirs stands here.
+// TestShown uses error pages of real providers. A page is wrong only if it names the error.
 func TestShown(t *testing.T) {
 	const asked = "https://op.test/authorize?client_id=app&redirect_uri=https%3A%2F%2Fapp.test%2Fauth%2Fcallback%2Fop"
 	const google = "https://accounts.google.test/signin/oauth/error?authError=" +
@@ -114,7 +114,7 @@ func TestReturned(t *testing.T) {
 	}
 }
 
-// TestMailTexts: what mail servers say.
+// TestMailTexts uses replies of real mail servers.
 func TestMailTexts(t *testing.T) {
 	for text, want := range map[string]struct {
 		state State

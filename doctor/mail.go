@@ -13,10 +13,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// mails are about what delivers letters.
+// mails checks the mailers.
 type mails struct{ *exam }
 
-// look asks each mail server of e-mail providers and parts whether it would take a letter.
+// look connects to each mail server of email providers and plugins, to check whether it would accept an email.
 func (e mails) look() {
 	if e.auth != nil {
 		for _, p := range e.auth.EmailProviders() {
@@ -48,7 +48,7 @@ func (e mails) look() {
 	}
 }
 
-// development reports a mailer for development on a site that is not.
+// development reports a development mailer on a production site.
 func (e mails) development(mailer core.Mailer) bool {
 	_, marked := mailer.(interface{ Development() })
 	if !marked || e.site == nil || e.site.Scheme != "https" || local(e.site.Hostname()) {
@@ -59,7 +59,7 @@ func (e mails) development(mailer core.Mailer) bool {
 	return true
 }
 
-// parts are all parts of the configuration, those among the providers included.
+// parts returns all plugins of the configuration, including providers that are plugins.
 func (e mails) parts() (all []any) {
 	for _, p := range e.config.Providers {
 		if part, ok := p.(core.Part); ok {
@@ -72,7 +72,7 @@ func (e mails) parts() (all []any) {
 	return all
 }
 
-// sender looks at the address that letters come from.
+// sender checks the From address of emails.
 func (e mails) sender(p *core.EmailProvider) {
 	if p.From == "" {
 		return
@@ -108,11 +108,11 @@ func (e mails) check(check string, ask func(context.Context) error) {
 	e.report.add(check, state, brief(err), fix)
 }
 
-// refusal is the code of a reply to a sign-in that the server does not take (RFC 4954 section 6). Addresses and ports,
-// which have these digits too, are none.
+// refusal matches the reply code of a rejected sign-in (RFC 4954 section 6). It does not match these digits in
+// addresses and ports.
 var refusal = regexp.MustCompile(`(?:^|[^\d:.])53[45][ -]`)
 
-// diagnoseMail tells what an error of a mail server means. It reads the text: mail libraries have few types.
+// diagnoseMail explains an error of a mail server. It reads the text, because mail libraries have few error types.
 func diagnoseMail(err error) (State, string) {
 	var authority x509.UnknownAuthorityError
 	var certificate *tls.CertificateVerificationError

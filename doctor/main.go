@@ -12,13 +12,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Main gives a program the commands doctor and routes: where its first argument is one of them, Main does that, and
-// ends the program with status 1 when something is wrong, else 0, and 2 for flags that it does not know. Otherwise it
-// returns at once: other arguments are the program's own, and one that takes none says so to who mistypes a command.
-// Call it before core.New:
+// Main adds the commands doctor and routes to a program. Call it before core.New:
 //
 //	go run . doctor [--probe] [--json]
 //	go run . routes [--json]
+//
+// If the program's first argument is one of these commands, Main runs it and exits: with status 0, with 1 if a check is
+// wrong, or with 2 for an unknown flag. Otherwise Main returns immediately and the program handles its own arguments. A
+// program without arguments should report an unknown argument, so that a mistyped command does not start the server.
 func Main(config core.Config) {
 	if len(os.Args) < 2 || os.Args[1] != "doctor" && os.Args[1] != "routes" {
 		return
@@ -28,7 +29,7 @@ func Main(config core.Config) {
 	os.Exit(command(ctx, config, os.Args[1:], os.Stdout, os.Stderr)) //nolint:gocritic // the context ends with the program
 }
 
-// command does what the arguments say and returns the status of the program.
+// command executes the command in args and returns the exit status.
 func command(ctx context.Context, config core.Config, args []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.SetOutput(problems)

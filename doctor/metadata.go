@@ -10,8 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// document is what is compared of what an issuer says of itself (OpenID Connect Discovery section 3, RFC 8414
-// section 2).
+// document contains the issuer metadata that doctor compares (OpenID Connect Discovery section 3, RFC 8414 section 2).
 type document struct {
 	Keys           string   `json:"jwks_uri"`
 	Authentication []string `json:"token_endpoint_auth_methods_supported"`
@@ -21,7 +20,7 @@ type document struct {
 	ResponseTypes  []string `json:"response_types_supported"`
 }
 
-// issuer is about what the issuer of a provider says of itself.
+// issuer checks a provider against its issuer's metadata.
 type issuer struct {
 	report   *Report
 	web      *web
@@ -29,8 +28,8 @@ type issuer struct {
 	provider *core.OAuthProvider
 }
 
-// compare compares a provider with what its issuer says. That it can be read, and speaks of itself, the sign-in has
-// found out.
+// compare compares a provider with its issuer's metadata. The sign-in has already checked that the document is readable
+// and names the issuer.
 func (i issuer) compare(ctx context.Context) {
 	p := i.provider
 	if p.Issuer == "" || p.Type != core.TypeOIDC || strings.Contains(p.Issuer, "{") {
@@ -39,7 +38,7 @@ func (i issuer) compare(ctx context.Context) {
 	var d document
 	err := i.web.read(ctx, strings.TrimSuffix(p.Issuer, "/")+"/.well-known/openid-configuration", &d)
 	if err != nil {
-		return // through a client of the provider's own it could be read
+		return // the provider's own client could read it
 	}
 	auth := d.Authentication
 	if len(auth) == 0 {
@@ -65,7 +64,7 @@ func (i issuer) compare(ctx context.Context) {
 	i.keys(ctx, d)
 }
 
-// keys looks whether the issuer publishes a key that its ID tokens can be signed with.
+// keys checks whether the issuer publishes a key that can sign its ID tokens.
 func (i issuer) keys(ctx context.Context, d document) {
 	var set struct {
 		Keys []struct {

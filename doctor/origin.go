@@ -7,10 +7,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// origins are about the public address.
+// origins checks the public address.
 type origins struct{ *exam }
 
-// look looks at the public address: where providers send people back to, and whose cookies the sessions are.
+// look checks the public address. It determines the callback URLs and the cookies' host.
 func (e origins) look() {
 	auth, next := e.getenv("AUTH_URL"), e.getenv("NEXTAUTH_URL")
 	if e.config.URL == "" && auth != "" && next != "" && auth != next {
@@ -21,7 +21,7 @@ func (e origins) look() {
 			"leave one of them empty")
 	}
 	if e.auth == nil {
-		return // what is wrong was told, and what follows from it is not known
+		return // the error was already reported
 	}
 	switch trusts := e.trusts(); {
 	case e.site != nil:
@@ -38,7 +38,7 @@ func (e origins) look() {
 	}
 }
 
-// trusts reports whether hosts are believed as core.New decides it.
+// trusts reports whether the Host header is trusted, by the same rule as core.New.
 func (e origins) trusts() bool {
 	switch e.config.TrustHost {
 	case core.On:
@@ -58,7 +58,7 @@ func falsy(s string) bool {
 	return false
 }
 
-// pinned looks at an origin that URL names.
+// pinned checks an origin that is set by URL.
 func (e origins) pinned() {
 	host := e.site.Hostname()
 	switch {

@@ -13,17 +13,17 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// probe is a sign-in that goes on as far as it does without a person.
+// probe is a sign-in without a user. It stops where a user would have to act.
 type probe struct {
 	report   *Report
 	web      *web
 	check    string
 	provider *core.OAuthProvider
-	visitor  *visitor // who has begun it
+	visitor  *visitor // the browser that started it
 }
 
-// send sends the authorization request of a sign-in and reads the answer, then hands the token endpoint a code that
-// nobody issued.
+// send sends the authorization request of a sign-in and reads the response. Then it sends a made-up code to the token
+// endpoint.
 func (p probe) send(ctx context.Context, to *url.URL) {
 	state, what, fix := p.web.front(ctx, to)
 	p.report.add(p.check, state, what, fix)
@@ -32,10 +32,11 @@ func (p probe) send(ctx context.Context, to *url.URL) {
 	}
 }
 
-// mostPage bounds what is read of a page.
+// mostPage is the maximum number of bytes that are read of a page.
 const mostPage = 256 << 10
 
-// front follows the authorization request to a page, or to an answer for the callback URL, which is not opened.
+// front follows the redirects of the authorization request to a page or to the callback URL. It does not request the
+// callback URL.
 func (w *web) front(ctx context.Context, to *url.URL) (state State, what, fix string) {
 	callback, err := url.Parse(to.Query().Get("redirect_uri"))
 	if err != nil {
@@ -67,14 +68,14 @@ func (w *web) front(ctx context.Context, to *url.URL) (state State, what, fix st
 	}
 	defer func() { _ = answer.Body.Close() }()
 	w.clocks.note(answer)
-	page, _ := io.ReadAll(io.LimitReader(answer.Body, mostPage)) // half a page tells as much
+	page, _ := io.ReadAll(io.LimitReader(answer.Body, mostPage)) // half a page is enough
 	if answered != nil {
 		return returned(answered, callback.String())
 	}
 	return shown(answer, visible(page, answer.Request.URL), callback.String())
 }
 
-// returned judges an answer that came to the callback URL without a person (RFC 6749 section 4.1.2).
+// returned judges an authorization response that arrived without a user's action (RFC 6749 section 4.1.2).
 func returned(answered url.Values, callback string) (state State, what, fix string) {
 	switch code := answered.Get("error"); code {
 	case "":
@@ -90,7 +91,7 @@ func returned(answered url.Values, callback string) (state State, what, fix stri
 	}
 }
 
-// shown judges the page of a provider. It is wrong only where the page says so.
+// shown judges the page of a provider. It is wrong only if the page names the error.
 func shown(answer *http.Response, page, callback string) (state State, what, fix string) {
 	has := func(parts ...string) bool {
 		for _, part := range parts {
@@ -119,14 +120,14 @@ func shown(answer *http.Response, page, callback string) (state State, what, fix
 		"open the sign-in page of the application and look"
 }
 
-// visible is a page in lower case with what its address says, as some providers put errors there, Google as base64. The
-// parameters of the request are taken out of it: a page that repeats them speaks of nothing.
+// visible returns the page in lower case and the parameters of its URL. Some providers put errors in the URL, Google in
+// base64. The parameters of the authorization request are removed, because a page that repeats them reports no error.
 func visible(page []byte, at *url.URL) string {
 	text := string(page)
 	if strings.Contains(at.Path, "error") {
 		for _, values := range at.Query() {
 			for _, v := range values {
-				decoded, _ := base64.RawURLEncoding.DecodeString(strings.TrimRight(v, "=")) // what is none adds nothing
+				decoded, _ := base64.RawURLEncoding.DecodeString(strings.TrimRight(v, "=")) // an invalid value adds nothing
 				text += " " + v + " " + string(decoded)
 			}
 		}
@@ -135,8 +136,8 @@ func visible(page []byte, at *url.URL) string {
 		Replace(strings.ToLower(text))
 }
 
-// back hands the token endpoint a made-up code through the callback of the application: a provider that knows the
-// client and its secret refuses the code alone (RFC 6749 section 5.2).
+// back sends a made-up code to the token endpoint, through the application's callback. A provider that accepts the
+// client and its secret refuses only the code (RFC 6749 section 5.2).
 func (p probe) back(ctx context.Context, to *url.URL) {
 	query := url.Values{"code": {"latchkey-doctor"}}
 	if state := to.Query().Get("state"); state != "" {
@@ -166,7 +167,7 @@ func (p probe) back(ctx context.Context, to *url.URL) {
 	}
 }
 
-// printable keeps the characters of an error code (RFC 6749 section 4.1.2.1), bounded.
+// printable returns the first characters of an error code that are allowed (RFC 6749 section 4.1.2.1).
 func printable(code string) string {
 	code = strings.Map(func(r rune) rune {
 		if r < 0x20 || r > 0x7e || r == '"' || r == '\\' {
@@ -177,7 +178,7 @@ func printable(code string) string {
 	return code[:min(len(code), 60)]
 }
 
-// withoutURL is the cause of an error of a request, whose own text has the whole address.
+// withoutURL returns the cause of a request error. The error's own text contains the whole URL.
 func withoutURL(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {

@@ -14,14 +14,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// providers are about those of OAuth and OpenID.
+// providers checks the OAuth and OpenID providers.
 type providers struct {
 	*exam
 	web *web
 }
 
-// look examines each OAuth and OpenID provider: what the registration gave, what the issuer says of itself, and
-// with Options.Probe whether it knows this application.
+// look checks each OAuth and OpenID provider: the credentials, the issuer's metadata and, with Options.Probe, whether
+// the provider knows this application.
 func (e providers) look() {
 	if e.auth == nil {
 		return
@@ -34,10 +34,10 @@ func (e providers) look() {
 	}
 }
 
-// guid is how some services write ids, and none its secrets.
+// guid matches the form of client IDs at some providers, Microsoft among them. Their client secrets are never GUIDs.
 var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// shape looks for credentials that cannot be those of the registration.
+// shape reports credentials that cannot be the registered ones.
 func (e providers) shape(check string, p *core.OAuthProvider) {
 	id, secret := p.ClientID, string(p.ClientSecret)
 	microsoft := strings.Contains(p.Issuer, "login.microsoftonline.com")
@@ -65,7 +65,7 @@ func (e providers) shape(check string, p *core.OAuthProvider) {
 	}
 }
 
-// protections looks for a flow that an attacker can take over.
+// protections reports flows that an attacker can take over.
 func (e providers) protections(check string, p *core.OAuthProvider) {
 	if p.AllowInsecureHTTP == core.On {
 		e.report.add(check, Unknown, "AllowInsecureHTTP is On: client secret, codes and tokens may travel over plain http",
@@ -80,7 +80,7 @@ func (e providers) protections(check string, p *core.OAuthProvider) {
 	}
 }
 
-// begin has a sign-in begin and looks at where it leads.
+// begin starts a sign-in and checks the redirect.
 func (e providers) begin(check string, p *core.OAuthProvider) {
 	ctx, cancel := e.limited()
 	defer cancel()
@@ -103,12 +103,12 @@ func (e providers) begin(check string, p *core.OAuthProvider) {
 		e.report.ok(check, "a sign-in begins at %s, and comes back to %s", to.Host, callback)
 		return
 	}
-	anew, done := e.limited() // the probe has as long as what was before
+	probeCtx, done := e.limited() // the probe gets a full timeout
 	defer done()
-	probe{e.report, e.web, check, p, v}.send(anew, to)
+	probe{e.report, e.web, check, p, v}.send(probeCtx, to)
 }
 
-// asked looks at the authorization request.
+// asked checks the authorization request.
 func (e providers) asked(check string, p *core.OAuthProvider, query url.Values) {
 	if p.Type == core.TypeOIDC && !slices.Contains(strings.Fields(query.Get("scope")), "openid") {
 		e.report.add(check, Wrong, "the scope lacks openid: the provider sends no ID token", "put openid into Scope")
@@ -120,7 +120,7 @@ func (e providers) asked(check string, p *core.OAuthProvider, query url.Values) 
 	}
 }
 
-// brief is the cause of an error without the names of packages and classes.
+// brief returns the cause of an error without the names of packages and classes.
 func brief(err error) string {
 	var typed *core.Error
 	for errors.As(err, &typed) && typed.Cause != nil {
@@ -129,7 +129,7 @@ func brief(err error) string {
 	return strings.ReplaceAll(err.Error(), "\n", " ")
 }
 
-// diagnose tells what an error of the way to a provider means.
+// diagnose explains a connection error of a provider.
 func diagnose(ctx context.Context, err error) (State, string) {
 	var (
 		name        *net.DNSError

@@ -9,43 +9,43 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// State is what an examination has found.
+// State is the result of a check.
 type State string
 
-// The states.
+// States of a line.
 const (
-	// OK: it is as it should be.
+	// OK means that the check found no problem.
 	OK State = "ok"
-	// Wrong: people cannot sign in, or are not safe, until it is mended.
+	// Wrong means that users cannot sign in, or are not safe, until the problem is fixed.
 	Wrong State = "wrong"
-	// Unknown: it could not be found out, or only the operator knows.
+	// Unknown means that doctor could not decide, or that only the operator knows.
 	Unknown State = "unknown"
 )
 
-// Version is that of the JSON of a [Report]. A later one may add members; one that changes or removes members has
-// another number.
+// Version is the version of a [Report]'s JSON. A later release may add members. Changed or removed members increase the
+// version.
 const Version = 1
 
 // Line is one finding.
 type Line struct {
-	// Check is what was examined: "secrets", "origin", "cookies", "store", or "provider" and an id, "provider github".
+	// Check names the subject: "secrets", "origin", "cookies", "store", or "provider" with an ID ("provider github").
 	Check string `json:"check"`
 	State State  `json:"state"`
-	// What was found, and for lines that are not ok what to do; one line each, without secrets.
+	// What is the finding. Fix is the remedy, if State is not OK. Each is one line without secrets.
 	What string `json:"what"`
 	Fix  string `json:"fix,omitempty"`
 }
 
-// Report lists all findings in the order of the examination. Its zero value is empty.
+// Report lists all findings in the order of the checks. The zero value is an empty report.
 type Report struct {
-	// Version is that of the JSON.
+	// Version is the version of the JSON format.
 	Version int    `json:"version"`
 	Lines   []Line `json:"lines"`
 
 	hidden []string
 }
 
-// Wrong reports whether a line is.
+// Wrong reports whether the state of any line is Wrong.
 func (r *Report) Wrong() bool {
 	for _, l := range r.Lines {
 		if l.State == Wrong {
@@ -55,7 +55,7 @@ func (r *Report) Wrong() bool {
 	return false
 }
 
-// String is the report for a terminal: a line for each finding, its fix beneath it, and a summary.
+// String formats the report for a terminal: a line for each finding with its fix below it, and a summary.
 func (r *Report) String() string {
 	var b strings.Builder
 	width, count := 0, map[State]int{}
@@ -72,16 +72,16 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// JSON is the report for programs: {"version": 1, "lines": [{"check", "state", "what", "fix"}]}, indented.
+// JSON returns the report as indented JSON: {"version": 1, "lines": [{"check", "state", "what", "fix"}]}.
 func (r *Report) JSON() []byte {
-	out, _ := json.MarshalIndent(r, "", "  ") // texts alone
+	out, _ := json.MarshalIndent(r, "", "  ") // a Report contains only texts and cannot fail
 	return append(out, '\n')
 }
 
-// Merge adds the lines of another report.
+// Merge appends the lines of another report.
 func (r *Report) Merge(other *Report) { r.Lines = append(r.Lines, other.Lines...) }
 
-// longest is how much of a text that others have written a line repeats, in bytes.
+// longest is the maximum length in bytes of a text in a line.
 const longest = 600
 
 func (r *Report) add(check string, state State, what, fix string) {
@@ -92,7 +92,8 @@ func (r *Report) ok(check, format string, args ...any) {
 	r.add(check, OK, fmt.Sprintf(format, args...), "")
 }
 
-// hide keeps a secret out of all lines to come. What is shorter than six bytes is a word that texts may have.
+// hide removes these secrets from all later lines. It ignores secrets shorter than six bytes, because ordinary texts
+// may contain them.
 func (r *Report) hide(secrets ...core.Secret) {
 	for _, s := range secrets {
 		if len(s) >= 6 {
@@ -101,8 +102,9 @@ func (r *Report) hide(secrets ...core.Secret) {
 	}
 }
 
-// plain makes a text one bounded line without secrets. What others have written goes to a terminal, which takes orders
-// from controls, C1 among them, and shows text behind an override in another order: only what can be printed stays.
+// plain returns text as one printable line of limited length without secrets. Other programs wrote parts of it, and the
+// report is printed to a terminal: control characters (also C1) could send it commands, and bidirectional overrides
+// could reorder the text. Therefore plain removes unprintable characters.
 func (r *Report) plain(text string) string {
 	for _, secret := range r.hidden {
 		text = strings.ReplaceAll(text, secret, "[hidden]")

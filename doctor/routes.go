@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Table is a list of routes for a terminal: method, path, and what a request has to bring.
+// Table formats a list of routes for a terminal: method, path, and the requirements of a request.
 func Table(routes []core.Route) string {
 	width := 0
 	for _, r := range routes {

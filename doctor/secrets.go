@@ -16,7 +16,7 @@ import (
 
 const makeAnother = "make a new one: latchkey secret, or openssl rand -base64 33"
 
-// secretsInUse are those of the configuration, or of the environment as core.New reads it.
+// secretsInUse returns the configuration's secrets or, as core.New does, the environment's.
 func secretsInUse(config *core.Config, getenv func(string) string) (all []core.Secret, where func(int) string) {
 	if len(config.Secrets) > 0 {
 		return config.Secrets, func(i int) string { return fmt.Sprintf("Secrets[%d]", i) }
@@ -30,10 +30,10 @@ func secretsInUse(config *core.Config, getenv func(string) string) (all []core.S
 	return all, func(i int) string { return names[i] }
 }
 
-// secrets are about those that sign and seal.
+// secrets checks the secrets that sign and encrypt.
 type secrets struct{ *exam }
 
-// look looks for secrets that can be guessed. core.New counts bytes alone.
+// look reports secrets that can be guessed. core.New checks only the length.
 func (e secrets) look() {
 	all, where := secretsInUse(&e.config, e.getenv)
 	samples := samples()
@@ -54,10 +54,10 @@ func (e secrets) look() {
 	}
 }
 
-// leastContent is how many bytes a compressed secret has at least: random text cannot be compressed.
+// leastContent is the minimum size in bytes of a compressed secret. Random text cannot be compressed.
 const leastContent = 28
 
-// judge says what is wrong with a secret; empty: nothing that can be seen.
+// judge returns the problem of a secret and its fix. Both are empty if it finds none.
 func judge(s, samples string) (what, fix string) {
 	trimmed := strings.Trim(s, " \t\r\n\"'")
 	switch {
@@ -74,7 +74,7 @@ func judge(s, samples string) (what, fix string) {
 	return "", ""
 }
 
-// invented reports whether a value is one that documentation has in place of a real one.
+// invented reports whether a value is a placeholder from documentation.
 func invented(s string) bool {
 	low := strings.ToLower(s)
 	for _, word := range []string{
@@ -87,12 +87,13 @@ func invented(s string) bool {
 		}
 	}
 	return low == "secret" || low == "test" || low == "password" || strings.HasPrefix(low, "openssl rand") ||
-		slices.Contains(strings.FieldsFunc(s, separates), "TODO") // chance writes it within words
+		slices.Contains(strings.FieldsFunc(s, separates), "TODO") // random secrets can contain it within words
 }
 
 func separates(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// content is the size of a secret after compression, as it is and as the steps between its bytes.
+// content returns the size of a secret after compression. It compresses the bytes and the differences between
+// consecutive bytes, and returns the smaller size.
 func content(s string) int {
 	steps := make([]byte, len(s))
 	for i := 1; i < len(s); i++ {
@@ -107,12 +108,12 @@ func compressed(raw []byte) int {
 	if err != nil {
 		return len(raw)
 	}
-	_, _ = w.Write(raw) // into memory
+	_, _ = w.Write(raw) // writing to memory cannot fail
 	_ = w.Close()
 	return out.Len()
 }
 
-// spread estimates the bits of a text from how many different bytes it has.
+// spread estimates the entropy of a text in bits from its number of different bytes.
 func spread(s string) float64 {
 	seen := map[byte]bool{}
 	for i := range len(s) {
@@ -121,7 +122,7 @@ func spread(s string) float64 {
 	return float64(len(s)) * math.Log2(float64(len(seen)))
 }
 
-// samples are the texts of the example files that repositories have beside .env, bounded.
+// samples returns the first 64 KiB of each example file that repositories often contain.
 func samples() string {
 	var all strings.Builder
 	for _, name := range []string{".env.example", ".env.sample", ".env.template", ".env.dist", "compose.yaml"} {
@@ -129,7 +130,7 @@ func samples() string {
 		if err != nil {
 			continue
 		}
-		_, _ = io.Copy(&all, io.LimitReader(file, 64<<10)) // what cannot be read is not compared
+		_, _ = io.Copy(&all, io.LimitReader(file, 64<<10)) // an unreadable file is skipped
 		_ = file.Close()
 	}
 	return all.String()

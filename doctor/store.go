@@ -15,10 +15,10 @@ func keepsSessions(s core.Store) bool {
 	return ok
 }
 
-// stores are about Config.Store.
+// stores checks Config.Store.
 type stores struct{ *exam }
 
-// look asks each face of the store for something that is not there: an engine that answers has the table for it.
+// look queries each interface of the store for a record that does not exist. If the query succeeds, the table exists.
 func (e stores) look() {
 	s := e.config.Store
 	if v := reflect.ValueOf(s); s == nil || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -34,7 +34,7 @@ func (e stores) look() {
 	}
 }
 
-// absent is a name that nobody has.
+// absent is a key that no record has.
 const absent = "latchkey-doctor"
 
 func (e stores) ask(s core.Store) {
@@ -84,7 +84,8 @@ func (e stores) unreached(err error) {
 		"look at its address and whether it runs; see that this machine may connect")
 }
 
-// layout compares tables and indexes with what the store needs, where it can tell; false: something is missing.
+// layout compares tables and indexes with the store's requirements, if the store can do so. It returns false if one is
+// missing.
 func (e stores) layout(ctx context.Context, s core.Store) bool {
 	tables, ok := s.(interface {
 		Missing(context.Context) ([]string, error)
@@ -112,7 +113,7 @@ func (e stores) layout(ctx context.Context, s core.Store) bool {
 	return len(missing) == 0
 }
 
-// question asks a store for a record of one kind that is not there.
+// question looks up a record that does not exist.
 type question struct {
 	of  string
 	ask func(context.Context) error

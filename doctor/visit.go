@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Visit examines a running application from outside, as a visitor and the proxies in between see it. address is its
-// public address, https://app.example, with the base path of the auth routes unless that is /auth. It signs nobody in
-// and stores nothing. Options.Probe is not used. It ends when ctx does.
+// Visit checks a running application from outside, as browsers and proxies see it. address is its public URL, such as
+// https://app.example, followed by the base path of the auth routes unless that is /auth. Visit signs no user in and
+// stores nothing. It ignores Options.Probe. It returns when ctx is done.
 func Visit(ctx context.Context, address string, o Options) *Report {
 	report := &Report{Version: Version}
 	at, err := url.Parse(address)
@@ -51,20 +51,20 @@ func Visit(ctx context.Context, address string, o Options) *Report {
 // trip is one examination from outside.
 type trip struct {
 	ctx     context.Context
-	at      *url.URL // of the auth routes
+	at      *url.URL // the URL of the auth routes
 	options Options
 	client  *http.Client
 	report  *Report
 	clocks  *clocks
 }
 
-// seen is an answer.
+// seen is a response.
 type seen struct {
 	*http.Response
 	body []byte
 }
 
-// get asks for a path behind the base path, or for an address.
+// get requests a path below the base path, or a URL.
 func (t *trip) get(path string, header http.Header) (*seen, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.options.Timeout)
 	defer cancel()
@@ -95,7 +95,7 @@ func (t *trip) add(check string, state State, what, fix string) {
 	t.report.add(check, state, what, fix)
 }
 
-// token reads the answer of GET csrf; empty: it is another.
+// token returns the token in a response to GET csrf. It is empty for any other response.
 func (s *seen) token() string {
 	var csrf struct {
 		CSRFToken string `json:"csrfToken"`
@@ -106,7 +106,7 @@ func (s *seen) token() string {
 	return csrf.CSRFToken
 }
 
-// arrive asks for the CSRF token, as every client does first; false: nothing more can be found out.
+// arrive requests the CSRF token, as every client does first. If it returns false, no other check is possible.
 func (t *trip) arrive() bool {
 	first, err := t.get("/csrf", nil)
 	if err != nil {
@@ -132,7 +132,7 @@ func (t *trip) arrive() bool {
 	return true
 }
 
-// strange tells what an answer means that is not one of the auth routes.
+// strange explains a response that is not from the auth routes.
 func (t *trip) strange(answer *seen) {
 	switch status := answer.StatusCode; {
 	case status == http.StatusNotFound:
@@ -153,7 +153,7 @@ func (t *trip) strange(answer *seen) {
 	}
 }
 
-// cookies looks at the cookie of the CSRF token, and whether it comes back to every process.
+// cookies checks the cookie of the CSRF token, and whether every process of the application accepts it.
 func (t *trip) cookies(first *seen) {
 	i := slices.IndexFunc(first.Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, "csrf-token") })
 	if i < 0 {
@@ -187,7 +187,7 @@ func (t *trip) cookies(first *seen) {
 	t.report.ok("cookies", "%s comes back", cookie.Name)
 }
 
-// listedProvider is one of GET providers.
+// listedProvider is an entry of GET providers.
 type listedProvider struct {
 	ID          string `json:"id"`
 	CallbackURL string `json:"callbackUrl"`
@@ -204,7 +204,7 @@ func (t *trip) providers(header http.Header) (all map[string]listedProvider, err
 	return all, json.Unmarshal(answer.body, &all)
 }
 
-// lists compares the callback URLs, which the application makes of its own idea of its address, with the address.
+// lists compares the callback URLs with the address. The application builds them from its own configured address.
 func (t *trip) lists() {
 	all, err := t.providers(nil)
 	if err != nil {
@@ -235,7 +235,7 @@ func originOf(address string) string {
 	return printable(before)
 }
 
-// assets asks for what pages fetch, for which a proxy in front may have a rule of its own.
+// assets requests the files of the pages, because a proxy may have a separate rule for them.
 func (t *trip) assets() {
 	for name, mediaType := range map[string]string{"page.style": "text/css", "page.script": "text/javascript"} {
 		answer, err := t.get("/"+name, nil)
@@ -254,7 +254,7 @@ func (t *trip) assets() {
 	t.report.ok("pages", "their stylesheet and their script arrive")
 }
 
-// forged sends what a stranger can send, and looks whether it is believed.
+// forged sends headers that an attacker can send, and checks whether the application trusts them.
 func (t *trip) forged() {
 	const stranger = "doctor.invalid"
 	all, err := t.providers(http.Header{"X-Forwarded-Host": {stranger}, "Forwarded": {"host=" + stranger}})
@@ -272,7 +272,7 @@ func (t *trip) forged() {
 	t.report.ok("proxy", "a forged X-Forwarded-Host is not believed")
 }
 
-// largeHeader sends as much as a large session needs with a few sign-ins under way.
+// largeHeader sends cookies as large as those of a large session with several sign-ins in progress.
 func (t *trip) largeHeader() {
 	var pairs []string
 	for i := range 3 {
@@ -291,14 +291,14 @@ func (t *trip) largeHeader() {
 	}
 }
 
-// plainHTTP looks whether an https site leads visitors of its http address there.
+// plainHTTP checks whether an https site redirects its http address to https.
 func (t *trip) plainHTTP() {
 	if t.at.Scheme != "https" || t.at.Port() != "" {
 		return
 	}
 	answer, err := t.get("http://"+t.at.Host+t.at.Path+"/csrf", nil)
 	switch {
-	case err != nil: // nothing listens there
+	case err != nil: // no server at this port
 	case answer.StatusCode == http.StatusOK && answer.token() != "":
 		t.add("proxy", Wrong, "the auth routes answer by http too: passwords can travel in the clear",
 			"have the proxy lead http:// to https://")

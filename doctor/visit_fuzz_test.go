@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/doctor"
 )
 
-// hostile answers whatever it is asked.
+// hostile returns the same response to all requests.
 type hostile struct{ status, control, cookie, csrf, providers string }
 
 func (h hostile) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -31,7 +31,7 @@ func (h hostile) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// FuzzVisit examines a site that answers as it likes: the report is of bounded lines that a terminal shows as text.
+// FuzzVisit checks a site with arbitrary responses: the report has lines of limited length and printable text only.
 func FuzzVisit(f *testing.F) {
 	const good = `{"csrfToken":"x"}`
 	f.Add("200 OK", "no-store", "__Host-authjs.csrf-token=x; Secure", good,

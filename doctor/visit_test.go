@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/doctor"
 )
 
-// site serves an Auth as the shortest adapter would.
+// site serves an Auth like a minimal adapter.
 func site(t *testing.T, change func(*core.Config)) http.Handler {
 	t.Helper()
 	c := config()
@@ -49,7 +49,7 @@ func TestVisit(t *testing.T) {
 		tls   bool
 		serve func(t *testing.T) http.Handler
 		path  string
-		check string // of the line that is wrong; empty: none is
+		check string // of the line that is wrong; empty if none is
 		says  string
 	}{
 		{"sound", false, func(t *testing.T) http.Handler { return site(t, plain) }, "", "", ""},
@@ -74,7 +74,7 @@ func TestVisit(t *testing.T) {
 		}, "", "cookies", "does not know"},
 		{"cookies for https", false, func(t *testing.T) http.Handler {
 			return site(t, func(c *core.Config) { c.UseSecureCookies = core.On })
-		}, "", "", ""}, // this machine alone: browsers keep them
+		}, "", "", ""}, // on localhost browsers store them
 		{"cookies taken away", false, func(t *testing.T) http.Handler {
 			return without("Set-Cookie", site(t, plain))
 		}, "", "cookies", "sets no cookie"},
@@ -131,7 +131,7 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// TestVisitOfAHostileSite: what an examined site answers moves no cursor, colours nothing and adds no line.
+// TestVisitOfAHostileSite: responses of the site cannot move the cursor, add colors or add lines.
 func TestVisitOfAHostileSite(t *testing.T) {
 	const evil = "\x1b]0;owned\a\u009b2J\r\nok  fine\u202e\u2028\u200b\xff"
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
@@ -199,7 +199,7 @@ func only(prefix string, next http.Handler) http.Handler {
 	return mux
 }
 
-// terminated forgets that a request came by TLS, as behind a proxy that ends it and does not say so.
+// terminated removes the TLS state of a request, like a proxy that terminates TLS and sets no X-Forwarded-Proto.
 func terminated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.TLS = nil
@@ -209,7 +209,7 @@ func terminated(next http.Handler) http.Handler {
 	})
 }
 
-// without takes a header away from answers, and what clients take for Cache-Control.
+// without removes a header from responses, and also Pragma, which some clients treat like Cache-Control.
 func without(name string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := httptest.NewRecorder()
@@ -224,7 +224,7 @@ func without(name string, next http.Handler) http.Handler {
 	})
 }
 
-// inTurn leads requests to two processes.
+// inTurn forwards requests to two processes in turn.
 func inTurn(a, b http.Handler) http.Handler {
 	n := 0
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

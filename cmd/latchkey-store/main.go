@@ -170,8 +170,8 @@ func (c *command) with(ctx context.Context, makes bool, work func(context.Contex
 	return work(ctx, s)
 }
 
-// say prints a line. Its texts come from the store, and users typed some of them. Control characters and line breaks
-// are replaced by question marks, so that a user's name cannot send commands to the terminal.
+// say prints a line. The store's texts contain words that users typed. Control characters and line breaks are replaced
+// by question marks, so that a user's name cannot send commands to the terminal.
 func (c *command) say(format string, args ...any) error {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {

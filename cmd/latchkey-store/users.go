@@ -89,7 +89,7 @@ func (c *command) lookUp(ctx context.Context, s store.Store, who string) (*core.
 // errNoList is the error for stores that cannot list users.
 var errNoList = errors.New("this store cannot list its users: PostgreSQL, MySQL and SQLite can")
 
-// emails lists the users with an address that is not in canonical form, and marks those who share a mailbox with
+// emails lists the users with an address that is not in canonical form, and marks each one that shares a mailbox with
 // another user.
 func (c *command) emails(ctx context.Context, s *opened) error {
 	lister, ok := s.everything.(store.EmailLister)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// beside is the program with the database drivers. They take long to compile, so this program has none.
-const beside = "latchkey-store"
+// storeProgram is the name of the program with the database drivers. They take long to compile, so this program has none.
+const storeProgram = "latchkey-store"
 
 // forwarded reports whether latchkey-store runs this command.
 func forwarded(args []string) bool {
@@ -27,13 +27,13 @@ func forwarded(args []string) bool {
 
 // program returns the command line of latchkey-store: the installed program, or "go run" with this program's version.
 func program(version string, find func(string) (string, error)) ([]string, error) {
-	if path, err := find(beside); err == nil {
+	if path, err := find(storeProgram); err == nil {
 		return []string{path}, nil
 	}
 	if goCommand, err := find("go"); err == nil && version != "" {
-		return []string{goCommand, "run", "github.com/latchkey-go/latchkey/cmd/" + beside + "@" + version}, nil
+		return []string{goCommand, "run", "github.com/latchkey-go/latchkey/cmd/" + storeProgram + "@" + version}, nil
 	}
-	return nil, fmt.Errorf("%[1]s is not installed: run \"go install ./cmd/%[1]s\" in a clone of Latchkey", beside)
+	return nil, fmt.Errorf("%[1]s is not installed: run \"go install ./cmd/%[1]s\" in a clone of Latchkey", storeProgram)
 }
 
 // forward runs latchkey-store with these arguments on the same terminal.
@@ -50,7 +50,7 @@ func forward(ctx context.Context, args []string) error {
 	}
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := command.Run(); err != nil {
-		return errors.New(beside + " failed")
+		return errors.New(storeProgram + " failed")
 	}
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// hasher is a provider that computes hashes of passwords, such as that of module providers/password.
+// hasher is a provider that computes password hashes, such as the one of module providers/password.
 type hasher interface{ Load() core.HashLoad }
 
-// Follow adds metrics of what is so at the moment that they are read: latchkey.hash.slots, latchkey.hash.busy and
-// latchkey.hash.waiting, of each provider in from that computes hashes of passwords, latchkey.hash.refused, a counter,
-// and latchkey.revocation.age in seconds: how long ago auth has learned which sessions other processes have ended. Give
-// it the providers of the configuration, once for each MeterProvider. What is followed stays in memory.
+// Follow adds observable metrics: the gauges latchkey.hash.slots, latchkey.hash.busy and latchkey.hash.waiting and the
+// counter latchkey.hash.refused, summed over the providers in from that compute password hashes, and the gauge
+// latchkey.revocation.age, the seconds since auth last read the revocation list. Pass the providers of the
+// configuration. Call Follow once for each MeterProvider. auth and the providers stay in memory.
 func Follow(auth *core.Auth, from []core.Provider, o Options) error {
 	if o.MeterProvider == nil {
 		o.MeterProvider = otel.GetMeterProvider()
@@ -50,7 +50,7 @@ func Follow(auth *core.Auth, from []core.Provider, o Options) error {
 	return err
 }
 
-// hashLoad is that of all providers together; ok is false where none computes hashes.
+// hashLoad returns the sum over all providers. ok is false if none computes hashes.
 func hashLoad(from []core.Provider) (all core.HashLoad, ok bool) {
 	for _, p := range from {
 		h, hashes := p.(hasher)

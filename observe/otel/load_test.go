@@ -14,12 +14,12 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// hashing is a provider that computes hashes, as far as it says.
+// hashing is a provider that claims to compute hashes.
 type hashing struct{ *core.CredentialsProvider }
 
 func (hashing) Load() core.HashLoad { return core.HashLoad{Slots: 4, Busy: 3, Waiting: 2, Refused: 7} }
 
-// TestFollow reads what is so at a moment, of an Auth that somebody has visited.
+// TestFollow reads the metrics of an Auth that has handled a request.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	c := newCollector()

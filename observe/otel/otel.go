@@ -1,12 +1,13 @@
-// Package otel traces an Auth: a span for each call to the store and to a provider, beneath the span of the request,
-// whose events are the decisions about somebody's access; and the same as metrics.
+// Package otel records traces and metrics of an Auth with OpenTelemetry. Each call to the store or to a provider is a
+// span, a child of the request's span. Each authentication decision is an event of the request's span. The metrics
+// contain the same.
 //
 //	config, err := otel.Wrap(config, otel.Options{})
 //	auth, err := core.New(config)
 //
-// The span of the request is that of what traces the router, such as otelhttp. Attributes are texts from closed lists,
-// the IDs of providers that are configured and, in events of spans alone, the IDs that this site gave to users and
-// sessions: no address, token or password, and nothing of an error's text.
+// The instrumentation of your router, such as otelhttp, creates the request's span. Attributes are words from closed
+// lists and IDs of configured providers. Events of spans, but not metrics, also contain the IDs of users and sessions.
+// No attribute contains an address, a token, a password or the text of an error.
 package otel
 
 import (
@@ -26,16 +27,16 @@ import (
 // scope is the name of the instrumentation.
 const scope = "github.com/latchkey-go/latchkey/observe/otel"
 
-// Options say where spans and metrics go. The zero value sends them to the global providers.
+// Options selects where spans and metrics are sent. The zero value uses the global providers.
 type Options struct {
-	// TracerProvider is where spans go; nil: that of otel.GetTracerProvider.
+	// TracerProvider receives the spans. The default is otel.GetTracerProvider().
 	TracerProvider trace.TracerProvider
-	// MeterProvider is where metrics go; nil: that of otel.GetMeterProvider.
+	// MeterProvider receives the metrics. The default is otel.GetMeterProvider().
 	MeterProvider metric.MeterProvider
 }
 
-// Wrap returns a configuration that is traced and measured. Audit and Observe that it has are called too, Observe
-// within the span. An error is one of the MeterProvider, which could not make an instrument.
+// Wrap returns a copy of config that records traces and metrics. It still calls config's Audit and Observe, Observe
+// within the span. It returns an error if the MeterProvider cannot create an instrument.
 //
 // The metrics are latchkey.decisions, a counter of decisions with the attributes latchkey.name, latchkey.outcome,
 // latchkey.reason and latchkey.provider, and latchkey.call.duration, a histogram in seconds with latchkey.to,
@@ -67,7 +68,7 @@ func Wrap(config core.Config, o Options) (core.Config, error) {
 	return config, nil
 }
 
-// telemetry is what one configuration is traced and measured with.
+// telemetry records one configuration.
 type telemetry struct {
 	tracer    trace.Tracer
 	decisions metric.Int64Counter
@@ -77,7 +78,7 @@ type telemetry struct {
 	observe   func(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome))
 }
 
-// begin begins the span of a call.
+// begin starts the span of a call.
 func (t *telemetry) begin(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
 	began := t.now()
 	attributes := filled(
@@ -110,7 +111,7 @@ func (t *telemetry) begin(ctx context.Context, c core.ObservedCall) (context.Con
 	}
 }
 
-// decided counts a decision and makes an event of it, in the span of the request.
+// decided counts a decision and adds it to the request's span as an event.
 func (t *telemetry) decided(ctx context.Context, e core.AuditEvent) {
 	attributes := filled(
 		attribute.String("latchkey.outcome", word(string(e.Outcome))),
@@ -128,7 +129,7 @@ func (t *telemetry) decided(ctx context.Context, e core.AuditEvent) {
 	}
 }
 
-// filled leaves out attributes without a text.
+// filled returns the attributes with a non-empty text.
 func filled(all ...attribute.KeyValue) []attribute.KeyValue {
 	some := make([]attribute.KeyValue, 0, len(all)+1)
 	for _, a := range all {

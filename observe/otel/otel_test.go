@@ -22,7 +22,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// collector keeps what the SDK would send away.
+// collector stores the spans and metrics that the SDK would export.
 type collector struct {
 	options otel.Options
 	spans   *tracetest.SpanRecorder
@@ -48,7 +48,7 @@ func (c *collector) wrap(t *testing.T) func(core.Config) core.Config {
 	}
 }
 
-// metrics are the points that were measured: name, attributes, and how often.
+// metrics returns the measured points: name, attributes and count.
 func (c *collector) metrics(t *testing.T) (points []string) {
 	t.Helper()
 	var all metricdata.ResourceMetrics
@@ -74,8 +74,8 @@ func (c *collector) metrics(t *testing.T) (points []string) {
 	return points
 }
 
-// TestFlows: what people do is in spans beneath that of their request, in its events and in metrics, and nothing that
-// is theirs.
+// TestFlows: sign-ins are recorded as spans below the request's span, as its events and as metrics, without personal
+// data.
 func TestFlows(t *testing.T) {
 	t.Parallel()
 	c := newCollector()
@@ -131,7 +131,7 @@ func TestFlows(t *testing.T) {
 	nowhere(t, strings.Join(slices.Concat(lines, points), "\n"), secrets)
 	userID := secrets[slices.Index(secrets, "192.0.2.1")-1]
 	own := slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return s == userID })
-	nowhere(t, strings.Join(events, "\n"), own) // in events, who it was is told by ID
+	nowhere(t, strings.Join(events, "\n"), own) // events contain user and session IDs
 }
 
 func nowhere(t *testing.T, text string, secrets []string) {
@@ -143,7 +143,7 @@ func nowhere(t *testing.T, text string, secrets []string) {
 	}
 }
 
-// TestOutcomes: trouble is an error of the span, an absence is none; the application's own functions go on.
+// TestOutcomes: a failure marks the span as an error, "not found" does not. The application's own functions are called.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	type key struct{}
@@ -176,7 +176,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestObserveWithoutAContext: an Observe that returns none leaves that of the span.
+// TestObserveWithoutAContext: if the application's Observe returns no context, the span's context is used.
 func TestObserveWithoutAContext(t *testing.T) {
 	t.Parallel()
 	c := newCollector()
@@ -193,7 +193,7 @@ func TestObserveWithoutAContext(t *testing.T) {
 	}
 }
 
-// broken makes no instruments.
+// broken fails to create instruments.
 type broken struct{ noop.MeterProvider }
 
 type brokenMeter struct{ noop.Meter }
@@ -204,7 +204,8 @@ func (brokenMeter) Int64Counter(string, ...metric.Int64CounterOption) (metric.In
 	return nil, errors.New("no counters here")
 }
 
-// TestZeroOptions: the global providers, which do nothing until the application sets them; and one that fails.
+// TestZeroOptions: the zero Options use the global providers, which do nothing by default. A provider that fails is an
+// error of Wrap.
 func TestZeroOptions(t *testing.T) {
 	t.Parallel()
 	observetest.Drive(t.Context(), t, memory.New(), func(config core.Config) core.Config {

@@ -2,11 +2,11 @@ package otel
 
 import "regexp"
 
-// wordForm is the form of core's names and reasons, and of the IDs of providers.
+// wordForm is the form of core's names and reasons, and of provider IDs.
 var wordForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// word returns a text that may be an attribute: a core.Refusal has a Reason that an Authorize function may have made of
-// what a visitor typed. How many there may be is the bound of the SDK, 2,000 unless it is told otherwise.
+// word returns text if it has the form of a word. An Authorize function may return a core.Refusal with a Reason that
+// contains user input. The number of different words is limited by the SDK: to 2,000 by default.
 func word(text string) string {
 	if text == "" || wordForm.MatchString(text) {
 		return text

@@ -18,7 +18,7 @@ var (
 	shown      = regexp.MustCompile(`\{\{([a-z_]+)\}\}`)
 )
 
-// labelled are the names of the metrics in a scrape with their labels.
+// labelled returns the names of the metrics in a scrape with their labels.
 func labelled(scrape string) map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for line := range strings.Lines(scrape) {
@@ -39,7 +39,7 @@ func labelled(scrape string) map[string]map[string]bool {
 	return all
 }
 
-// holds checks that an expression asks for metrics and labels that there are.
+// holds checks that the metrics and labels of an expression exist.
 func holds(t *testing.T, expression string, there map[string]map[string]bool) {
 	t.Helper()
 	name := metricName.FindString(expression)
@@ -61,7 +61,7 @@ func holds(t *testing.T, expression string, there map[string]map[string]bool) {
 	}
 }
 
-// TestDashboardAndAlarms: what the dashboard and the alarms of docs/observe.md ask for is what an application tells.
+// TestDashboardAndAlarms: all metrics in the dashboard and the alerts of docs/observe.md exist in an application.
 func TestDashboardAndAlarms(t *testing.T) {
 	t.Parallel()
 	metrics, scrape := measured(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/observe/prometheus"
 )
 
-// With the default registry, which promhttp.Handler serves, New gets nil.
+// New(nil) uses the default registry, which promhttp.Handler serves.
 func Example() {
 	registry := client.NewRegistry()
 	metrics, err := prometheus.New(registry)

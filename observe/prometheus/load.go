@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// hasher is a provider that computes hashes of passwords, such as that of module providers/password.
+// hasher is a provider that computes password hashes, such as the one of module providers/password.
 type hasher interface{ Load() core.HashLoad }
 
 var (
@@ -26,23 +26,23 @@ var (
 		"How long ago it was last read which sessions other processes have ended.", nil, nil)
 )
 
-// load is what is so at the moment that Prometheus asks.
+// load collects values at the time of each scrape.
 type load struct {
 	mu      sync.Mutex
 	hashers map[hasher]bool
 	auths   []*core.Auth
 }
 
-// Follow adds latchkey_revocation_age_seconds: how long ago auth has learned which sessions other processes have ended.
-// Of several Auths the oldest counts; those without Session.Revocation, and those that nobody has visited yet, have
-// none. An Auth that is followed stays in memory. It is safe for concurrent use.
+// Follow adds latchkey_revocation_age_seconds, the seconds since auth last read the revocation list. Of several Auths
+// the largest value is reported. An Auth without Session.Revocation, or without a request so far, reports none. auth
+// stays in memory. Follow is safe for concurrent use.
 func (m *Metrics) Follow(auth *core.Auth) {
 	m.load.mu.Lock()
 	defer m.load.mu.Unlock()
 	m.load.auths = append(m.load.auths, auth)
 }
 
-// hashes finds what computes hashes in a configuration. A provider that stands in several is counted once.
+// hashes finds the providers of a configuration that compute hashes. A provider in several configurations counts once.
 func (l *load) hashes(config core.Config) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// hashing is a provider that computes hashes, as far as it says.
+// hashing is a provider that claims to compute hashes.
 type hashing struct {
 	*core.CredentialsProvider
 	load core.HashLoad
@@ -18,7 +18,7 @@ type hashing struct {
 
 func (h *hashing) Load() core.HashLoad { return h.load }
 
-// loaded makes two Auths of one provider, with sessions that can be ended, which somebody has visited.
+// loaded creates two Auths with one provider and revocable sessions, and sends each a request.
 func loaded(t *testing.T, metrics *prometheus.Metrics) {
 	t.Helper()
 	provider := &hashing{&core.CredentialsProvider{
@@ -51,7 +51,7 @@ func loaded(t *testing.T, metrics *prometheus.Metrics) {
 	}
 }
 
-// TestLoad: what computes hashes is counted once however many Auths have it, and of ages the oldest is told.
+// TestLoad: a provider of several Auths counts once, and the largest revocation age is reported.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	metrics, scrape := measured(t)

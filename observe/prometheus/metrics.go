@@ -1,15 +1,16 @@
-// Package prometheus measures an Auth: who came in and who was refused, and how long the store and the providers take.
+// Package prometheus exports metrics of an Auth: authentication decisions, and the duration of calls to the store and
+// to providers.
 //
 //	metrics, err := prometheus.New(nil) // the default registry
 //	auth, err := core.New(metrics.Wrap(config))
 //	metrics.Follow(auth)
 //	go http.ListenAndServe("127.0.0.1:9464", promhttp.Handler()) // a private listener
 //
-// Do not serve the metrics on the application's public mux: the names of the providers, the rates of refusals and the
-// load of the password queue tell an attacker how well an attack works.
+// Do not serve the metrics on the application's public mux. The names of the providers, the rates of denied requests
+// and the load of the password queue show an attacker how well an attack works.
 //
-// Labels are texts from closed lists and the IDs of providers that are configured: a visitor can add no series, and
-// none holds an identifier, an address, a token or a password.
+// Labels are words from closed lists and IDs of configured providers. Clients cannot create new series, and no label
+// contains an identifier, an address, a token or a password.
 package prometheus
 
 import (
@@ -21,7 +22,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Metrics are those of one or several Auths. It is safe for concurrent use.
+// Metrics are the metrics of one or more Auths. It is safe for concurrent use.
 type Metrics struct {
 	decisions *client.CounterVec
 	store     *client.HistogramVec
@@ -30,15 +31,15 @@ type Metrics struct {
 	load      load
 }
 
-// New makes the metrics and registers them; nil: at the default registry. It returns an error where that has metrics
-// of the same names already: call it once, and wrap several configurations by one Metrics.
+// New creates the metrics and registers them. If r is nil, it uses the default registry. It returns an error if the
+// registry already has metrics with these names: call New once, and wrap all configurations with the same Metrics.
 //
-// They are latchkey_decisions_total with the labels name, outcome, reason and provider, in decisions;
-// latchkey_store_duration_seconds with call and outcome, and latchkey_provider_duration_seconds with provider, call and
-// outcome, histograms in seconds; emails that plugins send in the background have their kind as call and no provider.
-// Where a configuration has a provider that computes hashes of passwords, such as that of providers/password, there are
-// the gauges latchkey_hash_slots, latchkey_hash_busy and latchkey_hash_waiting, and the counter
-// latchkey_hash_refused_total; [Metrics.Follow] adds one more.
+// The metrics are latchkey_decisions_total, a counter with the labels name, outcome, reason and provider;
+// latchkey_store_duration_seconds, a histogram with call and outcome; and latchkey_provider_duration_seconds, a
+// histogram with provider, call and outcome. For emails that plugins send in the background, call is the kind of email
+// and provider is empty. If a wrapped configuration has a provider that computes password hashes, such as
+// providers/password, there are also the gauges latchkey_hash_slots, latchkey_hash_busy and latchkey_hash_waiting, and
+// the counter latchkey_hash_refused_total. [Metrics.Follow] adds one more.
 func New(r client.Registerer) (*Metrics, error) {
 	if r == nil {
 		r = client.DefaultRegisterer
@@ -72,9 +73,9 @@ func New(r client.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// Wrap returns a configuration that is measured. Audit and Observe that it has are called too, Audit after the
-// decision was counted and Observe within the time that is measured. Providers that are added to it later are not asked
-// how busy they are.
+// Wrap returns a copy of config that records metrics. It still calls config's Audit, after it counted the decision, and
+// Observe, which counts towards the measured duration. Wrap reads the list of providers: hash metrics do not include
+// providers that are added to the copy later.
 func (m *Metrics) Wrap(config core.Config) core.Config {
 	now := config.Now
 	if now == nil {

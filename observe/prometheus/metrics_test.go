@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// measured returns metrics and what reads them as Prometheus does.
+// measured returns metrics and a function that scrapes them.
 func measured(t *testing.T) (*prometheus.Metrics, func() string) {
 	t.Helper()
 	registry := client.NewPedanticRegistry()
@@ -36,7 +36,7 @@ func measured(t *testing.T) (*prometheus.Metrics, func() string) {
 	}
 }
 
-// samples are the lines of a scrape that begin so, without those of single buckets.
+// samples returns the lines of a scrape that begin with name, without buckets of histograms.
 func samples(scrape, name string) string {
 	var lines []string
 	for line := range strings.Lines(scrape) {
@@ -70,7 +70,7 @@ latchkey_provider_duration_seconds_count{call="token",outcome="refused",provider
 latchkey_provider_duration_seconds_count{call="userinfo",outcome="ok",provider="acme"} 1
 `
 
-// TestScrape: what people do is in the metrics, under names that are known beforehand, and nothing about them.
+// TestScrape: sign-ins are recorded under documented names, without personal data.
 func TestScrape(t *testing.T) {
 	t.Parallel()
 	metrics, scrape := measured(t)
@@ -98,7 +98,7 @@ func TestScrape(t *testing.T) {
 	}
 }
 
-// TestWrapCallsWhatIsThere: Audit and Observe of the application go on, and the context is that of its Observe.
+// TestWrapCallsWhatIsThere: the application's Audit and Observe are called, and calls use the context of its Observe.
 func TestWrapCallsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	metrics, scrape := measured(t)
@@ -122,7 +122,7 @@ func TestWrapCallsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestLabelsAreBounded: an application that makes reasons of what visitors type makes no series of them.
+// TestLabelsAreBounded: reasons that contain user input create no new series.
 func TestLabelsAreBounded(t *testing.T) {
 	t.Parallel()
 	metrics, scrape := measured(t)
@@ -148,7 +148,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-// TestNewTwice: the second at one registry is an error that leaves the first as it is.
+// TestNewTwice: a second New with the same registry returns an error, and the first metrics still work.
 func TestNewTwice(t *testing.T) {
 	t.Parallel()
 	registry := client.NewRegistry()

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// stores is a part that asks the store everything that a part can ask, for nobody.
+// stores is a plugin that calls every store method that a plugin can call, for a user that does not exist.
 type stores struct{ t *testing.T }
 
 func (s stores) Attach(h *core.Host) error {
@@ -27,7 +27,7 @@ func (s stores) Attach(h *core.Host) error {
 	return nil
 }
 
-// ask calls a method without what it needs: that it is asked is enough.
+// ask calls a method with zero arguments. Its result does not matter.
 func (s stores) ask(method reflect.Value) {
 	defer func() { _ = recover() }()
 	arguments := []reflect.Value{reflect.ValueOf(s.t.Context())}
@@ -37,7 +37,7 @@ func (s stores) ask(method reflect.Value) {
 	method.Call(arguments)
 }
 
-// TestCallsAreNamedAsInErrors: the label of a call is what the error of a store, and so the line of a log, begins with.
+// TestCallsAreNamedAsInErrors: the label of a store call is the first word of the store's errors and their log lines.
 func TestCallsAreNamedAsInErrors(t *testing.T) {
 	t.Parallel()
 	named := storetest.Trouble("memory").Calls(memory.New(), "", "")

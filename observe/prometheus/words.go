@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// maxWords is how many texts labels of decisions can have. Core's own are some seventy, and each provider has one.
+// maxWords is the maximum number of different label values. Core has about seventy, and each provider adds one.
 const maxWords = 512
 
-// other is what stands for a text that is no word, or for one too many.
+// other replaces a text that is not a word, or that exceeds maxWords.
 const other = "other"
 
-// word is the form of core's names and reasons, and of the IDs of providers.
+// word is the form of core's names and reasons, and of provider IDs.
 var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// words bound what parts and functions of the application can make of labels: a core.Refusal has a Reason that an
-// Authorize function may have made of what a visitor typed.
+// words limits the label values that plugins and the application's functions can create. For example, an Authorize
+// function may return a core.Refusal with a Reason that contains user input.
 type words struct {
 	mu   sync.RWMutex
 	seen map[string]bool
 }
 
-// known returns the text where it may be the value of a label.
+// known returns text if it may be a label value, and other if not.
 func (w *words) known(text string) string {
 	if text == "" {
 		return ""

@@ -1,5 +1,5 @@
-// Package authenticator is a passkey in software (WebAuthn section 6): it answers registrations and authentications the
-// way a browser hands them on, and, told to, the way a browser never would.
+// Package authenticator is a software passkey (WebAuthn section 6) for tests. It creates the JSON that a browser sends
+// for registrations and authentications. It can also create malformed and forged ones, which no browser would send.
 package authenticator
 
 import (
@@ -12,23 +12,23 @@ import (
 	"encoding/json"
 )
 
-// Credential is one passkey: ES256, attestation "none".
+// Credential is a passkey with an ES256 key and attestation "none".
 type Credential struct {
-	// ID is the credential id.
+	// ID is the credential ID.
 	ID  []byte
 	key *ecdsa.PrivateKey
 }
 
-// New makes a credential with a fresh key.
+// New creates a credential with a new key.
 func New(id string) *Credential {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		panic(err) // crypto/rand does not fail
+		panic(err) // crypto/rand never fails
 	}
 	return &Credential{ID: []byte(id), key: key}
 }
 
-// The flags of authenticator data (WebAuthn section 6.1).
+// Flags of the authenticator data (WebAuthn section 6.1).
 const (
 	UserPresent    = 0x01
 	UserVerified   = 0x04
@@ -37,39 +37,42 @@ const (
 	attestedData   = 0x40
 )
 
-// Ceremony is what a credential is asked for. Fields behind the first block make answers that must be refused.
+// Ceremony is the input of a registration or an authentication. The fields after UserHandle create responses that a
+// server must refuse.
 type Ceremony struct {
-	// Challenge is in base64url, as options have it. Origin and RPID are the site's.
+	// Challenge is the challenge of the options, in base64url. Origin is the site's origin, and RPID its relying party
+	// ID.
 	Challenge, Origin, RPID string
-	// Flags are those of the authenticator data; zero: user present and verified.
+	// Flags are the flags of the authenticator data. The default is user present and user verified.
 	Flags byte
 	// Counter is the signature counter.
 	Counter uint32
-	// UserHandle goes into authentications.
+	// UserHandle is the user handle of an authentication.
 	UserHandle []byte
 
-	// Type replaces the type of the client data, CrossOrigin sets its member.
+	// Type replaces the type in the client data. CrossOrigin sets crossOrigin in the client data.
 	Type        string
 	CrossOrigin bool
-	// ID replaces the credential id that the answer names.
+	// ID replaces the credential ID of the response.
 	ID []byte
-	// SignedBy signs in place of the credential. Signature alters the signature, ClientData the client data after signing.
+	// SignedBy signs with another credential's key. Signature modifies the signature. ClientData modifies the client
+	// data after it was signed.
 	SignedBy              *Credential
 	Signature, ClientData func([]byte) []byte
-	// BeforeClientData and BeforeData alter client data and authenticator data before they are signed, Answer what the
-	// browser hands on afterwards: the members of the credential, its "response" among them.
+	// BeforeClientData and BeforeData modify the client data and the authenticator data before they are signed. Answer
+	// modifies the members of the finished credential, which include "response".
 	BeforeClientData, BeforeData func([]byte) []byte
 	Answer                       func(credential map[string]any)
 
-	// ShortSignature makes a signature one of whose two numbers begins with a zero byte, which DER leaves out: one of 128
-	// that authenticators make is like that, and it is as good as any.
+	// ShortSignature creates a signature in which one of the two numbers begins with a zero byte, which DER omits.
+	// About one of 128 signatures of real authenticators has this form, and it is valid.
 	ShortSignature bool
 }
 
-// fullSignature is the least length of an ES256 signature in DER of which neither number begins with a zero byte.
+// fullSignature is the minimum length of an ES256 signature in DER if neither number begins with a zero byte.
 const fullSignature = 70
 
-// Register answers a registration as JSON text.
+// Register returns the JSON of a registration.
 func (c *Credential) Register(x Ceremony) string {
 	clientData := x.clientData("webauthn.create")
 	data := x.authenticatorData(attestedData)
@@ -90,7 +93,7 @@ func (c *Credential) Register(x Ceremony) string {
 	})
 }
 
-// Authenticate answers an authentication as JSON text.
+// Authenticate returns the JSON of an authentication.
 func (c *Credential) Authenticate(x Ceremony) string {
 	clientData, data := x.clientData("webauthn.get"), x.authenticatorData(0)
 	if x.BeforeData != nil {
@@ -122,7 +125,7 @@ func (c *Credential) Authenticate(x Ceremony) string {
 	return x.answer(c, response)
 }
 
-// PublicKey is the COSE key (RFC 9053 section 7.1.1).
+// PublicKey returns the public key as a COSE key (RFC 9053 section 7.1.1).
 func (c *Credential) PublicKey() []byte {
 	point, err := c.key.PublicKey.Bytes()
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// SignIn returns a client whose cookies carry a session of the user at baseURL, the address of the application under
-// test. The client follows no redirects, so that a test sees them. Under the database strategy the user must be in the
-// store.
+// SignIn returns a client that is signed in as user at baseURL, the address of the application under test. The client
+// does not follow redirects, so that a test can check them. Under the database strategy the user must be in the store.
 func SignIn(t testing.TB, auth *core.Auth, baseURL string, user *core.User) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -34,19 +33,19 @@ func SignIn(t testing.TB, auth *core.Auth, baseURL string, user *core.User) *htt
 	}
 }
 
-// Unlimited returns the configuration with limits switched off, for tests that sign in by forms: many of them come from
-// one address, with one name. SignIn and Cookies are not limited anyway. The configuration of production keeps its own.
+// Unlimited returns a copy of c without rate limits, for tests that sign in with forms: all their requests have the
+// same IP address, and often the same user name. SignIn and Cookies need no copy, because they are never limited.
 func Unlimited(c core.Config) core.Config {
 	c.InsecureNoLimits, c.Limits = true, core.Limits{KnownBrowsers: core.Off}
 	c.Callbacks.Limit, c.Callbacks.Forgive = nil, nil
 	return c
 }
 
-// recent counts as now under every clock of Config.Now: NewSession takes a time in the future for now.
+// recent is a time in the future. NewSession replaces it by the current time of Config.Now.
 var recent = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Cookies returns the cookies of a session of the user at baseURL, for requests made by hand. The session counts as a
-// recent sign-in.
+// Cookies returns the session cookies of user at baseURL, for a test that builds its own requests. The session counts
+// as a recent sign-in.
 func Cookies(t testing.TB, auth *core.Auth, baseURL string, user *core.User) []*http.Cookie {
 	t.Helper()
 	at, err := url.Parse(baseURL)

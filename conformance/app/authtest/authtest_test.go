@@ -42,7 +42,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestUnlimited signs in wrongly more often than any limit allows.
+// TestUnlimited sends more failed sign-ins than any limit allows.
 func TestUnlimited(t *testing.T) {
 	c := core.Config{
 		TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},

@@ -1,13 +1,13 @@
-// Package dotenv reads the file .env of a developer's folder into the environment:
+// Package dotenv reads a .env file into the environment during development:
 //
 //	func main() {
 //		if err := dotenv.Load(".env"); err != nil {
 //			log.Fatal(err)
 //		}
-//		auth, err := core.New(config) // AUTH_SECRET is that of the file
+//		auth, err := core.New(config) // reads AUTH_SECRET, which .env has set
 //
-// It is for development only. The secret of such a file is on a developer's disk, and often in a backup or a container
-// image too, so that [Load] takes no file along to a public site.
+// The secret in such a file is on a developer's disk, and often also in a backup or a container image. Therefore [Load]
+// ignores the file in production.
 package dotenv
 
 import (
@@ -20,14 +20,13 @@ import (
 	"strings"
 )
 
-// Load sets the variables of a file of lines NAME=value that the environment does not have. Empty lines and lines that
-// begin with # are skipped, "export " in front of a name is allowed, and quotes around a value are removed. Nothing is
-// expanded. A file that does not exist is no error.
+// Load reads a file with lines of the form NAME=value and sets the variables that are not in the environment yet. It
+// skips empty lines and lines that begin with #, accepts "export " before a name, and removes quotes around a value. It
+// expands no variables. A missing file is not an error.
 //
-// Nothing is read in production: where the environment has an AUTH_URL that is not on this machine, AUTH_TRUST_HOST,
-// or the variable of a platform that sets it (VERCEL, CF_PAGES).
-// A file that sets one of these variables is an error. Errors show no values. Call it before other goroutines read the
-// environment.
+// In production Load reads nothing. It assumes production if the environment has an AUTH_URL that is not on this
+// machine, AUTH_TRUST_HOST, or a variable of a hosting platform (VERCEL, CF_PAGES). A file that sets one of these
+// variables is an error. Errors contain no values. Call Load before other goroutines read the environment.
 func Load(path string) error {
 	if production(os.Getenv) {
 		return nil
@@ -72,7 +71,7 @@ func unquote(value string) string {
 	return value
 }
 
-// production reports whether variables are those of a site that others can reach.
+// production reports whether the variables belong to a site that other machines can reach.
 func production(getenv func(string) string) bool {
 	if getenv("VERCEL") != "" || getenv("CF_PAGES") != "" {
 		return true

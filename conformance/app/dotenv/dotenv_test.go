@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/app/dotenv"
 )
 
-// TestLoad has files, environments, and the AUTH_SECRET that results.
+// TestLoad checks the AUTH_SECRET that results from a file and an environment.
 func TestLoad(t *testing.T) {
 	const file = "# a comment\n\nexport AUTH_SECRET='of the file'\r\nADMIN_EMAIL = \"ada@example.com\"\n"
 	for _, row := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// An application in development signs in without a network: people are typed or picked.
+// An application in development signs users in without a network. Its developer picks or types a user.
 func Example() {
 	server, err := idp.Start(idp.Options{RedirectURIs: []string{"http://localhost:3000/auth/callback/dev"}})
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package idp is an OpenID provider for development and tests: discovery, keys, authorization code with PKCE, userinfo,
-// refresh tokens and end-session, with a page to pick or type a user. It asks for no password, so it listens on
-// loopback only and answers clients on loopback only.
+// Package idp is an OpenID provider for development and tests. It supports discovery, the authorization code flow with
+// PKCE, userinfo, refresh tokens and end-session, and has a page to pick or type a user. It asks for no password.
+// Therefore it listens on loopback only and responds to loopback clients only.
 //
 //	server, err := idp.Start(idp.Options{RedirectURIs: []string{"http://localhost:3000/auth/callback/dev"}})
 //	provider := providers.OIDC("dev", server.Issuer(), providers.Options{ClientID: server.ClientID(), ClientSecret: …})
 //
-// The protocol is github.com/luikyv/go-oidc's; this package adds the page and the people.
+// The protocol is implemented by github.com/luikyv/go-oidc. This package adds the page and the users.
 package idp
 
 import (
@@ -33,36 +33,39 @@ import (
 	"github.com/luikyv/go-oidc/pkg/provider"
 )
 
-// Options says which users can sign in to which application. The zero value has three, and lets visitors type others.
+// Options configures the users and the application. The zero value has three users, and accepts others that are typed.
 type Options struct {
-	// Addr is the loopback address to listen on; empty: a free port of 127.0.0.1.
+	// Addr is the loopback address to listen on. The default is a free port of 127.0.0.1.
 	Addr string
-	// RedirectURIs are the callback URLs of the application, on loopback.
+	// RedirectURIs are the application's callback URLs. They must be on loopback.
 	RedirectURIs []string
-	// PostLogoutRedirectURIs are where the end-session endpoint may send browsers, on loopback.
+	// PostLogoutRedirectURIs are the redirect URIs of the end-session endpoint. They must be on loopback.
 	PostLogoutRedirectURIs []string
-	// Users can be picked; nil: Ada, Grace and Linus.
+	// Users are the users on the page. The default is Ada, Grace and Linus.
 	Users []User
-	// OnlyListed refuses users that are typed rather than picked.
+	// OnlyListed, if true, refuses users that are typed instead of picked.
 	OnlyListed bool
-	// AutoSignIn is the e-mail of the user who is signed in without a page, for unattended tests. A login_hint goes first.
+	// AutoSignIn is the email of a user who is signed in without the page, for unattended tests. A login_hint overrides
+	// it.
 	AutoSignIn string
-	// Logger is told of an application that asks to be called back elsewhere; nil: slog.Default.
+	// Logger receives a message if an application requests a redirect URI that is not registered. The default is
+	// slog.Default().
 	Logger *slog.Logger
 }
 
-// User can sign in.
+// User is a user who can sign in.
 type User struct {
-	// Subject identifies the user; empty: derived from the e-mail.
+	// Subject is the sub claim. The default is derived from the email.
 	Subject string
-	// Name, Email and Picture are the claims of the same names. The e-mail is told as verified unless Unverified is set.
+	// Name, Email and Picture are the claims of the same names. The claim email_verified is true unless Unverified is
+	// set.
 	Name, Email, Picture string
 	Unverified           bool
-	// Claims are further claims.
+	// Claims are additional claims.
 	Claims map[string]any
 }
 
-// Server is a provider that listens. Make it with [Start], end it with Close.
+// Server is a running provider. Create it with [Start] and stop it with Close.
 type Server struct {
 	issuer, secret string
 	http           *http.Server
@@ -70,20 +73,20 @@ type Server struct {
 
 const clientID = "latchkey-dev"
 
-// Issuer is the issuer identifier, a URL on loopback.
+// Issuer returns the issuer identifier, a URL on loopback.
 func (s *Server) Issuer() string { return s.issuer }
 
-// ClientID is the id of the one client.
+// ClientID returns the ID of the only client.
 func (s *Server) ClientID() string { return clientID }
 
-// ClientSecret is its secret, fresh at each start.
+// ClientSecret returns the client's secret, which is new at each start.
 func (s *Server) ClientSecret() string { return s.secret }
 
-// Close stops the server at once.
+// Close stops the server immediately.
 func (s *Server) Close() error { return s.http.Close() }
 
-// Start makes a provider and serves it on loopback. It refuses other addresses: a visitor who reaches it can sign in as
-// any user.
+// Start creates a provider and serves it on loopback. Any other address is an error, because every client that reaches
+// the provider can sign in as any user.
 func Start(o Options) (*Server, error) {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
@@ -119,12 +122,12 @@ func Start(o Options) (*Server, error) {
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
 		WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute,
 	}
-	go func() { _ = s.http.Serve(listener) }() // ends with Close
+	go func() { _ = s.http.Serve(listener) }() // until Close
 	return s, nil
 }
 
-// guard refuses requests under other host names: a web page whose name resolves to this machine would send them (DNS
-// rebinding).
+// guard refuses requests with other host names. Otherwise a web page whose host name resolves to this machine could
+// send requests (DNS rebinding).
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback(r.Host) || !loopback(r.RemoteAddr) {
@@ -137,8 +140,8 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// sameRedirect explains a redirect URI that is none of those registered, the first thing that goes wrong: on the page
-// and in the log, with both. The library would answer JSON.
+// sameRedirect explains an unregistered redirect URI, the most frequent mistake. The page and the log show the
+// requested and the registered URIs. Without it the library would respond with JSON.
 func (o Options) sameRedirect(next http.Handler) http.Handler {
 	logger := o.Logger
 	if logger == nil {
@@ -199,7 +202,7 @@ func (s *Server) provider(o Options) (http.Handler, error) {
 		provider.WithClaims("name", "email", "email_verified", "picture", "auth_time"),
 		provider.WithIDTokenClaims(idTokenClaims), provider.WithUserInfoClaims(userinfoClaims),
 		provider.WithStaticClients(client),
-		// No client here proves itself with a JWT.
+		// The client never authenticates with a JWT.
 		provider.WithJTIConsumer(func(context.Context, string) error { return nil }),
 		provider.WithPolicies(goidc.NewPolicy("pick",
 			func(*http.Request, *goidc.AuthnSession, *goidc.Client) bool { return true }, pages.authenticate)),
@@ -227,13 +230,13 @@ func newKeys() (goidc.JSONWebKeySet, error) {
 	}}, err
 }
 
-// Keys of the values that a grant stores.
+// Keys of the values in a stored grant.
 const (
 	claimsKey   = "claims"
 	authTimeKey = "auth_time"
 )
 
-// scopeOf lists the claims that need a scope (OpenID Connect Core section 5.4). Other claims are always returned.
+// scopeOf maps claims to the scopes they need (OpenID Connect Core section 5.4). Other claims are always returned.
 var scopeOf = map[string]string{"name": "profile", "picture": "profile", "email": "email", "email_verified": "email"}
 
 // userinfoClaims returns the user's claims that the scopes of the grant include.
@@ -262,10 +265,10 @@ func loggedOut(w http.ResponseWriter, _ *http.Request, _ *goidc.LogoutSession) e
 	return err
 }
 
-// errCancelled means that the visitor cancelled; the library tells the client access_denied.
-var errCancelled = goidc.NewError(goidc.ErrorCodeAccessDenied, "the visitor cancelled")
+// errCancelled is returned if the user cancels. The library sends the client access_denied.
+var errCancelled = goidc.NewError(goidc.ErrorCodeAccessDenied, "the user cancelled")
 
-// authenticate shows the page after an authorization request, and reads the form that the page posts to
+// authenticate shows the page for an authorization request, and handles the form that the page posts to
 // /authorize/<session>.
 func (p *pages) authenticate(
 	w http.ResponseWriter, r *http.Request, as *goidc.AuthnSession, _ *goidc.Client,
@@ -316,7 +319,7 @@ func (p *pages) accept(as *goidc.AuthnSession, u User) goidc.Status {
 	if u.Email != "" {
 		claims["email_verified"] = !u.Unverified
 	}
-	if u.Subject == "" { // the same person at every start
+	if u.Subject == "" { // the same user has the same subject at every start
 		sum := sha256.Sum256([]byte("latchkey development user " + u.Email))
 		u.Subject = hex.EncodeToString(sum[:10])
 	}
@@ -325,7 +328,7 @@ func (p *pages) accept(as *goidc.AuthnSession, u User) goidc.Status {
 	return goidc.StatusSuccess
 }
 
-// loopback reports whether host:port, or a host, names this machine.
+// loopback reports whether host:port, or a host, is on this machine.
 func loopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

@@ -171,7 +171,7 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
-// TestRedirectURIMismatch: a developer reads both addresses, on the page and in the log.
+// TestRedirectURIMismatch: the page and the log show both redirect URIs.
 func TestRedirectURIMismatch(t *testing.T) {
 	const registered, asked = "http://localhost:3000/auth/callback/dev", "http://localhost:8080/auth/callback/dev"
 	var log strings.Builder

@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// pages draws the one page of the provider.
+// pages renders the provider's page.
 type pages struct {
 	issuer  string
 	options Options

@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// strict adds what strict OpenID clients expect and the library leaves out: form-encoded client credentials (RFC 6749
+// strict adds features that strict OpenID clients need and the library lacks: form-encoded client credentials (RFC 6749
 // section 2.3.1), credentials in the body of the token request, and the challenges of 401 responses (RFC 6749 section
 // 5.2, RFC 6750 section 3).
 func strict(next http.Handler) http.Handler {
@@ -25,7 +25,7 @@ func strict(next http.Handler) http.Handler {
 	})
 }
 
-// useBasic rewrites client credentials to the one form that the library compares: HTTP Basic, not form-encoded.
+// useBasic rewrites client credentials to the only form that the library accepts: HTTP Basic, not form-encoded.
 func useBasic(r *http.Request) {
 	if id, secret, ok := r.BasicAuth(); ok {
 		decodedID, idErr := url.QueryUnescape(id)

@@ -83,7 +83,7 @@ func (c *client) authorize(method, scope string, further url.Values) string {
 	return location.Query().Get("code")
 }
 
-// redeem exchanges a code, by client_secret_basic as RFC 6749 section 2.3.1 writes it.
+// redeem exchanges a code, with client_secret_basic as in RFC 6749 section 2.3.1.
 func (c *client) redeem(code string) map[string]any {
 	c.t.Helper()
 	res, body := c.do(http.MethodPost, "/token", c.grant(code), http.Header{"Authorization": {
@@ -210,7 +210,7 @@ func TestUserinfo(t *testing.T) {
 	}
 }
 
-// TestClaimsFollowScope: an application that forgets a scope finds out in development.
+// TestClaimsFollowScope: the provider omits claims whose scope was not requested, so that a developer notices.
 func TestClaimsFollowScope(t *testing.T) {
 	for scope, want := range map[string][]string{
 		"openid": {}, "openid profile": {"name"}, "openid email": {"email", "email_verified"},

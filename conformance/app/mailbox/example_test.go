@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// A test waits for a letter in place of opening one.
+// A test waits for an email.
 func Example() {
 	box := mailbox.New()
 	ctx := context.Background()

@@ -27,31 +27,31 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// kept is the number of emails that a mailbox keeps. Older ones are dropped.
+// kept is the maximum number of emails in a mailbox. Older ones are deleted.
 const kept = 50
 
 // Mail is a captured email.
 type Mail struct {
 	// To and From are the addresses.
 	To, From string
-	// Kind is what it is about: "sign-in" for a sign-in link.
+	// Kind is the kind of the email, for example "sign-in" for a sign-in link.
 	Kind core.LetterKind
-	// URL is the link, Code the code; empty where the mail has none.
+	// URL is the link and Code the code. Each is empty if the email has none.
 	URL, Code string
-	// Host is the site the link is for.
+	// Host is the host of the site in the link.
 	Host string
-	// Expires is when the link stops working, Received when the email was captured.
+	// Expires is the expiry of the link. Received is the time when the email was captured.
 	Expires, Received time.Time
 	// Content is the email as its recipient would see it. It is empty for a mailbox made with [New].
 	Content Content
-	// ID identifies the email in this mailbox: 1 is the first.
+	// ID identifies the email in this mailbox. The first email has ID 1.
 	ID int
 }
 
 // Content is the subject and the body of an email, as plain text and as HTML.
 type Content struct{ Subject, Text, HTML string }
 
-// Mailbox keeps emails. It is safe for concurrent use. Make it with [New] or [NewWith].
+// Mailbox stores emails. It is safe for concurrent use. Create it with [New] or [NewWith].
 type Mailbox struct {
 	write   func(core.Letter) (Content, error)
 	mu      sync.Mutex
@@ -68,8 +68,8 @@ func New() *Mailbox {
 	}
 }
 
-// NewWith returns an empty mailbox that also shows subject, HTML and text of each email. Pass the function that writes
-// your emails, for example providers.WriteLetter. If write fails, so does the sending of that email.
+// NewWith returns an empty mailbox that also shows the subject, HTML and text of each email. write composes an email;
+// pass the function that your mailer uses, for example providers.WriteLetter. If write fails, Send returns its error.
 func NewWith[C ~struct{ Subject, Text, HTML string }](write func(core.Letter) (C, error)) *Mailbox {
 	b := New()
 	b.write = func(l core.Letter) (Content, error) {
@@ -87,8 +87,8 @@ func (b *Mailbox) Mailer() core.Mailer { return mailer{b} }
 
 type mailer struct{ box *Mailbox }
 
-// Configure implements [core.ConfiguredMailer]. It refuses a site on https, which is not in development: its users
-// would get no email, and a proxy on this machine could expose their sign-in links to the public.
+// Configure implements [core.ConfiguredMailer]. It returns an error for a site on https, which is not in development:
+// its users would get no email, and a proxy on this machine could expose their sign-in links to the public.
 func (mailer) Configure(getenv func(string) string) error {
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
 		if public(getenv(name)) {
@@ -99,7 +99,7 @@ func (mailer) Configure(getenv func(string) string) error {
 	return nil
 }
 
-// Development marks the mailer for package doctor: it delivers nothing.
+// Development marks the mailer as one that delivers nothing, for package doctor.
 func (mailer) Development() {}
 
 // Send implements [core.Mailer].
@@ -133,7 +133,7 @@ func (b *Mailbox) Mails() []Mail {
 	return slices.Clone(b.mails)
 }
 
-// Wait returns the newest email to an address. If there is none, it waits for one. The error is the context's.
+// Wait returns the newest email to an address. If there is none, it waits for one until ctx is done.
 func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 	for {
 		b.mu.Lock()
@@ -155,16 +155,16 @@ func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 //go:embed mailbox.html
 var files embed.FS
 
-// ServeHTTP shows the emails, newest first; with ?html=ID, the HTML of one email. It refuses connections and hosts
-// other than loopback, and requests that a proxy on this machine forwards. The check of Host prevents DNS rebinding by
-// a web page.
+// ServeHTTP shows the emails, newest first, or the HTML of one email for ?html=ID. It refuses connections and hosts
+// other than loopback, and requests forwarded by a proxy on this machine. The check of Host prevents DNS rebinding by a
+// web page.
 func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !loopback(r.RemoteAddr) || !loopback(r.Host) || forwarded(r.Header) {
 		http.Error(w, "mailbox: the development mailbox answers on this machine only", http.StatusForbidden)
 		return
 	}
 	for _, m := range b.Mails() {
-		if public(m.URL) { // a proxy on this machine may send neither its headers nor the host that was asked for
+		if public(m.URL) { // the proxy may forward without proxy headers and with its own Host
 			http.Error(w, "mailbox: the development mailbox does not show emails of a site on https", http.StatusForbidden)
 			return
 		}
@@ -189,11 +189,11 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+"'; connect-src 'self'; "+
 			"frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
-	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // fails if the browser has disconnected
+	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // fails only if the browser has disconnected
 }
 
-// serveHTML writes the HTML of one email, for the frame of the page. It cannot run scripts, and its links open in the
-// whole window.
+// serveHTML serves the HTML of one email, for the frame of the page. Scripts in it are blocked, and its links open in
+// the whole window.
 func (b *Mailbox) serveHTML(w http.ResponseWriter, id string) {
 	mails := b.Mails()
 	i := slices.IndexFunc(mails, func(m Mail) bool { return strconv.Itoa(m.ID) == id })
@@ -207,19 +207,19 @@ func (b *Mailbox) serveHTML(w http.ResponseWriter, id string) {
 	_, _ = io.WriteString(w, strings.Replace(mails[i].Content.HTML, "<head>", "<head><base target=\"_top\">", 1))
 }
 
-// forwarded reports whether a proxy has passed the request on.
+// forwarded reports whether a proxy forwarded the request.
 func forwarded(h http.Header) bool {
 	names := []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}
 	return slices.ContainsFunc(names, func(name string) bool { return len(h[name]) > 0 })
 }
 
-// public reports whether an address is one of a site on https that is not on this machine.
+// public reports whether a URL belongs to a site on https that is not on this machine.
 func public(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Scheme == "https" && !loopback(u.Host)
 }
 
-// loopback reports whether host:port names this machine.
+// loopback reports whether host:port is on this machine.
 func loopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

@@ -57,8 +57,8 @@ func TestAnswersThisMachineOnly(t *testing.T) {
 	}
 }
 
-// TestRefusesSitesOnHTTPS: a proxy on this machine may forward requests for the mailbox without a trace, so a site that
-// is not in development has none.
+// TestRefusesSitesOnHTTPS: a proxy on this machine may forward requests for the mailbox without a trace. Therefore a
+// site on https cannot use the mailbox.
 func TestRefusesSitesOnHTTPS(t *testing.T) {
 	for address, want := range map[string]int{
 		"http://localhost:3000/auth/x": 200, "https://localhost:3000/auth/x": 200, "https://127.0.0.1/auth/x": 200,
@@ -105,7 +105,7 @@ func TestWaitAndBound(t *testing.T) {
 	}
 }
 
-// TestTakesLetters shows a letter of another kind than a sign-in, and one without a link.
+// TestTakesLetters shows an email that is not a sign-in email, and one without a link.
 func TestTakesLetters(t *testing.T) {
 	box := mailbox.New()
 	mailer := box.Mailer()
@@ -137,7 +137,7 @@ func TestTakesLetters(t *testing.T) {
 	}
 }
 
-// TestShowsContent: subject, HTML and text are those that the recipient would see.
+// TestShowsContent: the page shows the subject, HTML and text that the recipient would see.
 func TestShowsContent(t *testing.T) {
 	type content struct{ Subject, Text, HTML string }
 	box := mailbox.NewWith(func(l core.Letter) (content, error) {
