@@ -14,7 +14,7 @@ import (
 
 const askedCookie = "__Host-authjs.asked"
 
-// postOffice is an application that signs in by mail, and the links that it sent.
+// postOffice returns an application with an email provider, and the links that it sent.
 func postOffice(t *testing.T, confirm core.Toggle, change func(*core.Config)) (*app, *tokenRows, *[]string) {
 	t.Helper()
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
@@ -32,7 +32,7 @@ func postOffice(t *testing.T, confirm core.Toggle, change func(*core.Config)) (*
 	return newApp(t, config), store, links
 }
 
-// residents is a store that knows who Ada is.
+// residents is a store with the user ada@example.com.
 type residents struct{ *tokenRows }
 
 func (residents) User(context.Context, string) (*core.User, error) {
@@ -48,8 +48,8 @@ func (b *browser) askForLink(address string) *core.Response {
 	return r
 }
 
-// TestLinksOfStrangersAskFirst opens links where they were not asked for: a page with a button comes, whatever opened
-// it, and the token stays good. The button signs in, and needs the token of its page.
+// TestLinksOfStrangersAskFirst opens links in a browser that did not request them. The browser gets a page with a
+// button, and the token stays valid. The button signs in, and requires the token of its page.
 func TestLinksOfStrangersAskFirst(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -86,7 +86,7 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 			a, store, links := postOffice(t, row.confirm, func(c *core.Config) { c.Session.Strategy = core.StrategyJWT })
 			b := visit(t, a)
 			row.prepare(t, a, b)
-			if len(*links) == 0 || !strings.Contains((*links)[0], "ada%40example.com") { // another visitor asked
+			if len(*links) == 0 || !strings.Contains((*links)[0], "ada%40example.com") { // requested by another browser
 				*links = nil
 				visit(t, a).askForLink("ada@example.com")
 			}
@@ -120,8 +120,8 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 	}
 }
 
-// TestLinksAskedForHere is what a browser is remembered to have asked for: several links, a few at most, each until it
-// is used.
+// TestLinksAskedForHere checks which links a browser is remembered to have requested: several, up to a maximum, each
+// until it is used.
 func TestLinksAskedForHere(t *testing.T) {
 	t.Parallel()
 	a, store, links := postOffice(t, core.Auto, nil)
@@ -142,12 +142,12 @@ func TestLinksAskedForHere(t *testing.T) {
 	if b.cookies[askedCookie] != "" || len(store.tokens) != 1 {
 		t.Errorf("remembered %q, %d tokens left", b.cookies[askedCookie], len(store.tokens))
 	}
-	if r := b.get((*links)[1]); r.Status != 200 { // used: the page asks, and its button says so
+	if r := b.get((*links)[1]); r.Status != 200 { // a used link: the page asks first, and its button shows the error
 		t.Errorf("a used link answered %d", r.Status)
 	}
 }
 
-// TestCookieOfAskedLinks is the cookie itself: bound to this host and to the life of the link, and silent about the
+// TestCookieOfAskedLinks checks the cookie: it is bound to this host, expires with the link and does not contain the
 // token.
 func TestCookieOfAskedLinks(t *testing.T) {
 	t.Parallel()
@@ -183,8 +183,8 @@ func TestCookieOfAskedLinks(t *testing.T) {
 	}
 }
 
-// TestPlantedAskedLink takes the cookie of a browser that asked to another: only for its own link, which its owner gave
-// away.
+// TestPlantedAskedLink copies the cookie of a browser that requested a link to another browser. The cookie is valid
+// only for that link: not for another link, another token of its address, or its token with another address.
 func TestPlantedAskedLink(t *testing.T) {
 	t.Parallel()
 	a, _, links := postOffice(t, core.Auto, nil)
@@ -205,7 +205,7 @@ func TestPlantedAskedLink(t *testing.T) {
 	}
 }
 
-// TestAddressesThatAreNone lead back to the form, where they can be mended.
+// TestAddressesThatAreNone checks that invalid email addresses redirect to the form, where the user can correct them.
 func TestAddressesThatAreNone(t *testing.T) {
 	t.Parallel()
 	refuse := func(c *core.Config) {
@@ -246,7 +246,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 	}
 }
 
-// addressBook is a store that knows its users by their address.
+// addressBook is a store that finds its users by email address.
 type addressBook struct {
 	*tokenRows
 	known map[string]*core.User
@@ -269,8 +269,8 @@ func (s addressBook) UpdateUser(_ context.Context, u *core.User) (*core.User, er
 	return u.AsStored(), nil
 }
 
-// TestOneMailboxOneUser signs in with both spellings of a domain beyond ASCII: one user, one key of the limit. A row of
-// Auth.js that has the ASCII spelling goes on being found by a visitor who types that.
+// TestOneMailboxOneUser signs in with both spellings of a non-ASCII domain: they are one user with one limit. A row of
+// Auth.js with the ASCII spelling is still found by a user who types that spelling.
 func TestOneMailboxOneUser(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -314,7 +314,7 @@ func TestOneMailboxOneUser(t *testing.T) {
 	}
 }
 
-// TestRecipient: a letter goes to the domain as every mail server knows it.
+// TestRecipient checks that emails are sent to the ASCII form of the domain, which every mail server supports.
 func TestRecipient(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]string{
@@ -335,7 +335,7 @@ func TestNewID(t *testing.T) {
 	}
 }
 
-// vacant is a store that takes sessions of users it holds.
+// vacant is a store that accepts sessions only for users that it contains.
 type vacant struct {
 	*sessionRows
 	users map[string]bool
@@ -355,8 +355,8 @@ func (s vacant) CreateSession(ctx context.Context, session *store.Session) error
 	return s.sessionRows.CreateSession(ctx, session)
 }
 
-// TestPasswordsWithDatabaseSessions: credentials alone can have sessions in the store, which end there. A user whom the
-// store lacks is told of with the way out.
+// TestPasswordsWithDatabaseSessions checks that users of a credentials provider can have sessions in the store, and are
+// signed out if these are deleted. The error for a user who is not in the store says how to fix it.
 func TestPasswordsWithDatabaseSessions(t *testing.T) {
 	t.Parallel()
 	store := vacant{newSessionRows(), map[string]bool{}}

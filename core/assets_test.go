@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestAssetsAreServed gets the scripts and the stylesheet as browsers do.
+// TestAssetsAreServed requests the scripts and the stylesheet as browsers do.
 func TestAssetsAreServed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -46,7 +46,7 @@ func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
 		h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Vary") != "Accept-Encoding, Origin" || cors(h) != "" {
 		t.Errorf("answered %d, %v", r.Status, h)
 	}
-	clear(r.Body) // what a handler does with its answer reaches nobody else
+	clear(r.Body) // a handler that changes its response does not affect other responses
 	b.header.Set("Accept-Encoding", "br;q=1.0, gzip;q=0.8, *;q=0.1")
 	r = b.get(address + "?v=" + url.QueryEscape(hash))
 	if r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || len(r.Body) >= 4<<10 {
@@ -83,8 +83,8 @@ func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
 	}
 }
 
-// TestPagesNameTheirAssets: the addresses that a page names are where its style and script are, behind a proxy that
-// takes off a prefix too, and caches may keep them. The page carries neither besides.
+// TestPagesNameTheirAssets checks that the URLs in a page return its style and script, also behind a proxy that removes
+// a prefix, and that caches may store them. The page does not contain them inline.
 func TestPagesNameTheirAssets(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, public, base, want string }{
@@ -123,7 +123,8 @@ func TestPagesNameTheirAssets(t *testing.T) {
 	}
 }
 
-// TestPageOfNoAuthCarriesItsStyle: where no Auth could be chosen, nobody would answer for the stylesheet.
+// TestPageOfNoAuthCarriesItsStyle checks that an error page contains its style inline if no Auth could be selected,
+// because no Auth would serve the stylesheet.
 func TestPageOfNoAuthCarriesItsStyle(t *testing.T) {
 	t.Parallel()
 	a := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) {

@@ -13,10 +13,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// canaries watches an application: what is secret in its flows, and what pages they show.
+// canaries records the secrets in the flows of an application, and the pages that it shows.
 type canaries struct {
 	handler
-	secrets map[string]string // what, by value
+	secrets map[string]string // the kind of secret, by value
 	pages   strings.Builder
 }
 
@@ -26,7 +26,7 @@ func (c *canaries) secret(what, value string) {
 	}
 }
 
-// Handle notes each cookie, and what is in the address that a browser is sent to.
+// Handle records each cookie, and the parameters of each redirect.
 func (c *canaries) Handle(ctx context.Context, r *core.Request) *core.Response {
 	response := c.handler.Handle(ctx, r)
 	c.pages.Write(response.Body)
@@ -34,7 +34,7 @@ func (c *canaries) Handle(ctx context.Context, r *core.Request) *core.Response {
 		name := cookie.Name
 		switch {
 		case strings.Contains(name, "callback-url"):
-		case strings.Contains(name, "csrf-token"): // pages carry the token itself
+		case strings.Contains(name, "csrf-token"): // pages contain the token itself
 			_, hash, _ := strings.Cut(cookie.Value, "|")
 			c.secret(name, hash)
 		default:
@@ -49,7 +49,7 @@ func (c *canaries) Handle(ctx context.Context, r *core.Request) *core.Response {
 	return response
 }
 
-// watch notes what is sent to a service and what it answers.
+// watch records the requests to a service and its responses.
 func (c *canaries) watch(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		if r.Body != nil {
@@ -65,9 +65,9 @@ func (c *canaries) watch(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// TestNoSecretIsTold drives every flow, the good way and the bad ones: no token, code, password, cookie, verifier or
-// state is in an event of the audit, a line of the log (with Debug) or a page. (The page that asks the reader of a
-// mail to press a button repeats the address that it has, token included; its links are pressed here.)
+// TestNoSecretIsTold runs every flow, with and without errors. No token, code, password, cookie, verifier or state may
+// be in an audit event, a log line (with Debug) or a page. The page that asks a user to confirm an emailed link is an
+// exception: it repeats its URL with the token. The links of such pages are opened here.
 func TestNoSecretIsTold(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -106,7 +106,7 @@ func TestNoSecretIsTold(t *testing.T) {
 	}
 }
 
-// everyFlow takes each way in and out, and makes each of the mistakes that have an event.
+// everyFlow uses every method to sign in and out, and makes each error that has an event.
 func everyFlow(w *town, seen *canaries) {
 	browser := func() *browser {
 		b := w.browser()
@@ -169,7 +169,7 @@ func everyFlow(w *town, seen *canaries) {
 	}
 }
 
-// TestNoAuditIsFree: where nobody listens no event is made.
+// TestNoAuditIsFree checks that no event is created if Config.Audit is nil.
 func TestNoAuditIsFree(t *testing.T) {
 	measure := func(c core.Config) float64 {
 		c.Providers, c.Callbacks.Limit = []core.Provider{passwords()}, noPatience

@@ -21,15 +21,15 @@ import (
 
 var all = power{true, true, true, true}
 
-// auditCase is something that a visitor does, and what the audit is told of it at the end.
+// auditCase is an action of a user and the audit events that it must cause.
 type auditCase struct {
 	name string
-	want string // events, in order, with a blank between
-	// change is what the configuration has beside that of a town; strategy: database where it is empty.
+	want string // the events in order, separated by blanks
+	// change modifies the configuration of a town. An empty strategy means database.
 	change   func(c *core.Config)
 	strategy core.Strategy
 	can      power
-	// before is not looked at.
+	// before runs first, and its events are ignored.
 	before func(w *town, b *browser)
 	do     func(w *town, b *browser)
 }
@@ -38,7 +38,7 @@ func refuseAll(context.Context, core.SignInParams) (core.SignInResult, error) {
 	return core.Deny(), nil
 }
 
-// typing signs in by the form of credentials with an id that the store may know.
+// typing signs in with the credentials form and an ID that may be in the store.
 func typing(id string) func(*town, *browser) {
 	return func(_ *town, b *browser) {
 		b.submit("/auth/callback/credentials", url.Values{"id": {id}, "password": {"x"}})
@@ -52,12 +52,12 @@ func authorizes(f func() (*core.User, error)) func(*core.Config) {
 	}
 }
 
-// known is a user whose sign-in works.
+// known adds a user who can sign in.
 func known(w *town, _ *browser) {
 	w.users["known"] = core.User{ID: "known", Email: "known@example.com"}
 }
 
-// signedInAs has the visitor signed in by their service.
+// signedInAs signs the user in with their provider.
 func signedInAs(sub string) func(*town, *browser) {
 	return func(w *town, b *browser) { w.through(b, "plain", sub, sub+"@example.com", "") }
 }
@@ -72,7 +72,7 @@ func openLink(change func(link string) string) func(*town, *browser) {
 
 func askLink(_ *town, b *browser) { b.submit("/auth/signin/email", url.Values{"email": {victim}}) }
 
-// copied is an authenticator whose counter goes back.
+// copied is an authenticator with a decreasing signature counter.
 type copied struct{ anyPasskey }
 
 func (copied) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*store.Authenticator, error) {
@@ -81,7 +81,7 @@ func (copied) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*stor
 	return a, err
 }
 
-// wrong is an authenticator whose answers are not good.
+// wrong is an authenticator with invalid responses.
 type wrong struct{ anyPasskey }
 
 func (wrong) VerifyAuthentication([]byte, *store.Authenticator, core.WebAuthnCeremony) (uint32, error) {
@@ -98,13 +98,13 @@ func usesPasskey(name string) func(*town, *browser) {
 	return func(w *town, b *browser) { w.passkey(w.browser(), "action=authenticate", "authenticate", name) }
 }
 
-// down is a transport to a provider that does not answer.
+// down installs a transport that fails for every request to a provider.
 func down(c *core.Config) {
 	fails := roundTripper(func(*http.Request) (*http.Response, error) { return nil, errors.New("down") })
 	c.Providers[0].(*core.OAuthProvider).HTTPClient = &http.Client{Transport: fails}
 }
 
-// dead has a method of the store fail.
+// dead makes a method of the store fail.
 func dead(method string) func(*town, *browser) {
 	return func(w *town, _ *browser) {
 		w.at = func(called string) {
@@ -368,10 +368,10 @@ var auditCases = []auditCase{
 	},
 }
 
-// linkedMeanwhile is the owner's proof in the middle of a stranger's linking.
+// linkedMeanwhile verifies the email address as its owner while an attacker's linking is in progress.
 func linkedMeanwhile(w *town, thief *browser) {
 	w.at = func(method string) {
-		if method == "begin" { // after the stranger was found to be signed in
+		if method == "begin" { // after the attacker's session was read
 			w.at = nil
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -383,7 +383,7 @@ func linkedMeanwhile(w *town, thief *browser) {
 	w.through(thief, "plain", "s1", "other@example.com", "")
 }
 
-// TestAuditReasons triggers every reason that core has, once at least, and every name that it tells.
+// TestAuditReasons causes every reason and every name that core uses at least once.
 func TestAuditReasons(t *testing.T) {
 	t.Parallel()
 	told := map[string]bool{"logout.backchannel": true, "asked": true} // TestAuditBackChannelLogout, TestEndSessions
@@ -440,7 +440,7 @@ func (c *auditCase) run(t *testing.T) {
 	}
 }
 
-// auditTexts lists the names and reasons that package core declares.
+// auditTexts returns the names and reasons that package core declares.
 func auditTexts(t *testing.T) (texts []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "audit.go", nil, 0)
@@ -464,7 +464,7 @@ func auditTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// TestAuditBackChannelLogout: a provider's word, good and bad.
+// TestAuditBackChannelLogout sends valid and invalid logout tokens.
 func TestAuditBackChannelLogout(t *testing.T) {
 	t.Parallel()
 	var trail trail
@@ -491,7 +491,7 @@ func TestAuditBackChannelLogout(t *testing.T) {
 	}
 }
 
-// TestAuditOfFaultyConfiguration: an Auth that is not made is told of too.
+// TestAuditOfFaultyConfiguration checks that a configuration error has an event, although no Auth is created.
 func TestAuditOfFaultyConfiguration(t *testing.T) {
 	t.Parallel()
 	var trail trail

@@ -50,10 +50,10 @@ func line(e core.AuditEvent) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s/%s/%s", e.Name, e.Outcome, e.Reason), "/")
 }
 
-// noPatience is a limit that refuses everything.
+// noPatience is a Limit callback that refuses every attempt.
 func noPatience(context.Context, core.LimitParams) (time.Duration, error) { return time.Second, nil }
 
-// TestAuditEventSaysWho: what an event tells of the request, and what it does not repeat.
+// TestAuditEventSaysWho checks which properties of the request an event contains, and which it omits.
 func TestAuditEventSaysWho(t *testing.T) {
 	t.Parallel()
 	var trail trail
@@ -92,7 +92,7 @@ func TestAuditEventSaysWho(t *testing.T) {
 	}
 }
 
-// TestAuditGuards: what is turned away before an action runs.
+// TestAuditGuards checks the events of requests that are refused before an action runs.
 func TestAuditGuards(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -128,7 +128,7 @@ func TestAuditGuards(t *testing.T) {
 	}
 }
 
-// TestAuditFoldsRefusals: an attacker cannot make the log the attack.
+// TestAuditFoldsRefusals checks that an attacker cannot flood the log.
 func TestAuditFoldsRefusals(t *testing.T) {
 	t.Parallel()
 	var trail trail
@@ -182,7 +182,7 @@ func TestAuditFoldsRefusals(t *testing.T) {
 	}
 }
 
-// TestAuditPanics: a sink that panics changes nothing for the visitor.
+// TestAuditPanics checks that a panic in Config.Audit does not affect the response.
 func TestAuditPanics(t *testing.T) {
 	t.Parallel()
 	for _, v := range []any{"boom", http.ErrAbortHandler} {
@@ -197,7 +197,7 @@ func TestAuditPanics(t *testing.T) {
 	}
 }
 
-// TestAuditOutlivesTheRequest: a visitor who goes away does not take the event along.
+// TestAuditOutlivesTheRequest checks that a client that disconnects cannot suppress the event.
 func TestAuditOutlivesTheRequest(t *testing.T) {
 	t.Parallel()
 	gone, cancel := context.WithCancel(t.Context())
@@ -257,7 +257,7 @@ func TestAuditTo(t *testing.T) {
 	}
 }
 
-// TestRefusal: what it adds is for the audit; the log has the cause.
+// TestRefusal checks that the log contains the cause, and that the additional fields are for the audit event only.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	cause := context.DeadlineExceeded
@@ -270,7 +270,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestAuditOfMethods: a sign-in is told with how the visitor proved who they are.
+// TestAuditOfMethods checks that the event of a sign-in contains the authentication methods.
 func TestAuditOfMethods(t *testing.T) {
 	t.Parallel()
 	var trail trail
@@ -284,7 +284,7 @@ func TestAuditOfMethods(t *testing.T) {
 	}
 }
 
-// TestAuditNamesSessions: the events of one session have its public ID, from the sign-in to the end, and no other's.
+// TestAuditNamesSessions checks that all events of one session, from its sign-in to its end, contain its public ID.
 func TestAuditNamesSessions(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {

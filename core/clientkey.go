@@ -50,11 +50,11 @@ func loadClientKey(path string) (key crypto.Signer, keyID string, err error) {
 func parseJWK(s string) (crypto.Signer, string, error) {
 	var jwk jose.JSONWebKey
 	if jwk.UnmarshalJSON([]byte(s)) != nil { // its error may quote the key
-		return nil, "", errors.New("it is no JSON Web Key")
+		return nil, "", errors.New("invalid JSON Web Key")
 	}
 	key, ok := jwk.Key.(crypto.Signer)
 	if !ok || !jwk.Valid() {
-		return nil, "", errors.New("the JSON Web Key is no private key")
+		return nil, "", errors.New("the JSON Web Key is not a private key")
 	}
 	return key, jwk.KeyID, nil
 }
@@ -74,11 +74,11 @@ func parsePEM(s string) (crypto.Signer, error) {
 	case "EC PRIVATE KEY":
 		key, err = x509.ParseECPrivateKey(block.Bytes)
 	default:
-		return nil, fmt.Errorf("the PEM block is a %.40q: give an unencrypted private key", block.Type)
+		return nil, fmt.Errorf("the PEM block is a %.40q: provide an unencrypted private key", block.Type)
 	}
 	signer, ok := key.(crypto.Signer)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("the PEM block %q holds no key that signs", block.Type)
+		return nil, fmt.Errorf("the PEM block %q contains no signing key", block.Type)
 	}
 	return signer, nil
 }

@@ -12,7 +12,7 @@ import (
 
 const frontEnd = "https://front.example"
 
-// trusting is an Auth for the front end, and for one on a machine of a developer.
+// trusting returns an Auth that trusts the front end and one on a developer's machine.
 func trusting(t *testing.T, change ...func(*core.Config)) *app {
 	t.Helper()
 	c := core.Config{
@@ -24,14 +24,14 @@ func trusting(t *testing.T, change ...func(*core.Config)) *app {
 	return newApp(t, c)
 }
 
-// cors are the header fields that let a script read.
+// cors returns the headers that allow a script to read a response.
 func cors(h core.Header) string {
 	return h.Get("Access-Control-Allow-Origin") + h.Get("Access-Control-Allow-Credentials") +
 		h.Get("Access-Control-Expose-Headers") + h.Get("Access-Control-Allow-Headers")
 }
 
-// strangers are origins that look like the trusted one.
-var strangers = map[string][]string{
+// untrustedOrigins are origins that resemble the trusted one.
+var untrustedOrigins = map[string][]string{
 	"another":          {"https://evil.example"},
 	"null":             {"null"},
 	"empty":            {""},
@@ -63,11 +63,12 @@ var strangers = map[string][]string{
 	"an address":       {"https://127.0.0.1"},
 }
 
-// TestStrangersReadNothing asks from origins that nobody trusts: no header lets them read, no preflight is granted, and
-// what they post is refused under every policy, with the token of the cookie too where the browser says cross-site.
+// TestStrangersReadNothing sends requests from untrusted origins. No header allows them to read a response, and no
+// preflight succeeds. Their POST requests are refused under every policy, even with the token of the cookie if the
+// browser reports a cross-site request.
 func TestStrangersReadNothing(t *testing.T) {
 	t.Parallel()
-	for name, origin := range strangers {
+	for name, origin := range untrustedOrigins {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := visit(t, trusting(t))
@@ -98,8 +99,8 @@ func TestStrangersReadNothing(t *testing.T) {
 	}
 }
 
-// TestTrustedOrigin signs in from a front end on another site whose cookies are SameSite=None, step by step as its
-// scripts do.
+// TestTrustedOrigin signs in from a front end on another site with SameSite=None cookies, step by step as its scripts
+// do.
 func TestTrustedOrigin(t *testing.T) {
 	t.Parallel()
 	for _, origin := range []string{frontEnd, "http://localhost:5173"} {
@@ -148,7 +149,7 @@ func TestTrustedOrigin(t *testing.T) {
 	}
 }
 
-// TestTrustedOriginOfACallbackURL: the application's redirect callback opens what is closed.
+// TestTrustedOriginOfACallbackURL checks that the Redirect callback can allow a redirect to a trusted origin.
 func TestTrustedOriginOfACallbackURL(t *testing.T) {
 	t.Parallel()
 	a := trusting(t, func(c *core.Config) {
@@ -165,7 +166,8 @@ func TestTrustedOriginOfACallbackURL(t *testing.T) {
 	}
 }
 
-// TestTrustedOriginByPolicy: where the browser's own word is proof, that of a trusted origin is.
+// TestTrustedOriginByPolicy checks that under a policy that trusts the browser's headers, the headers of a trusted
+// origin are accepted.
 func TestTrustedOriginByPolicy(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -185,7 +187,7 @@ func TestTrustedOriginByPolicy(t *testing.T) {
 	}
 }
 
-// TestNobodyTrusted: without trusted origins nothing is said of sharing.
+// TestNobodyTrusted checks that responses have no CORS headers if there are no trusted origins.
 func TestNobodyTrusted(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))

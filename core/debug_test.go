@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// canaryService is a plain OAuth 2 service whose secrets can be searched for.
+// canaryService is an OAuth 2.0 service with recognizable secrets.
 type canaryService struct{}
 
 func (canaryService) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -22,7 +22,7 @@ func (canaryService) RoundTrip(r *http.Request) (*http.Response, error) {
 		Header: http.Header{"Content-Type": {"application/json"}}}, nil
 }
 
-// TestDebugShowsTheSteps: the lines of a sign-in and a sign-out say what was decided, and contain no secret.
+// TestDebugShowsTheSteps checks that the debug log of a sign-in and a sign-out contains the decisions and no secret.
 func TestDebugShowsTheSteps(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

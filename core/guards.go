@@ -38,8 +38,8 @@ func (e *StepUp) Error() string {
 	return "core: the user must sign in again: the last sign-in may be at most " + e.MaxAge.String() + " old"
 }
 
-// Fresh returns a guard that requires a sign-in or a re-authentication within the last d. A session without this fact,
-// such as one that Auth.js created, counts as old.
+// Fresh returns a guard that requires a sign-in or a re-authentication within the last d. A session without a sign-in
+// time, such as one that Auth.js created, counts as old.
 func Fresh(d time.Duration) Guard {
 	return func(_ context.Context, s *Session) error {
 		if s.asOf().Sub(s.AuthTime) > d {

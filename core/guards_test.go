@@ -55,7 +55,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestGuardsAnswer has guards object, to clients of both kinds.
+// TestGuardsAnswer checks the responses to browsers and API clients if a guard returns an error.
 func TestGuardsAnswer(t *testing.T) {
 	t.Parallel()
 	stepUp := func(context.Context, *core.Session) error { return &core.StepUp{MaxAge: 10 * time.Minute} }
@@ -132,7 +132,7 @@ func checkObjection(t *testing.T, r *core.Response, accept, code string) {
 	}
 }
 
-// TestGuardsAreForSignedInVisitors asks no guard about nobody.
+// TestGuardsAreForSignedInVisitors checks that no guard is called without a signed-in user.
 func TestGuardsAreForSignedInVisitors(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT)
@@ -144,7 +144,7 @@ func TestGuardsAreForSignedInVisitors(t *testing.T) {
 	}
 }
 
-// TestGuardSpeaksTheClientsLanguage asks for a protected page without a session, as clients are known to ask.
+// TestGuardSpeaksTheClientsLanguage requests a protected page without a session, with the headers of known clients.
 func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 	t.Parallel()
 	const signIn = "https://app.test/auth/signin?error=SessionRequired&callbackUrl=%2Fprivate"
@@ -248,7 +248,7 @@ func checkChallenge(t *testing.T, r *core.Response) {
 	}
 }
 
-// TestForbiddenInTheClientsLanguage: a page where pages are shown, else a problem document.
+// TestForbiddenInTheClientsLanguage checks that browsers get a page and other clients a problem document.
 func TestForbiddenInTheClientsLanguage(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -291,7 +291,7 @@ func TestForbiddenInTheClientsLanguage(t *testing.T) {
 	}
 }
 
-// TestGuardWithoutAConfiguration asks guard and session while the configuration function fails.
+// TestGuardWithoutAConfiguration calls a guard and reads the session while the configuration function fails.
 func TestGuardWithoutAConfiguration(t *testing.T) {
 	t.Parallel()
 	good := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -368,7 +368,7 @@ func TestUnder(t *testing.T) {
 		"/administration": false, "/": false, "/public": false, "/public?next=/admin": false, "/x/admin": false,
 		"/mehr": false,
 
-		// what some router reads as /admin
+		// some routers interpret these as /admin
 		"/ADMIN/users": true, "/%61dmin": true, "//admin": true, "/./admin": true, "/public/../admin": true,
 		"/public/%2e%2e/admin": true, "/public%2fadmin": true, "/public\\admin": true, "/public%5cadmin": true,
 		"http://app.test/admin": true, "http://app.test/public": false, "http://app.test": true, "*": true, "": true,

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// failingMail are ways in which the function that sends mails may tell of a link. Each says why it fails, too.
+// failingMail are errors of a send function that contain the link. Each also contains its reason.
 var failingMail = map[string]struct {
 	fail func(link, token string) error
 	says string
@@ -33,8 +33,8 @@ var failingMail = map[string]struct {
 	},
 }
 
-// TestLinksOfMailsThatFail: the link of a mail that could not be sent is in no log, whatever the application's function
-// says of it.
+// TestLinksOfMailsThatFail checks that the link of an email that could not be sent is in no log, whatever error the
+// application's function returns.
 func TestLinksOfMailsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, row := range failingMail {
@@ -44,7 +44,7 @@ func TestLinksOfMailsThatFail(t *testing.T) {
 			a := newApp(t, core.Config{
 				Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
 				Providers: []core.Provider{&core.EmailProvider{
-					// A token that addresses spell in another way.
+					// The URL-encoded form of this token differs.
 					GenerateToken: func(context.Context) (string, error) { return "a token/with+signs of its own", nil },
 					Send: func(_ context.Context, m core.SignInMail) error {
 						sent = m
@@ -61,7 +61,7 @@ func TestLinksOfMailsThatFail(t *testing.T) {
 	}
 }
 
-// TestLettersThatFail is the same for the letters of parts.
+// TestLettersThatFail checks the same for the emails of plugins.
 func TestLettersThatFail(t *testing.T) {
 	t.Parallel()
 	for name, row := range failingMail {
@@ -99,7 +99,7 @@ type mailerFunc func(ctx context.Context, l core.Letter) error
 
 func (f mailerFunc) Send(ctx context.Context, l core.Letter) error { return f(ctx, l) }
 
-// tellsNoLink finds what a text should say, and none of the secrets in the spellings that addresses have.
+// tellsNoLink checks that a text contains says, but no secret, also not in URL-encoded form.
 func tellsNoLink(t *testing.T, text, says string, secrets ...string) {
 	t.Helper()
 	if !strings.Contains(text, says) {

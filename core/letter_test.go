@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestMailerOfAProvider makes a Mailer of providers that are complete, complete themselves, or lack something.
+// TestMailerOfAProvider creates Mailers of providers that are complete, configure themselves, or lack an option.
 func TestMailerOfAProvider(t *testing.T) {
 	t.Parallel()
 	deliver := func(context.Context, core.Letter) error { return nil }
@@ -58,7 +58,7 @@ func TestMailerOfAProvider(t *testing.T) {
 	}
 }
 
-// TestMailerIsConfiguredOnce proves that parts may share a Mailer, also while letters are sent.
+// TestMailerIsConfiguredOnce checks that plugins may share a Mailer, also while emails are being sent.
 func TestMailerIsConfiguredOnce(t *testing.T) {
 	t.Parallel()
 	configured := 0
@@ -88,7 +88,7 @@ func TestMailerIsConfiguredOnce(t *testing.T) {
 	}
 }
 
-// TestLinksThroughDeliver proves that a provider without Send mails its links as letters.
+// TestLinksThroughDeliver checks that a provider without Send sends its links with Deliver.
 func TestLinksThroughDeliver(t *testing.T) {
 	t.Parallel()
 	var got []core.Letter

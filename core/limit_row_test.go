@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// inRows are processes of one site that count wrong attempts in a row, and let as many be made as anybody likes.
+// inRows returns processes of one site that limit consecutive wrong attempts and nothing else.
 func inRows(t *testing.T, n int, change func(*core.Config)) (apps []*app, asked *int) {
 	t.Helper()
 	asked = new(int)
@@ -38,7 +38,7 @@ func inRows(t *testing.T, n int, change func(*core.Config)) (apps []*app, asked 
 	return apps, asked
 }
 
-// forgiving is an action that takes back what stood against a name, as a part does whose letter was answered.
+// forgiving returns an action that resets the counts of a name, as a plugin does after an emailed link was opened.
 func forgiving(name string) core.Action {
 	return core.Action{Method: "POST", Name: "toy", Verb: "forgive",
 		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
@@ -47,7 +47,7 @@ func forgiving(name string) core.Action {
 		}}
 }
 
-// wrongly guesses until nobody looks at it any more, and returns how many were looked at.
+// wrongly guesses until attempts are refused, and returns the number of attempts that were checked.
 func wrongly(t *testing.T, b *browser, name string) (looked int) {
 	t.Helper()
 	for range 200 {
@@ -67,8 +67,8 @@ func place(t *testing.T, a *app, peer string) *browser {
 	return b
 }
 
-// TestInARow: after 50 wrong attempts in a row from one place, and 100 from all, a provider that asks for it looks at
-// no more of them, for a name that is somebody's as for one that is nobody's.
+// TestInARow checks that a provider with AttemptInARow refuses further attempts after 50 consecutive wrong ones by one
+// client, and 100 by all clients, for existing and unknown names alike.
 func TestInARow(t *testing.T) {
 	t.Parallel()
 	for name, n := range map[string]int{"in one process": 1, "in two": 2} {
@@ -111,7 +111,8 @@ func TestInARow(t *testing.T) {
 	}
 }
 
-// TestInARowEnds: what is right ends a row, and what the part forgives at one process is forgiven at the other.
+// TestInARowEnds checks that a correct attempt resets the counts, and that a reset in one process takes effect in the
+// other.
 func TestInARowEnds(t *testing.T) {
 	t.Parallel()
 	for name, n := range map[string]int{"in one process": 1, "in two": 2} {
@@ -143,8 +144,8 @@ func TestInARowEnds(t *testing.T) {
 	}
 }
 
-// TestInARowLocksNobodyOut: the owner goes on where they signed in before, which gives strangers nothing back; nor can
-// a stranger at one place use up what a name may do.
+// TestInARowLocksNobodyOut checks that the owner can still sign in in a known browser, which resets nothing for
+// attackers, and that an attacker in one network cannot use up the limit of a name.
 func TestInARowLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	apps, _ := inRows(t, 2, nil)
@@ -186,7 +187,7 @@ func TestInARowLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// TestInARowIsAskedFor: a provider that does not ask for it is as it was.
+// TestInARowIsAskedFor checks that a provider without AttemptInARow is not affected.
 func TestInARowIsAskedFor(t *testing.T) {
 	t.Parallel()
 	apps, asked := inRows(t, 1, func(c *core.Config) { c.Providers[0].(*core.CredentialsProvider).InARow = false })

@@ -58,7 +58,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// tokenRows is a store of sign-in tokens, which has no users.
+// tokenRows is a store of sign-in tokens without users.
 type tokenRows struct {
 	*sessionRows
 	tokens map[string]store.VerificationToken
@@ -90,7 +90,7 @@ func (s *tokenRows) CreateUser(_ context.Context, u *core.User) (*core.User, err
 	return u.AsStored(), nil
 }
 
-// TestConfirmLink: opening a link, as scanners of mail do, uses nothing up; the button of its page does.
+// TestConfirmLink checks that opening a link, as mail scanners do, does not use it up. The button on its page does.
 func TestConfirmLink(t *testing.T) {
 	t.Parallel()
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
@@ -122,7 +122,8 @@ func TestConfirmLink(t *testing.T) {
 	}
 }
 
-// TestPeer is what a limit counts by: a client cannot choose it by a header, or by walking through its own network.
+// TestPeer checks the network that limits count. A client cannot choose it with a header or by changing its address
+// within its own network.
 func TestPeer(t *testing.T) {
 	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:aaaa::/48")}
@@ -179,8 +180,9 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// TestNamesBesideTheName: a form that declares no fields may be read by "username", whatever stands in "email". Guesses
-// at one name are counted whichever other names a guesser makes up beside it, and right ones are given back.
+// TestNamesBesideTheName checks a form that declares no fields. Authorize may read "username", whatever is in "email".
+// Guesses for one name are counted whatever the attacker puts into the other fields, and correct attempts are removed
+// from the counts.
 func TestNamesBesideTheName(t *testing.T) {
 	t.Parallel()
 	for _, field := range []string{"email", "username", "name"} {
@@ -197,7 +199,7 @@ func TestNamesBesideTheName(t *testing.T) {
 				},
 			}}})
 			b, form := visit(t, a), url.Values{}
-			b.peer = "10.0.0.1:1" // nobody is told apart
+			b.peer = "10.0.0.1:1" // all clients are unidentified
 			guessed := func(password string, i int) int {
 				for _, name := range []string{"email", "username", "name"} {
 					form.Set(name, fmt.Sprintf("%s %d", name, i))
@@ -221,8 +223,8 @@ func TestNamesBesideTheName(t *testing.T) {
 	}
 }
 
-// TestSpellingsOfAName: what a table takes for the same name is counted as one: some collations know neither accents
-// nor invisible characters, and there is no end of spellings with them.
+// TestSpellingsOfAName checks that spellings that a table considers equal share a count. Some collations ignore accents
+// and invisible characters, so that the number of spellings is unlimited.
 func TestSpellingsOfAName(t *testing.T) {
 	t.Parallel()
 	for name, spell := range map[string]func(i int) string{

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// inKnownBrowser is an attempt in a known browser, from an IPv4 address or, if it is empty, from an unidentified
+// inKnownBrowser returns an attempt in a known browser, from an IPv4 address or, if peer is empty, from an unidentified
 // client.
 func inKnownBrowser(attempt core.Attempt, name, peer, browser string) core.LimitParams {
 	p := from(attempt, name, peer)
@@ -17,8 +17,8 @@ func inKnownBrowser(attempt core.Attempt, name, peer, browser string) core.Limit
 	return p
 }
 
-// TestKnownBrowsersShare: users who make many browsers known get no more attempts, and take none of what unknown
-// browsers have.
+// TestKnownBrowsersShare checks that users who make many browsers known get no more attempts, and do not use up the
+// limits of unknown browsers.
 func TestKnownBrowsersShare(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -60,7 +60,7 @@ func TestKnownBrowsersShare(t *testing.T) {
 	}
 }
 
-// TestForgivenInKnownBrowsers: a user who has proved that a name is theirs can try again in all their known browsers.
+// TestForgivenInKnownBrowsers checks that a user who has verified a name can try again in all their known browsers.
 func TestForgivenInKnownBrowsers(t *testing.T) {
 	t.Parallel()
 	apps, _ := inRows(t, 1, nil)
@@ -84,8 +84,8 @@ func TestForgivenInKnownBrowsers(t *testing.T) {
 	}
 }
 
-// TestOneNetworkFillsNoPool: an attacker with a /48 makes one wrong attempt at as many names as the network can in a
-// day. A name that nobody has attacked can still be tried as often as ever.
+// TestOneNetworkFillsNoPool simulates an attacker with a /48 who makes one wrong attempt for as many names as the
+// network can in a day. The limit of a name that was not attacked is unchanged.
 func TestOneNetworkFillsNoPool(t *testing.T) {
 	t.Parallel()
 	l := core.NewLimiter(newClock().Now)
@@ -104,7 +104,7 @@ func TestOneNetworkFillsNoPool(t *testing.T) {
 	}
 }
 
-// TestRowSurvivesAFlood: a name's wrong attempt is not forgotten in a flood of names with more of them.
+// TestRowSurvivesAFlood checks that the wrong attempt of a name is not evicted by a flood of names with more attempts.
 func TestRowSurvivesAFlood(t *testing.T) {
 	t.Parallel()
 	l := core.NewLimiter(newClock().Now)

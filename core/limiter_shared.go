@@ -121,7 +121,7 @@ func (s *sharedLimiter) restore(ctx context.Context, a Attempt, b *counted, much
 		r, err = s.again(ctx, r.Key)
 	}
 	if err != nil {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "auth: an attempt that was right could not be taken out of the count",
+		s.log.LogAttrs(ctx, slog.LevelWarn, "auth: could not remove a correct attempt from the count",
 			slog.String("attempt", string(a)), slog.Any("error", err))
 	}
 }

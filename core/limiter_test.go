@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// attempts makes n attempts and returns how many went on, and the last wait.
+// attempts makes n attempts and returns the number that was allowed, and the last wait.
 func attempts(l *core.Limiter, n int, p core.LimitParams) (allowed int, wait time.Duration) {
 	for range n {
 		var err error
@@ -37,8 +37,8 @@ func from(attempt core.Attempt, identifier, peer string) core.LimitParams {
 	return p
 }
 
-// TestLimiterAllowances is how often what may be attempted: guesses on one name from one place and from many, one guess
-// on many names, letters to one address.
+// TestLimiterAllowances checks the number of allowed attempts: guesses for one name by one client and by many, one
+// guess for many names, and emails to one address.
 func TestLimiterAllowances(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -90,8 +90,8 @@ func many(format string) func(int) string {
 	return func(i int) string { return fmt.Sprintf(format, i) }
 }
 
-// TestLinksAreNotCountedAgainstTheirAddress: a stranger who cannot guess a token locks no owner out of theirs by
-// trying.
+// TestLinksAreNotCountedAgainstTheirAddress checks that an attacker who cannot guess a token cannot lock out the owner
+// of the address by trying.
 func TestLinksAreNotCountedAgainstTheirAddress(t *testing.T) {
 	t.Parallel()
 	l := core.NewLimiter(newClock().Now)
@@ -104,8 +104,8 @@ func TestLinksAreNotCountedAgainstTheirAddress(t *testing.T) {
 	}
 }
 
-// TestLimiterGivesBack waits: the time told is the time it takes, refused attempts cost nothing, and a bucket is never
-// more than full.
+// TestLimiterGivesBack checks that the returned wait is exact, that refused attempts are not counted, and that a bucket
+// never exceeds its size.
 func TestLimiterGivesBack(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
@@ -132,8 +132,8 @@ func TestLimiterGivesBack(t *testing.T) {
 	}
 }
 
-// TestLimiterLocksNobodyOut has a stranger attempt all they can from one place for a week. The owner of the address is
-// let on.
+// TestLimiterLocksNobodyOut makes as many attempts as possible in one network for a week. The owner of the address is
+// still allowed.
 func TestLimiterLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	for attempt, days := range map[core.Attempt]int{
@@ -153,8 +153,8 @@ func TestLimiterLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// TestLimiterForgives: what was right does not add up, for oneself and for those behind the same address; nor does it
-// wash away what was wrong.
+// TestLimiterForgives checks that correct attempts do not add up, neither for one client nor for several behind one
+// address, and do not remove wrong attempts.
 func TestLimiterForgives(t *testing.T) {
 	t.Parallel()
 	l := core.NewLimiter(newClock().Now)
@@ -190,9 +190,9 @@ func TestLimiterForgives(t *testing.T) {
 	}
 }
 
-// TestLimiterIsBounded floods it with names from many networks: memory stays small, and one that is guessed at all the
-// while stays counted.
-func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads what the process has allocated
+// TestLimiterIsBounded floods a Limiter with names from many networks. Its memory stays small, and a name that is
+// guessed continuously stays counted.
+func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads the memory statistics of the process
 	l := core.NewLimiter(newClock().Now)
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -219,9 +219,9 @@ func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads what the pro
 	runtime.KeepAlive(l)
 }
 
-// TestLimiterRemembersInFloods: a bucket that makes attempts wait, or one of in-a-row, survives any flood, and memory
-// is bounded.
-func TestLimiterRemembersInFloods(t *testing.T) { // not parallel: it reads what the process has allocated
+// TestLimiterRemembersInFloods checks that no flood evicts a bucket that makes attempts wait, or an in-a-row bucket,
+// and that memory is bounded.
+func TestLimiterRemembersInFloods(t *testing.T) { // not parallel: it reads the memory statistics of the process
 	flood := func(attempt core.Attempt, each int) func(l *core.Limiter) {
 		return func(l *core.Limiter) {
 			for i := range 100_000 {
@@ -270,8 +270,8 @@ func TestLimiterRemembersInFloods(t *testing.T) { // not parallel: it reads what
 	}
 }
 
-// TestOwnerAndTheMany: an attacker with every kind of address makes as many attempts as possible for hours. A
-// client elsewhere can still make one attempt, and the owner in a known browser is not affected.
+// TestOwnerAndTheMany makes as many attempts as possible for hours, with every kind of address. A client elsewhere can
+// still make one attempt, and the owner in a known browser is not affected.
 func TestOwnerAndTheMany(t *testing.T) {
 	t.Parallel()
 	v6 := func(format string, of int) func(i int, p *core.LimitParams) {
@@ -325,7 +325,7 @@ func TestOwnerAndTheMany(t *testing.T) {
 	}
 }
 
-// coded is an application whose links hold codes of six digits.
+// coded returns an application with links that contain a six-digit code.
 func coded(t *testing.T, change func(*core.Config)) (a *app, rows *tokenRows, code *string) {
 	t.Helper()
 	rows = &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
@@ -341,7 +341,7 @@ func coded(t *testing.T, change func(*core.Config)) (a *app, rows *tokenRows, co
 	return newApp(t, config), rows, code
 }
 
-// TestCodesCannotBeGuessed tries codes for an address, with the default configuration.
+// TestCodesCannotBeGuessed guesses codes for an address, with the default configuration.
 func TestCodesCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	a, store, code := coded(t, nil)
@@ -368,7 +368,7 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 	}
 }
 
-// TestRedemptionIsLimited is what a Limit callback is asked about a mailed token, and what it is told afterwards.
+// TestRedemptionIsLimited checks the calls of the Limit and Forgive callbacks for a mailed token.
 func TestRedemptionIsLimited(t *testing.T) {
 	t.Parallel()
 	var asked, forgiven []core.LimitParams
@@ -409,7 +409,7 @@ func TestRedemptionIsLimited(t *testing.T) {
 	}
 }
 
-// TestNothingIsUnlimitedByDefault sends letters and tries passwords without any Limit configured.
+// TestNothingIsUnlimitedByDefault requests emails and guesses passwords without a configured limit.
 func TestNothingIsUnlimitedByDefault(t *testing.T) {
 	t.Parallel()
 	config := func(sent *int) core.Config {
@@ -449,7 +449,7 @@ func TestNothingIsUnlimitedByDefault(t *testing.T) {
 	})
 }
 
-// TestShortCodesNeedALimit: a generator of codes is a fault where guessing is unlimited.
+// TestShortCodesNeedALimit checks that a generator of short codes is a configuration error if attempts are unlimited.
 func TestShortCodesNeedALimit(t *testing.T) {
 	t.Parallel()
 	limit := func(context.Context, core.LimitParams) (time.Duration, error) { return 0, nil }
@@ -480,7 +480,7 @@ func TestShortCodesNeedALimit(t *testing.T) {
 	}
 }
 
-// TestNamesOfForms is whom a password form is counted by.
+// TestNamesOfForms checks which field of a password form is counted.
 func TestNamesOfForms(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -517,8 +517,8 @@ func TestNamesOfForms(t *testing.T) {
 	}
 }
 
-// TestVisitorsBehindProxies is when a peer is taken for the visitor: behind a proxy that is not configured all of them
-// look the same, and what one of them does must not lock out the others.
+// TestVisitorsBehindProxies checks when a peer counts as a client. Behind a proxy that is not configured all clients
+// look the same, and the attempts of one must not lock out the others.
 func TestVisitorsBehindProxies(t *testing.T) {
 	t.Parallel()
 	named := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}

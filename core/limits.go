@@ -116,7 +116,7 @@ func ratesOf(changed map[Attempt]Rates, a Attempt) Rates {
 type tooMany struct{ wait time.Duration }
 
 func (e *tooMany) Error() string {
-	return fmt.Sprintf("core: the Limit callback asks for %v of patience", e.wait)
+	return fmt.Sprintf("core: too many attempts: retry after %v", e.wait)
 }
 
 // seconds returns the wait in whole seconds, rounded up, for the header Retry-After.
@@ -202,7 +202,7 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	}
 }
 
-// clear resets the counts of a name for all clients, because this client has proved that it owns the name.
+// clear resets the counts of a name for all clients. It is called when this client has verified that it owns the name.
 func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
 	l.right(ctx, c, p)
 	if l.own == nil {
@@ -274,7 +274,7 @@ func checkLimits(c *Config, kept stores, faults *ConfigError) {
 			{"Identifier", rates.Identifier}, {"Visitor", rates.Visitor}, {"Network", rates.Network}, {"Browser", rates.Browser},
 		} {
 			if (rate.Burst <= 0 || rate.Every <= 0) && rate.Rate != (Rate{}) {
-				faults.add(ErrInvalidConfig, "Limits.Rates[%q].%s is %d, every %v: both more than zero",
+				faults.add(ErrInvalidConfig, "Limits.Rates[%q].%s is %d, every %v: both must be more than zero",
 					a, rate.name, rate.Burst, rate.Every)
 			}
 		}

@@ -20,14 +20,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// shelf is a store of records, and nothing else, in memory.
+// shelf is an in-memory store of records only.
 type shelf struct {
 	core.Store
 	mu            sync.Mutex
 	records       map[string]store.Record
 	reads, writes int
 	fail          error
-	before        func() // a write, outside of the lock
+	before        func() // runs before a write, outside of the lock
 }
 
 func (s *shelf) writing() {
@@ -101,7 +101,7 @@ func (s *shelf) counts() (reads, writes int) {
 	return s.reads, s.writes
 }
 
-// shared are processes of one site, which count together.
+// shared returns processes of one site that count together.
 func shared(t *testing.T, n int, change func(*core.Config)) (apps []*app, s *shelf) {
 	s = newShelf()
 	for range n {
@@ -117,14 +117,14 @@ func shared(t *testing.T, n int, change func(*core.Config)) (apps []*app, s *she
 	return apps, s
 }
 
-// guess posts a wrong password, and reports whether it was looked at.
+// guess posts a wrong password, and reports whether it was checked.
 func guess(b *browser, name string) bool {
 	r := b.submit("/auth/callback/credentials", url.Values{"email": {name}, "password": {"wrong"}})
 	return errors.Is(r.Err, core.ErrCredentialsSignin)
 }
 
-// TestSharedLimitsOfFourProcesses: what four processes let go on together is what one would, within a tenth, though
-// guesses come at all of them at once; never more.
+// TestSharedLimitsOfFourProcesses checks that four processes together allow as many attempts as one, at least 90
+// percent and never more, although they receive guesses concurrently.
 func TestSharedLimitsOfFourProcesses(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -175,8 +175,8 @@ func TestSharedLimitsOfFourProcesses(t *testing.T) {
 	}
 }
 
-// TestSharedLimitsGiveBack: the next guess is looked at when it is said, at whatever process; right sign-ins do not add
-// up; and what one bucket refuses does not count in another.
+// TestSharedLimitsGiveBack checks that the next guess is checked after the returned wait, in any process; that correct
+// sign-ins do not add up; and that an attempt that one bucket refuses is not counted in another.
 func TestSharedLimitsGiveBack(t *testing.T) {
 	t.Parallel()
 	apps, _ := shared(t, 2, nil)
@@ -213,8 +213,8 @@ func TestSharedLimitsGiveBack(t *testing.T) {
 	}
 }
 
-// TestSharedLimitsOvertaken: of two processes that let the last guess on at once one is overtaken. It refuses, and what
-// it had counted against the name by then is taken back.
+// TestSharedLimitsOvertaken checks two processes that allow the last guess at the same time. One of them gets a write
+// conflict and refuses, and its earlier counts for the name are removed.
 func TestSharedLimitsOvertaken(t *testing.T) {
 	t.Parallel()
 	apps, s := shared(t, 3, nil)
@@ -240,8 +240,8 @@ func TestSharedLimitsOvertaken(t *testing.T) {
 	}
 }
 
-// TestSharedLimitsOfClocks: processes whose clocks differ, and one whose clock is set back, lock nobody out for longer
-// than an empty bucket takes.
+// TestSharedLimitsOfClocks checks that processes with different clocks, and one with a clock that is set back, never
+// make a client wait longer than an empty bucket does.
 func TestSharedLimitsOfClocks(t *testing.T) {
 	t.Parallel()
 	apps, _ := shared(t, 2, nil)
@@ -261,7 +261,7 @@ func TestSharedLimitsOfClocks(t *testing.T) {
 	}
 }
 
-// TestSharedLimitsFailClosed: where the store does not count, no attempt goes on.
+// TestSharedLimitsFailClosed checks that no attempt is allowed if the store fails.
 func TestSharedLimitsFailClosed(t *testing.T) {
 	t.Parallel()
 	apps, s := shared(t, 1, nil)
@@ -275,9 +275,9 @@ func TestSharedLimitsFailClosed(t *testing.T) {
 	signIn(t, b)
 }
 
-// TestThrottledAreForgottenLast: a hundred thousand networks, for whom buckets are forgotten again and again, make no
-// room for one more guess at a name, and fill no memory.
-func TestThrottledAreForgottenLast(t *testing.T) { // not parallel: it reads what the process has allocated
+// TestThrottledAreForgottenLast checks that a hundred thousand networks, which cause buckets to be evicted repeatedly,
+// do not allow one more guess for a name, and that memory is bounded.
+func TestThrottledAreForgottenLast(t *testing.T) { // not parallel: it reads the memory statistics of the process
 	l := core.NewLimiter(newClock().Now)
 	ada := from(core.AttemptCredentials, "ada", "")
 	if n, _ := attempts(l, 60, ada); n != 50 {
@@ -310,7 +310,7 @@ func TestThrottledAreForgottenLast(t *testing.T) { // not parallel: it reads wha
 	runtime.KeepAlive(l)
 }
 
-// remembering is an application that remembers browsers.
+// remembering returns an application with known browsers.
 func remembering(t *testing.T) *app {
 	return newApp(t, core.Config{
 		Providers: []core.Provider{anybody()}, Limits: core.Limits{KnownBrowsers: core.On},
@@ -318,7 +318,7 @@ func remembering(t *testing.T) *app {
 	})
 }
 
-// anybody signs in everybody whose password is "engine".
+// anybody returns a provider that accepts the password "engine" for every name.
 func anybody() *core.CredentialsProvider {
 	return &core.CredentialsProvider{
 		Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
@@ -337,8 +337,8 @@ func enter(b *browser, name string) bool {
 	return r.Err == nil && r.Status == 302
 }
 
-// TestKnownBrowserIsNotLockedOut: strangers at many places use up what a name may do. Its owner signs in where they did
-// before, and nobody else does.
+// TestKnownBrowserIsNotLockedOut checks that the owner of a name can sign in in a known browser after attackers in many
+// networks used up its limit, and that no other client can.
 func TestKnownBrowserIsNotLockedOut(t *testing.T) {
 	t.Parallel()
 	a := remembering(t)
@@ -381,7 +381,7 @@ func TestKnownBrowserIsNotLockedOut(t *testing.T) {
 	}
 }
 
-// askedWith is LimitParams.Browser of an attempt with the cookies of b.
+// askedWith returns LimitParams.Browser of an attempt with the cookies of b.
 func askedWith(t *testing.T, b *browser, name string) (id string) {
 	t.Helper()
 	a := newApp(t, core.Config{
@@ -397,7 +397,7 @@ func askedWith(t *testing.T, b *browser, name string) (id string) {
 	return id
 }
 
-// TestKnownBrowserCookie: whom it remembers, and what else it is good for: nothing.
+// TestKnownBrowserCookie checks which users the cookie remembers, and that it has no other use.
 func TestKnownBrowserCookie(t *testing.T) {
 	t.Parallel()
 	a := remembering(t)
@@ -450,7 +450,7 @@ func TestKnownBrowserCookie(t *testing.T) {
 	}
 }
 
-// TestKnownBrowsersAreAskedFor: without a wish for them no cookie is set, as Auth.js sets none.
+// TestKnownBrowsersAreAskedFor checks that no cookie is set unless known browsers are requested, as in Auth.js.
 func TestKnownBrowsersAreAskedFor(t *testing.T) {
 	t.Parallel()
 	asks := partFunc(func(h *core.Host) error { h.KnownBrowsers(); return nil })
@@ -483,7 +483,8 @@ func TestKnownBrowsersAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestLimitWithoutPeer: a proxy that is not named is told of once, and what it forwards counts for nothing.
+// TestLimitWithoutPeer checks that a proxy that is not configured is logged once, and that its forwarded addresses are
+// ignored.
 func TestLimitWithoutPeer(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -514,7 +515,8 @@ func TestLimitWithoutPeer(t *testing.T) {
 	}
 }
 
-// TestNoTrustedProxies: New warns once of a site on https whose limits cannot tell clients behind a proxy apart.
+// TestNoTrustedProxies checks that New logs one warning for an https site that cannot distinguish clients behind a
+// proxy.
 func TestNoTrustedProxies(t *testing.T) {
 	t.Parallel()
 	none := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
@@ -538,8 +540,8 @@ func TestNoTrustedProxies(t *testing.T) {
 	}
 }
 
-// TestLinkRequestedAgain: a sign-in link that is requested again within minutes sends no second email where known
-// browsers are on, and the link of the first works. An attacker who uses up the limit of the address does not keep its
+// TestLinkRequestedAgain checks that a link that is requested again within minutes causes no second email if known
+// browsers are on, and that the first link works. An attacker who uses up the limit of the address cannot keep its
 // owner from that link.
 func TestLinkRequestedAgain(t *testing.T) {
 	t.Parallel()
@@ -592,8 +594,8 @@ func TestLinkRequestedAgain(t *testing.T) {
 	}
 }
 
-// TestKnownForOneSpelling: a browser is known for other spellings of the same name, and not for the name of another
-// user that differs in an accent or an invisible character.
+// TestKnownForOneSpelling checks that a browser is known for other spellings of the same name, and not for the name of
+// another user that differs in an accent or an invisible character.
 func TestKnownForOneSpelling(t *testing.T) {
 	t.Parallel()
 	a := remembering(t)
@@ -621,8 +623,8 @@ func TestKnownForOneSpelling(t *testing.T) {
 	}
 }
 
-// TestLinkRequestedThroughAnotherHost: a link that an attacker requests through another host points to that host. It
-// does not suppress the link that the owner requests.
+// TestLinkRequestedThroughAnotherHost checks that a link that an attacker requests through another host points to that
+// host, and does not suppress the link that the owner requests.
 func TestLinkRequestedThroughAnotherHost(t *testing.T) {
 	t.Parallel()
 	for name, trust := range map[string]func(*core.Config){
@@ -655,8 +657,8 @@ func TestLinkRequestedThroughAnotherHost(t *testing.T) {
 	}
 }
 
-// TestKnownByAnyMethod: each sign-in method makes the browser known for the user's address. A sign-in that a gate has
-// stopped does so only when it is complete.
+// TestKnownByAnyMethod checks that each sign-in method makes the browser known for the user's address. A pending
+// sign-in does so only when it is complete.
 func TestKnownByAnyMethod(t *testing.T) {
 	t.Parallel()
 	ada := &core.User{ID: "7", Email: "ada@example.com", EmailVerified: start}
@@ -720,7 +722,7 @@ func TestKnownByAnyMethod(t *testing.T) {
 	}
 }
 
-// TestRates: figures that are changed, for an attempt of core and for one of a part, and beside a Limit callback.
+// TestRates checks configured rates, for an attempt of core and one of a plugin, and together with a Limit callback.
 func TestRates(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -767,7 +769,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestLimitsFaults: what New says of limits that cannot be.
+// TestLimitsFaults checks the configuration errors of limits.
 func TestLimitsFaults(t *testing.T) {
 	t.Parallel()
 	rates := func(r core.Rates) core.Limits {
@@ -805,7 +807,8 @@ func TestLimitsFaults(t *testing.T) {
 	}
 }
 
-// TestPartAudits: a part's decision is told with what the request says, and its identifier is hidden.
+// TestPartAudits checks that the audit event of a plugin contains the properties of the request, and only a hash of the
+// identifier.
 func TestPartAudits(t *testing.T) {
 	t.Parallel()
 	var trail trail
@@ -825,7 +828,7 @@ func TestPartAudits(t *testing.T) {
 	}
 }
 
-// BenchmarkLimits is what an attempt that goes on and is forgiven costs, alone and shared by four processes.
+// BenchmarkLimits measures an attempt that is allowed and forgiven, with one process and with counts in the store.
 func BenchmarkLimits(b *testing.B) {
 	ada := from(core.AttemptCredentials, "ada", "192.0.2.1")
 	b.Run("memory", func(b *testing.B) {
@@ -847,8 +850,8 @@ func BenchmarkLimits(b *testing.B) {
 	})
 }
 
-// TestPasswordsArriveUnchanged: what was typed reaches Authorize byte by byte, long, with blanks, in any script
-// and case.
+// TestPasswordsArriveUnchanged checks that Authorize receives the typed password unchanged: long ones, with blanks, in
+// any script and case.
 func TestPasswordsArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []string{

@@ -11,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// FuzzLanguages asks for a page in whatever language: it is answered in one of ours, and a browser keeps nothing else.
+// FuzzLanguages requests a page in an arbitrary language. The response is in a configured language, and the cookie
+// contains no other text.
 func FuzzLanguages(f *testing.F) {
 	for _, row := range [][3]string{
 		{"", "", ""},

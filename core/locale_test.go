@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// languages are English, German and Arabic with a few words each; Arabic is the first.
+// languages returns English, German and Arabic with a few texts each. Arabic is the first.
 func languages() []ui.Locale {
 	return []ui.Locale{
 		{Tag: "ar", Dir: "rtl", Texts: map[string]string{"signin.heading": "دخول"}},
@@ -82,7 +82,7 @@ func TestLocaleIsChosen(t *testing.T) {
 	}
 }
 
-// What a stranger can put into header and parameter costs nothing and changes nothing.
+// TestLocaleOfStrangers checks that invalid or long headers, cookies and parameters have no effect and cause no error.
 func TestLocaleOfStrangers(t *testing.T) {
 	t.Parallel()
 	a := spokenApp(t, core.Config{})
@@ -114,7 +114,7 @@ func TestLocaleOfStrangers(t *testing.T) {
 	}
 }
 
-// TestLongLocaleParameter: a list of languages that is longer than any browser sends is looked at by nobody.
+// TestLongLocaleParameter checks that a list of languages that is longer than any browser sends is ignored.
 func TestLongLocaleParameter(t *testing.T) {
 	t.Parallel()
 	said := func(times int) string {
@@ -196,7 +196,7 @@ func TestLocaleFaults(t *testing.T) {
 	}
 }
 
-// A callback that panics changes no language and ends no request.
+// TestLocaleCallbackPanics checks that a panic in the Locale callback is ignored.
 func TestLocaleCallbackPanics(t *testing.T) {
 	t.Parallel()
 	a := spokenApp(t, core.Config{Callbacks: core.Callbacks{
@@ -256,7 +256,8 @@ func TestLocaleOfProblems(t *testing.T) {
 	}
 }
 
-// TestPluginTextWithAKeyOfCore: the plugin's sentence is shown, in English, and not a German sentence of core.
+// TestPluginTextWithAKeyOfCore checks that the plugin's text is shown, in English, and not the German text of core with
+// the same key.
 func TestPluginTextWithAKeyOfCore(t *testing.T) {
 	t.Parallel()
 	taken := ui.Text{Key: "status.409", English: "This badge is taken."}

@@ -56,7 +56,7 @@ func TestUserByMailbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if c.fold != nil { // which the canonical lookup must not see
+			if c.fold != nil { // the canonical lookup must not use it
 				fold := c.fold
 				c.fold = func(s string) string {
 					if s == "áda@x.example" {
@@ -140,8 +140,8 @@ func TestSameMailbox(t *testing.T) {
 	}
 }
 
-// TestCapitalsInStoredAddresses signs in where a row has an address in capitals, by every method that finds users by
-// their address: each mailbox belongs to one user.
+// TestCapitalsInStoredAddresses signs in as users with upper-case letters in their stored address, by every method that
+// finds users by address. Each mailbox belongs to one user.
 func TestCapitalsInStoredAddresses(t *testing.T) {
 	t.Parallel()
 	const stored = "First.Last@Company.example"
@@ -182,8 +182,8 @@ func TestCapitalsInStoredAddresses(t *testing.T) {
 	}
 }
 
-// TestVerifiedSpellingGetsTheLink: somebody has created a user with the canonical spelling of a verified address. The
-// owner of the address, who types it as it is stored, gets a link to their own user.
+// TestVerifiedSpellingGetsTheLink checks the case that an attacker has created a user with the canonical spelling of a
+// verified address. The owner of the address, who types the stored spelling, gets a link to their own user.
 func TestVerifiedSpellingGetsTheLink(t *testing.T) {
 	t.Parallel()
 	const stored = "First.Last@Company.example"
@@ -196,8 +196,8 @@ func TestVerifiedSpellingGetsTheLink(t *testing.T) {
 	}
 }
 
-// TestVouchedInCapitals: a provider's word about an address counts for the same address in capitals. The first link
-// proves it for the user, who keeps their accounts.
+// TestVouchedInCapitals checks that a provider's verification of an address applies to the same address in upper case.
+// The first link verifies it for the user, who keeps their accounts.
 func TestVouchedInCapitals(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyJWT)

@@ -20,14 +20,14 @@ type BackgroundEmail struct {
 	Write func(ctx context.Context) (Letter, error)
 	// Undo, if not nil, is called once after the last attempt has failed. It deletes the records that Write created.
 	Undo func(ctx context.Context)
-	// Mailer delivers the email. It is required.
+	// Mailer sends the email. It is required.
 	Mailer Mailer
 	// UserID is the user that the email is about. Subject is the identifier that a client typed, if it may belong to no
 	// user. Both are in log lines and audit events; Subject only as a keyed hash.
 	UserID, Subject string
 }
 
-// MailConfig has the options of emails that are sent in the background.
+// MailConfig configures emails that are sent in the background.
 type MailConfig struct {
 	// Retries are the waits between the attempts to send an email. Nil means 10 seconds and one minute, so three attempts.
 	// An empty slice means one attempt. [Auth.FlushMail] makes the remaining attempts without waiting.
@@ -55,9 +55,9 @@ const (
 	mailPerBrowser   = 4
 )
 
-// mailQueue sends the emails of an Auth in the background. It has three lanes, so that one kind of traffic cannot delay
-// or displace the others: security notices, emails requested in known browsers, and all others. Its goroutines end when
-// no email waits.
+// mailQueue sends the emails of an Auth in the background. It has three lanes, each with its own senders, so that one
+// kind of traffic cannot delay or displace the others: security notices, emails that known browsers request, and all
+// other emails. Its goroutines end when no email is waiting.
 type mailQueue struct {
 	log     *reporter
 	audit   *auditor
@@ -77,7 +77,7 @@ type mailQueue struct {
 type mailLane struct {
 	senders, capacity int
 	ready             []*mailJob
-	working, held     int // held counts emails that wait, are being sent, or wait for a retry
+	working, held     int // held is the number of emails that wait, are being sent, or wait for a retry
 	clients           map[string]int
 }
 
@@ -92,7 +92,7 @@ type mailJob struct {
 	written  bool
 }
 
-// mailQuota limits how many emails with one key wait in a lane.
+// mailQuota is the maximum number of emails with one key in a lane.
 type mailQuota struct {
 	key  string
 	most int
@@ -142,7 +142,7 @@ func (q *mailQueue) add(ctx context.Context, at *arrival, lane *mailLane, e Back
 	return true
 }
 
-// ready makes a job available to the senders of its lane. q.mu is locked.
+// ready makes a job available to the senders of its lane. The caller holds q.mu.
 func (q *mailQueue) ready(j *mailJob) {
 	j.lane.ready = append(j.lane.ready, j)
 	if j.lane.working < j.lane.senders {
@@ -186,7 +186,7 @@ func (q *mailQueue) attempt(j *mailJob) {
 	q.finish(j)
 }
 
-// retry makes a job available again after a wait, which a flush ends.
+// retry makes a job available again after a wait. A flush ends the wait.
 func (q *mailQueue) retry(j *mailJob, wait time.Duration) {
 	q.mu.Lock()
 	hurry := q.hurry
@@ -202,7 +202,7 @@ func (q *mailQueue) retry(j *mailJob, wait time.Duration) {
 	q.ready(j)
 }
 
-// send makes one attempt. A panic is an error.
+// send makes one attempt. It returns a panic as an error.
 func (q *mailQueue) send(j *mailJob) error {
 	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
 	defer cancel()
@@ -227,7 +227,7 @@ func (q *mailQueue) send(j *mailJob) error {
 	return hideRecipient(err, j.Letter)
 }
 
-// hideRecipient returns err with a text without the recipient's address, which mail servers repeat.
+// hideRecipient returns err with a text that omits the recipient's address, which the errors of mail servers contain.
 func hideRecipient(err error, l Letter) error {
 	if err == nil {
 		return nil
@@ -235,7 +235,7 @@ func hideRecipient(err error, l Letter) error {
 	return &hiding{err, []string{l.To, l.Recipient()}}
 }
 
-// giveUp reports an email that was not sent, and removes what was stored for it.
+// giveUp logs and audits an email that was not sent, and calls Undo.
 func (q *mailQueue) giveUp(j *mailJob, err error) {
 	q.log.logger.LogAttrs(j.ctx, slog.LevelError, "auth: an email was not sent", q.attrs(j, err)...)
 	event := AuditEvent{

@@ -99,14 +99,14 @@ func (p *mailing) Attach(h *core.Host) error {
 	return nil
 }
 
-// ask has a browser request an email, and returns the status.
+// ask requests an email and returns the status.
 func (b *browser) ask(verb, to string) int {
 	b.t.Helper()
 	b.hasPage = true
 	return b.submit("/auth/toy/"+verb, url.Values{"to": {to}}).Status
 }
 
-// TestMailIsTriedAgain: a mail server that is down for a moment loses no email.
+// TestMailIsTriedAgain checks that no email is lost if a mail server is unavailable for a moment.
 func TestMailIsTriedAgain(t *testing.T) {
 	for name, row := range map[string]struct {
 		failures int
@@ -210,8 +210,8 @@ func TestFlushMail(t *testing.T) {
 	})
 }
 
-// TestMailQueueFlood fills the queue in every way to be many or unidentified while the mail server accepts nothing.
-// The owner in a known browser still gets a link, security notices are still sent, and memory is bounded.
+// TestMailQueueFlood fills the queue with many or unidentified clients while the mail server accepts nothing. The owner
+// in a known browser still gets a link, security notices are still sent, and memory is bounded.
 func TestMailQueueFlood(t *testing.T) {
 	for name, row := range map[string]struct {
 		attacker func(i int, b *browser) // makes b the attacker's client of request i

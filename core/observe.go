@@ -30,7 +30,7 @@ type ObservedPeer string
 const (
 	ObservedStore    ObservedPeer = "store"
 	ObservedProvider ObservedPeer = "provider"
-	ObservedMail     ObservedPeer = "mail" // an attempt to deliver a [BackgroundEmail]; its Name is the LetterKind
+	ObservedMail     ObservedPeer = "mail" // an attempt to send a [BackgroundEmail]; Name is its LetterKind
 )
 
 // CallOutcome is the result of an [ObservedCall].

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestEveryStoreCallIsTold calls each method of each face of a store whose caller is gone.
+// TestEveryStoreCallIsTold calls each method of each store interface with a canceled context.
 func TestEveryStoreCallIsTold(t *testing.T) {
 	t.Parallel()
 	told := map[ObservedCall]CallOutcome{}
@@ -89,7 +89,7 @@ func TestCallOutcome(t *testing.T) {
 	}
 }
 
-// TestAPanickingCallHasFailed: its end is told, and the panic goes on.
+// TestAPanickingCallHasFailed checks that the end of a call that panics is reported, and that the panic is passed on.
 func TestAPanickingCallHasFailed(t *testing.T) {
 	t.Parallel()
 	var told CallOutcome
@@ -104,7 +104,7 @@ func TestAPanickingCallHasFailed(t *testing.T) {
 	}
 }
 
-// TestEveryProviderCallIsTold calls each method that asks a provider.
+// TestEveryProviderCallIsTold calls each method that sends a request to a provider.
 func TestEveryProviderCallIsTold(t *testing.T) {
 	t.Parallel()
 	told := map[string]CallOutcome{}
@@ -127,14 +127,14 @@ func TestEveryProviderCallIsTold(t *testing.T) {
 		for i := range v.NumMethod() {
 			call := v.Method(i)
 			if call.Type().NumIn() == 0 || call.Type().In(0) != reflect.TypeFor[context.Context]() {
-				continue // it asks nobody
+				continue // it sends no request
 			}
 			now = v.Type().String() + "." + v.Type().Method(i).Name
 			arguments := []reflect.Value{reflect.ValueOf(t.Context())}
 			for n := 1; n < call.Type().NumIn(); n++ {
 				arguments = append(arguments, reflect.Zero(call.Type().In(n)))
 			}
-			_ = guard(now, func() error { call.Call(arguments); return nil }) // the client has no configuration to go by
+			_ = guard(now, func() error { call.Call(arguments); return nil }) // the client has no configuration
 			if told[now] == "" {
 				t.Errorf("%s is not told", now)
 			}

@@ -15,7 +15,7 @@ import (
 
 type observedKey struct{}
 
-// observer notes calls.
+// observer records calls.
 type observer struct {
 	mu   sync.Mutex
 	told map[string]int
@@ -37,8 +37,8 @@ func (o *observer) observe(ctx context.Context, c core.ObservedCall) (context.Co
 	}
 }
 
-// TestObserve drives every flow: what is asked of the store and of providers is told, by names and IDs that are known
-// beforehand, and a provider is asked within the context that Observe returned.
+// TestObserve runs every flow. Each call to the store and to providers is reported with fixed names and configured IDs,
+// and calls to providers use the context that Observe returned.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -90,7 +90,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestObserveRefusedPassword: a form that is wrong is a refusal, whether Authorize says it with an error or without.
+// TestObserveRefusedPassword checks that wrong credentials are reported as refused, whether or not Authorize returns an
+// error.
 func TestObserveRefusedPassword(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{nil, core.NewError(core.ErrCredentialsSignin, nil)} {
@@ -105,7 +106,7 @@ func TestObserveRefusedPassword(t *testing.T) {
 	}
 }
 
-// TestObserveMayDoNothing: functions that return nothing, and that panic, change nothing.
+// TestObserveMayDoNothing checks that functions that return nil or panic have no effect.
 func TestObserveMayDoNothing(t *testing.T) {
 	t.Parallel()
 	type ended = func(core.CallOutcome)
@@ -138,7 +139,7 @@ func TestObserveMayDoNothing(t *testing.T) {
 	}
 }
 
-// TestObserveCleanUp: a run beside requests is told of too.
+// TestObserveCleanUp checks that a cleanup in the background is reported too.
 func TestObserveCleanUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -36,7 +36,7 @@ func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
 	case hasProxyHeader(r.Header):
 		return weburl.Origin{}, errForwarded
 	}
-	// A host on the internet cannot reach this machine as localhost.
+	// A local user has no public peer address.
 	if peer, ok := parsePeer(r.RemoteAddr); ok && public(peer) {
 		return weburl.Origin{}, errorf(ErrUntrustedHost, "no origin is configured, and the peer address %s is not on this "+
 			"machine or its network, so its host is not believed: in a test, set RemoteAddr to 127.0.0.1:1234; else %s",

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestLoopbackWithoutAnOrigin: where no origin is configured, the developer's own machine is answered and no other.
+// TestLoopbackWithoutAnOrigin checks that only requests to loopback hosts are accepted if no origin is configured.
 func TestLoopbackWithoutAnOrigin(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -79,7 +79,8 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 	}
 }
 
-// TestNoOriginIsToldAtOnce: one warning when the Auth is made says what will not be answered; requests add none.
+// TestNoOriginIsToldAtOnce checks that New logs one warning about the requests that will be refused, and that requests
+// log none.
 func TestNoOriginIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
@@ -106,7 +107,7 @@ func TestNoOriginIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestVisitedElsewhere: one line for each Auth tells that visitors ask for another origin than the configured one.
+// TestVisitedElsewhere checks that each Auth logs once that clients use another origin than the configured one.
 func TestVisitedElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -136,7 +137,7 @@ func TestVisitedElsewhere(t *testing.T) {
 				b.get("/auth/session")
 				_, _ = a.Visit(t.Context(), b.request("GET", "/", "", "")).Session()
 			}
-			b.origin = "https://a-third.example" // a stranger adds nothing
+			b.origin = "https://a-third.example" // a forged origin is not logged
 			if row.visited != "" {
 				b.get("/auth/session")
 			}
@@ -180,7 +181,8 @@ func BenchmarkSessionCheck(b *testing.B) {
 	}
 }
 
-// TestLoopbackNamesFromFarAway: no origin is configured, and a client on the internet claims to ask for localhost.
+// TestLoopbackNamesFromFarAway checks a client on the internet that sends a loopback host while no origin is
+// configured.
 func TestLoopbackNamesFromFarAway(t *testing.T) {
 	t.Parallel()
 	for peer, answered := range map[string]bool{
@@ -196,8 +198,8 @@ func TestLoopbackNamesFromFarAway(t *testing.T) {
 	}
 }
 
-// TestSecureBehindAProxy keeps the secure cookies whatever a forwarded header says, and reads forwarded headers of
-// trusted peers alone.
+// TestSecureBehindAProxy checks that cookies stay secure whatever a forwarded header says, and that only forwarded
+// headers of trusted peers are used.
 func TestSecureBehindAProxy(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -280,7 +282,7 @@ func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
 	}
 }
 
-// TestNoHostIsTrusted asks everything of an application that trusts no host.
+// TestNoHostIsTrusted calls every function of an application that trusts no host.
 func TestNoHostIsTrusted(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-host.example"
@@ -326,7 +328,7 @@ func TestNoHostIsTrusted(t *testing.T) {
 	}
 }
 
-// TestSecureNamesOnly presents a session under the other name while a header claims plain http.
+// TestSecureNamesOnly sends a session under the other cookie name while a header claims plain http.
 func TestSecureNamesOnly(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]core.Config{

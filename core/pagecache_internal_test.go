@@ -2,7 +2,7 @@ package core
 
 import "testing"
 
-// TestKeptPage: each visit has a page of its own, with its nonce and token wherever they belong.
+// TestKeptPage checks that each visit gets a separate page with its nonce and token in every place.
 func TestKeptPage(t *testing.T) {
 	t.Parallel()
 	kept := newKeptPage([]byte("<s NN>TTT<f TTT><p NN>"), "NN", "TTT")

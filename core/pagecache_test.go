@@ -13,12 +13,12 @@ import (
 
 var pageNonce = regexp.MustCompile(`nonce="([^"]+)"`)
 
-// TestSignInPageFromTheCache compares the page of a plain visit with the one rendered for this visit alone.
+// TestSignInPageFromTheCache compares a cached page with one that is rendered for the request.
 func TestSignInPageFromTheCache(t *testing.T) {
 	t.Parallel()
 	config := core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}, TrustHost: core.On}
 	cached := newApp(t, config)
-	config.Views.SignIn = ui.SignInPage // ours, as a view of the application: never kept
+	config.Views.SignIn = ui.SignInPage // the built-in page as a view of the application is never cached
 	fresh := newApp(t, config)
 	neutral := func(a *app, origin string) (page, nonce, token string) {
 		b := visit(t, a)

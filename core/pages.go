@@ -41,8 +41,8 @@ func newPages(c *Config, providers []ui.Provider) *pages {
 	}
 }
 
-// renderLazily makes the application's view functions run while their page is rendered, so that a panic of theirs fails
-// in render, which recovers it. Pages for errors are rendered without another recover.
+// renderLazily makes the application's view functions run while their page is rendered, so that render recovers their
+// panics. Error pages are rendered without another recover.
 func renderLazily(v ui.Views) ui.Views {
 	return ui.Views{
 		SignIn: lazy(v.SignIn), SignOut: lazy(v.SignOut), Error: lazy(v.Error), VerifyRequest: lazy(v.VerifyRequest),

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// client is the client of a request, as far as its address identifies it.
+// client identifies the client of a request by its address.
 type client struct {
-	// network is the address that limits count; an IPv6 client by its /64. It is zero if the address is not known.
+	// network is the client's address, or its /64 network for IPv6. It is zero if the address is unknown.
 	network netip.Prefix
 	// identified reports whether network is the client's own, as [LimitParams].PeerIsVisitor says.
 	identified bool
 }
 
-// clientWidths are the IPv6 prefix lengths that attempts are counted for: a household or a server has a /64, a /56 or a
-// /48 of addresses (RFC 6177).
+// clientWidths are the IPv6 prefix lengths that attempts are counted for. A household or a server has a /64, /56 or /48
+// network (RFC 6177).
 var clientWidths = [...]int{64, 56, 48}
 
 // widths returns the networks of an identified client, the narrowest first: one of IPv4, three of IPv6.
@@ -34,7 +34,7 @@ func (c client) widths() []netip.Prefix {
 	return all
 }
 
-// client returns the client of the arrival's request.
+// client returns the client of the request.
 func (v *arrival) client() client {
 	network, identified := v.peer(v.r)
 	return client{network, identified && network.IsValid()}
@@ -102,13 +102,13 @@ func forwarded(r *Request) bool {
 // unixPeer is used as the address of a peer on a Unix socket. No host has this address (RFC 6666).
 var unixPeer = netip.MustParseAddr("100::1")
 
-// UnixSockets is an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
+// UnixSockets returns an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
 // socket is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
 func UnixSockets() netip.Prefix { return netip.PrefixFrom(unixPeer, unixPeer.BitLen()) }
 
-// peerAddress returns the address of a connection's peer. A server on a Unix socket has peers without an address: Go
-// calls them "@", "" or by a path. Only processes of this machine that may write to the socket can connect, so such a
-// peer is trusted as one on a loopback address is.
+// peerAddress returns the address of a connection's peer. The peers of a server on a Unix socket have no IP address: Go
+// reports "@", "" or a path. Only processes of this machine with write permission on the socket can connect, so such a
+// peer is trusted like a loopback address.
 func (s *site) peerAddress(r *Request) (netip.Addr, bool) {
 	at, ok := parsePeer(r.RemoteAddr)
 	if ok || !isUnixSocket(r.RemoteAddr) {
@@ -122,7 +122,7 @@ func (s *site) peerAddress(r *Request) (netip.Addr, bool) {
 	return at, false
 }
 
-// isUnixSocket reports whether a peer's address is that of a Unix socket.
+// isUnixSocket reports whether a peer is connected over a Unix socket.
 func isUnixSocket(peer string) bool {
 	return peer == "" || strings.HasPrefix(peer, "@") || strings.HasPrefix(peer, "/") || strings.HasPrefix(peer, "\x00")
 }
@@ -153,11 +153,11 @@ func (s *site) fromTrustedProxy(r *Request) bool {
 	return ok && s.trustsProxy(peer)
 }
 
-// Client tells a plugin how well the client of a request is known, so that it can share scarce resources such as
-// processor time among clients.
+// Client describes the client of a request to a plugin, so that it can share scarce resources such as processor time
+// among clients.
 type Client struct {
-	// Networks are the client's network and, for IPv6, the /56 and /48 around it. It is empty for an unidentified client,
-	// see [LimitParams].PeerIsVisitor.
+	// Networks contains the client's network and, for IPv6, the /56 and /48 networks around it. It is empty for an
+	// unidentified client, see [LimitParams].PeerIsVisitor.
 	Networks []netip.Prefix
 	// Known reports that the client is a known browser of the user who signs in ([Limits].KnownBrowsers).
 	Known bool

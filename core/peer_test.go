@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestUnixSockets: a peer on a Unix socket is trusted as a process on this machine is, so that forwarded headers and
-// limits work behind a proxy that connects to one.
+// TestUnixSockets checks that a peer on a Unix socket is trusted like a process on this machine, so that forwarded
+// headers and limits work behind a proxy that uses one.
 func TestUnixSockets(t *testing.T) {
 	t.Parallel()
 	loopback, sockets := netip.MustParsePrefix("127.0.0.0/8"), core.UnixSockets()
@@ -64,7 +64,7 @@ func TestUnixSockets(t *testing.T) {
 	}
 }
 
-// TestSchemeOfWebSockets: a proxy may call a WebSocket's scheme by its own name.
+// TestSchemeOfWebSockets checks that ws and wss in X-Forwarded-Proto are read as http and https.
 func TestSchemeOfWebSockets(t *testing.T) {
 	t.Parallel()
 	for proto, want := range map[string]string{
@@ -87,7 +87,7 @@ func TestSchemeOfWebSockets(t *testing.T) {
 	}
 }
 
-// TestLinksNeedAnOrigin: an attacker who sends a request must not choose the host of emailed links.
+// TestLinksNeedAnOrigin checks that an attacker who sends a request cannot choose the host of emailed links.
 func TestLinksNeedAnOrigin(t *testing.T) {
 	t.Parallel()
 	links := partFunc(func(h *core.Host) error { h.EmailsLinks(); return nil })

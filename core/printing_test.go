@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPrintedValuesHoldNothingSecret prints all that a callback is handed, in every way that a log line is made.
+// TestPrintedValuesHoldNothingSecret prints all values that callbacks receive, in every way that log lines are written.
 func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	t.Parallel()
 	const canary = "CANARY"
@@ -128,7 +128,7 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	}
 }
 
-// named names values for a log line.
+// named returns the values as log attributes.
 func named(values []any) (attrs []any) {
 	for i, v := range values {
 		attrs = append(attrs, fmt.Sprint("value", i), v)

@@ -20,7 +20,7 @@ func (a *Auth) sharesSessions(other *Auth) bool {
 	return a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.given, other.store.given)
 }
 
-// sameStore reports whether two stores are one. Stores whose values Go cannot compare count as different.
+// sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
 func sameStore(a, b Store) bool {
 	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
@@ -29,21 +29,22 @@ func sameStore(a, b Store) bool {
 func (a *Auth) warnShared(ctx context.Context) {
 	if !a.sharedWarned.Swap(true) {
 		a.log.warn(ctx, warnSharedSessions, slog.String("hint", "another Auth with the same secret accepts the sessions of "+
-			"this one: give each a Config.Audience or a secret of its own, if users of one must not be signed in to the other"))
+			"this one: set a different Config.Audience or secret for each if users of one must not be signed in to the other"))
 	}
 }
 
-// realms holds the newest Auth of each realm, to find two of one application that accept each other's sessions.
+// realms contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
+// sessions.
 var realms = struct {
 	sync.Mutex
 	newest map[[sha256.Size]byte]weak.Pointer[Auth]
 }{newest: map[[sha256.Size]byte]weak.Pointer[Auth]{}}
 
-// maxRealms bounds the realms that are remembered.
+// maxRealms is the maximum number of realms in the map.
 const maxRealms = 1024
 
-// warnOfRealm logs a warning if the previous Auth of the realm is still in use, logs to the same logger and serves
-// another site. An Auth of the same site is a replacement, for example after a change of the configuration.
+// warnOfRealm logs a warning if the previous Auth of the realm is still in use, uses the same logger and serves another
+// site. An Auth of the same site is a replacement, for example after a change of the configuration.
 func warnOfRealm(a *Auth) {
 	realm := realmOf(a)
 	realms.Lock()

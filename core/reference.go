@@ -29,7 +29,7 @@ const referenceLen = 8
 // ref returns the code of the request. It is an HMAC (RFC 2104) of the request's number, so that it does not reveal the
 // number of requests.
 func (v *arrival) ref() string {
-	if len(v.secrets) == 0 { // no Auth was chosen
+	if len(v.secrets) == 0 { // no Auth was selected
 		return v.misconfigured
 	}
 	mac := v.referenceMAC("request")
@@ -40,8 +40,8 @@ func (v *arrival) ref() string {
 	return referenceOf(mac.Sum(nil))
 }
 
-// browserRef returns the code of the request's browser: an authentication code over its CSRF cookie or, if it has none
-// yet, over the properties of its requests.
+// browserRef returns the code of the request's browser: an HMAC of its CSRF cookie or, if it has none yet, of its
+// headers and its network.
 func (v *arrival) browserRef() string {
 	if len(v.secrets) == 0 {
 		return v.misconfigured
@@ -76,7 +76,7 @@ func (s *site) referenceMAC(kind string) hash.Hash {
 	return mac
 }
 
-// failures numbers requests, and remembers the last failed one of each browser. It is safe for concurrent use.
+// failures numbers requests and remembers the last failed request of each browser. It is safe for concurrent use.
 type failures struct {
 	seed    uint64 // of this process
 	numbers atomic.Uint64
@@ -86,7 +86,7 @@ type failures struct {
 	failed map[string]failedRequest
 }
 
-// failedRequest is the code of a request that failed, and when it did.
+// failedRequest is the code and the time of a failed request.
 type failedRequest struct {
 	code string
 	at   time.Time
@@ -95,7 +95,7 @@ type failedRequest struct {
 const (
 	// maxFailed bounds the number of browsers in failed.
 	maxFailed = 1024
-	// rememberFailed is for how long a failure is remembered.
+	// rememberFailed is the time until a failure is forgotten.
 	rememberFailed = time.Minute
 )
 
@@ -113,7 +113,7 @@ func (f *failures) next() uint64 {
 	return f.numbers.Add(1)
 }
 
-// note remembers the failure of a browser. When the table is full, it is emptied: pages then show the browser's code.
+// note remembers a failed request of a browser. If the map is full, it is cleared: pages then show the browser's code.
 func (f *failures) note(browser, code string) {
 	if f == nil {
 		return
@@ -149,8 +149,8 @@ func randomReference(source io.Reader) string {
 	return referenceOf(b)
 }
 
-// attrs returns the attributes of the log line of a failure, and remembers the failure for the page that follows. They
-// contain nothing that the client sent except the ID of a configured provider.
+// attrs returns the log attributes of a failed request, and remembers the failure for the page that the browser
+// requests next. They contain nothing that the client sent, except the ID of a configured provider.
 func (v *arrival) attrs() []slog.Attr {
 	code, browser := v.ref(), v.browserRef()
 	v.failures.note(browser, code)

@@ -14,8 +14,8 @@ import (
 
 var loggedBrowser = regexp.MustCompile(`browser=([0-9a-z]{8})\b`)
 
-// TestReferenceOfARequest: each failed request of a browser has its own code, in the page or JSON, the response header
-// and the log line, which has the browser's code too.
+// TestReferenceOfARequest checks that each failed request of a browser has its own code in the page or JSON, in the
+// response header and in the log line, which also contains the browser's code.
 func TestReferenceOfARequest(t *testing.T) {
 	t.Parallel()
 	failing := core.Callbacks{JWT: func(context.Context, core.JWTParams) (*core.Token, error) {
@@ -69,7 +69,8 @@ func TestReferenceOfARequest(t *testing.T) {
 	}
 }
 
-// TestReferenceAfterAMinute: the page of another process, or of a later request, shows the browser's code.
+// TestReferenceAfterAMinute checks that the page shows the browser's code if another process serves it, or after a
+// minute.
 func TestReferenceAfterAMinute(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})

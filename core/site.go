@@ -127,14 +127,14 @@ func cookieFamily(audience string) string {
 	return "authjs." + hex.EncodeToString(sum[:4]) + "."
 }
 
-// MountPath is where adapters mount the auth routes on a group of routes: the base path behind the prefix of the group,
-// the base path itself without a prefix. On a group whose prefix the base path does not begin with, the routes would
-// lie outside the base path and no sign-in could end: MountPath panics, as routers do over routes that conflict.
+// MountPath returns the path at which an adapter mounts the auth routes on a group of routes: the base path without the
+// prefix of the group. It panics if the base path does not begin with the prefix, because the routes would then be
+// outside the base path and no sign-in could complete.
 func (a *Auth) MountPath(prefix string) string {
 	a.mounted.register()
 	basePath := a.site.basePath
 	if basePath == "" {
-		panic("core: the auth routes of PerRequest are mounted, and it has no base path: hand it the one that its Auths have")
+		panic("core: PerRequest has no base path to mount the auth routes at: pass the BasePath of its Auths to it")
 	}
 	prefix = strings.TrimRight(prefix, "/")
 	if rest, ok := strings.CutPrefix(basePath, prefix+"/"); ok {
@@ -144,12 +144,12 @@ func (a *Auth) MountPath(prefix string) string {
 		"for them at %q: set Config.BasePath to %q, or mount outside of the group", prefix, basePath, prefix+basePath))
 }
 
-// enoughHeader is what a router should read of a request's header: a large session, a few sign-ins under way, and what
-// browsers send.
+// enoughHeader is the number of bytes of a request's header that a router should accept: a large session, a few pending
+// sign-ins, and the headers of browsers.
 const enoughHeader = 12 << 10
 
-// WarnHeaderLimit logs, once for each call, that a router reads so few bytes of a request's header that visitors may be
-// answered 431. Adapters call it when they are mounted; setting names the router's option.
+// WarnHeaderLimit logs a warning if a router's limit for the header of a request, in bytes, is so low that users may
+// get 431. Adapters call it when they are mounted. setting is the name of the router's option.
 func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 	if bytes >= enoughHeader {
 		return
@@ -158,16 +158,16 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 		slog.String("hint", "set "+setting+" to 16384 or more"))
 }
 
-// mounted detects that an application has guards and no auth routes: a browser that a guard redirects to the built-in
-// sign-in page requests that page next.
+// mounted detects that an application has guards but no auth routes. A browser that a guard redirects to the built-in
+// sign-in page requests that page next; if it does not, the routes are probably missing.
 type mounted struct {
-	// registered: an adapter has mounted the routes with MountPath. served: one of them was requested.
+	// registered reports whether an adapter called MountPath, and served whether an auth route was requested.
 	registered, served atomic.Bool
-	sent               atomic.Int32
+	sent               atomic.Int32 // redirects to the sign-in page
 }
 
-// enoughSent is the number of redirects to the sign-in page without one request for it, after which even routes that
-// were mounted count as missing. Each user may have closed the window.
+// enoughSent is the number of redirects to the sign-in page without a request for it, after which mounted routes count
+// as missing too. With fewer, the users may have closed their windows.
 const enoughSent = 3
 
 func (m *mounted) serves() {
@@ -182,8 +182,8 @@ func (m *mounted) register() {
 	}
 }
 
-// misses counts a redirect to the sign-in page. It reports, once, that the routes are missing: at the first redirect if
-// no adapter has mounted them.
+// misses counts a redirect to the sign-in page. It reports, once, that the routes seem to be missing: at the first
+// redirect if no adapter has mounted them, else at redirect enoughSent.
 func (m *mounted) misses() bool {
 	if m.served.Load() {
 		return false

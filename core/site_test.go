@@ -8,7 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestForgottenMount: an application with guards and without auth routes is told so, once, and one with both never.
+// TestForgottenMount checks that an application with guards and without auth routes gets one warning, and an
+// application with both gets none.
 func TestForgottenMount(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -36,7 +37,8 @@ func TestForgottenMount(t *testing.T) {
 	}
 }
 
-// TestForgottenMountAtTheFirstRedirect: without Mount the first redirect warns, and after Mount the third one.
+// TestForgottenMountAtTheFirstRedirect checks that the first redirect logs the warning without Mount, and the third one
+// after Mount.
 func TestForgottenMountAtTheFirstRedirect(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// hanging is a store whose engine gives no answer for as long as it is stopped.
+// hanging is a store with a database that does not respond while it is stopped.
 type hanging struct {
 	*people
 	stopped bool
@@ -63,8 +63,8 @@ func (h *hanging) UserByEmail(ctx context.Context, email string) (*core.User, er
 	return h.people.UserByEmail(ctx, email)
 }
 
-// TestStoreHangs is an engine that hangs while visitors come: each is told after five seconds that the service is busy,
-// nobody loses a session, and when the engine goes on so does everything else.
+// TestStoreHangs stops the database while requests arrive. Each request fails with 503 after five seconds, no session
+// is lost, and everything works again when the database responds.
 func TestStoreHangs(t *testing.T) {
 	t.Parallel()
 	for name, visitor := range map[string]struct {
@@ -133,7 +133,7 @@ func TestStoreHangs(t *testing.T) {
 	}
 }
 
-// TestStoreTimeoutOff leaves the store as much time as the request has.
+// TestStoreTimeoutOff checks that without a StoreTimeout only the request's context limits a call.
 func TestStoreTimeoutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestStoreTimeoutOff(t *testing.T) {
 	})
 }
 
-// BenchmarkStoredSessionCheck is a page that reads a session of the database strategy, with and without a time limit.
+// BenchmarkStoredSessionCheck measures reading a session of the database strategy, with and without a time limit.
 func BenchmarkStoredSessionCheck(b *testing.B) {
 	for name, timeout := range map[string]time.Duration{"limited": 0, "not limited": -1} {
 		b.Run(name, func(b *testing.B) {

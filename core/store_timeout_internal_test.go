@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// stuck is a store whose engine never answers: its calls last as long as their contexts.
+// stuck is a store with a database that never responds: its calls last until their context ends.
 type stuck struct{}
 
 func (stuck) wait(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
@@ -95,7 +95,7 @@ func (s stuck) DeleteExpired(ctx context.Context, _ time.Time) (int, error) { re
 
 func second[T any](_ T, err error) error { return err }
 
-// TestStoreTimeout is an engine that hangs: every call of the store comes back in time and says so.
+// TestStoreTimeout checks that every call of a store that hangs returns in time with ErrStoreUnavailable.
 func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	const limit = 3 * time.Second
