@@ -10,12 +10,12 @@ import (
 // Apple signs in with Apple accounts.
 //
 // Register a services ID at https://developer.apple.com/account/resources/identifiers/list/serviceId with the callback
-// URL {origin}/auth/callback/apple, which has to be https and not localhost. Environment: AUTH_APPLE_ID,
+// URL {origin}/auth/callback/apple, which must use https and not localhost. Environment: AUTH_APPLE_ID,
 // AUTH_APPLE_SECRET.
 //
-// The secret is a JWT signed with a key of yours and good for half a year at most; [AppleWithKey] makes it. The
-// visitor's name comes with their first sign-in alone; at later ones the user is named by the e-mail address. A
-// redirect proxy is not possible.
+// The secret is a JWT that is signed with your key and expires within six months. [AppleWithKey] creates it. Apple
+// sends the user's name only at the first sign-in; at later ones the name is the email address. Apple does not work
+// with a redirect proxy.
 func Apple(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "apple", Name: "Apple", Type: core.TypeOIDC,
@@ -30,16 +30,16 @@ func Apple(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-// AppleKey signs client secrets.
+// AppleKey contains the key that signs client secrets.
 type AppleKey struct {
-	// TeamID and KeyID are shown beside the key at https://developer.apple.com/account/resources/authkeys/list.
+	// TeamID and KeyID are shown next to the key at https://developer.apple.com/account/resources/authkeys/list.
 	TeamID, KeyID string
-	// Key is the text of the .p8 file that Apple hands out: a private key on P-256, in PEM.
+	// Key is the content of Apple's .p8 file: a P-256 private key in PEM.
 	Key core.Secret
 }
 
-// AppleWithKey is [Apple] with a client secret that is made for each token request. Environment: AUTH_APPLE_ID. What is
-// wrong with the key [core.New] reports.
+// AppleWithKey is like [Apple], with a new client secret for each token request. Environment: AUTH_APPLE_ID. [core.New]
+// reports errors in the key.
 func AppleWithKey(key AppleKey, options ...Options) *core.OAuthProvider {
 	p := Apple(options...)
 	secretOf, err := core.SignedSecret{

@@ -12,10 +12,10 @@ import (
 // Register the application at https://manage.auth0.com/dashboard with the callback URL {origin}/auth/callback/auth0.
 // Environment: AUTH_AUTH0_ID, AUTH_AUTH0_SECRET, AUTH_AUTH0_ISSUER.
 //
-// The issuer is https://<tenant>.<region>.auth0.com/, with the slash at its end.
+// The issuer is https://<tenant>.<region>.auth0.com/, with the trailing slash.
 //
-// With Logout set to core.On, add {origin}/auth/logout/auth0 to the allowed logout URLs. Tenants that do not publish
-// the standard sign-out endpoint sign out at /v2/logout, which has other parameters.
+// If Logout is core.On, add {origin}/auth/logout/auth0 to the allowed logout URLs. For tenants that do not publish the
+// standard sign-out endpoint, the older endpoint /v2/logout is used, which has other parameters.
 func Auth0(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "auth0", Name: "Auth0", Type: core.TypeOIDC,
@@ -24,7 +24,7 @@ func Auth0(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-// auth0SignOut returns the address of the standard sign-out endpoint, or of the older one of Auth0.
+// auth0SignOut returns the URL of the standard sign-out endpoint, or of Auth0's older one.
 func auth0SignOut(r *core.SignOutRequest) (string, error) {
 	if r.Endpoint != "" {
 		return r.StandardURL()

@@ -13,7 +13,7 @@ import (
 // Register the application at https://app.vsaex.visualstudio.com/app/register with the callback URL
 // {origin}/auth/callback/azure-devops. Environment: AUTH_AZURE_DEVOPS_ID, AUTH_AZURE_DEVOPS_SECRET.
 //
-// Deprecated: the service registers no applications since April 2025 and is to be removed in 2026; use
+// Deprecated: the service registers no new applications since April 2025, and its removal is planned for 2026. Use
 // [MicrosoftEntraID].
 func AzureDevOps(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
@@ -28,7 +28,7 @@ func AzureDevOps(options ...Options) *core.OAuthProvider {
 			"grant_type":            {"urn:ietf:params:oauth:grant-type:jwt-bearer"},
 			"assertion":             {"{code}"},
 		}},
-		ConformToken: func(body []byte) ([]byte, error) { // bearer by another name
+		ConformToken: func(body []byte) ([]byte, error) { // it names the type bearer differently
 			return conformToken(bytes.Replace(body, []byte(`"jwt-bearer"`), []byte(`"bearer"`), 1))
 		},
 		Userinfo: core.Endpoint{

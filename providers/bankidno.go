@@ -11,7 +11,7 @@ import (
 // Register the application at https://www.bankid.no/en/company with the callback URL {origin}/auth/callback/bankid-no.
 // Environment: AUTH_BANKID_NO_ID, AUTH_BANKID_NO_SECRET.
 //
-// The profile comes from the userinfo endpoint, as a signed JWT.
+// The userinfo endpoint returns the profile as a signed JWT.
 func BankIDNorway(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "bankid-no", Name: "BankID Norge", Type: core.TypeOIDC,

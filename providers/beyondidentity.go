@@ -12,7 +12,7 @@ import (
 // {origin}/auth/callback/beyondidentity. Environment: AUTH_BEYONDIDENTITY_ID, AUTH_BEYONDIDENTITY_SECRET,
 // AUTH_BEYONDIDENTITY_ISSUER.
 //
-// The user has a further member preferred_username.
+// The user has the additional member preferred_username.
 func BeyondIdentity(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "beyondidentity", Name: "Beyond Identity", Type: core.TypeOIDC,

@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://support.atlassian.com/bitbucket-cloud/docs/use-oauth-on-bitbucket-cloud/ with the
 // callback URL {origin}/auth/callback/bitbucket. Environment: AUTH_BITBUCKET_ID, AUTH_BITBUCKET_SECRET.
 //
-// The profile has no e-mail.
+// The profile has no email address.
 func Bitbucket(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "bitbucket", Name: "Bitbucket", Type: core.TypeOAuth,

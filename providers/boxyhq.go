@@ -13,7 +13,7 @@ import (
 // AUTH_BOXYHQ_SAML_ISSUER.
 //
 // ClientID and ClientSecret are those of a SAML connection, or "dummy" with the parameters tenant and product in
-// Options.AuthorizationParams. The project is called Ory Polis now.
+// Options.AuthorizationParams. The project's new name is Ory Polis.
 func BoxyHQSAML(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "boxyhq-saml", Name: "BoxyHQ SAML", Type: core.TypeOAuth,

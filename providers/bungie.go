@@ -8,12 +8,12 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Bungie signs in with Bungie accounts. apiKey is shown beside the client's secret.
+// Bungie signs in with Bungie accounts. apiKey is shown next to the client secret.
 //
 // Register the application at https://www.bungie.net/en/Application with the callback URL
 // {origin}/auth/callback/bungie. Environment: AUTH_BUNGIE_ID, AUTH_BUNGIE_SECRET.
 //
-// The service takes no scope parameter and tells no e-mail.
+// The service supports no scope parameter. The profile has no email address.
 func Bungie(apiKey core.Secret, options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "bungie", Name: "Bungie", Type: core.TypeOAuth,

@@ -6,18 +6,20 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Entry is one of the OAuth and OpenID Connect providers of this package.
+// Entry is an OAuth or OpenID Connect provider of this package.
 type Entry struct {
 	// ID is the provider's ID.
 	ID string
-	// New makes the provider from options alone. A provider that needs more is incomplete: see its constructor.
+	// New returns the provider with these options. A provider that requires further arguments is incomplete: see its
+	// constructor.
 	New func(options ...Options) *core.OAuthProvider
 }
 
-// All lists the OAuth and OpenID Connect providers by ID, for tools and for choosing providers by configuration.
+// All returns the OAuth and OpenID Connect providers, ordered by ID, for tools and for applications that select
+// providers by configuration.
 func All() []Entry { return append([]Entry(nil), all...) }
 
-// ByID makes the provider of an ID; ok is false when there is none.
+// ByID returns the provider with an ID. ok is false if there is none.
 func ByID(id string, options ...Options) (provider *core.OAuthProvider, ok bool) {
 	for _, e := range all {
 		if e.ID == id {
@@ -27,7 +29,7 @@ func ByID(id string, options ...Options) (provider *core.OAuthProvider, ok bool)
 	return nil, false
 }
 
-// Variables are the environment variables that a provider reads, for tools.
+// Variables returns the names of the environment variables that a provider reads, for tools.
 func Variables(p *core.OAuthProvider) []string {
 	name := "AUTH_" + strings.ToUpper(strings.ReplaceAll(p.ID, "-", "_"))
 	names := []string{name + "_ID", name + "_SECRET"}
@@ -37,7 +39,7 @@ func Variables(p *core.OAuthProvider) []string {
 	return names
 }
 
-// each makes the options of one provider of those of all.
+// each returns the options of one provider for each element of options.
 func each[T any](options []Options, wider func(Options) T) (all []T) {
 	for _, o := range options {
 		all = append(all, wider(o))

@@ -11,7 +11,7 @@ import (
 // Register the application at https://app.clickup.com/settings/team/apps with the callback URL
 // {origin}/auth/callback/click-up. Environment: AUTH_CLICK_UP_ID, AUTH_CLICK_UP_SECRET.
 //
-// The user has further members profilePicture and color.
+// The user has the additional members profilePicture and color.
 func ClickUp(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "click-up", Name: "ClickUp", Type: core.TypeOAuth,

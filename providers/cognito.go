@@ -14,8 +14,8 @@ import (
 //
 // The issuer is https://cognito-idp.<region>.amazonaws.com/<pool>.
 //
-// With Logout set to core.On, add {origin}/auth/logout/cognito to the allowed sign-out URLs of the app client. Cognito
-// has other parameters than the standard for the sign-out, and returns no state.
+// If Logout is core.On, add {origin}/auth/logout/cognito to the allowed sign-out URLs of the app client. Cognito's
+// sign-out parameters differ from the standard, and it returns no state.
 func Cognito(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "cognito", Name: "Cognito", Type: core.TypeOIDC,
@@ -25,12 +25,12 @@ func Cognito(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-// cognitoSignOut returns the address of Cognito's logout endpoint.
+// cognitoSignOut returns the URL of Cognito's sign-out endpoint.
 func cognitoSignOut(r *core.SignOutRequest) (string, error) {
 	return signOutAt(r.Endpoint, url.Values{"client_id": {r.ClientID}, "logout_uri": {r.RedirectURI}})
 }
 
-// signOutAt returns the address of a sign-out endpoint with parameters.
+// signOutAt returns the URL of a sign-out endpoint with parameters.
 func signOutAt(endpoint string, params url.Values) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || endpoint == "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Credentials signs in with the e-mail address and password fields of a form, which authorize checks. It returns nil
-// for a wrong pair and must take the same time for unknown addresses. Other fields: a [core.CredentialsProvider]
+// Credentials signs in with an email address and a password. authorize checks them. It returns nil if they are wrong,
+// and must take the same time for unknown addresses. For a form with other fields, use a [core.CredentialsProvider]
 // literal.
 func Credentials(
 	authorize func(ctx context.Context, credentials map[string]string, r *core.Request) (*core.User, error),

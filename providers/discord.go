@@ -14,7 +14,7 @@ import (
 // Register the application at https://discord.com/developers/applications with the callback URL
 // {origin}/auth/callback/discord. Environment: AUTH_DISCORD_ID, AUTH_DISCORD_SECRET.
 //
-// The picture is computed; the profile that callbacks get has it as image_url.
+// The URL of the picture is computed. In the profile that callbacks receive, it is the member image_url.
 func Discord(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "discord", Name: "Discord", Type: core.TypeOAuth,
@@ -44,7 +44,7 @@ func discordPerson(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.P
 	return &core.Person{AccountID: id, Name: name, Email: p.Text("email"), Image: discordPicture(p)}, nil
 }
 
-// discordPicture is the person's own avatar, else the one that the service would show.
+// discordPicture returns the URL of the user's avatar, or of the service's default avatar.
 func discordPicture(p core.Profile) string {
 	id := p.Text("id")
 	if avatar := p.Text("avatar"); avatar != "" {

@@ -23,7 +23,7 @@ func Dropbox(options ...Options) *core.OAuthProvider {
 		Userinfo: core.Endpoint{URL: "https://api.dropboxapi.com/2/users/get_current_account"},
 		Scope:    "account_info.read",
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
-			request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, nil) // without a body
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, nil) // the body is empty
 			if err != nil {
 				return nil, err
 			}

@@ -8,7 +8,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Environment: AUTH_DUENDE_IDENTITY_SERVER6_ID, AUTH_DUENDE_IDENTITY_SERVER6_SECRET,
 // AUTH_DUENDE_IDENTITY_SERVER6_ISSUER.
 //
-// Later major versions speak the same.
+// Later major versions use the same protocol.
 func DuendeIdentityServer6(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "duende-identity-server6", Name: "DuendeIdentityServer6", Type: core.TypeOIDC,

@@ -6,8 +6,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Email signs in with a link that send delivers. from is the sender's address. It needs a store that keeps verification
-// tokens.
+// Email signs in with an emailed link. send sends it. from is the sender's address. Email requires a store with
+// verification tokens.
 func Email(from string, send func(ctx context.Context, m core.SignInMail) error) *core.EmailProvider {
 	return &core.EmailProvider{From: from, Send: send}
 }

@@ -11,36 +11,37 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// defaultFrom is a sender that no service delivers for: a site sets its own.
+// defaultFrom is a placeholder that no email service accepts. Sites must set their own sender.
 const defaultFrom = "Auth.js <no-reply@authjs.dev>"
 
-// EmailOptions changes an e-mail provider. The zero value changes nothing. A constructor takes one or none; more are a
-// fault that [core.New] reports.
+// EmailOptions changes an email provider. The zero value changes nothing. Constructors accept at most one value;
+// [core.New] reports more as a configuration error.
 type EmailOptions struct {
-	// ID and Name replace the provider's own. The ID is part of the callback URL and of the names of the environment
-	// variables.
+	// ID and Name replace those of the provider. The ID is part of the callback URL and of the environment variables.
 	ID, Name string
-	// Key is the service's API key; empty: AUTH_<ID>_KEY.
+	// Key is the API key of the service. The default is $AUTH_<ID>_KEY.
 	Key core.Secret
-	// From is the sender, "Acme <no-reply@acme.example>"; empty: EMAIL_FROM, and where that is empty too a sender for
-	// trials.
+	// From is the sender, such as "Acme <no-reply@acme.example>". The default is $EMAIL_FROM, or else a placeholder for
+	// testing.
 	From string
-	// MaxAge is how long a link works; zero: 24 hours.
+	// MaxAge is the lifetime of a link. The default is 24 hours.
 	MaxAge time.Duration
-	// Secret hashes tokens in place of the configuration's secrets.
+	// Secret is used to hash the tokens, instead of the secrets of the configuration.
 	Secret core.Secret
-	// Letter writes the mail; nil: [SignInLetter]. Loops has its own templates and does not use it.
+	// Letter returns the content of a sign-in email. The default is [SignInLetter]. Loops has its own templates and
+	// ignores it.
 	Letter func(m core.SignInMail) (Letter, error)
-	// Letters writes the letters of a [core.Mailer], whatever their kind; nil: [WriteLetter], and Letter for a sign-in.
+	// Letters returns the content of any email that is sent as a [core.Mailer]. The default is [WriteLetter], and Letter
+	// for sign-in emails.
 	Letters func(l core.Letter) (Letter, error)
-	// NormalizeIdentifier and GenerateToken: see [core.EmailProvider].
+	// NormalizeIdentifier and GenerateToken are described at [core.EmailProvider].
 	NormalizeIdentifier func(identifier string) (string, error)
 	GenerateToken       func(ctx context.Context) (string, error)
-	// HTTPClient is used for requests to the service. Redirects are never followed: the key would go along.
+	// HTTPClient sends the requests to the service. Redirects are never followed, because they would forward the key.
 	HTTPClient *http.Client
 }
 
-// Provider returns a provider of that id and name with the options but without Send, for senders of one's own.
+// Provider returns a provider with this ID, name and options but without Send, for custom senders.
 func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
 	p := &core.EmailProvider{
 		ID: id, Name: name, From: o.From, MaxAge: o.MaxAge, Secret: o.Secret,
@@ -51,9 +52,8 @@ func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
 	return p
 }
 
-// Write writes the letter for m. It refuses a recipient that is anything but one bare address, which a
-// NormalizeIdentifier of one's own may let through: the letter would reach another mailbox than that of the stored
-// address.
+// Write returns the content of the sign-in email m. It returns an error if the recipient is not a single plain address,
+// which a custom NormalizeIdentifier may allow: the email would reach another mailbox than that of the stored address.
 func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
 	if err := bare(m.To); err != nil {
 		return Letter{}, err
@@ -64,7 +64,7 @@ func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
 	return SignInLetter(m)
 }
 
-// WriteLetter writes a letter of any kind, and refuses recipients as Write does.
+// WriteLetter returns the content of an email of any kind. It checks the recipient like Write.
 func (o EmailOptions) WriteLetter(l core.Letter) (Letter, error) {
 	if err := bare(l.To); err != nil {
 		return Letter{}, err
@@ -80,7 +80,7 @@ func (o EmailOptions) WriteLetter(l core.Letter) (Letter, error) {
 	return WriteLetter(l)
 }
 
-// bare refuses what is not one bare address.
+// bare returns an error unless address is a single plain address.
 func bare(address string) error {
 	if to, err := mail.ParseAddress(address); err != nil || to.Address != address {
 		return errors.New("the recipient is not one bare address")
@@ -88,15 +88,14 @@ func bare(address string) error {
 	return nil
 }
 
-// Sender decides the sender of p, From, the environment's EMAIL_FROM, or the one for trials, and returns it taken
-// apart.
+// Sender sets p.From to o.From, or else $EMAIL_FROM, or else a placeholder for testing, and returns the parsed address.
 func (o EmailOptions) Sender(p *core.EmailProvider, getenv func(string) string) (*mail.Address, error) {
 	p.From = defaultFrom
 	set(&p.From, getenv("EMAIL_FROM"))
 	set(&p.From, o.From)
 	from, err := mail.ParseAddress(p.From)
 	if err != nil {
-		return nil, fmt.Errorf("the sender %q is no address: set From, or EMAIL_FROM in the environment, to one, "+
+		return nil, fmt.Errorf("the sender %q is not an address: set From, or EMAIL_FROM in the environment, to one, "+
 			"with or without a name", p.From)
 	}
 	return from, nil

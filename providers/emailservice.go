@@ -17,17 +17,17 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// serviceTimeout bounds a request to a service: the visitor waits.
+// serviceTimeout limits a request to a service, because the user waits for it.
 const serviceTimeout = 15 * time.Second
 
-// mailService is a service that takes mails over HTTP.
+// mailService is an email service with an HTTP API.
 type mailService struct {
 	id, name string
-	// request makes the request for a letter; the sender is an address that has been parsed.
+	// request returns the HTTP request for an email. The sender is a parsed address.
 	request func(ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter) (*http.Request, error)
 }
 
-// provider returns the provider of a service. What is missing is found by New, and so is a fault of the options.
+// provider returns the provider of a service. core.New reports missing options, and errors in the options.
 func (s mailService) provider(o EmailOptions, fault error) *core.EmailProvider {
 	p := o.Provider(s.id, s.name)
 	client := &http.Client{}
@@ -69,7 +69,7 @@ func (s mailService) provider(o EmailOptions, fault error) *core.EmailProvider {
 	return p
 }
 
-// delivery is a service with the key and the sender of one provider.
+// delivery is a service with the key and the sender of a provider.
 type delivery struct {
 	service mailService
 	id, key string
@@ -77,7 +77,7 @@ type delivery struct {
 	from    *mail.Address
 }
 
-// send sends a letter, unless it could not be written. A failure asks the visitor to try again.
+// send sends an email unless its content could not be created. An error asks the user to try again.
 func (d delivery) send(ctx context.Context, m core.Letter, letter Letter, written error) error {
 	err := written
 	if err != nil {
@@ -100,7 +100,7 @@ func (d delivery) post(ctx context.Context, m core.Letter, letter Letter) error 
 	answer, err := d.client.Do(request)
 	if err != nil {
 		var about *url.Error
-		if errors.As(err, &about) { // its text repeats the URL
+		if errors.As(err, &about) { // its text contains the URL
 			err = about.Err
 		}
 		return fmt.Errorf("%s %s: %w", request.Method, request.URL.Host, err)
@@ -108,15 +108,15 @@ func (d delivery) post(ctx context.Context, m core.Letter, letter Letter) error 
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
 	if answer.StatusCode/100 == 2 {
-		return nil // accepted, whatever becomes of the rest
+		return nil // accepted, whatever the rest of the response is
 	}
 	if err != nil {
-		return fmt.Errorf("status %d, and the answer breaks off", answer.StatusCode)
+		return fmt.Errorf("status %d, and the response is incomplete", answer.StatusCode)
 	}
 	return fmt.Errorf("status %d: %s", answer.StatusCode, Clean(string(body), append(Hidden(m), core.Secret(d.key))...))
 }
 
-// Hidden are the texts of a letter that no log may have: the code, the link, and the token in it.
+// Hidden returns the parts of an email that must not be logged: the code, the link, and the token in it.
 func Hidden(l core.Letter) []core.Secret {
 	hidden := []core.Secret{l.URL, l.Code}
 	if link, err := url.Parse(string(l.URL)); err == nil {
@@ -127,8 +127,8 @@ func Hidden(l core.Letter) []core.Secret {
 	return hidden
 }
 
-// Clean makes what a mail service answered fit for a log: one line, quoted, short, without the secrets. Services like
-// to repeat what they were sent.
+// Clean prepares a response of an email service for the log: one line, quoted, shortened, without the secrets. Services
+// often repeat the request in their errors.
 func Clean(text string, secrets ...core.Secret) string {
 	for _, secret := range secrets {
 		for _, form := range []string{string(secret), url.QueryEscape(string(secret))} {
@@ -144,7 +144,7 @@ func Clean(text string, secrets ...core.Secret) string {
 	return strconv.Quote(text)
 }
 
-// post makes a request with a JSON body.
+// post returns a request with a JSON body.
 func post(ctx context.Context, target, authorization string, body any) (*http.Request, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -163,7 +163,7 @@ func post(ctx context.Context, target, authorization string, body any) (*http.Re
 	return r, nil
 }
 
-// line is an address as services take it: bare, or with its name in front.
+// line formats an address with its name, if it has one.
 func line(a *mail.Address) string {
 	if a.Name == "" {
 		return a.Address

@@ -23,7 +23,7 @@ func Eventbrite(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-// eventbritePerson takes the primary address of the list, the first where several are called so.
+// eventbritePerson uses the primary address, or the first of several primary addresses.
 func eventbritePerson(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
 	person := &core.Person{AccountID: p.Text("id"), Name: p.Text("name")}
 	for _, each := range p.List("emails") {

@@ -12,8 +12,8 @@ import (
 // Register the application at https://developers.eveonline.com with the callback URL {origin}/auth/callback/eveonline.
 // Environment: AUTH_EVEONLINE_ID, AUTH_EVEONLINE_SECRET.
 //
-// The service tells no e-mail. The userinfo endpoint belongs to an older version of the service; where it stops
-// answering, read the access token, a JWT, in Options.Profile.
+// The profile has no email address. The userinfo endpoint belongs to an older version of the service. If it stops
+// working, read the access token, a JWT, in Options.Profile.
 func EVEOnline(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "eveonline", Name: "EVE Online", Type: core.TypeOAuth,

@@ -11,7 +11,7 @@ import (
 // Register the application at https://developers.facebook.com/apps/ with the callback URL
 // {origin}/auth/callback/facebook. Environment: AUTH_FACEBOOK_ID, AUTH_FACEBOOK_SECRET.
 //
-// The dialog has a version in its URL; set Authorization.URL of the provider to ask for a newer one.
+// The authorization URL contains an API version. For a newer one, set Authorization.URL of the provider.
 func Facebook(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "facebook", Name: "Facebook", Type: core.TypeOAuth,

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// ForwardEmail mails sign-in links through https://forwardemail.net. Environment: AUTH_FORWARDEMAIL_KEY, EMAIL_FROM.
+// ForwardEmail sends sign-in links with https://forwardemail.net. Environment: AUTH_FORWARDEMAIL_KEY, EMAIL_FROM.
 func ForwardEmail(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"forwardemail", "Forward Email", func(
 		ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter,

@@ -13,7 +13,7 @@ import (
 // Register the application at https://foursquare.com/developers/ with the callback URL
 // {origin}/auth/callback/foursquare. Environment: AUTH_FOURSQUARE_ID, AUTH_FOURSQUARE_SECRET.
 //
-// The parameter v of the provider's Userinfo is the version of the interface, a date.
+// The parameter v of the provider's Userinfo is the API version, a date.
 func Foursquare(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "foursquare", Name: "Foursquare", Type: core.TypeOAuth,
@@ -21,7 +21,7 @@ func Foursquare(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://foursquare.com/oauth2/access_token"},
 		Userinfo:      core.Endpoint{URL: "https://api.foursquare.com/v2/users/self", Params: url.Values{"v": {"20230131"}}},
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
-			// The service takes the token in the query, and no header.
+			// The service reads the token from the query and not from a header.
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 			if err != nil {
 				return nil, err

@@ -12,7 +12,7 @@ import (
 // FusionAuthOptions changes the FusionAuth provider. The zero value changes nothing.
 type FusionAuthOptions struct {
 	Options
-	// TenantID is the tenant whose users may sign in; empty: the installation has one alone.
+	// TenantID is the tenant of the users who can sign in. It may be empty if there is a single tenant.
 	TenantID string
 }
 
@@ -21,9 +21,9 @@ type FusionAuthOptions struct {
 // Register the application at the admin interface of your installation with the callback URL
 // {origin}/auth/callback/fusionauth. Environment: AUTH_FUSIONAUTH_ID, AUTH_FUSIONAUTH_SECRET, AUTH_FUSIONAUTH_ISSUER.
 //
-// Have the application sign access and ID tokens with RS256: tokens signed otherwise are refused, those by the HS256
-// that applications start with among them. With several tenants set TenantID; a token that names another one is
-// refused.
+// Configure the application to sign access and ID tokens with RS256. Other algorithms are rejected, including HS256,
+// which is the default of new applications. If there are several tenants, set TenantID; tokens of other tenants are
+// then rejected.
 func FusionAuth(options ...FusionAuthOptions) *core.OAuthProvider {
 	o, fault := one(options)
 	p := o.apply(&core.OAuthProvider{
@@ -48,7 +48,7 @@ func FusionAuth(options ...FusionAuthOptions) *core.OAuthProvider {
 	return p
 }
 
-// onlyTenant asks for the sign-in of one tenant, and refuses users of others.
+// onlyTenant requests a sign-in of one tenant and rejects the users of others.
 func onlyTenant(p *core.OAuthProvider, tenant string) {
 	params := url.Values{"tenantId": {tenant}}
 	maps.Copy(params, p.Authorization.Params)
@@ -56,7 +56,7 @@ func onlyTenant(p *core.OAuthProvider, tenant string) {
 	mapped := p.Profile
 	p.Profile = func(ctx context.Context, profile core.Profile, tokens *core.TokenSet) (*core.Person, error) {
 		if tid := profile.Text("tid"); tid != "" && tid != tenant {
-			return nil, errors.New("the ID token is of another tenant")
+			return nil, errors.New("the ID token belongs to another tenant")
 		}
 		return mapped(ctx, profile, tokens)
 	}

@@ -14,9 +14,9 @@ import (
 // Register an OAuth app at https://github.com/settings/developers with the callback URL {origin}/auth/callback/github.
 // Environment: AUTH_GITHUB_ID, AUTH_GITHUB_SECRET.
 //
-// Where a profile shows no address, the primary verified one of the account's list is taken, and none if it is not
-// verified: GitHub vouches for the address. BaseURL is the address of an Enterprise Server, https://github.example.com,
-// or of an Enterprise Cloud with data residency, https://octocorp.ghe.com.
+// If the profile shows no email address, the account's primary address is used if it is verified, and otherwise none.
+// GitHub vouches for the address. BaseURL is the URL of an Enterprise Server, https://github.example.com, or of an
+// Enterprise Cloud with data residency, https://octocorp.ghe.com.
 func GitHub(options ...Options) *core.OAuthProvider {
 	p := with(&core.OAuthProvider{
 		ID: "github", Name: "GitHub", Type: core.TypeOAuth,
@@ -26,7 +26,7 @@ func GitHub(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.github.com/user"},
 		Scope:         "read:user user:email",
 		FetchUserinfo: githubUser,
-		EmailProved:   func(p core.Profile) bool { return p.Text("email") != "" }, // it shows none that is not verified
+		EmailProved:   func(p core.Profile) bool { return p.Text("email") != "" }, // profiles show only verified addresses
 		Profile:       mapping{id: "id", name: "name ?? login", email: "email", image: "avatar_url"}.person(),
 		Style:         core.Style{Mark: markGithub()},
 	}, options)
@@ -44,7 +44,7 @@ func GitHub(options ...Options) *core.OAuthProvider {
 	return p
 }
 
-// githubUser asks a second time for the addresses where the profile has none.
+// githubUser requests the list of addresses if the profile has none.
 func githubUser(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 	profile, err := r.Get(ctx, r.URL, "Accept", "application/vnd.github+json", "User-Agent", "latchkey")
 	if err != nil || profile.Text("email") != "" {
@@ -59,7 +59,7 @@ func githubUser(ctx context.Context, r *core.UserinfoRequest) (core.Profile, err
 	request.Header.Set("User-Agent", "latchkey")
 	body, err := r.Tokens.Send(request)
 	if err != nil {
-		return profile, nil //nolint:nilerr // without the scope user:email there is no list, and no address
+		return profile, nil //nolint:nilerr // without the scope user:email there is no list and no address
 	}
 	var addresses []struct {
 		Email    string `json:"email"`
@@ -67,7 +67,7 @@ func githubUser(ctx context.Context, r *core.UserinfoRequest) (core.Profile, err
 		Verified bool   `json:"verified"`
 	}
 	if err := json.Unmarshal(body, &addresses); err != nil {
-		return profile, nil //nolint:nilerr // something other than a list has no address either
+		return profile, nil //nolint:nilerr // a response that is not a list contains no address
 	}
 	for _, a := range addresses {
 		if a.Primary && a.Verified {

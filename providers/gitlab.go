@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://gitlab.com/-/user_settings/applications with the callback URL
 // {origin}/auth/callback/gitlab. Environment: AUTH_GITLAB_ID, AUTH_GITLAB_SECRET, AUTH_GITLAB_ISSUER.
 //
-// BaseURL is that of your own installation, if you have one.
+// BaseURL is the URL of a self-managed installation.
 func GitLab(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "gitlab", Name: "GitLab", Type: core.TypeOAuth,

@@ -13,7 +13,7 @@ import (
 // Register the application at https://developers.hubspot.com with the callback URL {origin}/auth/callback/hubspot.
 // Environment: AUTH_HUBSPOT_ID, AUTH_HUBSPOT_SECRET.
 //
-// The service announced the end of these endpoints for February 2027.
+// The service has announced that these endpoints end in February 2027.
 func HubSpot(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "hubspot", Name: "HubSpot", Type: core.TypeOAuth,

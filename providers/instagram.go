@@ -11,9 +11,9 @@ import (
 // Register the application at https://developers.facebook.com/apps/ with the callback URL
 // {origin}/auth/callback/instagram. Environment: AUTH_INSTAGRAM_ID, AUTH_INSTAGRAM_SECRET.
 //
-// The service tells no e-mail.
+// The profile has no email address.
 //
-// Deprecated: the Basic Display API ended in December 2024; what follows serves professional accounts only, with the
+// Deprecated: the Basic Display API ended in December 2024. Its successor supports only professional accounts, with the
 // scope instagram_business_basic.
 func Instagram(options ...Options) *core.OAuthProvider {
 	return withCommas(&core.OAuthProvider{

@@ -15,25 +15,25 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Letter is a letter as it is mailed: the subject and the same text twice, plain and as HTML.
+// Letter is the content of an email: its subject, and its text in plain text and in HTML.
 type Letter struct{ Subject, Text, HTML string }
 
-// SignInLetter writes the letter that our services send with a sign-in link: a line with the site's host, the link, and
-// in HTML a button in the colours of the theme. It shows no address: a stranger who asks for a letter in another's name
-// must not have a text of theirs in it.
+// SignInLetter returns the default content of a sign-in email: the site's host, the link, and in HTML a button in the
+// colors of the theme. It does not contain the recipient's address, because an attacker who requests an email for
+// another person must not be able to put text into it.
 func SignInLetter(m core.SignInMail) (Letter, error) { return WriteLetter(m.Letter()) }
 
-// WriteLetter writes the letter of any kind, in its Locale. It has sentences of ours, the site's host and name, times,
-// a network, the link and the code: nothing that a stranger typed. Its HTML is in the hand of the pages: Name,
-// BrandColor and ButtonText are those of the theme, and programs on a dark screen show it dark unless ColorScheme is
-// "light". It fetches nothing, not even the logo. Its error is about a Kind that is unknown.
+// WriteLetter returns the default content of an email of any kind, in its Locale. It contains fixed texts, the site's
+// host and name, times, a network, the link and the code, but no text that an attacker could choose. The HTML uses
+// Name, BrandColor and ButtonText of the theme, and follows the user's dark mode unless ColorScheme is "light". It
+// loads no resources, not even the logo. WriteLetter returns an error if the Kind is unknown.
 func WriteLetter(l core.Letter) (Letter, error) {
 	texts, known := letterTexts[l.Kind]
 	if !known {
-		return Letter{}, fmt.Errorf("no texts for a letter of kind %q: write it in EmailOptions.Letters", string(l.Kind))
+		return Letter{}, fmt.Errorf("no texts for an email of kind %q: write it in EmailOptions.Letters", string(l.Kind))
 	}
 	texts = texts.in(l.Locale, l.Kind)
-	if l.Kind == core.LetterEmailChanged && l.URL == "" { // nothing can be undone by it
+	if l.Kind == core.LetterEmailChanged && l.URL == "" { // without an undo link
 		texts.button, texts.footer = "", letterTexts[core.LetterDeleted].in(l.Locale, core.LetterDeleted).footer
 	}
 	if l.Kind == core.LetterEmailChanged && l.URL != "" && l.EndsSessions {
@@ -41,7 +41,7 @@ func WriteLetter(l core.Letter) (Letter, error) {
 	}
 	before, after, _ := strings.Cut(texts.subject, "%s")
 	subject := before + l.Host + after
-	// Without the zero-width spaces mail programs make a link of the host.
+	// Zero-width spaces prevent mail clients from turning the host into a link.
 	host := strings.ReplaceAll(template.HTMLEscapeString(l.Host), ".", "&#8203;.")
 	facts, until := factsOf(l), untilOf(l)
 	view := letterView{
@@ -66,10 +66,10 @@ func WriteLetter(l core.Letter) (Letter, error) {
 	return Letter{Subject: subject, Text: plainText(subject, l, lines, texts.footer), HTML: page.String()}, err
 }
 
-// fact is a sentence about what happened, around its time or its network.
+// fact is a sentence about the event, split around its time or network.
 type fact struct{ Before, Value, After string }
 
-// newFact is what a text says of a value; nil where there is none.
+// newFact returns a text around its value, or nil if the value is not known.
 func newFact(l core.Letter, text ui.Text, value string, known bool) []fact {
 	if !known {
 		return nil
@@ -78,20 +78,20 @@ func newFact(l core.Letter, text ui.Text, value string, known bool) []fact {
 	return []fact{{before, value, after}}
 }
 
-// factsOf is what is known of the event.
+// factsOf returns what is known about the event.
 func factsOf(l core.Letter) []fact {
 	facts := newFact(l, textService, l.Service, l.Service != "")
 	facts = append(facts, newFact(l, textTime, l.Locale.Moment(l.At), !l.At.IsZero())...)
 	return append(facts, newFact(l, textNetwork, l.Peer.String(), l.Peer.IsValid())...)
 }
 
-// untilOf is how long the link works; that of a sign-in is used at once, and says nothing.
+// untilOf returns the expiry of the link. Sign-in emails do not contain it, because their links are used immediately.
 func untilOf(l core.Letter) []fact {
 	return newFact(l, textUntil, l.Locale.Moment(l.Expires),
 		l.Kind != core.LetterSignIn && l.URL != "" && !l.Expires.IsZero())
 }
 
-// plainText is the letter for programs that show no HTML. The one of a sign-in is that of Auth.js.
+// plainText returns the text for mail clients without HTML. For a sign-in it is equal to that of Auth.js.
 func plainText(subject string, l core.Letter, lines []string, footer string) string {
 	if l.Kind == core.LetterSignIn && l.Code == "" {
 		return subject + "\n" + string(l.URL) + "\n\n"
@@ -116,7 +116,7 @@ type letterView struct {
 	Brand, Text  template.CSS
 }
 
-// buttonColors are the colour of the button and that of its text; where the theme has none, those of Auth.js.
+// buttonColors returns the colors of the button and its text. If the theme has none, they are those of Auth.js.
 func buttonColors(theme core.Theme) (brand, text template.CSS) {
 	if theme.BrandColor == "" || len(theme.Validate()) > 0 {
 		return "#346df1", "#ffffff"
@@ -125,8 +125,8 @@ func buttonColors(theme core.Theme) (brand, text template.CSS) {
 	return template.CSS(theme.BrandColor), template.CSS(on) //nolint:gosec // Validate lets plain colours through
 }
 
-// readableOn is black on a light colour in hexadecimal notation, and white on others: mail programs do not reckon with
-// colours as browsers do.
+// readableOn returns black on a light hexadecimal color, and white on all others. Unlike browsers, mail clients do not
+// compute colors.
 func readableOn(color string) string {
 	digits, found := strings.CutPrefix(color, "#")
 	if found && len(digits) < 6 && len(digits) >= 3 { // #rgb
@@ -136,7 +136,7 @@ func readableOn(color string) string {
 	if !found || err != nil {
 		return "#ffffff"
 	}
-	// WCAG 2.2, relative luminance, with a power for its curve; above 0.18 black has the higher contrast.
+	// Relative luminance of WCAG 2.2, with a power as its curve. Above 0.18 black has the higher contrast.
 	linear := func(shift uint) float64 { return math.Pow(float64(rgb>>shift&0xff)/255, 2.2) }
 	if 0.2126*linear(16)+0.7152*linear(8)+0.0722*linear(0) > 0.18 {
 		return "#000000"
@@ -147,7 +147,7 @@ func readableOn(color string) string {
 //go:embed letter.html
 var letterSource string
 
-// letterPage is parsed when the first letter is written: most processes of an application write none.
+// letterPage is parsed when the first email is written, because most processes write none.
 var letterPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("letter").Parse(letterSource))
 })

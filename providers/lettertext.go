@@ -5,14 +5,14 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// letterText is what a kind of letter says. The %s of the subject is the site's host.
+// letterText contains the texts of a kind of email. The %s of the subject is the site's host.
 type letterText struct {
 	subject, button, footer string
 	body                    []string
 }
 
-// in returns the texts of a kind of letter in a language. Their keys are "letter.", the kind, and ".subject",
-// ".button", ".body" or ".footer".
+// in returns the translated texts of a kind of email. Their keys are "letter.", the kind, and ".subject", ".button",
+// ".body" or ".footer".
 func (t letterText) in(l ui.Locale, kind core.LetterKind) letterText {
 	say := func(part, english string) string {
 		if english == "" || len(l.Texts) == 0 {
@@ -32,7 +32,7 @@ func (t letterText) in(l ui.Locale, kind core.LetterKind) letterText {
 	return said
 }
 
-// What letters of all kinds say.
+// The texts of all kinds of emails.
 var (
 	textTitle     = ui.Text{Key: "letter.title", English: "Your account"}
 	textTime      = ui.Text{Key: "letter.time", English: "Time: %s"}
@@ -46,7 +46,7 @@ var (
 	textCode = ui.Text{Key: "letter.code", English: "Code: %s"}
 )
 
-// title is the name of the HTML document.
+// title returns the title of the HTML document.
 func (t letterText) title(l ui.Locale) string {
 	if t.button == "" {
 		return l.Say(textTitle)
@@ -54,7 +54,7 @@ func (t letterText) title(l ui.Locale) string {
 	return t.button
 }
 
-// What all emails about a changed sign-in method say.
+// The texts of all emails about a changed sign-in method.
 const (
 	textSecure    = "Secure my account"
 	textSecureNow = "If this was you, you don't need to do anything. If not, secure your account now."

@@ -4,7 +4,7 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Logto signs in with Logto accounts.
 //
-// Register the application at https://cloud.logto.io, or your installation with the callback URL
+// Register the application at https://cloud.logto.io or your installation with the callback URL
 // {origin}/auth/callback/logto. Environment: AUTH_LOGTO_ID, AUTH_LOGTO_SECRET, AUTH_LOGTO_ISSUER.
 //
 // The issuer is https://<tenant>.logto.app/oidc.

@@ -9,9 +9,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Loops mails sign-in links through https://loops.so. The letter is the service's template with that transactional id,
-// in which the data variable url is the link; From and Letter are not used. A provider that serves as a core.Mailer
-// takes a template of its own: letters other than sign-in links fill the data variables kind, subject and text as well.
+// Loops sends sign-in links with https://loops.so. The email is the template with that transactional ID, which contains
+// the link as the data variable url. From and Letter are not used. A provider that is used as a core.Mailer needs its
+// own template: for other emails than sign-in links, the data variables kind, subject and text are set too.
 // Environment: AUTH_LOOPS_KEY.
 func Loops(transactionalID string, options ...EmailOptions) *core.EmailProvider {
 	p := mailService{"loops", "Loops", func(

@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://admin.mailchimp.com/account/oauth2/client/ with the callback URL
 // {origin}/auth/callback/mailchimp. Environment: AUTH_MAILCHIMP_ID, AUTH_MAILCHIMP_SECRET.
 //
-// The service refuses a scope parameter, so none is sent.
+// The service rejects the scope parameter, so none is sent.
 func Mailchimp(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "mailchimp", Name: "Mailchimp", Type: core.TypeOAuth,

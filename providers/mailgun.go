@@ -16,12 +16,12 @@ import (
 // MailgunOptions changes the Mailgun provider. The zero value changes nothing.
 type MailgunOptions struct {
 	EmailOptions
-	// Region is where the account lives, "US" or "EU"; empty: US.
+	// Region is the region of the account, "US" or "EU". The default is "US".
 	Region string
 }
 
-// Mailgun mails sign-in links through https://www.mailgun.com, for the domain of the sender's address. A sender without
-// a name gets the provider's. Environment: AUTH_MAILGUN_KEY, EMAIL_FROM.
+// Mailgun sends sign-in links with https://www.mailgun.com, for the domain of the sender's address. If the sender has
+// no name, the provider's name is used. Environment: AUTH_MAILGUN_KEY, EMAIL_FROM.
 func Mailgun(options ...MailgunOptions) *core.EmailProvider {
 	o, fault := one(options)
 	host, known := map[string]string{"": "api.mailgun.net", "US": "api.mailgun.net", "EU": "api.eu.mailgun.net"}[o.Region]

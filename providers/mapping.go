@@ -10,18 +10,17 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// mapping says where a service keeps what it tells about a person. Each field is an expression over the members of the
-// profile:
+// mapping maps the members of a profile to the fields of a person. Each field is an expression:
 //
-//	a.b.0     into objects, and into lists by place
-//	a ?? b    b where a is absent or null
-//	a || b    b where a is empty, too
-//	a + b     those that are there, joined with a blank
+//	a.b.0     a member of a member; numbers are indexes of arrays
+//	a ?? b    b if a is absent or null
+//	a || b    b if a is absent, null or empty
+//	a + b     those that are not empty, joined with a space
 //
-// A number is text in its decimal form. A field without an expression is null.
+// A number becomes its decimal text. A field without an expression is null.
 type mapping struct{ id, name, email, image string }
 
-// person makes the mapping a profile function.
+// person returns the mapping as a profile function.
 func (m mapping) person() func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
 	id, name, email, image := parse(m.id), parse(m.name), parse(m.email), parse(m.image)
 	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
@@ -43,12 +42,12 @@ func (m mapping) person() func(context.Context, core.Profile, *core.TokenSet) (*
 	}
 }
 
-// expression is a list of alternatives, each of them paths to join.
+// expression is a list of alternatives. Each is a list of paths to join.
 type expression []alternative
 
 type alternative struct {
 	paths [][]string
-	// orEmpty: the next one is asked where this one is empty, not only where it is absent.
+	// orEmpty reports whether the next alternative also replaces an empty value.
 	orEmpty bool
 }
 
@@ -88,7 +87,7 @@ func (e expression) text(p core.Profile) string {
 	return ""
 }
 
-// null reports whether an expression without a text is null, rather than absent.
+// null reports whether an expression without a value is null instead of absent.
 func (e expression) null(p core.Profile) bool {
 	if len(e) == 0 {
 		return true
@@ -101,7 +100,7 @@ func (e expression) null(p core.Profile) bool {
 	return there && v == nil
 }
 
-// at follows a path; ok is false where nothing, or null, is found.
+// at returns the value at a path. ok is false if it is absent or null.
 func at(p core.Profile, path []string) (text string, ok bool) {
 	var v any = map[string]any(p)
 	for _, step := range path {
@@ -129,14 +128,14 @@ func at(p core.Profile, path []string) (text string, ok bool) {
 	return "", false
 }
 
-// text follows a path written with dots.
+// text returns the value at a path with dots.
 func text(p core.Profile, path string) string {
 	s, _ := at(p, strings.Split(path, "."))
 	return s
 }
 
-// Typed makes a profile mapping over a struct: [FusionAuthProfile], [TwitterProfile], or one of the application's own,
-// whose json tags name the members, exactly.
+// Typed returns a profile mapping that decodes the profile into a struct: [FusionAuthProfile], [TwitterProfile], or a
+// struct of the application. Its json tags must match the member names exactly, including case.
 //
 //	Options{Profile: providers.Typed(func(p MyProfile) (*core.Person, error) { … })}
 func Typed[T any](
@@ -151,9 +150,9 @@ func Typed[T any](
 	}
 }
 
-// ProfileAs reads a profile into a struct, for callbacks and events, which get it as the provider sent it: T is
-// [FusionAuthProfile], [TwitterProfile], or one of the application's own, whose json tags name the members exactly.
-// Members that T does not have are left out; one of another type is an error.
+// ProfileAs decodes a profile, for callbacks and events, which receive it as the provider sent it. T is
+// [FusionAuthProfile], [TwitterProfile], or a struct of the application. Its json tags must match the member names
+// exactly, including case. Members that T does not have are ignored. A member of another type is an error.
 //
 //	person, err := providers.ProfileAs[providers.TwitterProfile](p.Profile)
 func ProfileAs[T any](p core.Profile) (T, error) {

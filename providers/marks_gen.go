@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Command marks_gen writes marks.go from the drawings in the folder marks: a function for each, so that a program holds
-// those of the providers that it uses alone.
+// Command marks_gen writes marks.go from the drawings in the folder marks. Each drawing becomes a function, so that a
+// program contains only the logos of the providers that it uses.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// drawing is what the drawings may hold: a square, and paths with a colour or with that of the text around them.
+// drawing is an SVG file: a square with paths, each with a color or with the text color.
 type drawing struct {
 	ViewBox string `xml:"viewBox,attr"`
 	Paths   []struct {
@@ -72,7 +72,7 @@ func write(b *bytes.Buffer, file string) {
 	b.WriteString("\t}}\n}\n")
 }
 
-// name is the name of the function for a drawing: "markClickUp" for "click-up".
+// name returns the name of a drawing's function: "markClickUp" for "click-up".
 func name(id string) string {
 	parts := strings.Split(id, "-")
 	for i, p := range parts {

@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://<instance>/settings/applications with the callback URL
 // {origin}/auth/callback/mastodon. Environment: AUTH_MASTODON_ID, AUTH_MASTODON_SECRET, AUTH_MASTODON_ISSUER.
 //
-// BaseURL is the instance. The service tells no e-mail.
+// BaseURL is the URL of the instance. The profile has no email address.
 func Mastodon(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "mastodon", Name: "Mastodon", Type: core.TypeOAuth,

@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at the system console of your installation with the callback URL
 // {origin}/auth/callback/mattermost. Environment: AUTH_MATTERMOST_ID, AUTH_MATTERMOST_SECRET, AUTH_MATTERMOST_ISSUER.
 //
-// BaseURL is your installation.
+// BaseURL is the URL of your installation.
 func Mattermost(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "mattermost", Name: "Mattermost", Type: core.TypeOAuth,

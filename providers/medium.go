@@ -7,9 +7,9 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://medium.com/me/settings/security with the callback URL
 // {origin}/auth/callback/medium. Environment: AUTH_MEDIUM_ID, AUTH_MEDIUM_SECRET.
 //
-// The service tells no e-mail.
+// The profile has no email address.
 //
-// Deprecated: the API is unsupported since March 2023 and gives out no new tokens.
+// Deprecated: the API is unsupported since March 2023 and issues no new tokens.
 func Medium(options ...Options) *core.OAuthProvider {
 	return withCommas(&core.OAuthProvider{
 		ID: "medium", Name: "Medium", Type: core.TypeOAuth,

@@ -18,19 +18,21 @@ import (
 // {origin}/auth/callback/microsoft-entra-id. Environment: AUTH_MICROSOFT_ENTRA_ID_ID, AUTH_MICROSOFT_ENTRA_ID_SECRET,
 // AUTH_MICROSOFT_ENTRA_ID_ISSUER.
 //
-// Without an issuer people of all tenants sign in. Name yours as https://login.microsoftonline.com/<tenant>/v2.0, where
-// <tenant> is its ID, one of its domains, or "consumers" for personal accounts, or the same at login.microsoftonline.us
-// or login.partner.microsoftonline.cn; or list those you know in the Tenants of the provider. The owner of a tenant can
-// put any address into an account there: accounts are linked by e-mail only where the claim xms_edov says that the
-// tenant owns its domain. The picture is that of 48 pixels; see [EntraProfile].
+// Without an issuer, users of all tenants can sign in. To restrict this, set the issuer to
+// https://login.microsoftonline.com/<tenant>/v2.0, where <tenant> is the tenant's ID, one of its domains, or
+// "consumers" for personal accounts. The hosts login.microsoftonline.us and login.partner.microsoftonline.cn work in
+// the same way. Or set Tenants of the provider.
+//
+// The owner of a tenant can put any email address into an account there. Accounts are therefore linked by email only if
+// the claim xms_edov says that the tenant owns the address's domain. The picture has 48 pixels; see [EntraProfile].
 func MicrosoftEntraID(options ...Options) *core.OAuthProvider {
 	return entra("microsoft-entra-id", "Microsoft Entra ID", options)
 }
 
-// AzureAD is [MicrosoftEntraID] under its older id, for accounts that were stored with it. Environment:
+// AzureAD is [MicrosoftEntraID] under its older ID, for accounts that were stored with it. Environment:
 // AUTH_AZURE_AD_ID, AUTH_AZURE_AD_SECRET, AUTH_AZURE_AD_ISSUER.
 //
-// Deprecated: the service is called Microsoft Entra ID now.
+// Deprecated: the service's new name is Microsoft Entra ID.
 func AzureAD(options ...Options) *core.OAuthProvider {
 	return entra("azure-ad", "Azure Active Directory", options)
 }
@@ -49,7 +51,7 @@ func entra(id, name string, options []Options) *core.OAuthProvider {
 	}, options)
 }
 
-// entraClouds are the hosts that sign in with Entra ID, each with the Microsoft Graph of its cloud.
+// entraClouds maps the sign-in hosts of Entra ID to the Microsoft Graph host of the same cloud.
 var entraClouds = map[string]string{
 	"login.microsoftonline.com":        "graph.microsoft.com",
 	"login.microsoftonline.us":         "graph.microsoft.us",
@@ -57,11 +59,11 @@ var entraClouds = map[string]string{
 	"login.chinacloudapi.cn":           "microsoftgraph.chinacloudapi.cn",
 }
 
-// ciamHost ends the hosts of tenants of Microsoft Entra External ID.
+// ciamHost is the suffix of the hosts of Microsoft Entra External ID tenants.
 const ciamHost = ".ciamlogin.com"
 
-// entraIssuer reports whether the document of a tenant may name the issuer found: a tenant that is configured by name
-// has its ID there, and on the hosts of External ID also in the name of the host.
+// entraIssuer reports whether a tenant's discovery document may name the issuer found. For a tenant that is configured
+// by name, that issuer contains its ID, on the hosts of External ID also in the host name.
 func entraIssuer(configured, found string) bool {
 	asked, err := url.Parse(configured)
 	named, err2 := url.Parse(found)
@@ -70,7 +72,7 @@ func entraIssuer(configured, found string) bool {
 	}
 	from := strings.Split(strings.Trim(asked.Path, "/"), "/")
 	to := strings.Split(strings.TrimPrefix(named.Path, "/"), "/")
-	if strings.HasSuffix(asked.Host, ciamHost) { // External ID: the tenant is the name of the host, too
+	if strings.HasSuffix(asked.Host, ciamHost) { // External ID: the host name also identifies the tenant
 		if named.Host != to[0]+ciamHost {
 			return false
 		}
@@ -82,8 +84,8 @@ func entraIssuer(configured, found string) bool {
 		sameTenant(from[0], to[0])
 }
 
-// EntraProfile is the profile mapping of [MicrosoftEntraID] with a picture of another size: 48, 64, 96, 120, 240, 360,
-// 432, 504 or 648 pixels. Zero: no picture, which spares a request to Microsoft Graph.
+// EntraProfile is the profile mapping of [MicrosoftEntraID] with another picture size: 48, 64, 96, 120, 240, 360, 432,
+// 504 or 648 pixels. With 0 there is no picture, which saves a request to Microsoft Graph.
 func EntraProfile(photoSize int) func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
 	claims := mapping{id: "sub", name: "name", email: "email"}.person()
 	return func(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
@@ -98,7 +100,7 @@ func EntraProfile(photoSize int) func(context.Context, core.Profile, *core.Token
 	}
 }
 
-// entraGraph returns the host of Microsoft Graph in the cloud that issued the tokens.
+// entraGraph returns the Microsoft Graph host of the cloud that issued the tokens.
 func entraGraph(tokens *core.TokenSet) string {
 	if tokens.Provider != nil {
 		if issuer, err := url.Parse(tokens.Provider.Issuer); err == nil && entraClouds[issuer.Host] != "" {
@@ -108,7 +110,7 @@ func entraGraph(tokens *core.TokenSet) string {
 	return "graph.microsoft.com"
 }
 
-// entraPhoto is the picture as a data URL; empty when there is none, or it cannot be had.
+// entraPhoto returns the picture as a data URL, or "" if there is none or the request fails.
 func entraPhoto(ctx context.Context, tokens *core.TokenSet, size int) string {
 	address := fmt.Sprintf("https://%[2]s/v1.0/me/photos/%[1]dx%[1]d/$value", size, entraGraph(tokens))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

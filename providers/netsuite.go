@@ -6,8 +6,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// NetSuite signs in with the accounts of one NetSuite account: accountID is its ID, as 1234567 or 1234567-SB1, and
-// userinfoURL that of a RESTlet of yours which answers with the current user as id, name and email.
+// NetSuite signs in with the users of one NetSuite account. accountID is its ID, such as 1234567 or 1234567-SB1.
+// userinfoURL is the URL of your RESTlet that returns the current user as id, name and email.
 //
 // Register an integration under Setup, Integration, with the callback URL {origin}/auth/callback/netsuite. Environment:
 // AUTH_NETSUITE_ID, AUTH_NETSUITE_SECRET.

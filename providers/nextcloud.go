@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Nextcloud signs in with the accounts of a Nextcloud installation, the BaseURL.
+// Nextcloud signs in with the accounts of the Nextcloud installation at BaseURL.
 //
 // Register the client in its settings under Security with the callback URL {origin}/auth/callback/nextcloud.
 // Environment: AUTH_NEXTCLOUD_ID, AUTH_NEXTCLOUD_SECRET, AUTH_NEXTCLOUD_ISSUER.
@@ -22,7 +22,7 @@ func Nextcloud(options ...Options) *core.OAuthProvider {
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 			id := r.Tokens.Extra.Text("user_id")
 			if id == "" {
-				return nil, errors.New("the token answer has no user_id")
+				return nil, errors.New("the token response has no user_id")
 			}
 			answer, err := r.Get(ctx, r.URL+"/"+url.PathEscape(id), "OCS-APIRequest", "true")
 			if err != nil {

@@ -12,7 +12,8 @@ import (
 // Register a public integration at https://www.notion.so/my-integrations with the callback URL
 // {origin}/auth/callback/notion. Environment: AUTH_NOTION_ID, AUTH_NOTION_SECRET.
 //
-// The e-mail needs the integration's capability to read it. An integration that a workspace owns signs nobody in.
+// The email address requires the integration's capability to read it. An integration that a workspace owns cannot be
+// used for sign-in.
 func Notion(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "notion", Name: "Notion", Type: core.TypeOAuth,

@@ -4,10 +4,10 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Okta signs in with Okta accounts.
 //
-// Register the application at the admin console of your organisation with the callback URL {origin}/auth/callback/okta.
+// Register the application at the admin console of your organization with the callback URL {origin}/auth/callback/okta.
 // Environment: AUTH_OKTA_ID, AUTH_OKTA_SECRET, AUTH_OKTA_ISSUER.
 //
-// The issuer is https://<organisation>.okta.com, or that of an authorization server: …/oauth2/<id>.
+// The issuer is https://<organization>.okta.com, or that of an authorization server: …/oauth2/<id>.
 func Okta(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "okta", Name: "Okta", Type: core.TypeOIDC,

@@ -11,42 +11,44 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Options changes a provider. The zero value changes nothing. A constructor takes one or none; more are a fault that
-// [core.New] reports.
+// Options changes a provider. The zero value changes nothing. Constructors accept at most one value; [core.New] reports
+// more as a configuration error.
 type Options struct {
-	// ID and Name replace the provider's own: two providers of one kind need two IDs. The ID is part of the callback URL
-	// and of the names of the environment variables.
+	// ID and Name replace those of the provider. Two providers of the same service need two IDs. The ID is part of the
+	// callback URL and of the environment variables.
 	ID, Name string
-	// ClientID and ClientSecret are this application's credentials; empty: AUTH_<ID>_ID and AUTH_<ID>_SECRET.
+	// ClientID and ClientSecret are the credentials of the application. The defaults are $AUTH_<ID>_ID and
+	// $AUTH_<ID>_SECRET.
 	ClientID     string
 	ClientSecret core.Secret
-	// Issuer replaces the issuer; empty: the provider's, or AUTH_<ID>_ISSUER. Of services with a BaseURL it is that.
+	// Issuer replaces the provider's issuer. The default is the provider's, or $AUTH_<ID>_ISSUER. For services with a
+	// BaseURL it is the BaseURL.
 	Issuer string
-	// BaseURL is the address of the installation, of services that people run themselves.
+	// BaseURL is the URL of the installation, for self-hosted services.
 	BaseURL string
-	// Scope replaces the requested scopes, and AddScope adds to them. Separate them by spaces; services that want commas
-	// receive commas.
+	// Scope replaces the requested scopes, AddScope adds to them. Separate them by spaces. They are sent with commas to
+	// services that require commas.
 	Scope, AddScope string
-	// Checks and ClientAuth replace the provider's.
+	// Checks and ClientAuth replace those of the provider.
 	Checks     []core.Check
 	ClientAuth core.ClientAuth
-	// AuthorizationParams are added to the authorization request.
+	// AuthorizationParams are additional parameters of the authorization request.
 	AuthorizationParams url.Values
-	// Profile replaces the mapping from the provider's answer to a person.
+	// Profile replaces the mapping from the provider's profile to a person.
 	Profile func(ctx context.Context, profile core.Profile, tokens *core.TokenSet) (*core.Person, error)
-	// AllowDangerousEmailAccountLinking links by e-mail; see [core.OAuthProvider].
+	// AllowDangerousEmailAccountLinking links accounts by email address. See [core.OAuthProvider].
 	AllowDangerousEmailAccountLinking bool
-	// AllowInsecureHTTP allows plain http to the provider, and names that resolve to this machine, for a provider inside a
-	// cluster; see [core.OAuthProvider] for the risk.
+	// AllowInsecureHTTP allows plain http, and names that resolve to this machine, for a provider inside a cluster. See
+	// [core.OAuthProvider] for the risk.
 	AllowInsecureHTTP core.Toggle
-	// RedirectProxyURL overrides the configuration's.
+	// RedirectProxyURL replaces that of the configuration.
 	RedirectProxyURL string
-	// HTTPClient is used for requests to the provider.
+	// HTTPClient sends the requests to the provider.
 	HTTPClient *http.Client
 }
 
-// one returns the options of a constructor, of which there are one or none. More are an error: which of two values
-// holds nobody could tell.
+// one returns the only element of a constructor's options, or the zero value. More elements are an error, because their
+// precedence would be unclear.
 func one[T any](options []T) (o T, err error) {
 	if len(options) > 1 {
 		return o, fmt.Errorf("%d values of %T: write them into one", len(options), o)
@@ -56,7 +58,7 @@ func one[T any](options []T) (o T, err error) {
 	return o, nil
 }
 
-// with applies the options, of which there are one or none.
+// with applies the options to a provider.
 func with(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
 	o, err := one(options)
 	if err != nil {
@@ -65,8 +67,8 @@ func with(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
 	return o.apply(p)
 }
 
-// withCommas is with for a service that separates scopes by commas. RFC 6749 section 3.3 separates them by spaces,
-// which such a service takes for a part of a name.
+// withCommas is like with for a service that separates scopes by commas. With the spaces of RFC 6749 section 3.3, such
+// a service would read them as one scope.
 func withCommas(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
 	p = with(p, options)
 	if p.Scope != core.NoScope {
@@ -118,7 +120,7 @@ func (o Options) apply(p *core.OAuthProvider) *core.OAuthProvider {
 	return p
 }
 
-// moreScope adds to the scopes of a provider, which may be none or the default ones.
+// moreScope adds to the scopes of a provider, or to the default scopes.
 func moreScope(scope, more string) string {
 	switch scope {
 	case core.NoScope:
@@ -129,12 +131,12 @@ func moreScope(scope, more string) string {
 	return scope + " " + more
 }
 
-// conformToken makes a token answer what RFC 6749 section 5.1 wants, where services differ: a missing token_type is
-// bearer, a list of scopes is text, and null is nothing.
+// conformToken converts a token response to RFC 6749 section 5.1: a missing token_type becomes bearer, a list of scopes
+// becomes text, and null members are removed.
 func conformToken(body []byte) ([]byte, error) {
 	var answer core.Profile
 	if err := answer.UnmarshalJSON(body); err != nil {
-		return body, nil //nolint:nilerr // core says what is wrong with it
+		return body, nil //nolint:nilerr // core reports the error
 	}
 	list, isList := answer["scope"].([]any)
 	if answer["token_type"] != nil && !isList {
@@ -155,7 +157,7 @@ func conformToken(body []byte) ([]byte, error) {
 	return json.Marshal(answer)
 }
 
-// usesBase reports whether the addresses of a provider begin with its BaseURL.
+// usesBase reports whether the URLs of a provider start with its BaseURL.
 func usesBase(p *core.OAuthProvider) bool {
 	return strings.HasPrefix(p.Token.URL, "{base}") || strings.HasPrefix(p.Issuer, "{base}")
 }
@@ -166,8 +168,8 @@ func set[T ~string](field *T, value T) {
 	}
 }
 
-// leagueRefreshTokenRevoked reports whether a service that uses league/oauth2-server refuses a refresh token. Versions
-// before 9 use the error code invalid_request for it.
+// leagueRefreshTokenRevoked reports whether a service with league/oauth2-server has rejected a refresh token. Versions
+// before 9 return the error code invalid_request for it.
 func leagueRefreshTokenRevoked(response core.Profile) bool {
 	return response.Text("error") == "invalid_request" &&
 		response.First("error_description", "message") == "The refresh token is invalid."

@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at your installation with the callback URL {origin}/auth/callback/osso. Environment:
 // AUTH_OSSO_ID, AUTH_OSSO_SECRET, AUTH_OSSO_ISSUER.
 //
-// BaseURL is your installation.
+// BaseURL is the URL of your installation.
 func Osso(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "osso", Name: "Osso", Type: core.TypeOAuth,

@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://osu.ppy.sh/home/account/edit#oauth with the callback URL
 // {origin}/auth/callback/osu. Environment: AUTH_OSU_ID, AUTH_OSU_SECRET.
 //
-// The service tells no e-mail.
+// The profile has no email address.
 func Osu(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "osu", Name: "osu!", Type: core.TypeOAuth,

@@ -7,7 +7,8 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://developers.pinterest.com/apps/ with the callback URL
 // {origin}/auth/callback/pinterest. Environment: AUTH_PINTEREST_ID, AUTH_PINTEREST_SECRET.
 //
-// The account is known by its user name, as in Auth.js, though people can change it. The service tells no e-mail.
+// As in Auth.js, the account is identified by its user name, although users can change it. The profile has no email
+// address.
 func Pinterest(options ...Options) *core.OAuthProvider {
 	return withCommas(&core.OAuthProvider{
 		ID: "pinterest", Name: "Pinterest", Type: core.TypeOAuth,

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Postmark mails sign-in links through https://postmarkapp.com, in its stream for single mails. Environment:
+// Postmark sends sign-in links with https://postmarkapp.com, in its stream for transactional emails. Environment:
 // AUTH_POSTMARK_KEY (the server's token), EMAIL_FROM.
 func Postmark(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"postmark", "Postmark", func(

@@ -1,14 +1,14 @@
 package providers
 
-// FusionAuthProfile is what [FusionAuth] tells of a person: the claims of its ID token, and what the installation adds.
-// It is for [Typed] and [ProfileAs]. An application with claims of its own embeds it in a struct that has them:
+// FusionAuthProfile is the profile of [FusionAuth]: the claims of its ID token, and those that the installation adds.
+// Use it with [Typed] and [ProfileAs]. An application with additional claims embeds it in a struct:
 //
 //	type Employee struct {
 //		providers.FusionAuthProfile
 //		Department string `json:"department"`
 //	}
 type FusionAuthProfile struct {
-	// Subject is the user's ID, SessionID that of the session at the provider, ID that of the token.
+	// Subject is the user's ID, SessionID the ID of the session at the provider, ID the ID of the token.
 	Subject   string `json:"sub"`
 	SessionID string `json:"sid"`
 	ID        string `json:"jti"`
@@ -18,16 +18,16 @@ type FusionAuthProfile struct {
 	// IssuedAt and Expires are in Unix seconds.
 	IssuedAt int64 `json:"iat"`
 	Expires  int64 `json:"exp"`
-	// AccessTokenHash and CodeHash tie the token to the access token and the code (OpenID Connect Core section 3.3.2.11).
+	// AccessTokenHash and CodeHash bind the token to the access token and the code (OpenID Connect Core section 3.3.2.11).
 	AccessTokenHash string `json:"at_hash"`
 	CodeHash        string `json:"c_hash"`
-	// AuthenticationType is how the person signed in, such as "PASSWORD"; Scope is what was granted.
+	// AuthenticationType is the authentication method, such as "PASSWORD". Scope is the granted scope.
 	AuthenticationType string `json:"authenticationType"`
 	Scope              string `json:"scope"`
-	// Email is the address, and EmailVerified whether the installation vouches for it.
+	// Email is the address. EmailVerified reports whether the installation vouches for it.
 	Email         string `json:"email"`
 	EmailVerified bool   `json:"email_verified"`
-	// Names and picture are empty where the person has given none.
+	// Names and picture may be empty.
 	Name              string `json:"name"`
 	GivenName         string `json:"given_name"`
 	MiddleName        string `json:"middle_name"`

@@ -1,7 +1,8 @@
 package providers
 
-// TwitterProfile is what [Twitter] tells of a person under version 2.0. It is for [Typed] and [ProfileAs]. Data has ID,
-// Name and Username, and further fields as [TwitterOptions] asks for them; those of [TwitterOAuth1] are others.
+// TwitterProfile is the profile of [Twitter] with version 2.0. Use it with [Typed] and [ProfileAs]. Data contains ID,
+// Name and Username, and the additional fields that [TwitterOptions] requests. Profiles of [TwitterOAuth1] have other
+// members.
 type TwitterProfile struct {
 	Data     TwitterUser     `json:"data"`
 	Includes TwitterIncludes `json:"includes"`
@@ -9,31 +10,30 @@ type TwitterProfile struct {
 
 // TwitterUser is a user of the service.
 type TwitterUser struct {
-	// ID is the number of the account as text, Name what is shown, Username the handle without "@".
+	// ID is the account's number as text, Name the display name, Username the handle without "@".
 	ID       string `json:"id"`
 	Name     string `json:"name"`
 	Username string `json:"username"`
-	// The rest is there where TwitterOptions.UserFields asks for the field of that name.
+	// The following fields are set only if TwitterOptions.UserFields requests them.
 
-	// CreatedAt is when the account was made, in RFC 3339.
+	// CreatedAt is the time the account was created, in RFC 3339.
 	CreatedAt   string `json:"created_at"`
 	Description string `json:"description"`
-	// Email is not sent so far. ConfirmedEmail is an address that the service has confirmed; it needs the scope
-	// users.email.
+	// Email is not sent by the service so far. ConfirmedEmail is an address that the service has verified. It requires the
+	// scope users.email.
 	Email           string `json:"email"`
 	ConfirmedEmail  string `json:"confirmed_email"`
 	Location        string `json:"location"`
 	PinnedPostID    string `json:"pinned_post_id"`
 	ProfileImageURL string `json:"profile_image_url"`
-	// Protected accounts show their posts to followers alone.
+	// Protected reports whether only followers can see the posts.
 	Protected bool            `json:"protected"`
 	URL       string          `json:"url"`
 	Verified  bool            `json:"verified"`
 	Entities  TwitterEntities `json:"entities"`
 }
 
-// TwitterEntities are the links and tags of a profile, with the places that they have in the texts: Start and End count
-// characters.
+// TwitterEntities are the links and tags of a profile. Start and End are their positions in the texts, in characters.
 type TwitterEntities struct {
 	Description struct {
 		Hashtags []struct {
@@ -53,7 +53,7 @@ type TwitterEntities struct {
 	} `json:"url"`
 }
 
-// TwitterIncludes are the posts that TwitterOptions.Expansions asks for.
+// TwitterIncludes are the posts that TwitterOptions.Expansions requests.
 type TwitterIncludes struct {
 	Posts []struct {
 		ID   string `json:"id"`

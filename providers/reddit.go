@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://www.reddit.com/prefs/apps/ with the callback URL {origin}/auth/callback/reddit.
 // Environment: AUTH_REDDIT_ID, AUTH_REDDIT_SECRET.
 //
-// For a refresh token add duration=permanent in Options.AuthorizationParams. The service tells no e-mail.
+// For a refresh token add duration=permanent in Options.AuthorizationParams. The profile has no email address.
 func Reddit(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "reddit", Name: "Reddit", Type: core.TypeOAuth,

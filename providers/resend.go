@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Resend mails sign-in links through https://resend.com. Environment: AUTH_RESEND_KEY, EMAIL_FROM.
+// Resend sends sign-in links with https://resend.com. Environment: AUTH_RESEND_KEY, EMAIL_FROM.
 func Resend(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"resend", "Resend", func(
 		ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter,

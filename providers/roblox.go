@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://create.roblox.com/credentials with the callback URL
 // {origin}/auth/callback/roblox. Environment: AUTH_ROBLOX_ID, AUTH_ROBLOX_SECRET.
 //
-// The service tells no e-mail.
+// The profile has no email address.
 func Roblox(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "roblox", Name: "Roblox", Type: core.TypeOIDC,

@@ -4,10 +4,10 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Salesforce signs in with Salesforce accounts.
 //
-// Register the application at the app manager in the setup of your organisation with the callback URL
+// Register the application at the app manager in the setup of your organization with the callback URL
 // {origin}/auth/callback/salesforce. Environment: AUTH_SALESFORCE_ID, AUTH_SALESFORCE_SECRET.
 //
-// Options.Issuer is that of your own domain or sandbox.
+// For your own domain or a sandbox, set Options.Issuer.
 func Salesforce(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "salesforce", Name: "Salesforce", Type: core.TypeOIDC,

@@ -8,13 +8,13 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// SendGrid mails sign-in links through https://sendgrid.com. Environment: AUTH_SENDGRID_KEY, EMAIL_FROM.
+// SendGrid sends sign-in links with https://sendgrid.com. Environment: AUTH_SENDGRID_KEY, EMAIL_FROM.
 func SendGrid(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"sendgrid", "SendGrid", func(
 		ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter,
 	) (*http.Request, error) {
 		sender := map[string]string{"email": from.Address}
-		if from.Name != "" { // a member of its own: the service refuses a name within the address
+		if from.Name != "" { // a separate member: the service rejects a name within the address
 			sender["name"] = from.Name
 		}
 		return post(ctx, "https://api.sendgrid.com/v3/mail/send", "Bearer "+key, map[string]any{

@@ -11,7 +11,7 @@ import (
 // Register the application at https://www.strava.com/settings/api with the callback URL {origin}/auth/callback/strava.
 // Environment: AUTH_STRAVA_ID, AUTH_STRAVA_SECRET.
 //
-// The service tells no e-mail.
+// The profile has no email address.
 func Strava(options ...Options) *core.OAuthProvider {
 	return withCommas(&core.OAuthProvider{
 		ID: "strava", Name: "Strava", Type: core.TypeOAuth,

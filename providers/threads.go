@@ -11,7 +11,7 @@ import (
 // Register the application at https://developers.facebook.com/apps/ with the callback URL
 // {origin}/auth/callback/threads. Environment: AUTH_THREADS_ID, AUTH_THREADS_SECRET.
 //
-// The service tells no e-mail.
+// The profile has no email address.
 func Threads(options ...Options) *core.OAuthProvider {
 	return withCommas(&core.OAuthProvider{
 		ID: "threads", Name: "Threads", Type: core.TypeOAuth,

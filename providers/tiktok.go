@@ -11,7 +11,8 @@ import (
 // Register the application at https://developers.tiktok.com/apps/ with the callback URL {origin}/auth/callback/tiktok.
 // Environment: AUTH_TIKTOK_ID, AUTH_TIKTOK_SECRET.
 //
-// The client key is the ClientID. The service takes no localhost callback URL and tells no e-mail.
+// The client key is the ClientID. The service does not accept callback URLs on localhost. The profile has no email
+// address.
 func TikTok(options ...Options) *core.OAuthProvider {
 	return withCommas(&core.OAuthProvider{
 		ID: "tiktok", Name: "TikTok", Type: core.TypeOAuth,

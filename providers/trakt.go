@@ -12,7 +12,7 @@ import (
 // Register the application at https://trakt.tv/oauth/applications with the callback URL {origin}/auth/callback/trakt.
 // Environment: AUTH_TRAKT_ID, AUTH_TRAKT_SECRET.
 //
-// Pictures cannot be shown on other sites than the service's own. The service tells no e-mail.
+// The service's pictures cannot be shown on other sites. The profile has no email address.
 func Trakt(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "trakt", Name: "Trakt", Type: core.TypeOAuth,

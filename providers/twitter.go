@@ -14,13 +14,13 @@ import (
 // TwitterOptions changes the Twitter provider. The zero value changes nothing.
 type TwitterOptions struct {
 	Options
-	// Version is that of OAuth, "2.0" or "1.0a"; empty: 2.0.
+	// Version is the OAuth version, "2.0" or "1.0a". The default is "2.0".
 	Version string
-	// UserFields are further fields of the profile, beside the picture: "description", "location", "verified". They are
-	// the parameter user.fields of version 2.0; nil: none.
+	// UserFields are additional fields of the profile: "description", "location", "verified". The picture is always
+	// requested. They are the parameter user.fields of version 2.0.
 	UserFields []string
-	// Expansions are objects that the profile names and the answer is to include: "pinned_post_id" for the posts of
-	// [TwitterIncludes]. They are the parameter expansions of version 2.0; nil: none.
+	// Expansions are referenced objects to include in the profile, such as "pinned_post_id" for the posts of
+	// [TwitterIncludes]. They are the parameter expansions of version 2.0.
 	Expansions []string
 }
 
@@ -29,11 +29,11 @@ type TwitterOptions struct {
 // Register the application at https://developer.x.com/en/portal/projects-and-apps with the callback URL
 // {origin}/auth/callback/twitter. Environment: AUTH_TWITTER_ID, AUTH_TWITTER_SECRET.
 //
-// The service is called X now. For an e-mail ask for the scope users.email, by Options.AddScope, and for the field
-// confirmed_email, by UserFields.
+// The service's new name is X. For an email address, request the scope users.email with Options.AddScope and the field
+// confirmed_email with UserFields.
 //
-// The Version "1.0a" is [TwitterOAuth1]; core.New refuses versions that are neither that nor "2.0", and fields or
-// expansions where the version has none.
+// Version "1.0a" is [TwitterOAuth1]. core.New rejects other versions than these two, and fields or expansions with
+// version "1.0a".
 func Twitter(options ...TwitterOptions) *core.OAuthProvider {
 	o, fault := one(options)
 	switch o.Version {
@@ -41,7 +41,7 @@ func Twitter(options ...TwitterOptions) *core.OAuthProvider {
 	case "1.0", "1.0a":
 		p := TwitterOAuth1(o.Options)
 		if fault == nil && len(o.UserFields)+len(o.Expansions) > 0 {
-			fault = errors.New("TwitterOptions.UserFields and Expansions are of version 2.0: leave them out, or the Version")
+			fault = errors.New("TwitterOptions.UserFields and Expansions require version 2.0: remove them or the Version")
 		}
 		p.Fault = cmp.Or(fault, p.Fault)
 		return p
@@ -65,7 +65,7 @@ func Twitter(options ...TwitterOptions) *core.OAuthProvider {
 	})
 }
 
-// params are the parameters of the userinfo request.
+// params returns the parameters of the userinfo request.
 func (o *TwitterOptions) params() url.Values {
 	fields := []string{"profile_image_url"}
 	for _, field := range o.UserFields {

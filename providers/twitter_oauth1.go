@@ -7,12 +7,12 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TwitterOAuth1 signs in with accounts of X, once Twitter, through OAuth 1.0a: the only way to an e-mail address for
-// apps that have the permission "request email from users".
+// TwitterOAuth1 signs in with accounts of X, formerly Twitter, with OAuth 1.0a. Apps with the permission "request email
+// from users" get the email address only in this way.
 //
-// Register an app at https://developer.x.com with the callback URL {origin}/auth/callback/twitter and take its API key
-// and secret. Environment: AUTH_TWITTER_ID, AUTH_TWITTER_SECRET. The account has oauth_token and oauth_token_secret in
-// place of access_token and refresh_token.
+// Register an app at https://developer.x.com with the callback URL {origin}/auth/callback/twitter and use its API key
+// and secret. Environment: AUTH_TWITTER_ID, AUTH_TWITTER_SECRET. The account contains oauth_token and
+// oauth_token_secret instead of access_token and refresh_token.
 func TwitterOAuth1(options ...Options) *core.OAuthProvider {
 	const api = "https://api.x.com"
 	return with(&core.OAuthProvider{
@@ -26,7 +26,7 @@ func TwitterOAuth1(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-// smallPicture is how addresses of pictures of 48 pixels end; without it they are the originals.
+// smallPicture matches the suffix of pictures of 48 pixels. Without it, the URL is that of the original.
 var smallPicture = regexp.MustCompile(`_normal(\.(?:jpe?g|png|gif|webp))$`)
 
 func twitterOAuth1Profile(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {

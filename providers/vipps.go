@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://portal.vippsmobilepay.com with the callback URL {origin}/auth/callback/vipps.
 // Environment: AUTH_VIPPS_ID, AUTH_VIPPS_SECRET.
 //
-// Options.Issuer is https://apitest.vipps.no/access-management-1.0/access/ for tests.
+// For the test environment, set Options.Issuer to https://apitest.vipps.no/access-management-1.0/access/.
 func Vipps(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "vipps", Name: "Vipps", Type: core.TypeOIDC,

@@ -8,13 +8,12 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// VK signs in with VK accounts, through the older interface of the service.
+// VK signs in with VK accounts, with the older API of the service.
 //
 // Register the application at https://vk.com/apps?act=manage with the callback URL {origin}/auth/callback/vk.
 // Environment: AUTH_VK_ID, AUTH_VK_SECRET.
 //
-// New applications have to use VK ID, which wants a parameter of its own in the token request and is not supported
-// here.
+// New applications must use VK ID, which requires an additional parameter in the token request and is not supported.
 func VK(options ...Options) *core.OAuthProvider {
 	const version = "5.131"
 	return withCommas(&core.OAuthProvider{
@@ -26,7 +25,7 @@ func VK(options ...Options) *core.OAuthProvider {
 			Params: url.Values{"fields": {"photo_100"}, "v": {version}},
 		},
 		Scope:      "email",
-		Checks:     []core.Check{core.CheckState}, // these endpoints refuse PKCE
+		Checks:     []core.Check{core.CheckState}, // these endpoints reject PKCE
 		ClientAuth: core.ClientSecretPost,
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 			answer, err := r.Get(ctx, r.URL, "User-Agent", "latchkey")
@@ -35,10 +34,10 @@ func VK(options ...Options) *core.OAuthProvider {
 			}
 			list := answer.List("response")
 			if len(list) == 0 {
-				return nil, errors.New("the answer has no response")
+				return nil, errors.New("the body has no member response")
 			}
 			person, _ := list[0].(map[string]any)
-			if person != nil { // the address comes with the token
+			if person != nil { // the token response contains the address
 				person["email"] = nil
 				if email := r.Tokens.Extra.Text("email"); email != "" {
 					person["email"] = email

@@ -8,19 +8,19 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// WeChat signs in with WeChat accounts, within the WeChat application: an official account's pages. [WeChatWebsite] is
-// for other browsers.
+// WeChat signs in with WeChat accounts inside the WeChat app, for pages of an official account. For other browsers use
+// [WeChatWebsite].
 //
 // Register an official account at https://mp.weixin.qq.com with the callback domain of your origin. Environment:
 // AUTH_WECHAT_ID, AUTH_WECHAT_SECRET.
 //
-// The account is known by its unionid, which accounts of one open platform share, else by its openid. The service tells
-// no e-mail.
+// The account is identified by its unionid, which applications of one open platform share, or else by its openid. The
+// profile has no email address.
 func WeChat(options ...Options) *core.OAuthProvider {
 	return wechat("https://open.weixin.qq.com/connect/oauth2/authorize", "snsapi_userinfo", options)
 }
 
-// WeChatWebsite is [WeChat] with a code that people scan with their telephone. Register a website application at
+// WeChatWebsite is like [WeChat], with a QR code that users scan with their phone. Register a website application at
 // https://open.weixin.qq.com.
 func WeChatWebsite(options ...Options) *core.OAuthProvider {
 	return wechat("https://open.weixin.qq.com/connect/qrconnect", "snsapi_login", options)

@@ -7,7 +7,7 @@ import "github.com/latchkey-go/latchkey/core"
 // Register the application at https://dashboard.workos.com with the callback URL {origin}/auth/callback/workos.
 // Environment: AUTH_WORKOS_ID, AUTH_WORKOS_SECRET, AUTH_WORKOS_ISSUER.
 //
-// Options.AuthorizationParams says how people sign in: connection, organization, domain or provider.
+// Set one of the parameters connection, organization, domain or provider in Options.AuthorizationParams.
 func WorkOS(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "workos", Name: "WorkOS", Type: core.TypeOAuth,

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// maxIdle is how many connections wait for the next mail, idleTime how long.
+	// maxIdle is the maximum number of idle connections, idleTime their lifetime.
 	maxIdle  = 2
 	idleTime = 30 * time.Second
 )
 
-// server is the mail server, with connections that wait. It is safe for concurrent use.
+// server is a mail server with its idle connections. It is safe for concurrent use.
 type server struct {
 	host, password string
 	timeout        time.Duration
@@ -37,8 +37,8 @@ type connection struct {
 	expire *time.Timer
 }
 
-// client makes the library's client for one mail; it holds no connection yet. The library has deadlines, and no context
-// once it has dialled: a client lives for one mail and has the deadline of that.
+// client returns the library's client for one email, not yet connected. Once connected, the library supports deadlines
+// but no context, so each email has its own client with its deadline.
 func (s *server) client(timeout time.Duration) (*mail.Client, error) {
 	c, err := mail.NewClient(s.host, append([]mail.Option{mail.WithTimeout(timeout)}, s.options...)...)
 	if err != nil {
@@ -47,12 +47,12 @@ func (s *server) client(timeout time.Duration) (*mail.Client, error) {
 	return c, nil
 }
 
-// mail sends a letter, unless it could not be written.
+// mail sends an email unless its content could not be created.
 func (s *server) mail(
 	ctx context.Context, from *netmail.Address, m core.Letter, letter providers.Letter, written error,
 ) error {
 	if written != nil {
-		return fmt.Errorf("write the letter: %w", written)
+		return fmt.Errorf("write the email: %w", written)
 	}
 	timeout := s.timeout
 	if deadline, ok := ctx.Deadline(); ok {
@@ -68,7 +68,7 @@ func (s *server) mail(
 	return nil
 }
 
-// deliver sends over a connection that waits, or over a new one where there is none or the server has hung up on it.
+// deliver sends an email over an idle connection, or over a new one if there is none or the server has closed it.
 func (s *server) deliver(ctx context.Context, timeout time.Duration, message *mail.Msg) error {
 	client, err := s.client(timeout)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *server) deliver(ctx context.Context, timeout time.Duration, message *ma
 		if err == nil {
 			err = client.SendWithSMTPClient(c, message)
 		}
-		if err == nil || message.IsDelivered() { // a server that has taken the mail may fail at what comes after
+		if err == nil || message.IsDelivered() { // the server has accepted the email; a later error does not matter
 			s.keep(c, err)
 			return nil
 		}
@@ -94,13 +94,13 @@ func (s *server) deliver(ctx context.Context, timeout time.Duration, message *ma
 		}
 		var failed *mail.SendError
 		if waited && (!errors.As(err, &failed) || failed.Reason == mail.ErrConnCheck) {
-			continue // nothing was said over it yet
+			continue // nothing was sent over it yet
 		}
 		return err
 	}
 }
 
-// check connects as for a letter, TLS and sign-in included, and says nothing more.
+// check connects as for an email, including TLS and authentication, and sends nothing.
 func (s *server) check(ctx context.Context) error {
 	timeout := s.timeout
 	if deadline, ok := ctx.Deadline(); ok {
@@ -120,7 +120,7 @@ func (s *server) check(ctx context.Context) error {
 	return c.Quit()
 }
 
-// hint names the options for a server that does not offer STARTTLS.
+// hint returns the options for a server that does not offer STARTTLS.
 func hint(err error) string {
 	if !strings.Contains(err.Error(), "STARTTLS") {
 		return ""
@@ -130,7 +130,7 @@ func hint(err error) string {
 		"private network"
 }
 
-// take returns the connection that was used last, nil when none waits.
+// take returns the most recently used idle connection, or nil.
 func (s *server) take() *smtp.Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *server) take() *smtp.Client {
 	return last.Client
 }
 
-// keep lets a healthy connection wait for the next mail.
+// keep stores a healthy connection for the next email.
 func (s *server) keep(c *smtp.Client, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *server) keep(c *smtp.Client, err error) {
 	s.idle = append(s.idle, waiting)
 }
 
-// drop closes a connection that has waited long enough, unless a mail has taken it meanwhile.
+// drop closes an idle connection after its lifetime, unless it is in use by then.
 func (s *server) drop(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,10 +1,10 @@
-// Package smtp mails sign-in links through a mail server. It is a module of its own, as it brings a mail library along.
+// Package smtp sends sign-in links with a mail server. It is a separate module because it depends on a mail library.
 //
 //	core.Config{Providers: []core.Provider{smtp.Nodemailer()}, …}
 //
-// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Emails travel encrypted: smtp://
-// requires STARTTLS, smtps:// is TLS from the first byte. A server on this machine (smtp://localhost:1025, a mail
-// catcher for example) may do without STARTTLS. Connections are kept for the next email for a while.
+// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Connections are encrypted: smtp://
+// requires STARTTLS, smtps:// uses TLS from the start. Only for a server on this machine (such as a mail catcher at
+// smtp://localhost:1025) STARTTLS is optional. Connections are kept open for some time and reused.
 package smtp
 
 import (
@@ -28,25 +28,26 @@ import (
 // used.
 type Options struct {
 	providers.EmailOptions
-	// Server is the mail server, "smtp://user:password@mail.example:587" or "smtps://…:465", user and password
-	// percent-encoded and left out for a server that asks for none; empty: EMAIL_SERVER.
+	// Server is the mail server, "smtp://user:password@mail.example:587" or "smtps://…:465". User and password are
+	// percent-encoded, and left out for a server without authentication. The default is $EMAIL_SERVER.
 	Server core.Secret
-	// TLS is the configuration of encrypted connections, for a private authority; nil: the system's, TLS 1.2 at least.
+	// TLS configures encrypted connections, for example for a private certificate authority. The default is the system's
+	// configuration with TLS 1.2 or later.
 	TLS *tls.Config
-	// InsecureNoTLS sends to a smtp:// server without TLS, links and password included: for a relay in a private network.
-	// A server on a loopback address needs no option.
+	// InsecureNoTLS allows connections to a smtp:// server without TLS, on which links and passwords are not encrypted,
+	// for a relay in a private network. It is not needed for a server on a loopback address.
 	InsecureNoTLS bool
-	// Timeout bounds one mail from dialling to the server's word; zero: 20 seconds. A nearer deadline of the request
-	// counts.
+	// Timeout limits the sending of one email, including the connection. The default is 20 seconds. An earlier deadline of
+	// the request takes precedence.
 	Timeout time.Duration
 }
 
-// Nodemailer is the provider "nodemailer".
+// Nodemailer returns the provider "nodemailer".
 func Nodemailer(options ...Options) *core.EmailProvider {
 	return provider("nodemailer", "Nodemailer", options)
 }
 
-// Email is the same under its older id, "email".
+// Email is like [Nodemailer] with its older ID "email".
 func Email(options ...Options) *core.EmailProvider { return provider("email", "Email", options) }
 
 func provider(id, name string, options []Options) *core.EmailProvider {
@@ -84,7 +85,7 @@ func provider(id, name string, options []Options) *core.EmailProvider {
 	return p
 }
 
-// sent makes a failure one that asks the visitor to try again.
+// sent turns an error into one that asks the user to try again.
 func sent(id string, err error) error {
 	if err != nil {
 		return core.NewError(core.ErrEmailSignIn, fmt.Errorf("%s: %w", id, err))
@@ -92,7 +93,7 @@ func sent(id string, err error) error {
 	return nil
 }
 
-// newServer reads the address. Its errors do not repeat it: it has the password.
+// newServer parses the URL of a server. Its errors do not contain the URL, because it contains the password.
 func newServer(address string, o Options) (*server, error) {
 	const want = `smtp://user:password@mail.example:587, or smtps:// for TLS from the first byte`
 	if address == "" {
@@ -130,7 +131,7 @@ func newServer(address string, o Options) (*server, error) {
 		s.options = append(s.options, mail.WithSSL())
 	case o.InsecureNoTLS:
 		s.options = append(s.options, mail.WithTLSPolicy(mail.NoTLS))
-	case loopback(s.host): // a mail catcher in development, or a relay on this machine
+	case loopback(s.host): // a mail catcher in development or a local relay
 		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	default:
 		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSMandatory))
@@ -138,7 +139,7 @@ func newServer(address string, o Options) (*server, error) {
 	if name := u.User.Username(); name != "" {
 		auth := mail.SMTPAuthAutoDiscover
 		if o.InsecureNoTLS && u.Scheme == "smtp" {
-			auth = mail.SMTPAuthPlainNoEnc // without TLS the list of methods may be an eavesdropper's
+			auth = mail.SMTPAuthPlainNoEnc // without TLS, an eavesdropper could change the list of methods
 		}
 		s.options = append(s.options, mail.WithSMTPAuth(auth), mail.WithUsername(name), mail.WithPassword(s.password))
 	}
@@ -155,16 +156,17 @@ func loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// message puts the letter into its envelope. Text comes first: mail programs show the last part that they can.
+// message returns the email with its headers. The text part comes first, because mail clients show the last part that
+// they support.
 func message(from *netmail.Address, m core.Letter, l providers.Letter, id string) *mail.Msg {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	out.FromMailAddress(from)
 	out.ToMailAddress(&netmail.Address{Address: m.Recipient()})
 	out.Subject(l.Subject)
 	_, domain, _ := strings.Cut(from.Address, "@")
-	out.SetMessageIDWithValue(id + "@" + domain) // the library would tell this machine's name
+	out.SetMessageIDWithValue(id + "@" + domain) // the library's default contains this machine's name
 	out.SetDate()
-	out.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834 section 5: no out-of-office reply
+	out.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834 section 5: prevents out-of-office replies
 	out.SetBodyString(mail.TypeTextPlain, l.Text)
 	if l.HTML != "" {
 		out.AddAlternativeString(mail.TypeTextHTML, l.HTML)

@@ -1,5 +1,5 @@
-// Package webauthn signs in with passkeys. It is a module of its own because of what verifying attestations brings
-// along.
+// Package webauthn implements sign-in with passkeys. It is a separate module because of the dependencies for verifying
+// attestations.
 //
 //	auth, err := core.New(core.Config{
 //		Providers:      []core.Provider{webauthn.Passkey()},
@@ -7,6 +7,6 @@
 //		EnableWebAuthn: true,
 //	})
 //
-// Passkeys are bound to the domain they were made on. Pin it with Config.URL, or with the RelyingParty of the provider
-// where one site has several hosts.
+// A passkey belongs to the domain it was created on. Set Config.URL, or RelyingParty of the provider if the site has
+// several hosts.
 package webauthn

@@ -16,23 +16,23 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// exact refuses what browsers do not write and go-webauthn reads over: an origin that is not spelled as origins are, a
-// member of the client data that comes twice, two different ids. What one program reads in one way and another in
-// another is a place to hide something.
+// exact rejects responses that browsers never send but go-webauthn accepts: an origin that is not serialized as
+// browsers do, a duplicate member of the client data, or two different IDs. Two programs could read such a response in
+// different ways, which an attacker could use to hide something from one of them.
 func exact(id string, rawID, clientData []byte, origin string) error {
 	named, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(id, "="))
 	switch {
 	case err != nil || !bytes.Equal(named, rawID):
 		return errors.New("id and rawId differ")
 	case !serialized(origin):
-		return errors.New("the origin is not spelled as browsers do")
+		return errors.New("the origin is not serialized as browsers do")
 	}
 	return namedOnce(clientData)
 }
 
-// serialized reports whether an origin is as browsers serialize it (HTML Standard, "ASCII serialization of an origin"):
-// scheme and host in lower case, no port that is the scheme's own, nothing else. Other schemes are those of
-// applications, which go-webauthn compares letter by letter.
+// serialized reports whether an origin is serialized as browsers do (HTML Standard, "ASCII serialization of an
+// origin"): scheme and host in lower case, no default port, nothing else. Other schemes are those of native apps, which
+// go-webauthn compares as text.
 func serialized(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil {
@@ -46,61 +46,61 @@ func serialized(origin string) bool {
 		!strings.HasSuffix(u.Host, ":")
 }
 
-// namedOnce reports an object with a member that comes twice, or whose name differs from a known one in case alone,
-// which encoding/json takes for it.
+// namedOnce returns an error if an object has a duplicate member, or a member that differs from a known name only in
+// case. encoding/json would accept such a member as the known one.
 func namedOnce(object []byte) error {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return errors.New("the client data is no object")
+		return errors.New("the client data is not an object")
 	}
 	seen := map[string]bool{}
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return errors.New("the client data is no JSON")
+			return errors.New("the client data is not JSON")
 		}
 		folded := strings.ToLower(name.(string)) //nolint:forcetypeassert // names of members are strings
 		if seen[folded] {
-			return errors.New("a member of the client data comes twice")
+			return errors.New("the client data has a duplicate member")
 		}
 		seen[folded] = true
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
-			return errors.New("the client data is no JSON")
+			return errors.New("the client data is not JSON")
 		}
 	}
 	return nil
 }
 
-// exactCreation is exact for registrations. Behind the attestation object there is nothing.
+// exactCreation is exact for registrations. The attestation object must not have trailing data.
 func exactCreation(answer *protocol.ParsedCredentialCreationData) error {
 	raw := answer.Raw.AttestationResponse
 	if err := cbor.Wellformed(raw.AttestationObject); err != nil {
-		return errors.New("the attestation object is not one item of CBOR")
+		return errors.New("the attestation object is not a single CBOR item")
 	}
 	return exact(answer.ID, answer.RawID, raw.ClientDataJSON, answer.Response.CollectedClientData.Origin)
 }
 
-// exactAssertion is exact for authentications. go-webauthn takes a relying party's hash of zeros, too: that of an
-// AppID of U2F, of which there is none here. A signature has one spelling.
+// exactAssertion is exact for authentications. It rejects a relying party hash of zeros, which go-webauthn accepts for
+// U2F AppIDs, because Latchkey does not support those. A signature must be in its only valid encoding.
 func exactAssertion(answer *protocol.ParsedCredentialAssertionData, rpID string, key []byte) error {
 	relyingParty := sha256.Sum256([]byte(rpID))
 	switch {
 	case !bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:]):
-		return errors.New("the answer is for another relying party")
+		return errors.New("the response is for another relying party")
 	case !oneSpelling(answer.Response.Signature, key):
-		return errors.New("the signature is not spelled as authenticators do")
+		return errors.New("the signature is not encoded as authenticators do")
 	}
 	return exact(answer.ID, answer.RawID, answer.Raw.AssertionResponse.ClientDataJSON,
 		answer.Response.CollectedClientData.Origin)
 }
 
-// oneSpelling reports whether a signature by a key of an elliptic curve is the DER of its two numbers (RFC 3279 section
-// 2.2.3), with nothing in it or behind it that is read over. Other kinds of keys have signatures of one length.
+// oneSpelling reports whether an elliptic curve signature is the DER encoding of its two numbers (RFC 3279 section
+// 2.2.3), without ignored or trailing bytes. Signatures of other keys have a fixed length.
 func oneSpelling(signature, key []byte) bool {
 	parsed, err := webauthncose.ParsePublicKey(key)
 	if _, curve := parsed.(webauthncose.EC2PublicKeyData); err != nil || !curve {
-		return true // what is no key, the verification refuses
+		return true // the verification rejects an invalid key
 	}
 	var numbers struct{ R, S *big.Int }
 	if _, err := asn1.Unmarshal(signature, &numbers); err != nil {

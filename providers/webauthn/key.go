@@ -13,11 +13,11 @@ import (
 // errKey is returned for a public key that cannot verify any signature.
 var errKey = errors.New("the public key is not valid for its algorithm")
 
-// leastModulus is how many bits a key of RSA has at least (NIST SP 800-131A).
+// leastModulus is the minimum size of an RSA key in bits (NIST SP 800-131A).
 const leastModulus = 2048
 
-// checkKey checks the public key of a registration: go-webauthn looks at its numbers only when it verifies a signature,
-// and a passkey with another key would be stored and never open anything (RFC 9053 section 7, RFC 8230 section 4).
+// checkKey checks the public key of a registration (RFC 9053 section 7, RFC 8230 section 4). go-webauthn checks it only
+// when it verifies a signature, so a passkey with an invalid key could be stored and never be used.
 func checkKey(raw []byte) error {
 	parsed, err := webauthncose.ParsePublicKey(raw)
 	if err != nil {
@@ -31,7 +31,7 @@ func checkKey(raw []byte) error {
 		valid = isRSA(key)
 	case webauthncose.OKPPublicKeyData:
 		var further struct {
-			Curve int64 `cbor:"-1,keyasint"` // which go-webauthn does not read
+			Curve int64 `cbor:"-1,keyasint"` // go-webauthn does not read it
 		}
 		err = cbor.Unmarshal(raw, &further)
 		valid = err == nil && key.Algorithm == int64(webauthncose.AlgEdDSA) && further.Curve == int64(webauthncose.Ed25519) &&
@@ -43,7 +43,7 @@ func checkKey(raw []byte) error {
 	return nil
 }
 
-// onCurve reports whether a key is a point of the curve that belongs to its algorithm (WebAuthn section 5.8.5).
+// onCurve reports whether a key is a point on the curve of its algorithm (WebAuthn section 5.8.5).
 func onCurve(key webauthncose.EC2PublicKeyData) bool {
 	curves := map[int64]struct {
 		number int64
@@ -62,7 +62,7 @@ func onCurve(key webauthncose.EC2PublicKeyData) bool {
 	return err == nil
 }
 
-// isRSA reports whether a key is large enough, and its numbers are odd.
+// isRSA reports whether a key is large enough and its numbers are odd.
 func isRSA(key webauthncose.RSAPublicKeyData) bool {
 	switch webauthncose.COSEAlgorithmIdentifier(key.Algorithm) {
 	case webauthncose.AlgRS256, webauthncose.AlgRS384, webauthncose.AlgRS512,
@@ -75,7 +75,7 @@ func isRSA(key webauthncose.RSAPublicKeyData) bool {
 		e.Cmp(big.NewInt(3)) >= 0 && e.BitLen() <= 31 && e.Bit(0) == 1
 }
 
-// isEd25519 reports whether 32 bytes are a point of the curve (RFC 8032 section 5.1.3).
+// isEd25519 reports whether 32 bytes are a point on the curve (RFC 8032 section 5.1.3).
 func isEd25519(point []byte) bool {
 	if len(point) != 32 {
 		return false

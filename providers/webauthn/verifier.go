@@ -13,8 +13,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Verifier verifies the answers of authenticators (WebAuthn sections 7.1 and 7.2). Its zero value is ready and safe for
-// concurrent use. Attestation statements are verified; which makers of authenticators to trust is not decided.
+// Verifier verifies the responses of authenticators (WebAuthn sections 7.1 and 7.2). The zero value is ready for use.
+// It is safe for concurrent use. It verifies attestation statements, but does not decide which authenticator vendors to
+// trust.
 type Verifier struct{}
 
 var _ core.WebAuthnVerifier = Verifier{}
@@ -68,8 +69,8 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 	return passkey, nil
 }
 
-// origins returns the accepted origins of a ceremony. go-webauthn compares those of pages as URLs, and those of native
-// apps, such as "android:apk-key-hash:…", as text.
+// origins returns the accepted origins of a ceremony. go-webauthn compares origins of pages as URLs, and those of
+// native apps, such as "android:apk-key-hash:…", as text.
 func origins(want core.WebAuthnCeremony) []string {
 	return append([]string{want.Origin}, want.Origins...)
 }
@@ -84,7 +85,7 @@ func (Verifier) VerifyAuthentication(
 	}
 	key, err := base64.StdEncoding.DecodeString(stored.CredentialPublicKey)
 	if err != nil {
-		return 0, errors.New("the stored public key is not in standard base64")
+		return 0, errors.New("the stored public key is not standard base64")
 	}
 	if err := exactAssertion(answer, want.RPID, key); err != nil {
 		return 0, err
@@ -100,7 +101,7 @@ func (Verifier) VerifyAuthentication(
 	return answer.Response.AuthenticatorData.Counter, nil
 }
 
-// checkFlags refuses a credential that is backed up and cannot be (WebAuthn section 6.1.3).
+// checkFlags rejects a credential that is backed up although it is not eligible for backup (WebAuthn section 6.1.3).
 func checkFlags(f protocol.AuthenticatorFlags) error {
 	if f.HasBackupState() && !f.HasBackupEligible() {
 		return errors.New("the credential is backed up and not eligible for it")
@@ -108,7 +109,7 @@ func checkFlags(f protocol.AuthenticatorFlags) error {
 	return nil
 }
 
-// details keeps challenges and keys, which the library adds to its errors, out of the text.
+// details removes challenges and keys, which the library adds to its errors, from the text.
 func details(err error) error {
 	var e *protocol.Error
 	if errors.As(err, &e) {
