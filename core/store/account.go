@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ProviderType is the kind of a provider and of its accounts.
+// ProviderType is the type of a provider and of its accounts.
 type ProviderType string
 
 // The provider types.
@@ -22,44 +22,45 @@ const (
 
 // Account links a user to their account at a provider.
 type Account struct {
-	// UserID is the owning user; empty while the account is not linked yet.
+	// UserID is the ID of the owner. It is empty if the account is not linked yet.
 	UserID string
 	// Type is the provider's type.
 	Type ProviderType
 	// Provider is the provider's ID.
 	Provider string
-	// ProviderAccountID is the id of the account at the provider; for e-mail the address, for credentials the user's id.
+	// ProviderAccountID is the ID of the account at the provider. For email it is the address, and for credentials the
+	// user's ID.
 	ProviderAccountID string
-	// AccessToken, RefreshToken and IDToken are as the token endpoint returned them.
+	// AccessToken, RefreshToken and IDToken are the tokens from the token endpoint.
 	AccessToken, RefreshToken, IDToken Secret
-	// Scope is what was granted, as the provider wrote it.
+	// Scope is the granted scope as the provider returned it.
 	Scope string
-	// TokenType is lower-case, as it is compared without regard to case (RFC 6749 section 5.1).
+	// TokenType is in lower case, because it is case-insensitive (RFC 6749 section 5.1).
 	TokenType string
-	// ExpiresIn is the lifetime of the access token as returned, in whole seconds; zero when the provider named none. It
-	// is not stored.
+	// ExpiresIn is the lifetime of the access token as returned, in whole seconds. It is zero if the provider returned
+	// none. It is not stored.
 	ExpiresIn time.Duration
-	// ExpiresAt is when the access token expires, to the second; zero: unknown. Tables and JSON keep Unix seconds: see
-	// [Account.ExpiresAtUnix].
+	// ExpiresAt is when the access token expires, in whole seconds. Zero means unknown. Tables and JSON contain Unix
+	// seconds: see [Account.ExpiresAtUnix].
 	ExpiresAt time.Time
-	// SessionState is the provider's session_state as raw JSON; nil when there is none.
+	// SessionState is the provider's session_state as raw JSON. It is nil if there is none.
 	SessionState json.RawMessage
-	// AuthorizationDetails are those of RFC 9396 as raw JSON; nil when there are none.
+	// AuthorizationDetails are the authorization_details (RFC 9396) as raw JSON. It is nil if there are none.
 	AuthorizationDetails json.RawMessage
-	// Extra are further members. Stores keep and return them; a member can be a token, so they are not logged.
+	// Extra contains further members. Stores keep and return them. They are never logged, because a member can be a token.
 	Extra Members
-	// EmailProved is the e-mail address, in its normal form, of which the provider said at the last sign-in that it is
-	// this person's; empty when it did not. Core fills it in before it stores an account and asks for it when a visitor is
-	// the first to prove that address: see docs/accounts.md. A store without room for it may forget it, and then the
-	// address counts as not vouched for. It does not reach the browser.
+	// EmailProved is the canonical email address that the provider reported as verified at the last sign-in. It is empty
+	// if the provider reported none. Core sets it before it stores an account, and reads it when another sign-in is the
+	// first to verify that address: see docs/accounts.md. A store may omit it; the address then counts as not verified by
+	// the provider. It is never sent to the browser.
 	EmailProved string
 }
 
-// emailProvedMember is how [Account.EmailProved] is called among the members that a store keeps.
+// emailProvedMember is the name of [Account.EmailProved] in stored members.
 const emailProvedMember = "email_proved"
 
-// StoredMembers returns the further members for a store that keeps EmailProved among them: Extra and, unless it is
-// empty, the member email_proved. Nothing of that name in Extra passes.
+// StoredMembers returns the members for a store that keeps EmailProved among them: Extra and, unless it is empty,
+// EmailProved as the member email_proved. A member of that name in Extra is left out.
 func (a *Account) StoredMembers() Members {
 	_, foreign := a.Extra[emailProvedMember]
 	if a.EmailProved == "" && !foreign {
@@ -73,7 +74,7 @@ func (a *Account) StoredMembers() Members {
 	return m
 }
 
-// SetStoredMembers takes apart what StoredMembers put together. It keeps m.
+// SetStoredMembers sets Extra and EmailProved from the result of StoredMembers. It keeps m.
 func (a *Account) SetStoredMembers(m Members) {
 	a.EmailProved = m.Text(emailProvedMember)
 	if delete(m, emailProvedMember); len(m) == 0 {
@@ -82,7 +83,7 @@ func (a *Account) SetStoredMembers(m Members) {
 	a.Extra = m
 }
 
-// ExpiresAtUnix returns ExpiresAt in Unix seconds, as stores keep it; 0 when it is unknown.
+// ExpiresAtUnix returns ExpiresAt in Unix seconds for stores. It returns 0 if it is unknown.
 func (a *Account) ExpiresAtUnix() int64 {
 	if a.ExpiresAt.IsZero() {
 		return 0
@@ -90,27 +91,27 @@ func (a *Account) ExpiresAtUnix() int64 {
 	return a.ExpiresAt.Unix()
 }
 
-// SetExpiresAtUnix sets ExpiresAt to what ExpiresAtUnix returned.
+// SetExpiresAtUnix sets ExpiresAt to a result of ExpiresAtUnix.
 func (a *Account) SetExpiresAtUnix(seconds int64) {
 	if a.ExpiresAt = (time.Time{}); seconds != 0 {
 		a.ExpiresAt = time.Unix(seconds, 0).UTC()
 	}
 }
 
-// LogValue shows which account it is and none of its tokens.
+// LogValue returns the provider, type and user ID, and no tokens.
 func (a Account) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("provider", a.Provider), slog.String("type", string(a.Type)), slog.String("user_id", a.UserID),
 	)
 }
 
-// String shows which account it is and none of its tokens.
+// String returns the provider, and no tokens.
 func (a Account) String() string { return fmt.Sprintf("account of provider %q", a.Provider) }
 
-// Format keeps tokens out of every fmt verb, those of Extra included.
+// Format prevents every fmt verb from printing tokens, including those in Extra.
 func (a Account) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(a.String())) }
 
-// Clone returns a copy whose map is its own; nil stays nil.
+// Clone returns a copy with its own map. It returns nil for nil.
 func (a *Account) Clone() *Account {
 	if a == nil {
 		return nil
@@ -120,15 +121,14 @@ func (a *Account) Clone() *Account {
 	return &c
 }
 
-// redacted is what every formatted or logged Secret shows.
 const redacted = "[redacted]"
 
-// Secret is a text that must never be printed: client secrets, tokens, verifiers. Every way of formatting or logging it
-// shows a fixed placeholder; string(s) reveals it, deliberately and where a reader can find it. The zero value is "no
-// secret".
+// Secret is a string that must never be printed, such as a client secret, token or code verifier. All ways of
+// formatting, logging or encoding it show a placeholder. Only the conversion string(s) returns its value. The zero
+// value means "no secret".
 type Secret string
 
-// String hides the value. It is empty for an empty Secret, so that "not configured" can be told from "configured".
+// String returns a placeholder, or an empty string for an empty Secret, so that output shows whether the secret is set.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -136,15 +136,14 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// GoString hides the value from %#v.
+// GoString returns a placeholder for %#v.
 func (s Secret) GoString() string { return fmt.Sprintf("store.Secret(%q)", s.String()) }
 
-// Format hides the value from every fmt verb, %x and %q included.
+// Format prints a placeholder for all fmt verbs, including %x and %q.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
-// LogValue hides the value from slog.
+// LogValue returns a placeholder for package slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText hides the value from encoding/json and its relatives: what is meant to be stored reveals it by
-// conversion.
+// MarshalText returns a placeholder for encoding/json and similar packages. To store the value, convert it to string.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

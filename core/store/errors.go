@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// ErrNotFound is the one answer of a store for "there is no such record"; any other error is a failure of the store.
+// ErrNotFound means that a record does not exist. Any other error is a failure of the store.
 var ErrNotFound = errors.New("store: not found")
 
-// ErrConflict is the answer of a store for "such a record exists already": a taken e-mail, a linked account, a known
-// credential. Of [RecordStore] it is also the answer for "somebody else wrote it meanwhile".
+// ErrConflict means that a record already exists: an email address is taken, an account is linked, or a credential is
+// known. For a [RecordStore] it also means that the record was changed in the meantime.
 var ErrConflict = errors.New("store: conflict")
 
-// ErrUnavailable is what the error of a store says, beside its cause, when the engine could not be reached or gave no
-// answer in time, and may do so by itself later. Core then answers that the service is busy, where other failures of a
-// store are answered as faults of the configuration.
+// ErrUnavailable marks the error of a store whose database could not be reached or did not respond in time, so that a
+// retry may succeed. Core then responds with status 503, whereas other failures of a store are treated as configuration
+// errors.
 var ErrUnavailable = errors.New("store: unavailable")
 
-// Unavailable marks an error with [ErrUnavailable]; its text stays as it is, and nil stays nil. [OpError] marks by
-// itself what deadlines and broken connections are about.
+// Unavailable marks an error with [ErrUnavailable] and keeps its text. It returns nil for nil. [OpError] does this
+// automatically for timeouts and broken connections.
 func Unavailable(err error) error {
 	if err == nil || errors.Is(err, ErrUnavailable) {
 		return err
@@ -36,7 +36,8 @@ type unavailable struct{ error }
 func (e unavailable) Unwrap() error        { return e.error }
 func (e unavailable) Is(target error) bool { return target == ErrUnavailable }
 
-// unreached reports whether an error is about a deadline or a connection rather than an answer of the engine.
+// unreached reports whether an error is a timeout or a connection error, rather than an error that the database
+// returned.
 func unreached(err error) bool {
 	var operation *net.OpError
 	var network net.Error
@@ -44,17 +45,16 @@ func unreached(err error) bool {
 		errors.As(err, &operation) || errors.As(err, &network) && network.Timeout()
 }
 
-// OpError makes the error that a method of a store returns of what went wrong in it. It is the rule for errors of all
-// stores:
+// OpError returns the error of a store method for an error err in an operation. All stores use it:
 //
-//   - nil stays nil;
-//   - absence is [ErrNotFound] itself;
-//   - a conflict is [ErrConflict] behind the name of the engine and the operation;
-//   - everything else wraps err behind the two, and the error of ctx when that has ended and err does not say so;
-//   - where it is about a deadline or a broken connection it is [ErrUnavailable] too.
+//   - If err is nil, it returns nil.
+//   - If err is [ErrNotFound], it returns ErrNotFound itself.
+//   - If err is [ErrConflict], it wraps ErrConflict with the names of the engine and the operation.
+//   - Otherwise it wraps err with these names, and adds the error of ctx if that has ended and err does not contain it.
+//   - A timeout or a broken connection is also marked with [ErrUnavailable].
 //
-// A store turns the errors of its driver into ErrNotFound and ErrConflict, and hides messages that repeat values,
-// before.
+// Before the call, a store maps the errors of its driver to ErrNotFound and ErrConflict, and replaces messages that
+// contain values.
 func OpError(ctx context.Context, engine, operation string, err error) error {
 	switch {
 	case err == nil:
@@ -70,14 +70,14 @@ func OpError(ctx context.Context, engine, operation string, err error) error {
 	return fmt.Errorf("%s: %s: %w", engine, operation, err)
 }
 
-// withEnd adds that the context has ended where a driver does not say so. A connection may notice a deadline before the
-// context does.
+// withEnd adds the context's error if the driver's error does not contain it. A connection may notice a deadline before
+// the context does.
 func withEnd(ctx context.Context, err error) error {
 	ended := ctx.Err()
 	var network net.Error
 	at, limited := ctx.Deadline()
 	if ended == nil && limited && errors.As(err, &network) && network.Timeout() {
-		if time.Until(at) <= 0 { //nolint:forbidigo // the context's deadline is one of the machine's clock
+		if time.Until(at) <= 0 { //nolint:forbidigo // the context's deadline uses the real clock
 			ended = context.DeadlineExceeded
 		}
 	}
@@ -87,9 +87,8 @@ func withEnd(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ended, err)
 }
 
-// Pause waits for a time at random, shorter than longest, which is more than zero: for stores that begin something anew
-// because others were in the way, so that those who met do not meet again. It returns the error of ctx when that ends
-// first.
+// Pause sleeps for a random duration below longest, which must be positive, or until ctx is done. It returns the error
+// of ctx. Stores use it as jitter before a retry after a write conflict.
 func Pause(ctx context.Context, longest time.Duration) error {
 	timer := time.NewTimer(rand.N(longest)) //nolint:gosec // no secret
 	defer timer.Stop()

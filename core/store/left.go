@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// MostLeft is how many rows a store counts at most to say what DeleteExpired has left behind.
+// MostLeft is the maximum number of remaining rows that a store counts after DeleteExpired was interrupted.
 const MostLeft = 10_000
 
-// countTime is how long that counting may take beyond the context of DeleteExpired.
+// countTime is the timeout for that count, after the context of DeleteExpired has ended.
 const countTime = time.Second
 
-// LeftError is in the error of DeleteExpired when its context has ended: it says how much the next call finds.
+// LeftError is in the error of DeleteExpired if its context has ended. It contains the number of rows left for the next
+// call.
 type LeftError struct {
-	// Rows is how many rows were left when they were counted, [MostLeft] at most. An engine that finds them by when they
-	// were to end counts those too that have been extended since.
+	// Rows is the number of remaining rows, at most [MostLeft]. A store that finds rows by their original expiry also
+	// counts those that were extended since.
 	Rows int
-	// More says that there may be more of them: Rows is what was counted at a bounded cost.
+	// More reports whether there may be more rows than were counted.
 	More bool
-	// Err is the error of DeleteExpired, which wraps that of the context.
+	// Err is the error of DeleteExpired. It wraps the error of the context.
 	Err error
 }
 
-// Error implements error.
+// Error returns the error and the number of remaining rows.
 func (e *LeftError) Error() string {
 	least := ""
 	if e.More {
@@ -35,9 +36,9 @@ func (e *LeftError) Error() string {
 // Unwrap returns Err.
 func (e *LeftError) Unwrap() error { return e.Err }
 
-// WithLeft adds to an error of DeleteExpired how much is left, as a [LeftError], when the context has ended; any other
-// error stays as it is. count counts [MostLeft] rows at most and says whether there may be more; its own context lasts
-// one second, and where it fails the error stays as it is.
+// WithLeft adds the number of remaining rows to an error of DeleteExpired, as a [LeftError], if the context has ended.
+// It returns other errors unchanged. count counts at most [MostLeft] rows and reports whether there may be more; its
+// context has a timeout of one second. If count fails, the error is returned unchanged.
 func WithLeft(
 	ctx context.Context, err error, count func(ctx context.Context) (rows int, more bool, err error),
 ) error {

@@ -11,12 +11,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// Members are the further JSON members of a session, user, token or account: everything that has no field of its own.
-// They are kept as raw JSON, so that what one side wrote comes back unchanged, numbers exact and unknown members
-// included. A nil map is empty; Set and Merge make it. Members are not safe for concurrent writes.
+// Members are additional JSON members of a session, user, token or account that have no struct field. They are raw
+// JSON, so that values are preserved exactly, including numbers and unknown members. A nil map is empty; Set and Merge
+// create the map. Members are not safe for concurrent writes.
 type Members map[string]json.RawMessage
 
-// Set stores v as JSON under name, making the map when it is nil.
+// Set stores v as JSON under name. It creates the map if it is nil.
 func (m *Members) Set(name string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -29,14 +29,14 @@ func (m *Members) Set(name string, v any) error {
 	return nil
 }
 
-// Text returns the member as text, "" when it is absent or no JSON string.
+// Text returns a string member. It returns "" if the member is absent or not a JSON string.
 func (m Members) Text(name string) string {
 	s, _ := exactjson.Text(m[name])
 	return s
 }
 
-// Get decodes one member into what into points to. It reports false, and leaves into alone, when the member is absent,
-// null or of another shape.
+// Get decodes a member into the value that into points to. If the member is absent, null or of another type, Get
+// returns false and does not change the value.
 func (m Members) Get(name string, into any) bool {
 	raw, there := m[name]
 	target := reflect.ValueOf(into)
@@ -51,9 +51,9 @@ func (m Members) Get(name string, into any) bool {
 	return true
 }
 
-// Decode reads the members into what into points to: a struct of the application's own, with json tags. Names are
-// matched exactly: encoding/json alone would take a member "ROLE" for a field named role. Fields without a member stay
-// as they are.
+// Decode decodes the members into the value that into points to, usually a struct with json tags. Names are compared
+// exactly: encoding/json alone would decode a member "ROLE" into a field named role. Fields without a member are not
+// changed.
 func (m Members) Decode(into any) error {
 	target := reflect.TypeOf(into)
 	if target == nil || target.Kind() != reflect.Pointer {
@@ -80,8 +80,8 @@ func (m Members) Decode(into any) error {
 	return nil
 }
 
-// Merge writes the fields of v, a struct with json tags, over the members of the same names, making the map when it is
-// nil; other members stay.
+// Merge sets the members that the fields of v, a struct with json tags, encode to. Other members stay. It creates the
+// map if it is nil.
 func (m *Members) Merge(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -11,35 +11,35 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of a [Record], in bytes.
+// Size limits of a [Record] in bytes.
 const (
 	MaxRecordKind  = 32
 	MaxRecordKey   = 255
 	MaxRecordValue = 8 << 10
 )
 
-// Record is a small document that a part of an application keeps beside users: a password's hash, the secret of an
-// authenticator, an API key. Kind and Key name it together.
+// Record is a small document that a plugin stores in addition to users: for example a password hash, the secret of an
+// authenticator app, or an API key. Kind and Key identify it.
 type Record struct {
-	// Kind says what the record is: 1 to 32 lower-case letters and hyphens, chosen by the part that writes it.
+	// Kind is the type of the record, chosen by the plugin: 1 to 32 characters, a to z or hyphen.
 	Kind string
 	// Key is unique among the records of a kind: 1 to 255 bytes of UTF-8 without control characters, compared exactly.
-	// Stores keep it as it is, and administrators see it: a secret is hashed before it becomes a Key.
+	// Stores keep it unchanged, and administrators can see it: hash a secret before you use it as a Key.
 	Key string
-	// UserID is the user with whom the record goes; empty: nobody's.
+	// UserID is the user that the record belongs to. It is empty if the record belongs to no user.
 	UserID string
-	// Value is one JSON value of at most 8 KiB, null included, without space around it. Its bytes come back as they went
-	// in: the order of members, spaces between them, escapes and the digits of numbers are kept.
+	// Value is one JSON value of at most 8 KiB, which may be null, without surrounding white space. Its bytes are
+	// preserved exactly: the order of members, inner white space, escapes and the digits of numbers.
 	Value json.RawMessage
-	// Expires is when the record ends, kept to the millisecond; zero: never. Afterwards the record may be gone and may
-	// still be there, and who reads it decides.
+	// Expires is when the record expires, in milliseconds. Zero means never. An expired record may still exist; the reader
+	// must check.
 	Expires time.Time
-	// Version counts the writes since the record was created, from 1. The store keeps it.
+	// Version is the number of writes since the record was created, starting at 1. The store sets it.
 	Version int64
 }
 
-// Check returns what is wrong with a record that is about to be written, and nil when nothing is. The error names the
-// field and the rule, and never the value. Every store calls it at the beginning of CreateRecord and UpdateRecord.
+// Check returns an error if a record cannot be written. The error names the field and the rule, and never contains the
+// value. Every store calls Check at the start of CreateRecord and UpdateRecord.
 func (r *Record) Check() error {
 	switch {
 	case !isKind(r.Kind):
@@ -59,7 +59,7 @@ func (r *Record) Check() error {
 	return nil
 }
 
-// Clone returns a copy whose Value is its own; nil stays nil.
+// Clone returns a copy with its own Value. It returns nil for nil.
 func (r *Record) Clone() *Record {
 	if r == nil {
 		return nil
@@ -69,18 +69,18 @@ func (r *Record) Clone() *Record {
 	return &c
 }
 
-// Format hides Key and Value from every fmt verb: they can be what signs somebody in.
+// Format omits Key and Value for all fmt verbs, because they may be credentials.
 func (r Record) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "record %s (version %d)", r.Kind, r.Version)
 }
 
-// LogValue shows kind, owner and version only.
+// LogValue returns only the kind, owner and version.
 func (r Record) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("kind", r.Kind), slog.String("user", r.UserID), slog.Int64("version", r.Version))
 }
 
-// IsRecordName reports whether a record can have that kind and key. For others a store answers [ErrNotFound] without
-// asking the engine, which could take them for something else.
+// IsRecordName reports whether kind and key are valid. For invalid ones, a store returns [ErrNotFound] without a query,
+// because the database could misinterpret them.
 func IsRecordName(kind, key string) bool { return isKind(kind) && isKey(key) }
 
 func isKind(kind string) bool {
@@ -104,35 +104,37 @@ func isText(s string) bool {
 	return utf8.ValidString(s)
 }
 
-// RecordStore keeps records. A transaction of a [Transactor] that is a RecordStore hands over a RecordStore too.
+// RecordStore stores records. If a store is a [Transactor] and a RecordStore, the Store in a transaction is a
+// RecordStore too.
 //
-// Of any number of concurrent UpdateRecord of one version, DeleteRecord of one record, and CreateRecord of one name,
-// exactly one succeeds. That is what single use, counters and rotation stand on, in all processes that share the
-// engine.
+// Of concurrent calls of UpdateRecord for one version, of DeleteRecord for one record, or of CreateRecord for one name,
+// exactly one succeeds, in all processes that share the database. Single-use tokens, counters and rotation rely on
+// this.
 //
-// A record that a call has written to r in a transaction keeps the Version that the call set when the transaction is
-// undone or begun again: read or make the record within it.
+// If a transaction is rolled back or restarted, a record r that was written in it keeps the Version that the write set.
+// So read or create the record within the transaction.
 //
-// A store has no clock: an expired record that is still there is returned, keeps its name taken, and can be updated.
-// [UserDeleter] removes the records of the user, and [Cleaner] those that have expired.
+// A store has no clock: it returns an expired record that still exists, its name stays taken, and it can be updated.
+// [UserDeleter] deletes the records of the user, and [Cleaner] the expired ones.
 type RecordStore interface {
-	// CreateRecord stores a record and sets r.Version to 1, also when there was another one of that name before.
-	// ErrConflict: the name is taken, be it by an expired record; core deletes that first. ErrNotFound: r.UserID is set,
-	// and there is no such user.
+	// CreateRecord stores a record and sets r.Version to 1, even if there was an earlier record of that name. It returns
+	// ErrConflict if the name is taken, also by an expired record; core deletes such a record first. It returns
+	// ErrNotFound if r.UserID is set and there is no such user.
 	CreateRecord(ctx context.Context, r *Record) error
-	// Record returns the record of that name, expired or not; ErrNotFound when there is none.
+	// Record returns the record of that name, expired or not. It returns ErrNotFound if there is none.
 	Record(ctx context.Context, kind, key string) (*Record, error)
-	// UpdateRecord overwrites Value and Expires of a record whose version is still r.Version, and sets r.Version to the
-	// one that follows. The record stays its user's, whatever r.UserID says. ErrConflict: the stored version is another.
-	// ErrNotFound: the record is gone, and does not come back.
+	// UpdateRecord overwrites Value and Expires of a record if its stored version is r.Version, and increments r.Version.
+	// The record's owner does not change, whatever r.UserID is. It returns ErrConflict if the stored version is another
+	// one, and ErrNotFound if the record does not exist; it must not create it again.
 	UpdateRecord(ctx context.Context, r *Record) error
-	// DeleteRecord removes a record, of whatever version, and returns it; ErrNotFound when there is none.
+	// DeleteRecord deletes a record of any version and returns it. It returns ErrNotFound if there is none.
 	DeleteRecord(ctx context.Context, kind, key string) (*Record, error)
-	// UserRecords returns the records of a user, or those of one kind unless kind is empty, ordered by kind and key; none
-	// is no error. An empty userID has none: it does not stand for the records that are nobody's.
+	// UserRecords returns the records of a user, sorted by kind and key. If kind is not empty, it returns only records of
+	// that kind. An empty result is not an error. If userID is empty, the result is empty: records without an owner are
+	// not returned.
 	UserRecords(ctx context.Context, userID, kind string) ([]*Record, error)
-	// DeleteUserRecords removes the records of a user, or those of one kind unless kind is empty, and returns how many
-	// there were. An empty userID has none. Outside a transaction a store may remove them some at a time: what went before
-	// an error stays gone.
+	// DeleteUserRecords deletes the records of a user and returns their number. If kind is not empty, it deletes only
+	// records of that kind. If userID is empty, it deletes nothing. Outside a transaction, a store may delete them in
+	// several steps; after an error, the records deleted so far stay deleted.
 	DeleteUserRecords(ctx context.Context, userID, kind string) (int, error)
 }

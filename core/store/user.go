@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// Nulls names the empty text fields of a [User], or of core's Token, that are null rather than absent. The wire format
-// of the reference tells the two apart; most applications need not.
+// Nulls is the set of empty string fields of a [User], or of core's Token, that are null rather than absent in JSON.
+// Auth.js distinguishes the two; most applications need not.
 type Nulls uint8
 
 // The fields that can be null.
@@ -20,26 +20,25 @@ const (
 	NullImage // the picture claim of a token
 )
 
-// User is a person, as a profile describes them, as a store keeps them, or as a session shows them. The zero value is
-// an unknown person.
+// User is a user in a provider's profile, in a store or in a session. The zero value is an unknown user.
 type User struct {
-	// ID identifies the user in the store. In a profile mapping it is the provider's id of the account.
+	// ID identifies the user in the store. In a profile mapping it is the ID of the account at the provider.
 	ID string
-	// Name, Email and Image are empty when unknown.
+	// Name, Email and Image are empty if they are unknown.
 	Name, Email, Image string
-	// Null says which of the empty fields are null in JSON and in a database, rather than absent.
+	// Null is the set of empty fields that are null, rather than absent, in JSON and in a database.
 	Null Nulls
-	// EmailVerified is when the user first proved the address; zero: never.
+	// EmailVerified is when the address was first verified. Zero means never.
 	EmailVerified time.Time
-	// Extra are further members: own columns of a store, own fields of a profile mapping.
+	// Extra contains further members, such as additional columns of a store or additional fields of a profile mapping.
 	Extra Members
-	// Stored marks a record of a store, whose emailVerified is written to JSON even when it is null. [User.AsStored] sets
-	// it.
+	// Stored marks a user that a store returned. Its emailVerified is written to JSON even if it is null. [User.AsStored]
+	// sets it.
 	Stored bool
 }
 
-// AsStored returns the user as a record of a store: every standard member is written to JSON, null where it is empty.
-// Stores call it on what they return.
+// AsStored returns the user as a store must return it: all standard members are written to JSON, and empty ones are
+// null.
 func (u User) AsStored() *User {
 	u.Stored = true
 	if u.Name == "" && u.Null&NullName == 0 {
@@ -54,7 +53,7 @@ func (u User) AsStored() *User {
 	return &u
 }
 
-// Clone returns a copy whose map is its own; nil stays nil.
+// Clone returns a copy with its own map. It returns nil for nil.
 func (u *User) Clone() *User {
 	if u == nil {
 		return nil
@@ -67,8 +66,7 @@ func (u *User) Clone() *User {
 // MarshalJSON writes id, name, email, image, emailVerified and the further members.
 func (u User) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil, u.ID), nil }
 
-// AppendJSON appends what MarshalJSON writes, with an id of the caller's choice and none when it is empty: a session
-// shows a user without.
+// AppendJSON appends what MarshalJSON returns, with another ID. If id is empty, the member is omitted, as in sessions.
 func (u *User) AppendJSON(dst []byte, id string) []byte {
 	dst = append(dst, '{')
 	dst = exactjson.AppendField(dst, "id", id, false)
@@ -90,7 +88,7 @@ func (u *User) AppendJSON(dst []byte, id string) []byte {
 	return append(dst, '}')
 }
 
-// writes reports whether a member of that name, other than id, is written from a field.
+// writes reports whether a member of that name, except id, is written from a field.
 func (u *User) writes(name string) bool {
 	switch name {
 	case "name":
@@ -105,8 +103,8 @@ func (u *User) writes(name string) bool {
 	return false
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Names are matched exactly and may come once; what has no field, or
-// another type than the field, is kept in Extra.
+// UnmarshalJSON reads what MarshalJSON returns. Names are compared exactly and must not be repeated. Members without a
+// field, or with another type than the field, are stored in Extra.
 func (u *User) UnmarshalJSON(data []byte) error {
 	*u = User{}
 	err := exactjson.Object(data, u.readMember)
@@ -116,7 +114,7 @@ func (u *User) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readMember fills the field of one member, or keeps the member.
+// readMember sets the field of a member, or adds the member to Extra.
 func (u *User) readMember(name string, raw []byte) error {
 	text, isText := exactjson.Text(raw)
 	null := exactjson.IsNull(raw)
@@ -151,5 +149,5 @@ func when(null bool, bit Nulls) Nulls {
 	return 0
 }
 
-// LogValue shows the id only: names and addresses do not belong into logs.
+// LogValue returns only the ID: names and addresses do not belong in logs.
 func (u User) LogValue() slog.Value { return slog.GroupValue(slog.String("id", u.ID)) }

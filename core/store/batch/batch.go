@@ -1,6 +1,6 @@
-// Package batch is for stores whose engine answers several calls in one round trip for little more than the price of
-// one. Calls that come at the same time ask together: with more visitors at once there is more in a round trip, and
-// there are not many more of them. No call waits for others that have not come.
+// Package batch coalesces concurrent calls into one query, for stores whose database answers several calls in one round
+// trip at little more than the cost of one. The more users there are at the same time, the more calls one round trip
+// contains. No call waits for later ones.
 package batch
 
 import (
@@ -11,12 +11,13 @@ import (
 	"sync"
 )
 
-// Most is how many calls ask together at most: it keeps small what one round trip carries, and what fails with it.
+// Most is the maximum number of calls in a batch. It limits the size of a round trip, and how many calls fail with it.
 const Most = 16
 
-// Calls runs calls that change nothing, as one may fail with another. A call is a T, which holds what is asked for and
-// takes the answer. It belongs to Calls until its Do returns, and for ever where that returns because ctx has ended. It
-// is safe for concurrent use; make it with [New].
+// Calls coalesces concurrent read-only calls. The calls must not change anything, because an error of a batch fails all
+// its calls. A call is a T, which contains the request and receives the result. It must not be used until its Do
+// returns; if Do returns because ctx has ended, it must never be used again. Calls is safe for concurrent use. Create
+// it with [New].
 type Calls[T any] struct {
 	lanes    int
 	alone    func(ctx context.Context, call T) error
@@ -24,43 +25,43 @@ type Calls[T any] struct {
 	yield    func()
 
 	mu    sync.Mutex
-	taken int         // lanes
-	open  *group[T]   // has a lane, and is about to ask
+	taken int         // lanes in use
+	open  *group[T]   // has a lane, and is about to start
 	queue []*group[T] // wait for a lane
-	spare *group[T]   // nil, or one that no call knows, to open next
+	spare *group[T]   // nil, or an unused group for the next call
 }
 
-// group is calls that ask together.
+// group is a batch of calls.
 type group[T any] struct {
-	first context.Context // of the call that came first
+	first context.Context // of the first call
 	calls []T
-	room  [1]T               // of calls, while there is one
-	stay  int                // how many have not left
-	end   context.CancelFunc // ends what asks for them; nil before
-	done  chan struct{}      // closed when the rest is known; nil while the call that came first is alone
+	room  [1]T               // backing array of calls while there is only one
+	stay  int                // the number of calls that still wait
+	end   context.CancelFunc // cancels the batch; nil before it starts
+	done  chan struct{}      // closed when the fields below are set; nil while there is only the first call
 
-	turn     bool // it waited for a lane, which is now its only call's
+	turn     bool // the group got a lane; its only call runs alone
 	err      error
-	panicked any // what a panic was called with
+	panicked any // the value of a panic
 }
 
-// New returns Calls. A call that comes while no other does asks by itself, as alone does it; calls that come at the
-// same time ask as together does it. An error of it is one of all these calls; what concerns one of them it writes
-// there. At most so many of both ask at once as there are lanes, one at least: who comes then waits for the first to be
-// answered, and asks with all who wait.
+// New returns Calls with at most lanes concurrent calls to the database; the minimum is 1. If a call arrives while no
+// other does, alone runs it. Calls that arrive at the same time form a batch, which together runs. Calls that arrive
+// while all lanes are in use wait and form the next batch. An error of together fails all calls of the batch; together
+// writes an error of a single call to that call.
 func New[T any](
 	lanes int, alone func(ctx context.Context, call T) error, together func(ctx context.Context, calls []T) error,
 ) *Calls[T] {
 	return &Calls[T]{lanes: max(1, lanes), alone: alone, together: together, yield: runtime.Gosched}
 }
 
-// Do runs a call, and returns when it is answered or ctx has ended. What asks for several calls goes on when one of
-// their contexts ends, until the last has; its context has the values of the call that came first. Every call sees what
-// was done before its Do.
+// Do runs a call and returns when it is complete or ctx has ended. A batch continues until the contexts of all its
+// calls have ended; its context has the values of the first call's context. Every call sees the changes made before its
+// Do.
 func (c *Calls[T]) Do(ctx context.Context, call T) error {
 	g, opened := c.join(ctx, call)
 	if opened {
-		c.yield() // whoever is ready to ask runs, and joins
+		c.yield() // other ready goroutines run, and may join
 	}
 	if !opened || !c.start(g) {
 		select {
@@ -70,7 +71,7 @@ func (c *Calls[T]) Do(ctx context.Context, call T) error {
 			return ctx.Err()
 		}
 		if g.panicked != nil {
-			panic(g.panicked) // to whoever would have it from a call alone
+			panic(g.panicked) // as a call that runs alone would
 		}
 		if !g.turn {
 			return g.err
@@ -80,8 +81,8 @@ func (c *Calls[T]) Do(ctx context.Context, call T) error {
 	return c.alone(ctx, call)
 }
 
-// join adds a call to the group that is about to ask. Where there is none it opens one on a free lane, or has the call
-// wait for a lane with others.
+// join adds a call to the group that is about to start. If there is none, it opens a group on a free lane. If no lane
+// is free, the call joins a waiting group.
 func (c *Calls[T]) join(ctx context.Context, call T) (g *group[T], opened bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +113,7 @@ func (c *Calls[T]) join(ctx context.Context, call T) (g *group[T], opened bool) 
 
 func (g *group[T]) hasRoom() bool { return g != nil && len(g.calls) < Most }
 
-// start begins what an open group asks for, or reports that its call is alone.
+// start starts the batch of an open group, or reports that the group has only one call.
 func (c *Calls[T]) start(g *group[T]) (alone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +129,7 @@ func (c *Calls[T]) start(g *group[T]) (alone bool) {
 	return false
 }
 
-// leave is for a call that waits no longer. Nothing is asked for when all have left.
+// leave removes a call that no longer waits. If no calls are left, the batch is canceled.
 func (c *Calls[T]) leave(g *group[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,14 +145,14 @@ func (c *Calls[T]) leave(g *group[T]) {
 	}
 }
 
-// free is called with a lane that is taken no longer.
+// free releases a lane.
 func (c *Calls[T]) free() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pass()
 }
 
-// pass hands a lane to the group that has waited longest, which nobody joins from then on. The lock is held.
+// pass gives a lane to the group that has waited longest, which no call joins afterwards. c.mu must be held.
 func (c *Calls[T]) pass() {
 	if len(c.queue) == 0 {
 		c.taken--
@@ -166,7 +167,7 @@ func (c *Calls[T]) pass() {
 	c.begin(g)
 }
 
-// begin has several calls ask, on a goroutine of their own: each of them may leave. The lock is held.
+// begin starts a batch in a new goroutine, because each of its callers may leave. c.mu must be held.
 func (c *Calls[T]) begin(g *group[T]) {
 	ctx, end := context.WithCancel(context.WithoutCancel(g.first)) //nolint:gosec // ask calls it, or leave
 	g.end = end
@@ -182,5 +183,5 @@ func (c *Calls[T]) ask(ctx context.Context, g *group[T]) {
 	g.err = c.together(ctx, g.calls)
 }
 
-// errLeft is of calls that neither return nor panic: a test may have ended their goroutine.
-var errLeft = errors.New("what asked for the calls has not returned")
+// errLeft is the error of a batch that neither returned nor panicked: a test may have ended its goroutine.
+var errLeft = errors.New("the batch did not return")

@@ -266,7 +266,7 @@ func TestFailures(t *testing.T) {
 		"error": {func([]string) error { return errEngine }, nil, errEngine},
 		"panic": {func([]string) error { panic(errEngine) }, errEngine, nil},
 		"end of the goroutine": {
-			func([]string) error { runtime.Goexit(); return nil }, nil, errors.New("what asked for the calls has not returned"),
+			func([]string) error { runtime.Goexit(); return nil }, nil, errors.New("the batch did not return"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
