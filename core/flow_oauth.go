@@ -160,7 +160,7 @@ func classifyAuthError(err error) error {
 	switch {
 	case !ok:
 		return errorf(ErrInvalidCheck, "%w", err)
-	case said.ByVisitor():
+	case said.ByUser():
 		err = mistake(err)
 	case !said.ByClient():
 		err = suspicion(err) // the provider is not working, or an attacker made this URL

@@ -7,24 +7,24 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
-// Params are the parameters of an authorization response, from a query or from a posted form.
+// Params are the parameters of an authorization response, from a query or a form.
 type Params interface {
-	// Get returns the first value of a parameter, "" when there is none.
+	// Get returns the first value of a parameter. It returns "" if there is none.
 	Get(name string) string
-	// Count counts its values.
+	// Count returns the number of values.
 	Count(name string) int
 }
 
-// Answer is an authorization response of which every parameter came at most once. Nothing of it is believed yet.
+// Answer is an authorization response without repeated parameters. It is not verified yet.
 type Answer struct {
 	code, description, failure string
 	iss                        []string
 }
 
-// ErrNoCode says that an answer has neither a code nor an error.
+// ErrNoCode is the error of an authorization response with neither a code nor an error.
 var ErrNoCode = errors.New("the answer has no code")
 
-// ReadAnswer reads an authorization response (RFC 6749 section 4.1.2) and refuses one that has a parameter twice.
+// ReadAnswer reads an authorization response (RFC 6749 section 4.1.2). It rejects repeated parameters.
 func ReadAnswer(p Params) (a Answer, err error) {
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		if p.Count(name) > 1 {
@@ -38,16 +38,16 @@ func ReadAnswer(p Params) (a Answer, err error) {
 	return a, nil
 }
 
-// Code is an authorization code of the provider that was asked.
+// Code is an authorization code from the expected issuer.
 type Code struct{ value string }
 
-// Accept refuses an answer of another issuer than the one asked (RFC 9207), and one that is an error: an
-// [*AnswerError]. Call it when the state of the answer is the one sent.
+// Accept rejects a response of another issuer than the expected one (RFC 9207). It returns an [*AnswerError] for an
+// error response. The caller must have checked the state.
 func (c *Client) Accept(at Endpoints, a Answer) (Code, error) {
 	expected, advertised := c.config.Issuer, false
 	if at.metadata != nil {
 		expected, advertised = at.metadata.Issuer, at.metadata.AuthorizationResponseIssParameterSupported
-		if at.metadata.ManyTenants() { // which one it is, the ID token says
+		if at.metadata.ManyTenants() { // the ID token names the tenant
 			expected = ""
 		}
 	}
@@ -64,13 +64,13 @@ func (c *Client) Accept(at Endpoints, a Answer) (Code, error) {
 // 3.1.2.6).
 type AnswerError struct{ Provider, Code, Description string }
 
-// Error has provider, code and description, bounded.
+// Error returns the provider, the code and the description, truncated.
 func (e *AnswerError) Error() string {
 	return fmt.Sprintf("provider %q answered %.100q: %.300q", e.Provider, e.Code, e.Description)
 }
 
-// ByVisitor reports whether the code says what the visitor did at the provider.
-func (e *AnswerError) ByVisitor() bool {
+// ByUser reports whether the error code describes an action of the user at the provider.
+func (e *AnswerError) ByUser() bool {
 	switch e.Code {
 	case "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required":
 		return true
@@ -78,7 +78,7 @@ func (e *AnswerError) ByVisitor() bool {
 	return false
 }
 
-// ByClient reports whether the code says that the client is registered otherwise than it asks.
+// ByClient reports whether the error code means that the client's registration does not match its requests.
 func (e *AnswerError) ByClient() bool {
 	switch e.Code {
 	case "invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope":

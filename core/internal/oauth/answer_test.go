@@ -85,7 +85,7 @@ func TestAcceptErrors(t *testing.T) {
 		_, err = client.Accept(at, answer)
 		tells(t, err, `provider "op" answered "`+code+`": "so\nit is"`)
 		said, ok := errors.AsType[*oauth.AnswerError](err)
-		if !ok || said.ByVisitor() != row.visitor || said.ByClient() != row.client {
+		if !ok || said.ByUser() != row.visitor || said.ByClient() != row.client {
 			t.Errorf("%s: %+v", code, said)
 		}
 	}

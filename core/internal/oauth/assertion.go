@@ -17,7 +17,8 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// assertion makes the JWT that proves the client (RFC 7523, OpenID Connect Core section 9). It is good for a minute.
+// assertion returns a JWT that authenticates the client (RFC 7523, OpenID Connect Core section 9). It is valid for one
+// minute.
 func (t tokenEndpoint) assertion() (string, error) {
 	id, err := t.NewID()
 	if err != nil {
@@ -51,7 +52,7 @@ func (t tokenEndpoint) assertion() (string, error) {
 	return jwt.Signed(signer).Claims(claims).Serialize()
 }
 
-// SignatureAlgorithm is the algorithm that a key signs client assertions with (RFC 7518 section 3.1).
+// SignatureAlgorithm returns the algorithm for client assertions with a key (RFC 7518 section 3.1).
 func SignatureAlgorithm(key crypto.Signer) (jose.SignatureAlgorithm, error) {
 	switch k := key.Public().(type) {
 	case *rsa.PublicKey:
@@ -72,7 +73,7 @@ func SignatureAlgorithm(key crypto.Signer) (jose.SignatureAlgorithm, error) {
 		"use RSA, ECDSA on P-256, P-384 or P-521, or Ed25519")
 }
 
-// signAsEd25519 signs claims under the name that go-jose does not know yet.
+// signAsEd25519 signs claims with the algorithm name "Ed25519", which go-jose does not support yet.
 func (t tokenEndpoint) signAsEd25519(claims any) (string, error) {
 	header, err := json.Marshal(struct {
 		Alg string `json:"alg"`
@@ -86,15 +87,15 @@ func (t tokenEndpoint) signAsEd25519(claims any) (string, error) {
 		return "", err
 	}
 	text := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(payload)
-	signature, err := t.ClientKey.Sign(t.Rand, []byte(text), crypto.Hash(0)) // the key hashes (RFC 8032)
+	signature, err := t.ClientKey.Sign(t.Rand, []byte(text), crypto.Hash(0)) // Ed25519 hashes the text itself (RFC 8032)
 	if err != nil {
 		return "", err
 	}
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }
 
-// signWithSecret signs claims with HS256 (RFC 7515 appendix A.1). go-jose refuses secrets of fewer than 32 bytes, as
-// RFC 7518 section 3.2 asks; a client secret is as long as the provider made it.
+// signWithSecret signs claims with HS256 (RFC 7515 appendix A.1). It does not use go-jose, which rejects secrets of
+// fewer than 32 bytes, following RFC 7518 section 3.2: the length of a client secret is the provider's choice.
 func signWithSecret(secret string, claims any) (string, error) {
 	payload, err := json.Marshal(claims)
 	if err != nil {

@@ -13,32 +13,35 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// MaxAuthorizationURL is how long an authorization URL may be: what fits into the request line of common servers.
+// MaxAuthorizationURL is the maximum length of an authorization URL in bytes. It fits into the request line limit of
+// common servers.
 const MaxAuthorizationURL = 8 << 10
 
-// ErrURLTooLong says that an authorization URL has more than [MaxAuthorizationURL] bytes.
+// ErrURLTooLong means that an authorization URL is longer than [MaxAuthorizationURL].
 var ErrURLTooLong = errors.New("the authorization URL is too long")
 
-// decided are the parameters of the authorization request that the flow itself decides. A visitor's query can add to
-// the request (prompt, login_hint, scope, …) but never replace these, nor hand the provider our own callback URL.
+// decided are the parameters of the authorization request that only the flow sets. The query of the sign-in request can
+// add other parameters (prompt, login_hint, scope, …), but it cannot replace these or send our callback URL to the
+// provider.
 var decided = map[string]bool{
 	"client_id": true, "redirect_uri": true, "response_type": true, "response_mode": true, "state": true, "nonce": true,
 	"code_challenge": true, "code_challenge_method": true, "request": true, "request_uri": true,
 	"callbackUrl": true, "csrfToken": true,
 }
 
-// AuthorizationRequest is what an authorization request carries besides what the configuration says.
+// AuthorizationRequest contains the parts of an authorization request that are not configured.
 type AuthorizationRequest struct {
-	// RedirectURI is where the provider sends the browser back to.
+	// RedirectURI is where the provider redirects the browser after the sign-in.
 	RedirectURI string
-	// State, Nonce and Verifier tie the answer to the request; empty: not sent. Of the code verifier the challenge is
-	// sent.
+	// State, Nonce and Verifier bind the response to the request. Empty ones are not sent. Of Verifier, only the code
+	// challenge is sent.
 	State, Nonce, Verifier string
-	// Further are the visitor's own parameters. What the flow decides is left out of them.
+	// Further are additional parameters from the sign-in request. Parameters that the flow sets are ignored.
 	Further url.Values
 }
 
-// Authorize returns the address that the browser goes to (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1).
+// Authorize returns the authorization URL for the browser (RFC 6749 section 4.1.1, OpenID Connect Core section
+// 3.1.2.1).
 func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error) {
 	target, err := c.authorization(at.authorization)
 	if err != nil {
@@ -58,7 +61,7 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 	if r.Nonce != "" {
 		params = params.with("nonce", r.Nonce)
 	}
-	if r.Verifier != "" { // S256 whatever the provider advertises
+	if r.Verifier != "" { // always S256
 		params = params.put("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier))
 		params = params.put("code_challenge_method", "S256")
 	}
@@ -71,11 +74,11 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 	return string(address), nil
 }
 
-// redirectURI is a redirect URI, and what it is in a query.
+// redirectURI is a redirect URI and its encoded form for a query.
 type redirectURI struct{ address, escaped string }
 
-// inQuery is a redirect URI as a query has it. A provider has one on each host that the application is known by, and
-// most are known by one.
+// inQuery returns a redirect URI encoded for a query. It caches the last one, because most applications use a single
+// host.
 func (c *Client) inQuery(address string) string {
 	if known := c.redirect.Load(); known != nil && known.address == address {
 		return known.escaped
@@ -85,15 +88,15 @@ func (c *Client) inQuery(address string) string {
 	return r.escaped
 }
 
-// authorizationTarget is an authorization endpoint taken apart, once: what is the same in all its requests.
+// authorizationTarget is a parsed authorization endpoint, with the parameters that are the same in all requests.
 type authorizationTarget struct {
 	endpoint string // as configured or discovered
-	// address is that of the endpoint up to the question mark, fragment what comes behind the parameters.
+	// address is the URL of the endpoint up to the question mark. fragment is appended after the parameters.
 	address, fragment string
 	params            parameters
 }
 
-// authorization takes an endpoint apart. A provider has one: another one takes its place when discovery says so.
+// authorization parses an endpoint. It caches the last one, because a provider usually has a single endpoint.
 func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
 	if known := c.target.Load(); known != nil && known.endpoint == endpoint {
 		return known, nil
@@ -125,25 +128,25 @@ func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
 	return t, nil
 }
 
-// parameters are those of a request, each once, ordered by name. What changes them returns them, so that they can lie
-// on the stack.
+// parameters are the parameters of a request, each once, sorted by name. Methods that change them return them, so that
+// they can be on the stack.
 type parameters []parameter
 
-// parameter is a name and its value as a query has them; several values have "&name=" between.
+// parameter is a name and its encoded value. Several values are separated by "&name=".
 type parameter struct{ name, value string }
 
-// with gives a parameter of ours a value in place of those it has.
+// with sets a parameter of core to one value.
 func (p parameters) with(name, value string) parameters {
-	if unreserved.Lead(value) < len(value) { // which no state has, the longest of them
+	if unreserved.Lead(value) < len(value) { // not for the state, which is the longest value
 		value = url.QueryEscape(value)
 	}
 	return p.put(name, value)
 }
 
-// unreserved are the bytes that a query has as they are (RFC 3986 section 2.3).
+// unreserved are the bytes that need no encoding in a query (RFC 3986 section 2.3).
 var unreserved = ascii.SetOf(func(c byte) bool { return ascii.IsAlnum(c) || strings.IndexByte("-_.~", c) >= 0 })
 
-// withAll gives a parameter several values in place of those it has; none: it takes the parameter out.
+// withAll sets a parameter to several values. If there are none, it removes the parameter.
 func (p parameters) withAll(name string, values []string) parameters {
 	name = url.QueryEscape(name)
 	if len(values) == 0 {
@@ -156,7 +159,7 @@ func (p parameters) withAll(name string, values []string) parameters {
 	return p.put(name, strings.Join(escaped, "&"+name+"="))
 }
 
-// put is with for a value that is as a query has it.
+// put is with for an encoded value.
 func (p parameters) put(name, value string) parameters {
 	at, known := slices.BinarySearchFunc(p, name, func(one parameter, name string) int {
 		return strings.Compare(one.name, name)
@@ -180,7 +183,7 @@ func (p parameters) appendTo(dst []byte) []byte {
 	return dst
 }
 
-// tooLong is an [ErrURLTooLong] that says how long.
+// tooLong is an [ErrURLTooLong] with the length.
 type tooLong struct{ error }
 
 // Is reports whether target is ErrURLTooLong.

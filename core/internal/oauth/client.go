@@ -1,20 +1,20 @@
-// Package oauth is the client of one OAuth 2.0 or OpenID Connect provider, and of services that still speak OAuth 1.0a.
-// It knows neither requests of visitors nor cookies, sessions and users: plain values come in, plain values and errors
-// go out.
+// Package oauth is the client of one OAuth 2.0, OpenID Connect or OAuth 1.0a provider. It has no knowledge of HTTP
+// requests of users, cookies, sessions or users.
 //
-// A sign-in takes these steps, each of which needs what an earlier one returned:
+// A sign-in takes these steps, in this order:
 //
-//	[Client.StartEndpoints] → [Client.Authorize]      the visitor goes to the provider
+//	[Client.StartEndpoints] → [Client.Authorize]      the browser is redirected to the provider
 //	[Client.Endpoints] → [ReadAnswer] → [Client.Accept] → [Client.Redeem]
 //	                   → [Client.VerifyIDToken] → [Client.Userinfo]
 //
-// Between ReadAnswer and Accept the caller compares the state of the answer with the one sent, which only the visitor's
-// browser remembers. [Client.Refresh] with [Client.VerifyRefreshed] and [Client.ReadLogoutToken] with
-// [Client.VerifyLogoutToken] stand apart. OAuth 1.0a has a client and steps of its own: [Client1.RequestToken] →
-// [Client1.AuthorizeRequestToken], and at the answer [ReadVerifier] → [Client1.AccessToken] → [Client1.Userinfo].
+// Between ReadAnswer and Accept, the caller compares the state of the response with the state that was sent, which is
+// stored only in the user's browser. Independent of sign-ins are [Client.Refresh] with [Client.VerifyRefreshed], and
+// [Client.ReadLogoutToken] with [Client.VerifyLogoutToken]. OAuth 1.0a has a separate client with the steps
+// [Client1.RequestToken] → [Client1.AuthorizeRequestToken] and, at the callback, [ReadVerifier] → [Client1.AccessToken]
+// → [Client1.Userinfo].
 //
-// Errors name the provider and hold no code, token or secret. These say whose fault it is: [*AnswerError], [*Refusal],
-// [ErrNoCode], [ErrNotAllowed], [ErrURLTooLong] and [ErrInvalidGrant].
+// Errors name the provider and contain no code, token or secret. These errors identify the cause: [*AnswerError],
+// [*Refusal], [ErrNoCode], [ErrNotAllowed], [ErrURLTooLong] and [ErrInvalidGrant].
 package oauth
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// The ways in which a client proves itself at the token endpoint (RFC 6749 section 2.3, OpenID Connect Core section 9).
+// The client authentication methods at the token endpoint (RFC 6749 section 2.3, OpenID Connect Core section 9).
 const (
 	ClientSecretBasic = "client_secret_basic"
 	ClientSecretPost  = "client_secret_post"
@@ -40,90 +40,91 @@ const (
 	ClientAuthNone    = "none"
 )
 
-// Endpoint is an address of the provider with parameters that are added to its query or, for the token endpoint, to the
+// Endpoint is a URL of the provider, with parameters that are added to its query or, for the token endpoint, to the
 // form.
 type Endpoint struct {
 	URL    string
 	Params url.Values
 }
 
-// Config is an application as a client of one provider. Nothing in it changes after [New] or [New1].
+// Config is the configuration of an application as the client of one provider. It must not change after [New] or
+// [New1].
 type Config struct {
 	// ID names the provider in errors.
 	ID string
-	// OpenID makes the provider one of OpenID Connect: the token answer has an ID token, and Issuer is set.
+	// OpenID means that the provider uses OpenID Connect: token responses have an ID token, and Issuer is set.
 	OpenID bool
-	// Issuer is the issuer identifier, empty when a plain OAuth service has none. What the endpoints leave open is
-	// discovered from it.
+	// Issuer is the issuer identifier. It is empty for an OAuth provider without one. Endpoints that are not configured
+	// are discovered from it.
 	Issuer string
 
-	// ClientID and ClientSecret identify the client; MakeClientSecret, when set, makes the secret where ClientSecret is
-	// empty.
+	// ClientID and ClientSecret identify the client. If ClientSecret is empty and MakeClientSecret is set, that returns
+	// the secret.
 	ClientID, ClientSecret string
 	MakeClientSecret       func() (string, error)
-	// ClientAuth is one of the constants. ClientKey signs for PrivateKeyJWT, under the name ClientKeyID.
+	// ClientAuth is one of the constants. ClientKey, with the ID ClientKeyID, is the key for PrivateKeyJWT.
 	ClientAuth  string
 	ClientKey   crypto.Signer
 	ClientKeyID string
 
-	// Authorization, Token and Userinfo are the endpoints that the configuration names. In the parameters of Token {code}
-	// stands for the code. RequestToken is the further one of OAuth 1.0a.
+	// Authorization, Token and Userinfo are the configured endpoints. In the parameters of Token, {code} is replaced by
+	// the code. RequestToken is an additional endpoint of OAuth 1.0a.
 	Authorization, Token, Userinfo, RequestToken Endpoint
-	// NoUserinfo says that the application asks for the profile itself: no userinfo endpoint is looked for.
+	// NoUserinfo means that the application requests the profile itself, so a userinfo endpoint is not required.
 	NoUserinfo bool
-	// Scope is sent unless the authorization endpoint has one; empty: none.
+	// Scope is sent unless the authorization endpoint contains one. It may be empty.
 	Scope string
 
-	// MaxAge is the max_age that authorization requests carry, zero for none: ID tokens are held to it.
+	// MaxAge is the max_age of authorization requests, or zero if none is sent. ID tokens are checked against it.
 	MaxAge time.Duration
-	// IDTokenAlgs, AccessTokenAlgs and UserinfoAlg are the signature algorithms accepted. nil and empty: for ID tokens
-	// what the issuer advertises, access tokens are not looked at, userinfo need not be signed.
+	// IDTokenAlgs, AccessTokenAlgs and UserinfoAlg are the accepted signature algorithms. If they are empty, ID tokens may
+	// use the algorithms that the issuer advertises, access tokens are not verified, and userinfo need not be signed.
 	IDTokenAlgs, AccessTokenAlgs []string
 	UserinfoAlg                  string
-	// Tenants are those whose users may sign in where one issuer speaks for several; nil: all.
+	// Tenants are the tenants whose users may sign in, for an issuer with several tenants. If it is nil, all may.
 	Tenants []string
-	// ConformToken, when set, rewrites a token answer before it is read.
+	// ConformToken, if not nil, rewrites a token response before it is read.
 	ConformToken func(body []byte) ([]byte, error)
 	// RefreshTokenRevoked, if not nil, reports whether an error response to a refresh means that the refresh token is no
-	// longer accepted, in addition to the error codes that are known.
+	// longer accepted. The known error codes are recognized without it.
 	RefreshTokenRevoked func(body map[string]any) bool
 
-	// Variable is the name of the environment variable that fills a field, for errors: "ID", "SECRET", "ISSUER",
-	// "PRIVATE_KEY".
+	// Variable returns the name of the environment variable for a field, for error messages. Fields are "ID", "SECRET",
+	// "ISSUER" and "PRIVATE_KEY".
 	Variable func(field string) string
 	// HTTP sends the requests, Documents fetches and caches metadata and keys.
 	HTTP      *upstream.Client
 	Documents *oidc.Discovery
-	// Now is the clock, Rand the source of nonces, NewID makes the id of a client assertion.
+	// Now is the clock, Rand the source of randomness, and NewID returns the ID of a client assertion.
 	Now   func() time.Time
 	Rand  io.Reader
 	NewID func() (string, error)
 }
 
-// Client is the client of one provider. It is immutable and safe for concurrent use; make it with [New].
+// Client is the client of one provider. It is immutable and safe for concurrent use. Create it with [New].
 type Client struct {
 	config   Config
-	target   atomic.Pointer[authorizationTarget] // the last one that was asked for
-	redirect atomic.Pointer[redirectURI]         // likewise
-	form     atomic.Pointer[tokenForm]           // the last one of a code
-	about    atomic.Pointer[userinfoTarget]      // the last one that was asked
+	target   atomic.Pointer[authorizationTarget] // cached
+	redirect atomic.Pointer[redirectURI]         // cached
+	form     atomic.Pointer[tokenForm]           // cached, for codes
+	about    atomic.Pointer[userinfoTarget]      // cached
 }
 
-// New returns a Client. It sends nothing.
+// New returns a Client. It sends no requests.
 func New(c Config) *Client { return &Client{config: c} }
 
-// Transport sends further requests to the provider under the bounds of all requests to it.
+// Transport returns a transport for further requests to the provider, with the same limits.
 func (c *Client) Transport() http.RoundTripper { return c.config.transport() }
 
-// errorf makes an error that begins with the provider.
+// errorf returns an error whose text starts with the provider.
 func (c *Config) errorf(format string, args ...any) error {
 	return fmt.Errorf("provider %q"+format, append([]any{c.ID}, args...)...)
 }
 
-// transport sends further requests to the provider under the bounds of all requests to it.
+// transport returns a transport for further requests to the provider, with the same limits.
 func (c *Config) transport() http.RoundTripper { return c.HTTP.Transport(upstream.NoRedirects) }
 
-// withParams is the address with the parameters in its query.
+// withParams returns the URL with the parameters in its query.
 func (e Endpoint) withParams() (string, error) {
 	target, err := url.Parse(e.URL)
 	if err != nil {
@@ -139,7 +140,7 @@ func (e Endpoint) withParams() (string, error) {
 	return target.String(), nil
 }
 
-// request makes a request without a body to an endpoint with its parameters.
+// request returns a request without a body to an endpoint with its parameters.
 func (e Endpoint) request(ctx context.Context, method string) (*http.Request, error) {
 	target, err := e.URL, error(nil)
 	if len(e.Params) > 0 {
@@ -150,8 +151,8 @@ func (e Endpoint) request(ctx context.Context, method string) (*http.Request, er
 	return http.NewRequestWithContext(ctx, method, target, nil)
 }
 
-// Redeem exchanges the code for tokens (RFC 6749 section 4.1.3); verifier is "" when no challenge was sent. The code
-// goes out once, in the configured style of client authentication: a second attempt in another style would show the
+// Redeem exchanges the code for tokens (RFC 6749 section 4.1.3). verifier is "" if no challenge was sent. The code is
+// sent once, with the configured client authentication method: a second attempt with another method would reveal the
 // secret twice.
 func (c *Client) Redeem(ctx context.Context, at Endpoints, code Code, verifier, redirectURI string) (*Tokens, error) {
 	if code.value == "" {
@@ -161,8 +162,8 @@ func (c *Client) Redeem(ctx context.Context, at Endpoints, code Code, verifier, 
 	return c.tokenEndpoint(at).ask(ctx, g, code.value, verifier)
 }
 
-// Refresh exchanges a refresh token for tokens (RFC 6749 section 6). The error of a provider that no longer accepts it
-// is [ErrInvalidGrant].
+// Refresh exchanges a refresh token for new tokens (RFC 6749 section 6). If the provider no longer accepts it, the
+// error is [ErrInvalidGrant].
 func (c *Client) Refresh(ctx context.Context, at Endpoints, refreshToken string) (*Tokens, error) {
 	return c.tokenEndpoint(at).ask(ctx, grant{refresh: true}, refreshToken, "")
 }

@@ -7,33 +7,33 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
-// Endpoints are the provider's addresses, as configured or discovered. [Client.StartEndpoints] and [Client.Endpoints]
-// make them.
+// Endpoints are the provider's endpoints, configured or discovered. [Client.StartEndpoints] and [Client.Endpoints]
+// return them.
 type Endpoints struct {
 	authorization, token, userinfo string
-	metadata                       *oidc.Metadata // nil: nothing was discovered
+	metadata                       *oidc.Metadata // nil without discovery
 }
 
-// StartEndpoints returns what an authorization request needs. It asks the issuer only for what the configuration leaves
-// open.
+// StartEndpoints returns the endpoints for an authorization request. It uses discovery only if the configuration lacks
+// one.
 func (c *Client) StartEndpoints(ctx context.Context) (Endpoints, error) {
 	return c.endpoints(ctx, c.config.OpenID && c.config.Authorization.URL == "" || c.incomplete())
 }
 
-// Endpoints returns what follows the provider's answer needs: with OpenID Connect the issuer's metadata, to verify
-// tokens with.
+// Endpoints returns the endpoints for the steps after the callback. For OpenID Connect they include the issuer's
+// metadata, which is needed to verify tokens.
 func (c *Client) Endpoints(ctx context.Context) (Endpoints, error) {
 	return c.endpoints(ctx, c.config.OpenID || c.incomplete())
 }
 
-// incomplete reports whether a plain OAuth service with an issuer lacks an endpoint.
+// incomplete reports whether an OAuth provider with an issuer lacks a configured endpoint.
 func (c *Client) incomplete() bool {
 	o := &c.config
 	lacks := o.Authorization.URL == "" || o.Token.URL == "" || o.Userinfo.URL == "" && !o.NoUserinfo
 	return !o.OpenID && o.Issuer != "" && lacks
 }
 
-// endpoints completes the configured endpoints from the issuer's metadata, which is cached.
+// endpoints completes the configured endpoints with the issuer's metadata, which is cached.
 func (c *Client) endpoints(ctx context.Context, discover bool) (Endpoints, error) {
 	o := &c.config
 	at := Endpoints{authorization: o.Authorization.URL, token: o.Token.URL, userinfo: o.Userinfo.URL}
@@ -52,8 +52,8 @@ func (c *Client) endpoints(ctx context.Context, discover bool) (Endpoints, error
 	return at, nil
 }
 
-// wantsEd25519 reports whether the provider takes assertions signed with Ed25519 under that name alone (RFC 9864
-// section 2.2): most know "EdDSA".
+// wantsEd25519 reports whether the provider supports Ed25519 signatures only under that name (RFC 9864 section 2.2).
+// Most use the name "EdDSA".
 func (e Endpoints) wantsEd25519() bool {
 	if e.metadata == nil {
 		return false

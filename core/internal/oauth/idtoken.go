@@ -8,18 +8,18 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
-// VerifyIDToken verifies the ID token of a sign-in (OpenID Connect Core section 3.1.3.7) and returns its claims: names
-// exact, numbers as [json.Number]. nonce is the one sent, "" when none was. Access tokens are verified with it where
-// the configuration says so.
+// VerifyIDToken verifies the ID token of a sign-in (OpenID Connect Core section 3.1.3.7) and returns its claims. Names
+// are exact, and numbers are of type [json.Number]. nonce is the nonce that was sent, or "". If the configuration
+// requires it, the access token is verified too.
 func (c *Client) VerifyIDToken(ctx context.Context, at Endpoints, t *Tokens, nonce string) (map[string]any, error) {
 	return c.verify(ctx, at, t, oidc.Expect{Nonce: nonce, MaxAge: c.config.MaxAge})
 }
 
-// VerifyRefreshed verifies the ID token that came with refreshed tokens: it must be about the same person as the
-// earlier one or, where there is none, as subject (OpenID Connect Core section 12.2).
+// VerifyRefreshed verifies the ID token in a refresh response. It must be about the same user as the earlier one or,
+// without an earlier one, about subject (OpenID Connect Core section 12.2).
 //
 // An ID token is optional here, and the response may contain the only copy of a rotated refresh token. So an ID token
-// that is not a signed token, or whose keys cannot be fetched at present, is removed from t, as if it had not come.
+// that is not a signed token, or whose keys cannot be fetched at present, is removed from t and otherwise ignored.
 func (c *Client) VerifyRefreshed(ctx context.Context, at Endpoints, t *Tokens, earlierIDToken, subject string) error {
 	earlier := map[string]any{"sub": subject}
 	if earlierIDToken != "" {
@@ -39,7 +39,7 @@ func (c *Client) VerifyRefreshed(ctx context.Context, at Endpoints, t *Tokens, e
 	return err
 }
 
-// verify verifies signature and claims of an ID token, and of the access token where the configuration wants that.
+// verify verifies the signature and claims of an ID token, and the access token if the configuration requires that.
 func (c *Client) verify(ctx context.Context, at Endpoints, t *Tokens, expect oidc.Expect) (map[string]any, error) {
 	o := &c.config
 	if t.IDToken == "" {
@@ -64,20 +64,20 @@ func (c *Client) verify(ctx context.Context, at Endpoints, t *Tokens, expect oid
 	return claims, nil
 }
 
-// errForeignTenant says that a token is from a tenant whose users may not sign in.
+// errForeignTenant is the error of a token from a tenant whose users may not sign in.
 var errForeignTenant = errors.New("the tenant is none of those that Tenants lists")
 
-// tenants are those for whom one issuer speaks: [Config.Tenants], with the documents of each.
+// tenants are the tenants of an issuer that are accepted ([Config.Tenants]), with their documents.
 type tenants struct {
 	documents *oidc.Discovery
-	served    []string // nil: all
+	served    []string // nil means all
 }
 
 func (c *Client) tenants() tenants { return tenants{c.config.Documents, c.config.Tenants} }
 
-// ofIDToken returns the metadata that an ID token is held against: the issuer's, or that of the tenant which the token
-// names, where one issuer speaks for several. The name only chooses among the issuer's own tenants; the token is
-// verified with the keys of the one chosen.
+// ofIDToken returns the metadata for verifying an ID token: that of the issuer or, if the issuer has several tenants,
+// that of the tenant named in the token. The name only selects one of the issuer's own tenants, and the token is
+// verified with the keys of that tenant.
 func (t tenants) ofIDToken(ctx context.Context, m *oidc.Metadata, idToken string) (*oidc.Metadata, error) {
 	if !m.ManyTenants() {
 		return m, nil

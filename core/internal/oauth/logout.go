@@ -11,18 +11,19 @@ import (
 
 // EndSession is a request to sign out at the provider (OpenID Connect RP-Initiated Logout section 2).
 type EndSession struct {
-	// Endpoint is the end_session_endpoint, empty if the provider publishes none. ClientID identifies the client.
+	// Endpoint is the end_session_endpoint. It is empty if the provider publishes none. ClientID identifies the client.
 	Endpoint, ClientID string
-	// RedirectURI is where the provider sends the browser afterwards, State comes back with it.
+	// RedirectURI is where the provider redirects the browser afterwards. State is returned as a parameter of that
+	// redirect.
 	RedirectURI, State string
-	// Hint is the ID token with which the session at the provider began; empty: none is known.
+	// Hint is the ID token of the provider session. It is empty if none is known.
 	Hint string
 }
 
-// ErrNoEndSession is the error of a provider that publishes no address to sign out at.
+// ErrNoEndSession is the error of a provider that publishes no usable end_session_endpoint.
 var ErrNoEndSession = errors.New("its metadata names no end_session_endpoint, or one that is no https URL")
 
-// URL returns the sign-out address for the browser. It may be too long for a header: without Hint it is short.
+// URL returns the sign-out URL for the browser. With a Hint it may be too long for a header.
 func (r EndSession) URL() (string, error) {
 	if r.Endpoint == "" {
 		return "", ErrNoEndSession
@@ -40,7 +41,7 @@ func (r EndSession) URL() (string, error) {
 	return target, nil
 }
 
-// EndSession returns a request to sign out at the provider, without RedirectURI, State and Hint.
+// EndSession returns a sign-out request without RedirectURI, State and Hint.
 func (c *Client) EndSession(at Endpoints) EndSession {
 	r := EndSession{ClientID: c.config.ClientID}
 	if at.metadata != nil {
@@ -49,13 +50,13 @@ func (c *Client) EndSession(at Endpoints) EndSession {
 	return r
 }
 
-// ReadLogoutToken takes a logout token apart (OpenID Connect Back-Channel Logout section 2.6) and fetches nothing:
-// strangers can post such tokens. Nothing in it is believed before [Client.VerifyLogoutToken].
+// ReadLogoutToken parses a logout token (OpenID Connect Back-Channel Logout section 2.6). It sends no requests, because
+// attackers can post such tokens. The content is not trusted until [Client.VerifyLogoutToken].
 func (c *Client) ReadLogoutToken(raw string) (*oidc.LogoutToken, error) {
 	return c.config.Documents.ReadLogoutToken(raw, c.config.ClientID)
 }
 
-// VerifyLogoutToken checks issuer and signature of a logout token and returns what it says.
+// VerifyLogoutToken verifies the issuer and signature of a logout token and returns its content.
 func (c *Client) VerifyLogoutToken(ctx context.Context, at Endpoints, t *oidc.LogoutToken) (*oidc.Logout, error) {
 	metadata, err := c.tenants().ofLogout(ctx, at.metadata, t)
 	if err != nil {
@@ -66,7 +67,8 @@ func (c *Client) VerifyLogoutToken(ctx context.Context, at Endpoints, t *oidc.Lo
 	return o.Documents.VerifyLogoutToken(ctx, t, expect)
 }
 
-// ofLogout is ofIDToken for a token that a stranger may have posted: what it names is looked at before it is asked.
+// ofLogout is ofIDToken for a logout token, which an attacker may have posted. It checks the tenant before it fetches
+// the tenant's document.
 func (t tenants) ofLogout(ctx context.Context, m *oidc.Metadata, token *oidc.LogoutToken) (*oidc.Metadata, error) {
 	if !m.ManyTenants() {
 		return m, nil
@@ -78,5 +80,5 @@ func (t tenants) ofLogout(ctx context.Context, m *oidc.Metadata, token *oidc.Log
 	if !t.serve(tenant) {
 		return nil, errForeignTenant
 	}
-	return t.documents.TenantForStranger(ctx, m, tenant)
+	return t.documents.TenantForUntrusted(ctx, m, tenant)
 }

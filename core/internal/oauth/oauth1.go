@@ -15,20 +15,21 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// maxToken1 bounds a token of OAuth 1.0a with its secret, in bytes: that of the request goes into a cookie.
+// maxToken1 is the maximum length of an OAuth 1.0a token with its secret, in bytes. A request token must fit into a
+// cookie.
 const maxToken1 = 400
 
-// Token1 is a token of OAuth 1.0a, of a request or for access, with the secret that signs for it.
+// Token1 is an OAuth 1.0a request token or access token, with its secret for signing.
 type Token1 struct{ Token, Secret string }
 
-// Client1 is the client of one provider of OAuth 1.0a (RFC 5849). It is immutable and safe for concurrent use; make it
+// Client1 is the client of one OAuth 1.0a provider (RFC 5849). It is immutable and safe for concurrent use. Create it
 // with [New1].
 type Client1 struct{ config Config }
 
-// New1 returns a Client1, which asks the endpoints that the configuration names. It sends nothing.
+// New1 returns a Client1 for the configured endpoints. It sends no requests.
 func New1(c Config) *Client1 { return &Client1{c} }
 
-// RequestToken gets a request token (RFC 5849 section 2.1). The caller keeps its secret until the provider answers.
+// RequestToken returns a request token (RFC 5849 section 2.1). The caller stores its secret until the callback.
 func (c *Client1) RequestToken(ctx context.Context, callback string) (Token1, error) {
 	answer, err := c.post1(ctx, c.config.RequestToken, Token1{}, url.Values{"oauth_callback": {callback}})
 	if err != nil {
@@ -41,7 +42,7 @@ func (c *Client1) RequestToken(ctx context.Context, callback string) (Token1, er
 	return tokenIn(answer), nil
 }
 
-// AuthorizeRequestToken returns the address that the browser goes to (RFC 5849 section 2.2).
+// AuthorizeRequestToken returns the URL that the browser is redirected to (RFC 5849 section 2.2).
 func (c *Client1) AuthorizeRequestToken(t Token1) (string, error) {
 	target, err := url.Parse(c.config.Authorization.URL)
 	if err != nil {
@@ -60,48 +61,47 @@ func (c *Client1) AuthorizeRequestToken(t Token1) (string, error) {
 	return address, nil
 }
 
-// Answer1 is the provider's answer to a request token (RFC 5849 section 2.2). Token is the request token that it names.
+// Answer1 is the callback for a request token (RFC 5849 section 2.2). Token is the request token that it names.
 type Answer1 struct {
 	Token    string
 	verifier string
 	denied   bool
 }
 
-// ErrNotAllowed says that the visitor did not let the client in at a provider of OAuth 1.0a, or that the answer lacks
-// the proof of it.
+// ErrNotAllowed means that the user denied access at an OAuth 1.0a provider, or that the callback has no verifier.
 var ErrNotAllowed = errors.New("the visitor did not allow it")
 
-// ErrRequestTokenUsed says that the service refuses a request token: it is expired or was exchanged before.
+// ErrRequestTokenUsed means that the service rejects a request token because it has expired or was already exchanged.
 var ErrRequestTokenUsed = errors.New("the service refuses the request token: it is expired or was used before")
 
 // unauthorized is a response with status 401.
 type unauthorized struct{ error }
 
-// tokenUsed is an ErrRequestTokenUsed that says more.
+// tokenUsed is an ErrRequestTokenUsed with a cause.
 type tokenUsed struct{ error }
 
 // Is reports whether target is ErrRequestTokenUsed.
 func (*tokenUsed) Is(target error) bool { return target == ErrRequestTokenUsed }
 
-// notAllowed is an ErrNotAllowed that says why.
+// notAllowed is an ErrNotAllowed with a cause.
 type notAllowed struct{ error }
 
 // Is reports whether target is ErrNotAllowed.
 func (*notAllowed) Is(target error) bool { return target == ErrNotAllowed }
 
-// ReadVerifier reads the answer to a request token and refuses one that has a parameter twice.
+// ReadVerifier reads the callback for a request token. It rejects repeated parameters.
 func ReadVerifier(p Params) (Answer1, error) {
 	for _, name := range []string{"oauth_token", "oauth_verifier", "denied"} {
 		if p.Count(name) > 1 {
 			return Answer1{}, fmt.Errorf("the answer has %s twice", name)
 		}
 	}
-	denied := p.Get("denied") // X says it so; RFC 5849 knows no word for it
+	denied := p.Get("denied") // X uses this parameter; RFC 5849 defines none
 	return Answer1{Token: or(p.Get("oauth_token"), denied), verifier: p.Get("oauth_verifier"), denied: denied != ""}, nil
 }
 
-// AccessToken exchanges the request token for an access token (RFC 5849 section 2.3). secret is the request token's.
-// Where the visitor said no, the error is [ErrNotAllowed].
+// AccessToken exchanges the request token for an access token (RFC 5849 section 2.3). secret is the secret of the
+// request token. If the user denied access, the error is [ErrNotAllowed].
 func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (Token1, error) {
 	switch {
 	case a.denied:
@@ -110,7 +110,7 @@ func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (To
 		return Token1{}, &notAllowed{c.config.errorf(": the answer has no oauth_verifier")}
 	}
 	answer, err := c.post1(ctx, c.config.Token, Token1{a.Token, secret}, url.Values{"oauth_verifier": {a.verifier}})
-	if _, ok := errors.AsType[*unauthorized](err); ok { // the client itself was accepted for the request token
+	if _, ok := errors.AsType[*unauthorized](err); ok { // the client's own credentials were accepted for the request token
 		return Token1{}, &tokenUsed{c.config.errorf(": access token: %w", err)}
 	}
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (To
 	return tokenIn(answer), nil
 }
 
-// Userinfo asks which account an access token belongs to.
+// Userinfo requests the profile of an access token's account.
 func (c *Client1) Userinfo(ctx context.Context, t Token1) (map[string]any, error) {
 	answer, err := askUserinfo(ctx, c.config.HTTP, func(ctx context.Context) (*http.Request, error) {
 		r, err := c.config.Userinfo.userinfoRequest(ctx)
@@ -138,7 +138,7 @@ func (c *Client1) Userinfo(ctx context.Context, t Token1) (map[string]any, error
 	return profile, nil
 }
 
-// SigningTransport signs further requests to the provider with an access token.
+// SigningTransport returns a transport that signs further requests to the provider with an access token.
 func (c *Client1) SigningTransport(t Token1) http.RoundTripper { return signing{c, t} }
 
 type signing struct {
@@ -164,7 +164,7 @@ func (c *Client1) sign(r *http.Request, t Token1, extra url.Values) error {
 	return signer.Sign(r, oauth1.Credentials(t), extra)
 }
 
-// post1 sends a signed POST and reads the form that answers, which has a token with its secret.
+// post1 sends a signed POST request and reads the form in the response, which must contain a token with its secret.
 func (c *Client1) post1(ctx context.Context, e Endpoint, t Token1, extra url.Values) (url.Values, error) {
 	request, err := e.request(ctx, http.MethodPost)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *Client1) post1(ctx context.Context, e Endpoint, t Token1, extra url.Val
 	return form, nil
 }
 
-// tokenIn is the token of a form that answers.
+// tokenIn returns the token in a form.
 func tokenIn(form url.Values) Token1 {
 	return Token1{Token: form.Get("oauth_token"), Secret: form.Get("oauth_token_secret")}
 }

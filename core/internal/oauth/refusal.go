@@ -15,14 +15,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// ErrInvalidGrant says that the provider no longer accepts a code or a refresh token.
+// ErrInvalidGrant means that the provider no longer accepts a code or a refresh token.
 var ErrInvalidGrant = errors.New("core: the provider refuses the refresh token (invalid_grant)")
 
 // Refusal is an error response of a token endpoint (RFC 6749 section 5.2).
 type Refusal struct {
 	Status int
-	// Code is the error code, in the service's own words, and Description the text for developers, without secrets. Both
-	// are bounded where they are shown.
+	// Code is the error code as the service returned it. Description is the text for developers, without secrets. Both are
+	// truncated when they are printed.
 	Code, Description string
 
 	revoked bool // the refresh token, or the code, is no longer accepted
@@ -112,13 +112,13 @@ func normalCode(code string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(code))
 }
 
-// isCode reports whether a text is an error code, and not a sentence or a value that happens to have its name.
+// isCode reports whether a text is an error code, and not a sentence or another value.
 func isCode(text string) bool {
 	rest := strings.TrimFunc(text, func(r rune) bool { return isTokenChar(r) && !strings.ContainsRune("~+/=%", r) })
 	return text != "" && len(text) <= longestWord && rest == ""
 }
 
-// Error has status, code and description, bounded.
+// Error returns the status, code and description, truncated.
 func (r *Refusal) Error() string {
 	text := fmt.Sprintf("status %d, error %.100q", r.Status, r.Code)
 	if r.Description != "" {
@@ -133,12 +133,12 @@ func (r *Refusal) Is(target error) bool {
 }
 
 const (
-	leastSecret = 4  // bytes of a text that is hidden wherever it appears
+	leastSecret = 4  // minimum length in bytes of a secret that is replaced
 	longestWord = 40 // bytes: longer runs of token characters may be tokens; a GUID has 36
 )
 
-// redact replaces secrets in a text of the service: those given, plain and form-encoded, and every run of characters
-// that is long enough for a token.
+// redact replaces secrets in a text of the service: the given ones, plain and form-encoded, and all sequences of
+// characters that are long enough to be a token.
 func redact(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= leastSecret {
@@ -160,8 +160,8 @@ func isTokenChar(r rune) bool {
 	return r < utf8.RuneSelf && (ascii.IsAlnum(byte(r&0x7f)) || strings.ContainsRune("-_.~+/=%", r))
 }
 
-// OfClient reports whether the endpoint does not take this client, whatever it asks for. GitHub has a word of its own
-// for that.
+// OfClient reports whether the endpoint rejects the client itself, regardless of the request. GitHub has its own error
+// code for that.
 func (r *Refusal) OfClient() bool {
 	switch r.Code {
 	case "invalid_client", "unauthorized_client", "incorrect_client_credentials":
@@ -170,8 +170,9 @@ func (r *Refusal) OfClient() bool {
 	return false
 }
 
-// mend says which fields to look at when a token endpoint does not take this client, empty for other refusals.
-func (t tokenEndpoint) mend(r *Refusal) string {
+// clientHint returns the names of the fields to check if a token endpoint rejects this client. It is empty for other
+// errors.
+func (t tokenEndpoint) clientHint(r *Refusal) string {
 	if !r.OfClient() {
 		return ""
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// tokenEndpoint is the token endpoint of a provider as the client asks it.
+// tokenEndpoint is the token endpoint of a provider, with the client's configuration.
 type tokenEndpoint struct {
 	*Config
 	at   Endpoints
-	last *atomic.Pointer[tokenForm] // of a code, where it can serve again
+	last *atomic.Pointer[tokenForm] // the cached form for codes
 }
 
-// ask asks for the tokens of a grant. value is the code or the refresh token, verifier is empty where none goes along.
+// ask requests tokens for a grant. value is the code or the refresh token. verifier may be empty.
 func (t tokenEndpoint) ask(ctx context.Context, g grant, value, verifier string) (*Tokens, error) {
 	form, err := t.form(g)
 	if err != nil {
@@ -36,8 +36,8 @@ func (t tokenEndpoint) ask(ctx context.Context, g grant, value, verifier string)
 	return t.read(answer, g, func() []string { return append(form.secrets(), value, verifier) })
 }
 
-// client is this client as x/oauth2 sees it, and what the form has besides: the proof of the client where x/oauth2
-// knows none such, and the parameters that the provider wants. One with {code} is left out where there is no code.
+// client returns the configuration for x/oauth2 and further form fields: client credentials that x/oauth2 does not
+// support, and the provider's parameters. A parameter that contains {code} is omitted if there is no code.
 func (t tokenEndpoint) client(g grant) (*oauth2.Config, url.Values, error) {
 	if t.at.token == "" {
 		return nil, nil, t.errorf(" has no token endpoint")
@@ -58,7 +58,7 @@ func (t tokenEndpoint) client(g grant) (*oauth2.Config, url.Values, error) {
 	return conf, further, nil
 }
 
-// authenticate adds the proof of the client.
+// authenticate adds the client credentials.
 func (t tokenEndpoint) authenticate(conf *oauth2.Config, further url.Values) (err error) {
 	secret := t.ClientSecret
 	if t.MakeClientSecret != nil && secret == "" {
@@ -84,11 +84,11 @@ func (t tokenEndpoint) authenticate(conf *oauth2.Config, further url.Values) (er
 	return nil
 }
 
-// read reads the response to a request for the tokens of a grant. hidden returns the secrets of the request.
+// read reads the response to a token request. hidden returns the secrets of the request.
 func (t tokenEndpoint) read(answer *upstream.Response, g grant, hidden func() []string) (tokens *Tokens, err error) {
 	if answer.Status/100 != 2 {
 		refused := t.refusalOf(answer, g, hidden)
-		return nil, t.errorf(": token endpoint: %w%s", refused, t.mend(refused))
+		return nil, t.errorf(": token endpoint: %w%s", refused, t.clientHint(refused))
 	}
 	body := answer.Body
 	if t.ConformToken != nil {
@@ -107,5 +107,5 @@ func (t tokenEndpoint) read(answer *upstream.Response, g grant, hidden func() []
 	case isCode(refused.Code):
 		err = fmt.Errorf("%w: %w", err, refused)
 	}
-	return nil, t.errorf(": token answer: %w%s", err, t.mend(refused))
+	return nil, t.errorf(": token answer: %w%s", err, t.clientHint(refused))
 }

@@ -12,29 +12,30 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// grant is what tokens are asked for with: the code of an answer, or a refresh token.
+// grant describes a token request: with an authorization code or with a refresh token.
 type grant struct {
-	redirectURI string // where the code came
-	verified    bool   // a code verifier goes along
+	redirectURI string // of the authorization request
+	verified    bool   // a code verifier is sent
 	refresh     bool
 }
 
-// tokenForm is a request to a token endpoint as x/oauth2 makes it, with marks where what a visitor brought goes. It
-// serves all visitors who ask alike.
+// tokenForm is a request to a token endpoint, as x/oauth2 creates it, with placeholders for the values that differ
+// between users. It is used for all users with the same grant.
 type tokenForm struct {
 	endpoint string
 	grant    grant
-	request  *http.Request // without a body; it has the client's proof where that goes in a header
+	request  *http.Request // without a body; it contains client credentials that are sent in a header
 	body     string
 }
 
-// The marks of a form, and how they read in its body: no configuration has such texts.
+// The placeholders in a form, and their encoding in the body. No configuration contains such texts.
 const (
-	markValue, markedValue       = "\x00value\x00", "%00value%00" // of the code or the refresh token
+	markValue, markedValue       = "\x00value\x00", "%00value%00" // for the code or the refresh token
 	markVerifier, markedVerifier = "\x00verifier\x00", "%00verifier%00"
 )
 
-// filled is the request of one visitor. The verifier is put in first: what is in the value stays what it is.
+// filled returns the request of one user. It replaces the verifier first, so that a placeholder in the value is not
+// replaced.
 func (f *tokenForm) filled(ctx context.Context, value, verifier string) (r *http.Request, err error) {
 	body := strings.ReplaceAll(f.body, markedVerifier, url.QueryEscape(verifier))
 	body = strings.ReplaceAll(body, markedValue, url.QueryEscape(value))
@@ -45,7 +46,7 @@ func (f *tokenForm) filled(ctx context.Context, value, verifier string) (r *http
 	return r, err
 }
 
-// secrets returns the proofs of the client in the request, which no log may contain.
+// secrets returns the client credentials in the request, which must not be logged.
 func (f *tokenForm) secrets() []string {
 	fields, _ := url.ParseQuery(f.body)
 	found := []string{fields.Get("client_secret"), fields.Get("client_assertion")}
@@ -57,20 +58,20 @@ func (f *tokenForm) secrets() []string {
 	return found
 }
 
-// form is the form of a grant, the last one if it is still good.
+// form returns the form of a grant. It is cached if it is valid for further requests.
 func (t tokenEndpoint) form(g grant) (*tokenForm, error) {
 	if f := t.last.Load(); f != nil && f.endpoint == t.at.token && f.grant == g {
 		return f, nil
 	}
 	f, err := t.newForm(g)
-	if err == nil && !g.refresh && !t.provesAnew() {
+	if err == nil && !g.refresh && !t.needsNewAssertion() {
 		t.last.Store(f)
 	}
 	return f, err
 }
 
-// provesAnew reports whether the proof of the client is another for each request.
-func (t tokenEndpoint) provesAnew() bool {
+// needsNewAssertion reports whether the client credentials differ in each request.
+func (t tokenEndpoint) needsNewAssertion() bool {
 	switch t.ClientAuth {
 	case ClientSecretJWT, PrivateKeyJWT:
 		return true
@@ -78,13 +79,13 @@ func (t tokenEndpoint) provesAnew() bool {
 	return t.MakeClientSecret != nil && t.ClientSecret == ""
 }
 
-// newForm has x/oauth2 make the request of a grant, which it gives to a client that sends nothing.
+// newForm returns the form of a grant. x/oauth2 creates the request, with an HTTP client that sends nothing.
 func (t tokenEndpoint) newForm(g grant) (*tokenForm, error) {
 	conf, further, err := t.client(g)
 	if err != nil {
 		return nil, err
 	}
-	var kept keeper
+	var kept recorder
 	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Transport: &kept})
 	switch {
 	case g.refresh:
@@ -106,29 +107,28 @@ func (t tokenEndpoint) newForm(g grant) (*tokenForm, error) {
 	return &tokenForm{endpoint: t.at.token, grant: g, request: kept.made, body: body}, nil
 }
 
-// retryOnClosedConnection lets net/http send a POST again, on another connection, if a kept connection fails before the
-// first byte of the response: servers close idle connections, and a request sent at that moment gets no response.
-// For net/http the key in the header is the permission; its list is empty, so that nothing is sent.
+// retryOnClosedConnection allows net/http to send a POST request again, on another connection, if a reused connection
+// fails before the first byte of the response. Servers close idle connections, and a request sent at that moment gets
+// no response. net/http requires this header for a retry; because its list is empty, the header is not sent.
 //
-// The second request gets what a user would get who tries again. If the server did not see the first one, which is
-// nearly always so, it succeeds. If it did, the code or the rotated refresh token is used up: the response with the new
-// tokens is lost already, and a second request cannot make it worse. Without it every later refresh would send the
-// same token, too.
+// A retry cannot make things worse. If the server did not see the first request, which is almost always the case, the
+// second one succeeds. If it did, the code or the rotated refresh token is already used and the response with the new
+// tokens is lost. Without the retry, every later refresh would send the same token anyway.
 func retryOnClosedConnection(r *http.Request) { r.Header["Idempotency-Key"] = nil }
 
-// keeper keeps the request that x/oauth2 makes. It is no transport that sends: what the provider answers [readTokens]
-// finds out, strictly; x/oauth2 would read it twice more, by looser rules, for nothing.
-type keeper struct{ made *http.Request }
+// recorder is a transport that records the request of x/oauth2 instead of sending it. Core sends the request and reads
+// the response itself ([readTokens]), because x/oauth2 would parse it less strictly.
+type recorder struct{ made *http.Request }
 
 var errKept = errors.New("the request is kept for the caller")
 
 // RoundTrip implements [http.RoundTripper].
-func (k *keeper) RoundTrip(r *http.Request) (*http.Response, error) {
+func (k *recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	k.made = r
 	return nil, errKept
 }
 
-// withFields is the body of a form with further fields.
+// withFields returns the body of a form with further fields.
 func withFields(body io.Reader, further url.Values) (string, error) {
 	raw, err := io.ReadAll(body)
 	if err != nil || len(further) == 0 {

@@ -19,12 +19,12 @@ type Tokens struct {
 	AccessToken, RefreshToken, IDToken string
 	// TokenType is in lower case.
 	TokenType, Scope string
-	// ExpiresIn is the lifetime of the access token in whole seconds, at most ten years, and ExpiresAt is when it ends, to
-	// the second. Both are zero if the response has no expires_in, or one that is not a number of seconds.
+	// ExpiresIn is the lifetime of the access token in whole seconds, at most ten years. ExpiresAt is when it expires, in
+	// whole seconds. Both are zero if the response has no valid expires_in.
 	ExpiresIn time.Duration
 	ExpiresAt time.Time
-	// Extra has the other members of the response, and the original of each member that was changed or ignored: an
-	// expires_in out of range, a refresh_token, id_token or scope of another type.
+	// Extra contains the other members of the response. It also has the original of each member that was changed or
+	// ignored: an expires_in out of range, or a refresh_token, id_token or scope of another type.
 	Extra map[string]json.RawMessage
 	// Now is when the response arrived.
 	Now time.Time
@@ -81,7 +81,7 @@ func isTokenMember(name string) bool {
 	return false
 }
 
-// readRequired reads a member without which there is no token. null leaves it empty.
+// readRequired reads a required string member. null leaves it empty.
 func readRequired(name, raw string, into *string) error {
 	s, ok := exactjson.TextOf(raw)
 	if !ok && !exactjson.IsNull(raw) {
@@ -91,7 +91,7 @@ func readRequired(name, raw string, into *string) error {
 	return nil
 }
 
-// readScope reads scope: a text (RFC 6749 section 3.3), or the list of texts that some services send.
+// readScope reads scope: a string (RFC 6749 section 3.3), or the list of strings that some services send.
 func readScope(text string, raw []byte) (scope string, ok bool) {
 	if scope, ok = exactjson.TextOf(text); ok {
 		return withoutControls(scope), true
@@ -110,7 +110,7 @@ func readScope(text string, raw []byte) (scope string, ok bool) {
 	return withoutControls(strings.Join(scopes, " ")), true
 }
 
-// withoutControls removes control characters, which no scope has and databases refuse.
+// withoutControls removes control characters, which are invalid in a scope and rejected by databases.
 func withoutControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -120,7 +120,7 @@ func withoutControls(s string) string {
 	}, s)
 }
 
-// maxLifetime bounds the lifetime of an access token, so that no computation with it overflows.
+// maxLifetime is the maximum lifetime of an access token. It prevents overflows.
 const maxLifetime = 10 * 366 * 24 * time.Hour
 
 // readLifetime reads expires_in and reports whether the value is in range. A fraction is rounded down, a text is

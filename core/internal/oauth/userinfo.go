@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// UserinfoURL is the userinfo endpoint with its parameters, for an application that asks there itself.
+// UserinfoURL returns the userinfo endpoint with its parameters, for an application that sends the request itself.
 func (c *Client) UserinfoURL(at Endpoints) (string, error) {
 	address, err := c.userinfoOf(at).withParams()
 	if err != nil {
@@ -24,8 +24,8 @@ func (c *Client) UserinfoURL(at Endpoints) (string, error) {
 // HasUserinfo reports whether the provider has a userinfo endpoint.
 func (c *Client) HasUserinfo(at Endpoints) bool { return c.userinfoOf(at).URL != "" }
 
-// Userinfo asks which account an access token belongs to (OpenID Connect Core section 5.3). A signed answer is
-// verified. That the profile is about the subject of the ID token is for the caller to check.
+// Userinfo requests the profile of an access token's account (OpenID Connect Core section 5.3). A signed response is
+// verified. The caller must check that the profile and the ID token have the same subject.
 func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {
 	answer, err := askUserinfo(ctx, c.config.HTTP, func(ctx context.Context) (*http.Request, error) {
 		return c.userinfoRequest(ctx, at, accessToken)
@@ -40,13 +40,14 @@ func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string)
 	return profile, nil
 }
 
-// userinfoTarget is a userinfo endpoint, and a request to it for all who ask there.
+// userinfoTarget is a userinfo endpoint with a prepared request.
 type userinfoTarget struct {
 	url     string // as configured or discovered
 	request *http.Request
 }
 
-// userinfoRequest is a request with an access token. The endpoint is read once: a provider has one.
+// userinfoRequest returns a request with an access token. It caches the prepared request, because a provider has one
+// endpoint.
 func (c *Client) userinfoRequest(ctx context.Context, at Endpoints, accessToken string) (*http.Request, error) {
 	e := c.userinfoOf(at)
 	target := c.about.Load()
@@ -63,12 +64,12 @@ func (c *Client) userinfoRequest(ctx context.Context, at Endpoints, accessToken 
 	return r, nil
 }
 
-// userinfoOf is the endpoint as configured or else as discovered.
+// userinfoOf returns the configured endpoint, or else the discovered one.
 func (c *Client) userinfoOf(at Endpoints) Endpoint {
 	return Endpoint{URL: or(c.config.Userinfo.URL, at.userinfo), Params: c.config.Userinfo.Params}
 }
 
-// readUserinfo reads an answer that is JSON, or verifies one that is signed.
+// readUserinfo decodes a JSON response, or verifies a signed one.
 func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstream.Response) (map[string]any, error) {
 	o := &c.config
 	if o.UserinfoAlg == "" && !isJWT(answer.Header.Get("Content-Type")) {
@@ -84,7 +85,7 @@ func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstrea
 	return o.Documents.VerifyUserinfo(ctx, string(answer.Body), expect)
 }
 
-// isJWT reports whether a Content-Type is that of a signed answer; hardly any is.
+// isJWT reports whether a Content-Type is that of a signed response.
 func isJWT(contentType string) bool {
 	if contentType == "application/json" {
 		return false
@@ -95,7 +96,7 @@ func isJWT(contentType string) bool {
 
 var acceptUserinfo = []string{"application/json, application/jwt"}
 
-// userinfoRequest is a request to a userinfo endpoint, as yet without the proof of who asks.
+// userinfoRequest returns a request to a userinfo endpoint without credentials.
 func (e Endpoint) userinfoRequest(ctx context.Context) (*http.Request, error) {
 	if e.URL == "" {
 		return nil, errors.New("there is no userinfo endpoint")
@@ -107,7 +108,7 @@ func (e Endpoint) userinfoRequest(ctx context.Context) (*http.Request, error) {
 	return r, err
 }
 
-// askUserinfo asks a userinfo endpoint.
+// askUserinfo sends a request to a userinfo endpoint.
 func askUserinfo(
 	ctx context.Context, client *upstream.Client, request func(context.Context) (*http.Request, error),
 ) (*upstream.Response, error) {

@@ -1,5 +1,5 @@
-// Package oauth1 signs requests of OAuth 1.0a with HMAC-SHA1 (RFC 5849 section 3). It is small enough to need no
-// library, which every application would have to carry for one provider.
+// Package oauth1 signs OAuth 1.0a requests with HMAC-SHA1 (RFC 5849 section 3). It is small, so it needs no library,
+// which every application would have to include for a single provider.
 package oauth1
 
 import (
@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// Credentials are a token and the secret that signs for it.
+// Credentials are a token and its secret for signing.
 type Credentials struct{ Token, Secret string }
 
-// Signer signs for one client.
+// Signer signs the requests of one client.
 type Signer struct {
-	// Client is the consumer key with its secret.
+	// Client is the consumer key and its secret.
 	Client Credentials
-	// Now and Nonce are asked once per request.
+	// Now and Nonce are called once for each request.
 	Now   func() time.Time
 	Nonce func() (string, error)
 }
 
-// Sign adds the Authorization header (RFC 5849 section 3.5.1). token is that of the request, zero for none; extra are
-// further protocol parameters, oauth_callback or oauth_verifier. The request has no body: all that is sent is in URL
-// and header.
+// Sign adds the Authorization header (RFC 5849 section 3.5.1). token may be zero. extra are further protocol
+// parameters: oauth_callback or oauth_verifier. The request must have no body; all parameters are in the URL and the
+// header.
 func (s Signer) Sign(r *http.Request, token Credentials, extra url.Values) error {
 	if r.Body != nil && r.Body != http.NoBody {
 		return errors.New("oauth1: a request with a body is not signed")
@@ -64,7 +64,7 @@ func (s Signer) Sign(r *http.Request, token Credentials, extra url.Values) error
 	return nil
 }
 
-// BaseString is what is signed (RFC 5849 section 3.4.1): method, address without query, all parameters.
+// BaseString returns the text to sign (RFC 5849 section 3.4.1): the method, the URL without query, and all parameters.
 func BaseString(method string, u *url.URL, params url.Values) (string, error) {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -74,7 +74,7 @@ func BaseString(method string, u *url.URL, params url.Values) (string, error) {
 	for _, values := range []url.Values{query, params} {
 		for name, list := range values {
 			for _, value := range list {
-				// The blank sorts before every character of an escaped name, as the end of a name must.
+				// A space sorts before every character of an escaped name, as the end of a name must.
 				pairs = append(pairs, Escape(name)+" "+Escape(value))
 			}
 		}
@@ -96,7 +96,7 @@ func BaseString(method string, u *url.URL, params url.Values) (string, error) {
 	return strings.ToUpper(method) + "&" + Escape(address) + "&" + Escape(strings.Join(pairs, "&")), nil
 }
 
-// Escape percent-encodes everything but unreserved characters (RFC 5849 section 3.6).
+// Escape percent-encodes all characters except unreserved ones (RFC 5849 section 3.6).
 func Escape(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%7E", "~")
 }

@@ -13,49 +13,50 @@ import (
 const (
 	maxEntries   = 256
 	fetchTimeout = 15 * time.Second
-	// documentTTL is how long a document is believed.
+	// documentTTL is how long a document is valid.
 	documentTTL = time.Hour
-	// refreshAhead is how long before that a document in use is fetched anew, while the old one still serves.
+	// refreshAhead is how long before the end of that time a document in use is fetched again. The old one is used
+	// meanwhile.
 	refreshAhead = 5 * time.Minute
-	// retryAfter is how long a failure is believed: long enough to shield a provider in trouble, short enough to recover
-	// alone.
+	// retryAfter is how long an error is cached: long enough to protect a provider in trouble, and short enough to recover
+	// quickly.
 	retryAfter = 3 * time.Second
-	// maxStale is how old a document may get while a new one cannot be had.
+	// maxStale is the maximum age of a document while a new one cannot be fetched.
 	maxStale = 24 * time.Hour
-	// renewAfter is the least time between two fetches because a document lacks something: a flood of tokens with made-up
-	// key IDs reaches the provider as a trickle.
+	// renewAfter is the minimum time between two fetches because a document lacks something. It protects the provider from
+	// many tokens with forged key IDs.
 	renewAfter = 10 * time.Second
 )
 
-// cache keeps documents by address. Of any number of callers that need one, one fetches it; a caller that leaves does
-// not disturb the others, and when the last has left, the fetch ends. Make it with newCache.
+// cache contains documents by URL. Concurrent callers share one fetch. The fetch continues if one caller leaves, and is
+// canceled when the last one has left. Create it with newCache.
 type cache[T any] struct {
 	now  func() time.Time
 	load func(ctx context.Context, address string) (T, error)
-	// stale is called when a document could not be renewed and the old one is used on. It runs on a goroutine of its own.
+	// stale is called if a document could not be renewed and the old one is still used. It runs in its own goroutine.
 	stale   func(address string, err error)
 	flights flight.Group[string, document[T]]
 
 	// mu is locked before the group's mutex, never after.
 	mu      sync.Mutex
-	entries map[string]*entry[T] // of fetches that have landed
+	entries map[string]*entry[T] // the results of completed fetches
 	fetches version
 }
 
-// version tells the documents of an address apart, of all that the cache ever fetched.
+// version distinguishes all documents that the cache has ever fetched.
 type version uint64
 
 type document[T any] struct {
 	value   T
-	version version // zero: there is no value
+	version version // zero if there is no value
 }
 
 type entry[T any] struct {
 	document[T]
 	fetched time.Time
-	err     error // of the last fetch, nil when it succeeded
+	err     error // the error of the last fetch; nil if it succeeded
 	failed  time.Time
-	renewed time.Time // when renew last fetched
+	renewed time.Time // when renew last started a fetch
 }
 
 func newCache[T any](
@@ -66,8 +67,8 @@ func newCache[T any](
 	return c
 }
 
-// get returns the document of an address. While the provider cannot be reached an old one serves, at once: the attempts
-// to renew it go on behind the callers' backs.
+// get returns the document of a URL. While the provider is unreachable, it returns the old one immediately, and the
+// document is renewed in the background.
 func (c *cache[T]) get(ctx context.Context, address string) (document[T], error) {
 	if err := ctx.Err(); err != nil {
 		return document[T]{}, err
@@ -102,8 +103,8 @@ func (c *cache[T]) get(ctx context.Context, address string) (document[T], error)
 	return document[T]{}, err
 }
 
-// holds reports whether a document of an address can be had without a fetch; an error is that of the last fetch, less
-// than believed ago.
+// holds reports whether the document of a URL is available without a fetch. It returns the error of the last fetch if
+// that is younger than believed.
 func (c *cache[T]) holds(address string, believed time.Duration) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,16 +118,16 @@ func (c *cache[T]) holds(address string, believed time.Duration) (bool, error) {
 	return false, nil
 }
 
-// renew returns a document other than the one seen, if there is one or one may be fetched; else what is there. It
-// fetches now and then, however often it is called.
+// renew returns a document other than the one with the version seen. It fetches one unless the last such fetch was too
+// recent; then it returns the current one.
 func (c *cache[T]) renew(ctx context.Context, address string, seen version) (document[T], error) {
 	c.mu.Lock()
 	e := c.entry(address)
-	if e.version == seen || e.version == 0 { // zero: it made room for another since it was seen
+	if e.version == seen || e.version == 0 { // zero: the entry was evicted since
 		f := c.flights.Find(address)
 		if now := c.now(); f == nil && (e.renewed.IsZero() || now.Sub(e.renewed) >= renewAfter) {
 			e.renewed = now
-			// Kept: a caller that asks and hangs up would else use up the one fetch that others wait for.
+			// Keep, because a caller that disconnects would otherwise cancel the only fetch that others wait for.
 			f = c.fetch(address).Keep()
 		}
 		if f != nil {
@@ -148,8 +149,7 @@ func (c *cache[T]) renew(ctx context.Context, address string, seen version) (doc
 	return document[T]{}, errors.New("the document is not there")
 }
 
-// serves reports whether the document of an entry is believed: for its time, and for longer while a new one cannot be
-// had.
+// serves reports whether the document may be used: while it is valid, and longer while no new one can be fetched.
 func (e *entry[T]) serves(now time.Time) bool {
 	if e == nil || e.version == 0 {
 		return false
@@ -163,7 +163,7 @@ func (e *entry[T]) blocked(now time.Time, believed time.Duration) bool {
 	return e != nil && e.err != nil && now.Sub(e.failed) < believed
 }
 
-// entry returns the entry of an address, making room when the cache is full.
+// entry returns the entry of a URL. If the cache is full, it evicts another one.
 func (c *cache[T]) entry(address string) *entry[T] {
 	e := c.entries[address]
 	if e == nil {
@@ -176,7 +176,7 @@ func (c *cache[T]) entry(address string) *entry[T] {
 	return e
 }
 
-// evict drops the entry that was fetched longest ago.
+// evict removes the entry with the oldest fetch.
 func (c *cache[T]) evict() {
 	oldest := ""
 	for address, e := range c.entries {
@@ -187,8 +187,8 @@ func (c *cache[T]) evict() {
 	delete(c.entries, oldest)
 }
 
-// fetch returns the fetch of a document that is under way, or starts one. It has no context of a caller: that ends with
-// a request, while others wait.
+// fetch returns the pending fetch of a document, or starts one. It does not use a caller's context, which ends with its
+// request while others wait.
 func (c *cache[T]) fetch(address string) *flight.Flight[string, document[T]] {
 	return c.flights.Join(context.Background(), address, func(ctx context.Context) (document[T], error) {
 		value, err := c.load(ctx, address)
@@ -202,7 +202,7 @@ func (c *cache[T]) fetch(address string) *flight.Flight[string, document[T]] {
 	})
 }
 
-// land keeps what a fetch brought.
+// land stores the result of a fetch.
 func (c *cache[T]) land(address string, got document[T], err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// leeway is how far a provider's clock may be off, in seconds.
+// leeway is the allowed clock difference in seconds.
 const leeway = 30
 
-// check holds the claims against what is expected.
+// check compares the claims with the expected values.
 func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 	if err := e.checkIssuer(claims); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 	if nonce, _ := claims["nonce"].(string); e.Nonce != "" && !random.Same(nonce, e.Nonce) {
 		return errors.New("nonce is not the one sent")
 	}
-	// A logout token has all of the above but the nonce, and not every issuer gives it the typ of one.
+	// A logout token has all required claims except the nonce, and not every issuer sets its typ.
 	events, _ := claims["events"].(map[string]any)
 	if _, there := events[logoutEvent]; there {
 		return errors.New("it is a logout token")
@@ -44,7 +44,7 @@ func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 	return e.checkAccessToken(claims, alg)
 }
 
-// checkIssuer refuses a token of another issuer and names the issuer found.
+// checkIssuer rejects a token of another issuer. The error names the issuer found.
 func (e *Expect) checkIssuer(claims map[string]any) error {
 	if iss := claims["iss"]; iss != any(e.Metadata.Issuer) {
 		return fmt.Errorf("iss is %s, not the issuer %q", quote(iss), e.Metadata.Issuer)
@@ -52,7 +52,7 @@ func (e *Expect) checkIssuer(claims map[string]any) error {
 	return nil
 }
 
-// quote shows a value that another party wrote: a text is quoted and cut after 200 characters.
+// quote returns a value of another party for an error message. A string is quoted and truncated to 200 characters.
 func quote(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -63,14 +63,14 @@ func quote(v any) string {
 	return "no text"
 }
 
-// isIdentifier reports whether a claim identifies something: a text of 1 to 255 bytes without control characters and
-// without U+FFFD, the character that two different malformed texts would become.
+// isIdentifier reports whether a claim is a valid identifier: a string of 1 to 255 bytes without control characters and
+// without U+FFFD, which replaces malformed text, so that two different malformed texts would become equal.
 func isIdentifier(v any) bool {
 	text, ok := v.(string)
 	return ok && text != "" && len(text) <= 255 && exactjson.IsClean(text)
 }
 
-// checkEarlier holds a refreshed ID token against the one of the sign-in.
+// checkEarlier compares a refreshed ID token with that of the sign-in.
 func (e *Expect) checkEarlier(claims map[string]any) error {
 	if e.Earlier == nil {
 		return nil
@@ -113,14 +113,14 @@ func (e *Expect) checkAudience(claims map[string]any) error {
 	return nil
 }
 
-// checkTimes compares in whole seconds: a time.Time of a far-off claim would wrap around.
+// checkTimes compares times in whole seconds, because a time.Time of an extreme claim would overflow.
 func (e *Expect) checkTimes(claims map[string]any, now int64) error {
 	exp, ok := seconds(claims["exp"])
 	if !ok || exp <= now-leeway {
 		return errors.New("it has expired, or exp is no number")
 	}
-	// A provider whose clock is ahead issues tokens in our future. Nothing is refused for that (OpenID Connect Core
-	// section 3.1.3.7 leaves the range to the client): when a token ends, exp says.
+	// If a provider's clock is fast, iat is in the future. That is accepted (OpenID Connect Core section 3.1.3.7 leaves
+	// the range to the client), because exp limits the lifetime.
 	iat, ok := seconds(claims["iat"])
 	if !ok {
 		return errors.New("iat is no number")
@@ -163,8 +163,8 @@ func seconds(v any) (int64, bool) {
 	return exactjson.Floor([]byte(n))
 }
 
-// Trusted reports whether a member of a provider's document decides who signs in, or is a secret. Such a member is
-// read exactly or not at all; malformed text elsewhere is repaired ([exactjson.Tolerant]).
+// Trusted reports whether a member of a provider's document identifies the user or is a secret. Such a member must be
+// well-formed; malformed strings elsewhere are repaired ([exactjson.Tolerant]).
 func Trusted(name string) bool {
 	switch name {
 	case "iss", "sub", "aud", "azp", "exp", "iat", "nbf", "jti", "nonce", "sid", "at_hash", "auth_time", "acr", "amr",

@@ -17,20 +17,20 @@ const (
 
 var errNotCompact = errors.New("it is no signed token in compact form")
 
-// compact is a JWS in its compact form (RFC 7515 section 3.1), taken apart and not verified. There is one reading of a
-// token: what is verified is signed, and what is believed afterwards is payload.
+// compact is a parsed but unverified JWS in compact form (RFC 7515 section 3.1). The token is parsed once: the
+// signature covers signed, and payload is used after verification.
 type compact struct {
-	// alg, by the name used here, and kid are all that counts of the header. Keys that it carries or points to are never
-	// looked at.
+	// alg, in the name used here, and kid are the only header members that are used. Keys in or referenced by the header
+	// are ignored.
 	alg, kid           string
 	signed             string
 	payload, signature []byte
 }
 
-// readCompact takes a token apart strictly: three parts in canonical base64url, exact names, nothing critical.
+// readCompact parses a token strictly: three parts in canonical base64url, exact names, and no critical members.
 func readCompact(raw string) (compact, error) { return readTyped(raw, "JWT") }
 
-// readTyped is readCompact for tokens whose typ, where they have one, is among those named.
+// readTyped is readCompact for tokens whose typ, if present, is one of types.
 func readTyped(raw string, types ...string) (compact, error) {
 	var t compact
 	if len(raw) > maxIDToken || strings.Count(raw, ".") != 2 {
@@ -58,16 +58,16 @@ func readTyped(raw string, types ...string) (compact, error) {
 	return t, nil
 }
 
-// decodePart decodes canonical base64url: without padding, line breaks and spare bits (RFC 7515 section 2).
+// decodePart decodes canonical base64url: without padding, line breaks and unused bits (RFC 7515 section 2).
 func decodePart(part string) ([]byte, error) {
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(part)
-	if err != nil || strings.ContainsAny(part, "\r\n") { // which the decoder skips
+	if err != nil || strings.ContainsAny(part, "\r\n") { // the decoder ignores line breaks
 		return nil, errors.New("a part is not in base64url")
 	}
 	return decoded, nil
 }
 
-// readHeader reads the members that count. A null member is absent, as in claims.
+// readHeader reads the members that are used. A null member counts as absent, as in claims.
 func (t *compact) readHeader(header []byte, types []string) error {
 	member := func(name string, value []byte) error {
 		if exactjson.IsNull(value) {
@@ -107,8 +107,8 @@ func trustedHeader(name string) bool {
 	return false
 }
 
-// isType reports whether a typ header is one of types. A value without another slash means the same with and without
-// the prefix "application/" (RFC 7515 section 4.1.9); media types have no case.
+// isType reports whether a typ header is one of types. The prefix "application/" is optional if there is no other slash
+// (RFC 7515 section 4.1.9). Media types are case-insensitive.
 func isType(typ string, types []string) bool {
 	const prefix = "application/"
 	if len(typ) > len(prefix) && strings.EqualFold(typ[:len(prefix)], prefix) {

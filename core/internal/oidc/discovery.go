@@ -1,5 +1,5 @@
-// Package oidc verifies what an OpenID provider says: discovery documents and key sets, cached and bounded, ID tokens
-// with their signatures, and the iss parameter of authorization responses.
+// Package oidc verifies the data of OpenID providers: discovery documents and key sets, which it caches, signed tokens,
+// and the iss parameter of authorization responses.
 package oidc
 
 import (
@@ -15,38 +15,39 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// Options are what a Discovery works with.
+// Options are the options of a Discovery.
 type Options struct {
 	// Client sends the requests.
 	Client *upstream.Client
-	// Now is the clock; nil: time.Now.
+	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 	// AcceptIssuer, if not nil, reports whether the document fetched for the issuer configured may name the issuer found.
-	// Tokens must then carry the issuer found. nil: both are the same (OpenID Connect Discovery section 4.3).
+	// Tokens must then have the issuer found. If it is nil, both must be equal (OpenID Connect Discovery section 4.3).
 	AcceptIssuer func(configured, found string) bool
-	// Logger gets a line when an old document is used on because a new one cannot be had; nil: no log.
+	// Logger receives a message if an old document is used because a new one cannot be fetched. If it is nil, nothing is
+	// logged.
 	Logger *slog.Logger
 }
 
-// Discovery knows the documents and keys of issuers. One belongs to one configuration, so that tenants never share. It
-// is safe for concurrent use; make it with [New].
+// Discovery fetches and caches the documents and keys of issuers. Each configuration has its own, so that tenants share
+// nothing. It is safe for concurrent use. Create it with [New].
 //
-// A document is believed for an hour and renewed in the background shortly before. Many callers that need one make one
-// fetch; a failure is believed for three seconds. While a provider is out of reach its old documents serve for a day.
+// A document is valid for an hour and renewed in the background shortly before. Concurrent callers share one fetch. An
+// error is cached for three seconds. While a provider is unreachable, its old documents are used for up to a day.
 type Discovery struct {
 	client    *upstream.Client
 	now       func() time.Time
 	logger    *slog.Logger
-	accept    func(configured, found string) bool // nil: both must be equal
+	accept    func(configured, found string) bool // if nil, both must be equal
 	documents *cache[*Metadata]
 	keySets   *cache[*keySet]
-	// Tenants are named by tokens, which push nothing out of the caches of issuers that the configuration names.
+	// Tenants have a separate cache: because tokens name them, they must not evict the configured issuers.
 	tenants    *cache[*Metadata]
 	tenantKeys *cache[*keySet]
-	strangers  budget
+	untrusted  budget
 }
 
-// New returns a Discovery. It fetches nothing before it is asked.
+// New returns a Discovery. It fetches nothing yet.
 func New(o Options) *Discovery {
 	d := &Discovery{client: o.Client, now: o.Now, logger: o.Logger, accept: o.AcceptIssuer}
 	if d.now == nil {
@@ -62,8 +63,8 @@ func New(o Options) *Discovery {
 	return d
 }
 
-// Metadata returns the discovery document of an issuer. Every endpoint in it is https, or on this machine like its
-// issuer. The error is that of ctx, or says what is wrong with the document.
+// Metadata returns the discovery document of an issuer. All its endpoints are https URLs, or on loopback like the
+// issuer. The error is that of ctx, or describes what is wrong with the document.
 func (d *Discovery) Metadata(ctx context.Context, issuer string) (*Metadata, error) {
 	m, err := d.documents.get(ctx, issuer)
 	return m.value, err
@@ -73,8 +74,7 @@ func (d *Discovery) loadMetadata(ctx context.Context, issuer string) (*Metadata,
 	if err := checkIssuer(issuer); err != nil {
 		return nil, err
 	}
-	// OpenID Connect Discovery section 4: a slash at the end of the issuer does not count here, though it does in
-	// comparisons.
+	// A trailing slash of the issuer is ignored here, unlike in comparisons (OpenID Connect Discovery section 4).
 	body, err := d.fetch(ctx, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (d *Discovery) loadMetadata(ctx context.Context, issuer string) (*Metadata,
 	return d.parseMetadata(body, issuer)
 }
 
-// fetch gets a public document.
+// fetch fetches a public document.
 func (d *Discovery) fetch(ctx context.Context, address string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *Discovery) fetch(ctx context.Context, address string) ([]byte, error) {
 	return answer.Body, nil
 }
 
-// warn logs that an old document is used on. Of its address it logs the host: that of a key set may have a query.
+// warn logs that an old document is still used. It logs only the host, because the URL of a key set may have a query.
 func (d *Discovery) warn(address string, err error) {
 	host := ""
 	if u, e := url.Parse(address); e == nil {
@@ -109,9 +109,9 @@ func (d *Discovery) warn(address string, err error) {
 		slog.String("host", host), slog.Any("error", err))
 }
 
-// CheckIss compares the iss parameter of an authorization response with the issuer that was asked (RFC 9207 section
-// 2.4). got has the values that came. Without a known issuer there is nothing to compare; where the provider advertises
-// the parameter it must be there.
+// CheckIss compares the iss parameter of an authorization response with the expected issuer (RFC 9207 section 2.4). got
+// contains the values of the parameter. If no issuer is known, nothing is compared. If the provider advertises the
+// parameter, it is required.
 func CheckIss(got []string, issuer string, advertised bool) error {
 	switch {
 	case len(got) > 1:

@@ -11,28 +11,30 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// Expect is what an ID token is held against.
+// Expect contains the expected properties of an ID token.
 type Expect struct {
-	// Metadata is the issuer's.
+	// Metadata is the metadata of the issuer.
 	Metadata *Metadata
-	// ClientID must be the audience; ClientSecret is the key of HS256, where Algs lists it.
+	// ClientID must be in the audience. ClientSecret is the key of HS256, if Algs contains it.
 	ClientID, ClientSecret string
 	// Nonce is the nonce sent. If it is empty, none was sent, and the token's nonce is not compared.
 	Nonce string
-	// Algs are the algorithms accepted; nil: those asymmetric ones that the issuer advertises, else RS256.
+	// Algs are the accepted algorithms. If it is nil, these are the asymmetric ones that the issuer advertises, or else
+	// RS256.
 	Algs []string
-	// AccessToken is compared with at_hash, when that is there.
+	// AccessToken is compared with at_hash if the token has that claim.
 	AccessToken string
-	// MaxAge is the max_age sent: auth_time must be there and not be longer ago. Zero: none was sent.
+	// MaxAge is the max_age that was sent: auth_time is then required and must not be older. Zero means that none was
+	// sent.
 	MaxAge time.Duration
-	// Earlier are claims of the ID token of the sign-in, when this one came with a refreshed access token (OpenID Connect
-	// Core section 12.2); nil otherwise. Subject and, where it is there, issuer must be the same; a nonce may be missing.
+	// Earlier are the claims of the sign-in's ID token if this token is from a refresh (OpenID Connect Core section 12.2);
+	// otherwise nil. The subject and, if present, the issuer must be the same; a nonce may be missing.
 	Earlier map[string]any
 }
 
-// VerifyIDToken checks an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims: names exact, numbers
-// as [json.Number]. Clocks may differ by 30 seconds. On an error there are no claims; errors say what is wrong and
-// contain nothing of the token but its issuer and algorithm, quoted and bounded.
+// VerifyIDToken verifies an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims. Names are exact, and
+// numbers are of type [json.Number]. Clocks may differ by 30 seconds. If it returns an error, there are no claims.
+// Errors contain nothing of the token except its issuer and algorithm, quoted and truncated.
 func (d *Discovery) VerifyIDToken(ctx context.Context, raw string, e Expect) (map[string]any, error) {
 	claims, alg, err := d.verify(ctx, raw, e, e.algs())
 	if err != nil {
@@ -44,7 +46,7 @@ func (d *Discovery) VerifyIDToken(ctx context.Context, raw string, e Expect) (ma
 	return claims, nil
 }
 
-// verify checks the signature of a token, by one of the algorithms, and returns its claims and algorithm.
+// verify verifies the signature of a token with one of the algorithms, and returns its claims and algorithm.
 func (d *Discovery) verify(ctx context.Context, raw string, e Expect, algs []string) (map[string]any, string, error) {
 	token, err := readCompact(raw)
 	if err != nil {
@@ -60,7 +62,7 @@ func (d *Discovery) verify(ctx context.Context, raw string, e Expect, algs []str
 	return claims, token.alg, nil
 }
 
-// Claims reads the claims of an ID token that was verified before.
+// Claims returns the claims of an ID token that was verified earlier.
 func Claims(raw string) (map[string]any, error) {
 	token, err := readCompact(raw)
 	if err != nil {
@@ -73,7 +75,7 @@ func Claims(raw string) (map[string]any, error) {
 	return claims, nil
 }
 
-// verifyCompact checks algorithm and signature of a token that was taken apart.
+// verifyCompact verifies the algorithm and signature of a parsed token.
 func (d *Discovery) verifyCompact(ctx context.Context, token *compact, e Expect, algs []string) error {
 	if !slices.ContainsFunc(algs, func(alg string) bool { return byOneName(alg) == token.alg }) {
 		return fmt.Errorf("signed with %.20q, which is not among the algorithms accepted", token.alg)
@@ -84,7 +86,7 @@ func (d *Discovery) verifyCompact(ctx context.Context, token *compact, e Expect,
 	return d.verifySignature(ctx, token, e.Metadata)
 }
 
-// algs is the list of algorithms, fixed by configuration and metadata and never by the token.
+// algs returns the accepted algorithms. They depend on configuration and metadata, never on the token.
 func (e *Expect) algs() []string {
 	if e.Algs != nil {
 		return e.Algs
@@ -105,8 +107,8 @@ func (e *Expect) algs() []string {
 // fetched.
 var ErrNoKeys = errors.New("keys of the issuer")
 
-// verifySignature verifies with the issuer's published keys. When none fits they are fetched anew, now and then: the
-// issuer may have changed them since, and not every issuer gives a new key a new ID.
+// verifySignature verifies a signature with the issuer's published keys. If no key fits, the keys are fetched again, at
+// a limited rate: the issuer may have changed them, and not every issuer gives a new key a new ID.
 func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Metadata) error {
 	address, keySets := m.JWKSURI, d.keySets
 	if address == "" {
@@ -122,7 +124,7 @@ func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Meta
 	if known.value.verifies(token) {
 		return nil
 	}
-	if m.sparing != "" && !d.strangers.spend(m.sparing, d.now()) {
+	if m.sparing != "" && !d.untrusted.spend(m.sparing, d.now()) {
 		return errors.New("the signature fits no key of the issuer that is at hand, " +
 			"and too many tokens came within a minute to ask for others")
 	}
@@ -136,7 +138,8 @@ func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Meta
 	return fmt.Errorf("the signature fits no key of the issuer%v", renewed.value.omitted)
 }
 
-// verifyHMAC verifies HS256 under the client secret, for the few providers that sign so and are configured for it.
+// verifyHMAC verifies an HS256 signature with the client secret, for the few providers that use it and are configured
+// for it.
 func (e *Expect) verifyHMAC(token *compact) error {
 	switch {
 	case e.ClientSecret == "":
@@ -147,9 +150,9 @@ func (e *Expect) verifyHMAC(token *compact) error {
 	return nil
 }
 
-// VerifyAccessToken checks an access token that is a JSON Web Token: signed by the issuer with one of e.Algs, from the
-// issuer, about the subject, not expired (RFC 9068 section 4). Its audience is the API that it is for, which is not us.
-// A token that is none is opaque to us, and fine.
+// VerifyAccessToken verifies an access token that is a JSON Web Token. The issuer must have signed it with one of
+// e.Algs, and it must have the same subject and not be expired (RFC 9068 section 4). Its audience is not checked,
+// because that is an API and not this client. A token that is not a JWT is opaque and accepted.
 func (d *Discovery) VerifyAccessToken(ctx context.Context, raw string, subject any, e Expect) error {
 	if strings.Count(raw, ".") != 2 {
 		return nil
@@ -178,10 +181,10 @@ func (d *Discovery) VerifyAccessToken(ctx context.Context, raw string, subject a
 	return nil
 }
 
-// VerifyUserinfo checks a signed userinfo answer (OpenID Connect Core section 5.3.2) and returns its claims. The
-// algorithms are Algs, or all asymmetric ones: what an issuer advertises for ID tokens says nothing about userinfo.
-// Issuer and audience must be right where they are told; expiry too. That the subject is that of the ID token is for
-// the caller to check.
+// VerifyUserinfo verifies a signed userinfo response (OpenID Connect Core section 5.3.2) and returns its claims. The
+// algorithms are Algs, or all asymmetric ones, because the algorithms that an issuer advertises for ID tokens do not
+// apply to userinfo. Issuer, audience and expiry must be valid if they are present. The caller must compare the subject
+// with that of the ID token.
 func (d *Discovery) VerifyUserinfo(ctx context.Context, raw string, e Expect) (map[string]any, error) {
 	if strings.Count(raw, ".") == 4 {
 		return nil, errors.New("it is encrypted: have the provider send it signed, or as JSON")

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	maxKeys  = 100 // of a set; further ones are not read
-	maxTries = 10  // of keys per token
+	maxKeys  = 100 // maximum number of keys in a set; others are not read
+	maxTries = 10  // maximum number of keys tried for each token
 )
 
-// keySet holds the usable keys of an issuer.
+// keySet contains the usable keys of an issuer.
 type keySet struct {
 	keys    []jose.JSONWebKey
 	omitted omissions
@@ -82,8 +82,8 @@ func parseKeys(body []byte) (*keySet, error) {
 }
 
 // keyMembers are the members of a key that are used (RFC 7517 section 4, RFC 7518 section 6, RFC 8037 section 2). The
-// others say nothing about the signature. go-jose would parse the certificates in x5c, compare their thumbprints, and
-// refuse a good key because of a certificate that it cannot read.
+// others do not affect the signature. go-jose would parse the certificates in x5c, compare their thumbprints, and
+// reject a valid key because of a certificate that it cannot read.
 var keyMembers = []string{"kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y"}
 
 // add adds a key to the set, or counts why it is omitted.
@@ -117,7 +117,7 @@ func (s *keySet) add(members map[string]any) {
 	}
 }
 
-// forVerifying reports whether a key is published for signatures (RFC 7517 sections 4.2 and 4.3). Both members are
+// forVerifying reports whether a key may be used to verify signatures (RFC 7517 sections 4.2 and 4.3). Both members are
 // optional.
 func forVerifying(members map[string]any) bool {
 	if use := members["use"]; use != nil && use != "sig" {
@@ -130,7 +130,7 @@ func forVerifying(members map[string]any) bool {
 	return true
 }
 
-// usable reports whether a key is a public one, of a strength that is neither broken nor a burden.
+// usable reports whether a key is a public key of a strength that is neither broken nor too expensive to use.
 func usable(key *jose.JSONWebKey) bool {
 	if !key.IsPublic() {
 		return false
@@ -144,8 +144,8 @@ func usable(key *jose.JSONWebKey) bool {
 	return false
 }
 
-// verifies reports whether a key of the set made a token's signature: one of those of its key ID, or of all when it
-// names none.
+// verifies reports whether a key of the set made a token's signature. It tries the keys with the token's key ID, or all
+// if the token has none.
 func (s *keySet) verifies(t *compact) bool {
 	tries := 0
 	for i := range s.keys {

@@ -12,35 +12,34 @@ import (
 // logoutEvent marks a logout token (OpenID Connect Back-Channel Logout section 2.4).
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-// Logout is what a logout token says: whose sessions end, all of Subject or the one called SessionID; one of them is
-// set.
+// Logout is the content of a verified logout token. It ends the session SessionID, or all sessions of Subject; one of
+// them is set.
 type Logout struct {
 	Subject, SessionID string
-	// ID is the token's own (jti), which is good once.
+	// ID is the token's ID (jti), which is valid once.
 	ID string
-	// Expires is when it is no longer accepted.
+	// Expires is when the token expires.
 	Expires time.Time
 }
 
-// LogoutToken is a logout token that was taken apart and held against all that needs no key. Its signature is not
-// verified: what it says chooses the issuer to ask, and nothing else.
+// LogoutToken is a parsed logout token that passed all checks that need no key. Its signature is not verified: until
+// then, its content is only used to select the issuer.
 type LogoutToken struct {
 	token  compact
 	claims map[string]any
 	said   Logout
 }
 
-// How long a logout token is good that does not say so itself (the drafts before the final specification had no exp),
-// how far ahead the clock of its provider may be, and how long any is good at most: for so long its ID has to be
-// remembered.
+// The lifetime of a logout token without exp, which the drafts before the final specification did not have; the allowed
+// clock difference of its provider; and the maximum lifetime of any token, because its ID must be stored that long.
 const (
 	logoutAge    = 5 * time.Minute
 	logoutAhead  = 5 * time.Minute
 	maxLogoutAge = 24 * time.Hour
 )
 
-// ReadLogoutToken takes a logout token for a client apart (OpenID Connect Back-Channel Logout section 2.6, but for the
-// issuer and the signature). It fetches nothing: strangers can post such tokens.
+// ReadLogoutToken parses a logout token for a client and checks it (OpenID Connect Back-Channel Logout section 2.6),
+// except for the issuer and the signature. It sends no requests, because attackers can post such tokens.
 func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) {
 	token, err := readTyped(raw, "logout+jwt", "JWT")
 	if err != nil {
@@ -80,13 +79,13 @@ func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) 
 	return t, t.checkTimes(d.now())
 }
 
-// checkTimes settles until when the token is good: until exp, where it has one, and never for longer than a day.
+// checkTimes sets the expiry of the token: exp if present, and at most a day.
 func (t *LogoutToken) checkTimes(now time.Time) error {
 	iat, ok := seconds(t.claims["iat"])
 	if !ok || iat > now.Add(logoutAhead).Unix() {
 		return errors.New("iat is in the future, or no number")
 	}
-	iat = max(iat, 0) // a time.Time of a far-off claim would wrap around
+	iat = max(iat, 0) // avoids overflow of time.Time
 	until := time.Unix(iat, 0).Add(logoutAge)
 	if v := t.claims["exp"]; v != nil {
 		exp, ok := seconds(v)
@@ -107,10 +106,11 @@ func (t *LogoutToken) checkTimes(now time.Time) error {
 	return nil
 }
 
-// ID is the token's own (jti).
+// ID returns the token's ID (jti).
 func (t *LogoutToken) ID() string { return t.said.ID }
 
-// Tenant is the one of a many-tenant issuer that the token names (tid), whose issuer it must also name.
+// Tenant returns the tenant (tid) named in a token of an issuer with several tenants. The token's issuer must be that
+// tenant's.
 func (t *LogoutToken) Tenant(m *Metadata) (string, error) {
 	name, err := tenantIn(t.claims)
 	if err == nil && t.claims["iss"] != any(m.IssuerOf(name)) {
@@ -119,8 +119,8 @@ func (t *LogoutToken) Tenant(m *Metadata) (string, error) {
 	return name, err
 }
 
-// VerifyLogoutToken checks issuer and signature. Of Expect it uses Metadata, ClientSecret and Algs. Whether the token
-// was used before the caller knows.
+// VerifyLogoutToken verifies issuer and signature. It uses Metadata, ClientSecret and Algs of e. The caller must check
+// whether the token was used before.
 func (d *Discovery) VerifyLogoutToken(ctx context.Context, t *LogoutToken, e Expect) (*Logout, error) {
 	if err := e.checkIssuer(t.claims); err != nil {
 		return nil, err

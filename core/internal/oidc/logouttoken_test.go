@@ -154,7 +154,7 @@ func (c *client) named(t *testing.T, tenant, key string) error {
 	if err != nil {
 		return err
 	}
-	own, err := c.TenantForStranger(t.Context(), m, name)
+	own, err := c.TenantForUntrusted(t.Context(), m, name)
 	if err != nil {
 		return err
 	}

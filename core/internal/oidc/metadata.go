@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	maxEndpoint = 2 << 10 // of an endpoint's URL, in bytes
-	maxListed   = 50      // of a list, in members
+	maxEndpoint = 2 << 10 // maximum length of an endpoint's URL, in bytes
+	maxListed   = 50      // maximum length of a list
 )
 
-// Metadata is what a provider says of itself (OpenID Connect Discovery section 3, RFC 8414 section 2). What it does not
-// say is empty. It is shared: do not write to it.
+// Metadata is a provider's metadata (OpenID Connect Discovery section 3, RFC 8414 section 2). Absent members are empty.
+// It is shared: do not change it.
 type Metadata struct {
 	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI string
 	IDTokenSigningAlgs, TokenEndpointAuthSigningAlgs                        []string
 	AuthorizationResponseIssParameterSupported                              bool
-	// EndSessionEndpoint is where browsers go to sign out at the provider (OpenID Connect RP-Initiated Logout section
-	// 2.1). One that is no https URL is left out: sign-ins need none.
+	// EndSessionEndpoint is the URL for RP-initiated logout (OpenID Connect RP-Initiated Logout section 2.1). It is empty
+	// if it is not an https URL, because sign-ins do not need it.
 	EndSessionEndpoint string
 
-	tenant bool // of one of many tenants, whose keys are kept apart
-	// sparing names the issuer on whose account the keys are fetched anew, where a stranger named the tenant.
+	tenant bool // of one of several tenants, which have separate keys
+	// sparing is the issuer whose budget limits fetches of the keys, if an unverified token named the tenant.
 	sparing string
 }
 
-// parseMetadata reads the discovery document of an issuer: names exact, each once.
+// parseMetadata parses the discovery document of an issuer. Names are exact and must not be repeated.
 func (d *Discovery) parseMetadata(body []byte, issuer string) (*Metadata, error) {
 	m := &Metadata{}
 	texts := map[string]*string{
@@ -69,7 +69,8 @@ func (d *Discovery) parseMetadata(body []byte, issuer string) (*Metadata, error)
 	if err != nil {
 		return nil, fmt.Errorf("discovery document: %w", err)
 	}
-	// Not after dropping a slash or the like: another spelling is another issuer (OpenID Connect Discovery section 4.3).
+	// Issuers are compared exactly, including a trailing slash: another spelling is another issuer (OpenID Connect
+	// Discovery section 4.3).
 	if m.Issuer != issuer && !m.covers(issuer) && (d.accept == nil || !d.accept(issuer, m.Issuer)) {
 		return nil, fmt.Errorf("discovery document: it names the issuer %.200q, not %.200q", m.Issuer, issuer)
 	}
@@ -84,17 +85,17 @@ func (d *Discovery) parseMetadata(body []byte, issuer string) (*Metadata, error)
 	return m, nil
 }
 
-// tenant stands for the tenants in the issuer of a service that has many, as Microsoft's document for all of them has
-// it.
+// tenant is the placeholder for the tenant in the issuer of a service with several tenants, as in Microsoft's common
+// document.
 const tenant = "{tenantid}"
 
-// ManyTenants reports whether the issuer speaks for several, so that no token can carry it.
+// ManyTenants reports whether the issuer has several tenants. The placeholder never appears in a token's issuer.
 func (m *Metadata) ManyTenants() bool { return strings.Count(m.Issuer, tenant) == 1 }
 
-// IssuerOf is the issuer of one tenant.
+// IssuerOf returns the issuer of one tenant.
 func (m *Metadata) IssuerOf(name string) string { return strings.Replace(m.Issuer, tenant, name, 1) }
 
-// covers reports whether the document may be that of issuer: one path segment stands where the tenants are.
+// covers reports whether the document may be that of issuer: the placeholder may be replaced by one path segment.
 func (m *Metadata) covers(issuer string) bool {
 	before, after, ok := strings.Cut(m.Issuer, tenant)
 	if !ok || !m.ManyTenants() || len(issuer) <= len(before)+len(after) {
@@ -106,7 +107,8 @@ func (m *Metadata) covers(issuer string) bool {
 	return isTenant(issuer[len(before) : len(issuer)-len(after)])
 }
 
-// isTenant accepts the characters of a GUID or a name: nothing that could lead elsewhere.
+// isTenant reports whether s consists of the characters of a GUID or a name, so that it cannot change the URL in
+// another way.
 func isTenant(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !ascii.IsAlnum(c) && c != '-' {
@@ -116,8 +118,8 @@ func isTenant(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose the issuer to verify it
-// with.
+// TenantOf returns the tenant named in an ID token. The token is not verified: use it only to select the issuer that
+// verifies it.
 func TenantOf(raw string) (string, error) {
 	claims, err := Claims(raw)
 	if err != nil {
@@ -134,7 +136,7 @@ func tenantIn(claims map[string]any) (string, error) {
 	return name, nil
 }
 
-// readList reads a list of texts. Members of other kinds are left out; they name nothing that is supported here.
+// readList reads a list of strings. Other values are omitted, because they name nothing that is supported here.
 func readList(raw []byte) ([]string, error) {
 	v, err := exactjson.Decode(raw)
 	if err != nil {
@@ -150,8 +152,8 @@ func readList(raw []byte) ([]string, error) {
 	return list, nil
 }
 
-// checkIssuer holds an issuer against OpenID Connect Discovery section 3: a URL without query and fragment. Whether it
-// is https is seen when it is asked.
+// checkIssuer checks an issuer (OpenID Connect Discovery section 3): it must be a URL without query and fragment. https
+// is checked when the document is fetched.
 func checkIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
@@ -160,9 +162,9 @@ func checkIssuer(issuer string) error {
 	return nil
 }
 
-// checkEndpoint refuses endpoints that are not https URLs, and those on this machine unless the issuer is: a document
-// from elsewhere must not make us send requests to this machine. The insecure hosts are an exception; the configuration
-// names them, never the document.
+// checkEndpoint rejects endpoints that are not https URLs. It also rejects loopback endpoints unless the issuer is on
+// loopback: a remote document must not make this process send requests to its own machine. Insecure hosts are exempt;
+// they are configured, never taken from the document.
 func (d *Discovery) checkEndpoint(endpoint, issuer string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {

@@ -8,7 +8,7 @@ import (
 	"crypto/hmac"
 	"crypto/rsa"
 	"crypto/sha256"
-	_ "crypto/sha512" // SHA-384 and SHA-512 for crypto.Hash
+	_ "crypto/sha512" // registers SHA-384 and SHA-512 with crypto.Hash
 	"math/big"
 )
 
@@ -17,14 +17,14 @@ import (
 // salt of RSASSA-PSS, knows no "Ed25519", and no HS256 under a secret of fewer than 32 bytes. FuzzToken holds the two
 // against each other.
 
-// asymmetric are the algorithms that are accepted when a provider advertises them. "none" and HMAC never come from
-// metadata.
+// asymmetric are the algorithms that are accepted if a provider advertises them. "none" and HMAC are never accepted
+// because of metadata.
 var asymmetric = []string{
 	"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 }
 
-// byOneName returns the name that is used here for an algorithm: RFC 9864 section 2.2 gives "EdDSA" with Ed25519 keys,
-// the only ones there are here, the name "Ed25519". Either is accepted where the other is listed.
+// byOneName returns the name used here for an algorithm. With Ed25519 keys, the only such keys here, "EdDSA" and
+// "Ed25519" are the same algorithm (RFC 9864 section 2.2). Either name is accepted if the other is listed.
 func byOneName(alg string) string {
 	if alg == "Ed25519" {
 		return "EdDSA"
@@ -32,7 +32,8 @@ func byOneName(alg string) string {
 	return alg
 }
 
-// hashOf returns the hash function of an algorithm (RFC 7518 section 3.1), also for at_hash; zero for an unknown one.
+// hashOf returns the hash function of an algorithm (RFC 7518 section 3.1), also for at_hash. It is zero for an unknown
+// algorithm.
 func hashOf(alg string) crypto.Hash {
 	switch alg {
 	case "HS256", "RS256", "PS256", "ES256":
@@ -45,7 +46,7 @@ func hashOf(alg string) crypto.Hash {
 	return 0
 }
 
-// curveOf returns the curve of an algorithm (RFC 7518 section 3.4), nil for others than ECDSA.
+// curveOf returns the curve of an algorithm (RFC 7518 section 3.4). It is nil for algorithms other than ECDSA.
 func curveOf(alg string) elliptic.Curve {
 	switch alg {
 	case "ES256":
@@ -58,8 +59,8 @@ func curveOf(alg string) elliptic.Curve {
 	return nil
 }
 
-// verifies reports whether a public key is of the kind of the token's algorithm, and whether it made the signature. The
-// algorithm comes from the token, the kind of the key from the issuer.
+// verifies reports whether a public key has the type that the token's algorithm needs, and whether it made the
+// signature. The algorithm is from the token, and the type of the key from the issuer.
 func (t *compact) verifies(key any) (fits, good bool) {
 	hash := hashOf(t.alg)
 	if hash == 0 {
@@ -84,8 +85,8 @@ func (t *compact) verifies(key any) (fits, good bool) {
 	return false, false
 }
 
-// verifiesECDSA reports whether the signature is that of a key: two numbers of the size of its curve, one behind the
-// other (RFC 7518 section 3.4).
+// verifiesECDSA reports whether the key made the signature, which is two concatenated numbers of the curve's size (RFC
+// 7518 section 3.4).
 func (t *compact) verifiesECDSA(key *ecdsa.PublicKey, hash crypto.Hash) bool {
 	size := (key.Curve.Params().BitSize + 7) / 8
 	if len(t.signature) != 2*size {
@@ -95,7 +96,7 @@ func (t *compact) verifiesECDSA(key *ecdsa.PublicKey, hash crypto.Hash) bool {
 	return ecdsa.Verify(key, t.digest(hash), r, s)
 }
 
-// verifiesHMAC reports whether the signature is HS256 under a secret.
+// verifiesHMAC reports whether the signature is HS256 with this secret.
 func (t *compact) verifiesHMAC(secret string) bool {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(t.signed))

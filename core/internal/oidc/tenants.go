@@ -8,24 +8,26 @@ import (
 )
 
 const (
-	// strangerFetches is how many fetches a minute strangers can cause at one issuer, by naming tenants.
-	strangerFetches = 20
-	// strangerRetry is how long a tenant that was not found counts as absent for tokens that strangers may have posted.
-	strangerRetry = 10 * time.Minute
+	// untrustedFetches is the maximum number of fetches in a minute, for each issuer, because of tenants in unverified
+	// tokens.
+	untrustedFetches = 20
+	// untrustedRetry is how long a tenant that was not found counts as absent for unverified tokens.
+	untrustedRetry = 10 * time.Minute
 )
 
-// Tenant returns the discovery document of one tenant of an issuer that has many, named by a token which the issuer's
-// token endpoint gave us.
+// Tenant returns the discovery document of one tenant of an issuer with several. The tenant must be named in a token
+// from the issuer's token endpoint.
 func (d *Discovery) Tenant(ctx context.Context, m *Metadata, name string) (*Metadata, error) {
 	return d.tenantFor(ctx, m, name, "")
 }
 
-// TenantForStranger is Tenant where a stranger may have named it. What is not at hand is fetched for strangers twenty
-// times a minute and issuer, whatever they name, and what was not there is not looked for again for ten minutes.
-func (d *Discovery) TenantForStranger(ctx context.Context, m *Metadata, name string) (*Metadata, error) {
-	if known, err := d.tenants.holds(m.IssuerOf(name), strangerRetry); err != nil {
+// TenantForUntrusted is Tenant for a token that an attacker may have sent. At most twenty documents are fetched in a
+// minute for each issuer because of such tokens, and a tenant that was not found is not requested again for ten
+// minutes.
+func (d *Discovery) TenantForUntrusted(ctx context.Context, m *Metadata, name string) (*Metadata, error) {
+	if known, err := d.tenants.holds(m.IssuerOf(name), untrustedRetry); err != nil {
 		return nil, err
-	} else if !known && !d.strangers.spend(m.Issuer, d.now()) {
+	} else if !known && !d.untrusted.spend(m.Issuer, d.now()) {
 		return nil, errors.New("too many tokens of tenants that are not known, within a minute")
 	}
 	return d.tenantFor(ctx, m, name, m.Issuer)
@@ -41,7 +43,8 @@ func (d *Discovery) tenantFor(ctx context.Context, m *Metadata, name, sparing st
 	return &own, nil
 }
 
-// budget counts what strangers cause, by issuer and minute. The issuers are those of the configuration.
+// budget counts fetches because of unverified tokens, by issuer and minute. The issuers are configured, so the map
+// cannot grow.
 type budget struct {
 	mu    sync.Mutex
 	spent map[string]minute
@@ -52,7 +55,7 @@ type minute struct {
 	n     int
 }
 
-// spend takes one from the budget, unless it is spent.
+// spend counts one fetch. It reports false if the maximum is reached.
 func (b *budget) spend(issuer string, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,7 +63,7 @@ func (b *budget) spend(issuer string, now time.Time) bool {
 	if now.Sub(m.since) >= time.Minute {
 		m = minute{since: now}
 	}
-	if m.n == strangerFetches {
+	if m.n == untrustedFetches {
 		return false
 	}
 	m.n++
