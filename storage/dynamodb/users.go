@@ -102,7 +102,7 @@ func (s *userStore) createUser(ctx context.Context, u *store.User) (*store.User,
 		if err != nil {
 			return nil, err
 		}
-		if plain(there, nonceName) != plain(of, nonceName) { // else the client retried, and the first attempt had succeeded
+		if plain(there, nonceName) != plain(of, nonceName) { // else the client retried after a success
 			return nil, store.ErrConflict
 		}
 	} else if err != nil {
@@ -192,8 +192,8 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	return failed(ctx, "delete user", s.deleteUser(ctx, id))
 }
 
-// deleteUser deletes the user only at the revision at that time when the copies were deleted. Then it deletes what was
-// added meanwhile.
+// deleteUser deletes the user only if the revision has not changed since the copies were deleted. Then it deletes what
+// was added meanwhile.
 func (s *userStore) deleteUser(ctx context.Context, id string) error {
 	for {
 		b, err := s.begin(ctx, id, nil)

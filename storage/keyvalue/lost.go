@@ -75,8 +75,8 @@ func (v *view) addressee(ctx context.Context, email string) (lost, user string, 
 	return "", "", ErrChanged
 }
 
-// mendAddress restores the lost index entry of a user's address.
-func (v *view) mendAddress(ctx context.Context, id, user string) error {
+// restoreAddress restores the lost index entry of a user's address.
+func (v *view) restoreAddress(ctx context.Context, id, user string) error {
 	o, err := decode[owner](user)
 	if err != nil || o.Email == "" {
 		return err

@@ -35,7 +35,7 @@ func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session
 		case !values[1].Found:
 			return nil, store.ErrNotFound
 		}
-		if err := v.mendAddress(ctx, plain, values[1].Text); err != nil {
+		if err := v.restoreAddress(ctx, plain, values[1].Text); err != nil {
 			return nil, err
 		}
 		v.put(key("session", token), values[1].Text)

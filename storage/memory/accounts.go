@@ -9,7 +9,7 @@ import (
 )
 
 // accountStore implements the account methods of a Store.
-type accountStore struct{ *shelf }
+type accountStore struct{ *sharedData }
 
 type accountKey struct{ provider, id string }
 

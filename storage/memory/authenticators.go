@@ -7,7 +7,7 @@ import (
 )
 
 // authenticatorStore implements the passkey methods of a Store.
-type authenticatorStore struct{ *shelf }
+type authenticatorStore struct{ *sharedData }
 
 // Authenticator implements [store.AuthenticatorStore].
 func (s *authenticatorStore) Authenticator(

@@ -9,7 +9,7 @@ import (
 )
 
 // cleaner implements DeleteExpired.
-type cleaner struct{ *shelf }
+type cleaner struct{ *sharedData }
 
 // DeleteExpired implements [store.Cleaner]. It deletes everything in one step, or nothing if ctx has ended.
 func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {

@@ -8,14 +8,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// shelf is the data that the parts of a Store share, protected by a mutex.
-type shelf struct {
+// sharedData is the data that the parts of a Store share, protected by a mutex.
+type sharedData struct {
 	mu sync.Mutex
 	data
 }
 
 // locked runs do on the data, unless ctx has ended.
-func (s *shelf) locked(ctx context.Context, do func(d *data) error) error {
+func (s *sharedData) locked(ctx context.Context, do func(d *data) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

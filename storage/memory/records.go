@@ -10,7 +10,7 @@ import (
 )
 
 // recordStore implements the record methods of a Store.
-type recordStore struct{ *shelf }
+type recordStore struct{ *sharedData }
 
 type recordKey struct{ kind, key string }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // sessionStore implements the session methods of a Store.
-type sessionStore struct{ *shelf }
+type sessionStore struct{ *sharedData }
 
 // CreateSession implements [store.SessionStore].
 func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {

@@ -10,7 +10,7 @@ import (
 
 // Store is a store in memory. It is safe for concurrent use. Create it with [New].
 type Store struct {
-	shelf
+	sharedData
 	userStore
 	accountStore
 	sessionStore
@@ -31,11 +31,11 @@ func New() *Store {
 
 // storeOf returns a Store with this data.
 func storeOf(d data) *Store {
-	s := &Store{shelf: shelf{data: d}}
-	s.userStore, s.accountStore = userStore{&s.shelf}, accountStore{&s.shelf}
-	s.sessionStore, s.tokenStore = sessionStore{&s.shelf}, tokenStore{&s.shelf}
-	s.authenticatorStore, s.recordStore = authenticatorStore{&s.shelf}, recordStore{&s.shelf}
-	s.cleaner = cleaner{&s.shelf}
+	s := &Store{sharedData: sharedData{data: d}}
+	s.userStore, s.accountStore = userStore{&s.sharedData}, accountStore{&s.sharedData}
+	s.sessionStore, s.tokenStore = sessionStore{&s.sharedData}, tokenStore{&s.sharedData}
+	s.authenticatorStore, s.recordStore = authenticatorStore{&s.sharedData}, recordStore{&s.sharedData}
+	s.cleaner = cleaner{&s.sharedData}
 	return s
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // tokenStore implements the verification token methods of a Store.
-type tokenStore struct{ *shelf }
+type tokenStore struct{ *sharedData }
 
 type tokenKey struct{ identifier, token string }
 

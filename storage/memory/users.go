@@ -8,7 +8,7 @@ import (
 )
 
 // userStore implements the user methods of a Store.
-type userStore struct{ *shelf }
+type userStore struct{ *sharedData }
 
 func copyUser(u store.User) *store.User {
 	u.Extra = maps.Clone(u.Extra)

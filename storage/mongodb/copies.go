@@ -166,7 +166,7 @@ func (cs *copies) check(ctx context.Context, id bson.ObjectID, revision int64) (
 }
 
 // remove deletes a user and everything that belongs to the user. The user's document is deleted last, so that an
-// interrupted call can be repeated, and only at the revision at that time when the copies were deleted. Then remove
+// interrupted call can be repeated, and only if the revision has not changed since the copies were deleted. Then remove
 // deletes what was added meanwhile.
 func (cs *copies) remove(ctx context.Context, id bson.ObjectID) error {
 	for {

@@ -72,7 +72,7 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 			if err != nil {
 				return err
 			}
-			return m.mend(ctx, missing)
+			return m.apply(ctx, missing)
 		})
 		if err != nil {
 			return err
@@ -176,8 +176,8 @@ type change struct {
 	unique []string
 }
 
-// mend applies the changes in order.
-func (m *migration) mend(ctx context.Context, changes []change) error {
+// apply runs the changes in order.
+func (m *migration) apply(ctx context.Context, changes []change) error {
 	for _, c := range changes {
 		_, err := m.conn.ExecContext(ctx, c.text, c.args...)
 		switch {

@@ -1,9 +1,10 @@
-// Package adaptertest is the kit that every router adapter must pass, over a real listener: what arrives through the
-// adapter is what core answered, and nothing of a request is lost, kept or believed on the way.
+// Package adaptertest is the test suite for router adapters. It runs over a real listener, and checks that the response
+// through the adapter is the response of core, and that the adapter loses nothing of a request, retains nothing of it
+// for later requests, and trusts no part of it.
 //
-// An adapter's test serves a [Site] and says, method by method, what handlers of its framework write for each thing
-// that a [Call] can do. The rest is here: the routes of the application, and one table of requests and answers, which
-// holds for every adapter without an exception.
+// The test of an adapter serves a [Site] and implements [Call]: what handlers of the framework write for each
+// operation. The package has everything else: the routes of the application, and one table of requests and responses
+// for all adapters.
 package adaptertest
 
 import (
@@ -14,9 +15,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Start serves an application with the adapter on a real listener, until the test ends, and returns its address,
-// "host:port". It mounts the auth routes and each [Route]. It has to take fields of a header of 30 kB and bodies of 8
-// MiB, so that it is core that refuses them.
+// Start serves an application with the adapter on a real listener until the test ends, and returns its address,
+// "host:port". It mounts the auth routes and each [Route]. The server must accept header fields of 30 kB and bodies of
+// 8 MiB, so that core rejects them and not the server.
 type Start func(t *testing.T, s Site) (addr string)
 
 // Run runs all cases.
@@ -64,7 +65,7 @@ func Run(t *testing.T, start Start) {
 	t.Run("configuration per request", func(t *testing.T) { perRequest(t, start) })
 }
 
-// of makes a case of a method of one of the types that embed the kit.
+// of converts a method of a type that embeds kit to a case.
 func of[S ~struct{ *kit }](do func(S)) func(*kit) {
 	return func(k *kit) { do(S{k}) }
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// staff is what the application knows of its visitors.
+// staff is the application's data about a user.
 type staff struct{ Role string }
 
-// Roles implements what [core.Role] asks.
+// Roles implements the method that [core.Role] requires.
 func (s staff) Roles() []string { return []string{s.Role} }
 
-// roles makes Ada the administrator; of Mallory nothing can be found out.
+// roles makes Ada the administrator. For Mallory it returns an error.
 func roles(_ context.Context, u *core.User) (staff, error) {
 	switch u.Name {
 	case "Ada":
@@ -34,7 +34,7 @@ func roles(_ context.Context, u *core.User) (staff, error) {
 	return staff{"reader"}, nil
 }
 
-// guard lets everybody pass but Eve.
+// guard rejects only Eve.
 func guard(_ context.Context, s *core.Session) error {
 	if s.User.Name == "Eve" {
 		return core.ErrForbidden
@@ -42,16 +42,17 @@ func guard(_ context.Context, s *core.Session) error {
 	return nil
 }
 
-// application is what the routes under test share.
+// application is shared by the routes under test.
 type application struct {
 	auth, office *core.Auth
 	data         *core.Data[staff]
-	// later takes what reads a session when the handler has returned; hold returns when the handler may go on.
+	// later receives a function that reads the session after the handler has returned. hold blocks until the handler may
+	// continue.
 	later func(read func() (*core.Session, error))
 	hold  func()
 }
 
-// routes are one or more for each style of using an adapter.
+// routes returns one or more routes for each style of use.
 func (a *application) routes() []Route {
 	hook := Step{Auth: a.auth}
 	guarded := func(guards ...core.Guard) []Step {
@@ -99,7 +100,7 @@ func (a *application) routes() []Route {
 
 func say(c Call, text string) { _, _ = io.WriteString(c, text) }
 
-// page says who is signed in; it asks twice, as a page made of parts does.
+// page writes the name of the user. It reads the session twice, like a page with several components.
 func page(c Call) {
 	_, _ = c.Session()
 	say(c, greeting(c.Session()))
@@ -108,7 +109,7 @@ func page(c Call) {
 // once is a page without a hook.
 func once(c Call) { say(c, greeting(c.OneSession())) }
 
-// greeting is the text of the pages.
+// greeting returns the text of the pages.
 func greeting(session *core.Session, err error) string {
 	switch {
 	case err != nil:
@@ -124,7 +125,7 @@ func stream(c Call) {
 	c.Stream("begin\n", func() string { return greeting(core.SessionFrom(ctx)) })
 }
 
-// parallel reads the session and renders forms on goroutines of their own, while the handler sets header fields.
+// parallel reads the session and renders forms in goroutines, while the handler sets header fields.
 func parallel(c Call) {
 	var all sync.WaitGroup
 	ctx, session := c.Context(), c.Kept()
@@ -139,7 +140,7 @@ func parallel(c Call) {
 	say(c, "ok")
 }
 
-// role says what the application knows of its visitor.
+// role writes the application's data about the user.
 func (a *application) role(c Call) {
 	session, data, err := a.data.From(c.Context())
 	switch {
@@ -152,7 +153,7 @@ func (a *application) role(c Call) {
 	}
 }
 
-// draw answers HTML, or 500 with the reason where it cannot be drawn.
+// draw writes HTML, or 500 and the error if it cannot be rendered.
 func draw(c Call, html func(context.Context, io.Writer) error) {
 	var b bytes.Buffer
 	if err := html(c.Context(), &b); err != nil {
@@ -164,10 +165,10 @@ func draw(c Call, html func(context.Context, io.Writer) error) {
 	_, _ = c.Write(b.Bytes())
 }
 
-// component is a form.
+// component renders a form.
 func component(ctx context.Context, w io.Writer) error { return ui.SignIn("plain").Render(ctx, w) }
 
-// visitor is what a page shows of who is signed in.
+// visitor renders the name of the current user.
 func visitor(ctx context.Context, w io.Writer) error {
 	v, err := ui.CurrentVisitor(ctx)
 	if err != nil {
@@ -187,7 +188,7 @@ var parsed = template.Must(template.New("").Funcs(ui.Funcs(context.Background())
 	`{{if signedIn}}{{with visitor}}<p title="{{.Name}}">{{.Name}}</p>{{end}}{{avatar}}{{signOut}}` +
 		`{{else}}<p>nobody</p>{{signIn "plain" "redirectTo" "/after"}}{{end}}`))
 
-// fromTemplate is the same by html/template.
+// fromTemplate is visitor and component with html/template.
 func fromTemplate(ctx context.Context, w io.Writer) error {
 	t, err := parsed.Clone()
 	if err != nil {
@@ -196,7 +197,7 @@ func fromTemplate(ctx context.Context, w io.Writer) error {
 	return t.Funcs(ui.Funcs(ctx)).Execute(w, nil)
 }
 
-// try is a handler that answers failures of an action itself.
+// try returns a handler that writes error responses for an action itself.
 func try(action func(Call) error) func(Call) {
 	return func(c Call) {
 		if err := action(c); err != nil {
@@ -206,7 +207,7 @@ func try(action func(Call) error) func(Call) {
 	}
 }
 
-// again is a handler that shows the fields of the form again after a failure.
+// again is a handler that shows the form fields again after an error.
 func again(c Call) {
 	if err := c.TrySignIn(); err != nil {
 		c.Status(http.StatusUnprocessableEntity)
@@ -214,7 +215,7 @@ func again(c Call) {
 	}
 }
 
-// decoded reads the input of a component from the body.
+// decoded decodes the input of a component from the body.
 func decoded[Input core.SignInInput | core.SignOutInput](action func(Call, Input) error) func(Call) error {
 	return func(c Call) error {
 		var in Input
@@ -225,7 +226,7 @@ func decoded[Input core.SignInInput | core.SignOutInput](action func(Call, Input
 	}
 }
 
-// failed is what the application answers where an action hands it a failure.
+// failed returns the application's response text for an error of an action.
 func failed(err error) string {
 	var invalid *core.InvalidInputError
 	if errors.As(err, &invalid) {

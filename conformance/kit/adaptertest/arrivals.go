@@ -15,10 +15,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// arrivals are the cases of what arrives through the adapter, and of what must not.
+// arrivals are the cases about requests that the adapter must pass to core unchanged, and about requests that it must
+// reject.
 type arrivals struct{ *kit }
 
-// sameAsCore asks core and the adapter the same, and compares.
+// sameAsCore sends the same requests to core and to the adapter, and compares the responses.
 func (k arrivals) sameAsCore() {
 	for _, target := range []string{
 		"/auth/session", "/auth/session/", "/auth/session?x=1", "/auth/providers",
@@ -35,7 +36,7 @@ func (k arrivals) sameAsCore() {
 		got := k.get(target)
 		k.expect(target+" status", got.status, want.Status)
 		for name, value := range want.Header.All() {
-			if name != "Content-Security-Policy" && name != core.ReferenceHeader { // of one request
+			if name != "Content-Security-Policy" && name != core.ReferenceHeader { // these differ for each request
 				k.expect(target+" "+name, strings.Join(got.header[name], "|"), value)
 			}
 		}
@@ -54,7 +55,7 @@ func (k arrivals) sameAsCore() {
 	}
 }
 
-// raw sends what no client library would.
+// raw sends requests that no client library would send.
 func (k arrivals) raw() {
 	for _, row := range []struct {
 		name, head string
@@ -82,7 +83,7 @@ func (k arrivals) raw() {
 	}
 }
 
-// absoluteTarget names two hosts: that of the target counts on every router (RFC 9112 section 3.2.2).
+// absoluteTarget sends two hosts: on every router, the host of the target counts (RFC 9112 section 3.2.2).
 func (k arrivals) absoluteTarget() {
 	res := k.raw1("GET http://target.test/auth/providers HTTP/1.1\r\nHost: header.test\r\n")
 	if !strings.Contains(res.body, "http://target.test/auth/signin/plain") || strings.Contains(res.body, "header.test") {
@@ -114,7 +115,8 @@ func (k arrivals) bodies() {
 	k.expect("the next request", k.get("/auth/session").status, 200)
 }
 
-// kept asks with many different values at once: what a request brought must not change when its memory is used again.
+// kept sends many concurrent requests with different values. Values of a request must not change when the router reuses
+// its memory.
 func (k arrivals) kept() {
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -140,7 +142,7 @@ func (k arrivals) kept() {
 	all.Wait()
 }
 
-// megabyte asks with a field of a mebibyte and more: no router reads it, and the next request is answered.
+// megabyte sends a header field of more than a mebibyte. No router accepts it, and the next request must be answered.
 func (k arrivals) megabyte() {
 	conn, err := net.Dial("tcp", k.addr)
 	if err != nil {
@@ -149,7 +151,7 @@ func (k arrivals) megabyte() {
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	head := "GET /template HTTP/1.1\r\nHost: app.test\r\nAccept-Language: " + strings.Repeat("de,", 1<<19) + "\r\n\r\n"
-	_, _ = io.WriteString(conn, head) // the server may have closed its end
+	_, _ = io.WriteString(conn, head) // the server may have closed the connection
 	if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
 		_ = res.Body.Close()
 		k.expect("status", res.StatusCode, http.StatusRequestHeaderFieldsTooLarge)

@@ -6,13 +6,13 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// bearers switches bearer tokens on.
+// bearers enables bearer tokens.
 func bearers(c *core.Config) { c.Session.Bearer = true }
 
-// bearing is a client that presents its session in a header.
+// bearing is a client that sends its session in a header.
 type bearing struct{ *kit }
 
-// bearer presents the session in a header, beside the cookie of somebody else.
+// bearer sends a session token in the header together with another user's session cookie.
 func (k bearing) bearer() {
 	k.signInAs("Ada", 0)
 	token := k.sessionToken()
@@ -41,7 +41,7 @@ func (k bearing) bearer() {
 	k.expect("the cookie's session", k.get("/page").body, "hello Eve")
 }
 
-// sessionToken is the token in the session cookie.
+// sessionToken returns the token from the session cookie.
 func (k bearing) sessionToken() string {
 	k.Helper()
 	for _, c := range k.http.Jar.Cookies(k.url()) {

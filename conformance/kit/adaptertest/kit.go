@@ -19,8 +19,8 @@ import (
 
 const secret = "a-secret-of-more-than-thirty-two-bytes"
 
-// kit is one application under test and a browser, with what cases of every story need: requests, and comparisons. The
-// cases are methods of types that embed it: [arrivals], [visits] and [bearing], and [asking] for the rows of the table.
+// kit is an application under test and a browser, with methods for requests and comparisons. The cases are methods of
+// types that embed it: [arrivals], [visits] and [bearing], and [asking] for the rows of the table.
 type kit struct {
 	*testing.T
 	addr  string
@@ -61,7 +61,7 @@ func newKit(t *testing.T, start Start, change func(*core.Config), before ...Step
 	return k
 }
 
-// config is that of the application: a password, a provider, data, and a count of what reads the session.
+// config returns the configuration of the application: a password, a provider, data, and a counter for session reads.
 func (k *kit) config() core.Config {
 	var mu sync.Mutex
 	return core.Config{
@@ -91,7 +91,7 @@ func (k *kit) config() core.Config {
 	}
 }
 
-// authorize knows one password.
+// authorize accepts one password.
 func authorize(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 	switch form["password"] {
 	case "right":
@@ -104,7 +104,7 @@ func authorize(_ context.Context, form map[string]string, _ *core.Request) (*cor
 	return u, u.Extra.Set("pad", form["pad"])
 }
 
-// newClient is a browser of its own.
+// newClient returns a browser without cookies.
 func newClient(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -112,12 +112,12 @@ func newClient(t *testing.T) *http.Client {
 		t.Fatal(err)
 	}
 	return &http.Client{
-		Jar: jar, Timeout: time.Minute, // a busy machine is slow, and the adapter is not
+		Jar: jar, Timeout: time.Minute, // the machine may be busy
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -157,7 +157,7 @@ func (k *kit) do(r *http.Request) answer {
 	return answer{res.StatusCode, res.Header, string(raw)}
 }
 
-// raw1 sends one request as it stands.
+// raw1 sends a raw request.
 func (k *kit) raw1(head string) answer {
 	k.Helper()
 	conn, err := net.Dial("tcp", k.addr)
@@ -202,7 +202,7 @@ func (k *kit) signInAs(name string, pad int) {
 	}
 }
 
-// take gives the client a cookie.
+// take stores a cookie in the client.
 func (k *kit) take(line string) {
 	k.Helper()
 	c, err := http.ParseSetCookie(line)
@@ -219,5 +219,5 @@ func (k *kit) expect(what string, got, want any) {
 	}
 }
 
-// url is where the application is.
+// url returns the URL of the application.
 func (k *kit) url() *url.URL { return &url.URL{Scheme: "http", Host: k.addr, Path: "/"} }

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// toy is a part with an action of one segment and actions of two.
+// toy is a plugin with an action of one segment and actions of two.
 type toy struct{}
 
 // Attach implements [core.Part].
@@ -38,7 +38,7 @@ func (toy) Attach(h *core.Host) error {
 	return nil
 }
 
-// parts asks for the actions of a part through the adapter.
+// parts requests the actions of a plugin through the adapter.
 func parts(t *testing.T, start Start, before ...Step) {
 	k := newKit(t, start, func(c *core.Config) { c.Parts = []core.Part{toy{}} }, before...)
 	a := k.send("GET", "/auth/toy", "text/html", nil)

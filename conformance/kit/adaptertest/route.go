@@ -7,45 +7,45 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Site is an application as the kit describes it. It has the auth routes of Auth, which Mount of the adapter puts where
-// they belong, and Routes of its own.
+// Site is the application that the adapter serves: the auth routes of Auth, which the adapter mounts, and Routes.
 type Site struct {
 	Auth *core.Auth
-	// Before is the middleware in front of all routes, those of Auth included. Its steps are of kind Early.
+	// Before is the middleware for all routes, including the auth routes. Its steps have the kind Early.
 	Before []Step
 	Routes []Route
 }
 
 // Route is a page or a form action of the application.
 type Route struct {
-	// Method is the only one that it answers; empty: it answers all.
+	// Method is the method of the route. If it is empty, the route handles all methods.
 	Method string
-	// Path is written the same for every router: it has no parameters.
+	// Path has no parameters, so that it is the same for every router.
 	Path string
-	// Before are what stands in front of the handler, the outermost first.
+	// Before is the middleware of the route, the outermost first.
 	Before []Step
 	// Do is the handler.
 	Do func(Call)
 }
 
-// Step is a middleware in front of a handler.
+// Step is a middleware.
 type Step struct {
-	// Auth is whose adapter makes the middleware: that of the Site, or another.
+	// Auth is the Auth of the adapter that creates the middleware: the Site's Auth or another.
 	Auth *core.Auth
-	// Kind says which method of the adapter makes it.
+	// Kind selects the method of the adapter that creates the middleware.
 	Kind Kind
-	// Where goes to RequireSessionWhere.
+	// Where is the argument of RequireSessionWhere.
 	Where func(*core.Request) bool
-	// Guards go to RequireSession and RequireSessionWhere.
+	// Guards are the arguments of RequireSession and RequireSessionWhere.
 	Guards []core.Guard
-	// Do is what a middleware of kind Early does before it hands the request on.
+	// Do runs in a middleware of the kind Early before the next handler.
 	Do func(Call)
 }
 
-// Kind is what a [Step] is.
+// Kind is the kind of a [Step].
 type Kind int
 
-// The kinds of steps: three that the adapter makes, and one of the application's own that writes to the answer first.
+// The kinds of steps. The adapter creates the first three. Early is a middleware of the application that writes to the
+// response first.
 const (
 	Hook Kind = iota
 	RequireSession
@@ -53,32 +53,33 @@ const (
 	Early
 )
 
-// Call is one request in the hands of a handler. Each method stands for what handlers of the framework do in a line.
+// Call is one request in a handler. Each method is a line that handlers of the framework would write.
 type Call interface {
-	// Write adds to the body, as the framework's own way of writing a part of an answer does.
+	// Write appends to the response body with the framework's own method.
 	io.Writer
-	// Context is the one that a handler renders a component with: it has the visit.
+	// Context returns the context for rendering components. It contains the visit.
 	Context() context.Context
-	// Body is that of the request.
+	// Body returns the request body.
 	Body() io.Reader
-	// Field reads a field of a form that was posted, the way handlers of the framework do.
+	// Field returns a field of a posted form with the framework's own method.
 	Field(name string) string
-	// Header sets a field of the answer.
+	// Header sets a header field of the response.
 	Header(name, value string)
-	// Status sets the status of the answer, before anything is written.
+	// Status sets the response status. It is called before anything is written.
 	Status(code int)
-	// Stream writes first, sends it on its way, and then writes what the function returns, which it may call when the
-	// handler has returned.
+	// Stream writes and flushes first, and then writes the result of then. It may call then after the handler has
+	// returned.
 	Stream(first string, then func() string)
 
-	// Session is the adapter package's Session, for handlers behind a hook.
+	// Session calls Session of the adapter's package, which needs a hook.
 	Session() (*core.Session, error)
-	// Kept returns a function that reads the session from what the framework lets a goroutine keep.
+	// Kept returns a function that reads the session. The function uses only values that the framework allows a goroutine
+	// to keep.
 	Kept() func() (*core.Session, error)
-	// OneSession is the adapter's Session, which needs no hook.
+	// OneSession calls the method Session of the adapter, which needs no hook.
 	OneSession() (*core.Session, error)
 
-	// SignIn, SignOut and the others are the form actions and component calls of the adapter.
+	// SignIn, SignOut and the following methods call the adapter's form actions.
 	SignIn()
 	SignOut()
 	TrySignIn() error

@@ -12,57 +12,58 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// style is one way of using an adapter, and what it answers.
+// style is a way of using an adapter, with its requests and responses.
 type style struct {
 	name string
-	// change is what the application of this style has beside what all have; nil: nothing.
+	// change modifies the configuration of the application for this style. It may be nil.
 	change func(*core.Config)
-	// before is the middleware in front of the application; nil: none.
+	// before is a middleware for the whole application. It may be nil.
 	before func(Call)
 	rows   []row
 }
 
-// row is one request and what every adapter answers to it. In its texts HOST is the address of the application and
-// TOKEN the CSRF token of the visitor.
+// row is a request and the response that every adapter must give. In its texts, HOST is the address of the application
+// and TOKEN is the CSRF token of the browser.
 type row struct {
 	name string
-	// as is who is signed in: the name of a visitor; empty: nobody.
+	// as is the name of the signed-in user. If it is empty, no user is signed in.
 	as   string
 	ask  request
 	want reply
 }
 
-// request is what a client sends.
+// request is a request of a client.
 type request struct {
-	// method is GET where it is empty, and POST where there is a body.
+	// method defaults to GET, or to POST if there is a body.
 	method, path string
-	// host takes the place of the address in the field Host; empty: the address.
+	// host replaces the address in the Host header, if it is not empty.
 	host   string
 	header http.Header
-	// form and json are bodies, of the Content-Type that they have.
+	// form and json are bodies with the corresponding Content-Type.
 	form, json string
 }
 
-// reply is what comes back.
+// reply is the expected response.
 type reply struct {
 	status int
-	// header is what fields are, of several lines the first; an empty text: the answer does not have it.
+	// header has the first value of each field. An empty text means that the field must be missing.
 	header map[string]string
-	// body is the whole body, JSON in any order of its members; empty: not compared. has and lacks are parts of it.
+	// body is the whole body; for JSON, the order of members does not matter. If it is empty, the body is not compared.
+	// has and lacks are parts that the body must and must not contain.
 	body       string
 	has, lacks []string
 	// leads are parts of the Location.
 	leads []string
-	// cookies is how many are set, and -1 for any number.
+	// cookies is the number of cookies that are set, or -1 for any number.
 	cookies int
-	// then is what GET /page says to the visitor afterwards; empty: it is not asked.
+	// then is the response to GET /page afterwards. If it is empty, the page is not requested.
 	then string
 }
 
-// anyNumber of cookies may be set.
+// anyNumber allows any number of cookies.
 const anyNumber = -1
 
-// styles is the contract: all of it holds for every adapter.
+// styles is the contract. All of it must hold for every adapter.
 func styles() []style {
 	return append([]style{
 		{name: "pages", rows: pageRows()},
@@ -78,7 +79,7 @@ func styles() []style {
 	}, hostileStyles()...)
 }
 
-// table asks every row of every style.
+// table runs every row of every style.
 func table(t *testing.T, start Start) {
 	for _, s := range styles() {
 		t.Run(s.name, func(t *testing.T) {
@@ -98,7 +99,7 @@ func table(t *testing.T, start Start) {
 	}
 }
 
-// asking is a client that asks what the rows of the table say.
+// asking is a client that sends the requests of the table.
 type asking struct{ *kit }
 
 func (k asking) check(r row) {
@@ -140,7 +141,7 @@ func (k asking) check(r row) {
 	}
 }
 
-// request makes one as it is in a row.
+// request builds the request of a row.
 func (k asking) request(ask request, fill *strings.Replacer) *http.Request {
 	k.Helper()
 	method, kind, body := ask.method, "", ask.form
@@ -173,7 +174,7 @@ func (k asking) request(ask request, fill *strings.Replacer) *http.Request {
 	return r
 }
 
-// holdSession gives the client the session of a visitor, without a form.
+// holdSession gives the client a user's session without a sign-in form.
 func (k asking) holdSession(name string) {
 	k.Helper()
 	r := &core.Request{Method: http.MethodGet, Target: "/", Hosts: []string{k.addr}, Scheme: "http"}
@@ -187,7 +188,7 @@ func (k asking) holdSession(name string) {
 	}
 }
 
-// sorted is JSON with its members in order; what is none stays.
+// sorted sorts the members of JSON objects. It returns other texts unchanged.
 func sorted(text string) string {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {

@@ -2,7 +2,7 @@ package adaptertest
 
 import "net/http"
 
-// componentRows are pages with components, and by html/template, for visitors that are signed in and for nobody.
+// componentRows are pages with components, with templ and with html/template, with and without a session.
 func componentRows() []row {
 	draws := func(cookies int, has ...string) reply {
 		return reply{status: http.StatusOK, cookies: cookies, has: has, lacks: []string{"<script", "<img"},

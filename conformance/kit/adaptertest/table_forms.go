@@ -32,7 +32,7 @@ func formRows() []row {
 	}
 }
 
-// tryRows are posts to the actions that hand failures to the application: it alone answers those.
+// tryRows are posts to the Try actions. Only the application writes error responses.
 func tryRows() []row {
 	fails := func(text string) reply {
 		return reply{
@@ -56,7 +56,7 @@ func tryRows() []row {
 	}
 }
 
-// callRows are posts of JSON by components, which the application's handler reads and hands over.
+// callRows are JSON posts from components. The application's handler decodes them and calls the action.
 func callRows() []row {
 	fails := func(text string) reply {
 		return reply{status: http.StatusUnprocessableEntity, body: text, cookies: anyNumber}

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// guardClient is a kind of client, and how a guard answers it.
+// guardClient is a kind of client, and the form of a guard's response to it.
 type guardClient struct {
 	name   string
 	header http.Header
-	// led says that it is sent to the sign-in page, by which field; empty: it stays where it is.
+	// led is the header field that redirects to the sign-in page. If it is empty, there is no redirect.
 	led string
-	// pages says that it is answered with pages; else with problem documents.
+	// pages is set if the client gets HTML pages. Otherwise it gets problem documents.
 	pages bool
-	// back is where the sign-in page leads back to; empty: to the page that was asked for.
+	// back is the callback URL of the sign-in page. The default is the requested page.
 	back string
 }
 
-// guardClients are all kinds.
+// guardClients returns all kinds.
 func guardClients() []guardClient {
 	return []guardClient{
 		{"a browser", http.Header{"Accept": {"text/html"}}, "Location", true, ""},
-		// A frame is a part of a page, and no page to come back to.
+		// The content of a frame is not a page, so the user does not return to it.
 		{"a Turbo frame", http.Header{"Accept": {"text/html"}, "Turbo-Frame": {"a"}}, "Location", true, "/"},
 		{"an API client", http.Header{"Accept": {"application/json"}}, "", false, ""},
 		{"a script", http.Header{"Accept": {"text/html"}, "X-Requested-With": {"XMLHttpRequest"}}, "", false, ""},
@@ -33,7 +33,7 @@ func guardClients() []guardClient {
 	}
 }
 
-// guardRows ask for guarded pages as nobody, as somebody whom the guard forbids, and as somebody whom it lets pass.
+// guardRows request guarded pages without a session, as a user whom the guard rejects, and as one whom it accepts.
 func guardRows() []row {
 	var rows []row
 	for _, c := range guardClients() {
@@ -65,10 +65,10 @@ func guardRows() []row {
 	)
 }
 
-// guarded is what the pages say: no answer in their place has it behind its own text.
+// guarded are the texts of the pages. No response of a guard may contain them after its own text.
 var guarded = []string{"nobody", "hello "}
 
-// challenged is the answer to nobody.
+// challenged is the response to a request without a session.
 func (c guardClient) challenged(path string) reply {
 	to := "http://HOST/auth/signin?error=SessionRequired&callbackUrl=" + url.QueryEscape(cmp.Or(c.back, path))
 	want := reply{status: http.StatusUnauthorized, lacks: guarded, header: map[string]string{
@@ -78,7 +78,7 @@ func (c guardClient) challenged(path string) reply {
 	if c.pages {
 		want.status = http.StatusSeeOther
 		want.header["Www-Authenticate"] = ""
-		delete(want.header, "Content-Type") // of an answer without a body each framework has its own
+		delete(want.header, "Content-Type") // without a body, each framework sets its own
 	}
 	if c.led != "" {
 		want.header[c.led] = to
@@ -86,7 +86,7 @@ func (c guardClient) challenged(path string) reply {
 	return want
 }
 
-// forbidden is the answer to Eve.
+// forbidden is the response to Eve, whom the guards reject.
 func (c guardClient) forbidden() reply {
 	kind := "application/problem+json"
 	if c.pages {
@@ -97,7 +97,7 @@ func (c guardClient) forbidden() reply {
 	}}
 }
 
-// passes is the answer where the guard is not asked; a page may have forms, and the cookie that belongs to them.
+// passes is the response of a page that the guard does not protect. The page may contain forms and their cookie.
 func (c guardClient) passes(body string) reply {
 	return reply{status: http.StatusOK, cookies: anyNumber, body: body}
 }

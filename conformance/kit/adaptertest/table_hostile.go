@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// hostileStyles are what clients send that mean no good, or are broken, to every style.
+// hostileStyles are malicious or malformed requests for every style.
 func hostileStyles() []style {
 	return []style{
 		{name: "forms that are too much", rows: largeRows()},
@@ -24,7 +24,7 @@ func hostileStyles() []style {
 	}
 }
 
-// refusedForm is the answer to a form that is not acted on: nobody is signed in by it.
+// refusedForm is the response to a form that is rejected: it must not sign in a user.
 func refusedForm(status int) reply {
 	return reply{status: status, cookies: anyNumber, then: "nobody", lacks: []string{"<script>alert"}}
 }
@@ -50,7 +50,7 @@ func largeRows() []row {
 	)
 }
 
-// tooMuch is the answer to a body that core does not read, which an application that takes failures gives itself.
+// tooMuch is the response to a body that core does not read. For the Try actions, the application writes it.
 func tooMuch(path string, status int) reply {
 	if strings.HasPrefix(path, "/try") {
 		status = http.StatusUnprocessableEntity
@@ -58,8 +58,8 @@ func tooMuch(path string, status int) reply {
 	return refusedForm(status)
 }
 
-// conflictRows say the same thing twice, and differently: of a field the last counts, and what an address says of a
-// form does not. Where a form wants to lead elsewhere, the visitor stays on this site.
+// conflictRows contain the same field twice with different values. The last form field counts, and query parameters do
+// not. If a form redirects to another site, the user stays on this site.
 func conflictRows() []row {
 	const signIn = "providerId=credentials&name=Ada&password=right"
 	leads := func(to, then string) reply {
@@ -96,7 +96,7 @@ func conflictRows() []row {
 	return rows
 }
 
-// foreignRows carry a token that is good, and come from elsewhere.
+// foreignRows have a valid token, but their headers name another site.
 func foreignRows() []row {
 	const form = "providerId=credentials&name=Ada&password=right&redirectTo=%2F&csrfToken="
 	var rows []row
@@ -120,7 +120,7 @@ func foreignRows() []row {
 	return rows
 }
 
-// hostRows name hosts that are not ours where the application's address is configured: nothing repeats them.
+// hostRows send foreign hosts to an application with a configured URL. No response may contain them.
 func hostRows() []row {
 	page := http.Header{"Accept": {"text/html"}}
 	forwarded := http.Header{
@@ -155,7 +155,7 @@ func hostRows() []row {
 	return rows
 }
 
-// languageRows ask for languages by what is none.
+// languageRows send invalid language tags.
 func languageRows() []row {
 	english, german := "Sign out", "Abmelden"
 	var rows []row
@@ -180,7 +180,7 @@ func languageRows() []row {
 	return rows
 }
 
-// nameRows are visitors whose names are markup: pages show them as they are written.
+// nameRows are users with markup in their names. Pages must show it as text.
 func nameRows() []row {
 	var rows []row
 	for _, name := range []string{
@@ -197,5 +197,5 @@ func nameRows() []row {
 	return rows
 }
 
-// short is a text as the name of a row.
+// short abbreviates a text for the name of a row.
 func short(text string) string { return strconv.QuoteToASCII(text[:min(len(text), 24)]) }

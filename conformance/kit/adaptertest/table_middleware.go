@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// readForm is a middleware that reads a field of each form: a method override, a check for CSRF, a logger.
+// readForm is a middleware that reads a form field, like a method override, a CSRF check or a logger.
 func readForm(c Call) { _ = c.Field("_method") }
 
-// readRows are posts whose form was read before they reach the adapter.
+// readRows are form posts that a middleware reads before the adapter.
 func readRows() []row {
 	long := "&pad=" + strings.Repeat("x", 1<<20)
 	rows := append(formRows(), tryRows()...)
@@ -37,7 +37,7 @@ func readRows() []row {
 	)
 }
 
-// againRows are posts to a form action that failed, after which the handler reads the form.
+// againRows are posts to a form action that fails. The handler reads the form afterwards.
 func againRows() []row {
 	const fields = "csrfToken=TOKEN&providerId=credentials&name=Ada&email=a%40b.test&email=c&password="
 	return []row{
@@ -50,7 +50,7 @@ func againRows() []row {
 	}
 }
 
-// setHeaders is a middleware that sets what those for security and for CORS do.
+// setHeaders is a middleware that sets headers, like those for security and for CORS.
 func setHeaders(c Call) {
 	c.Header("X-Frame-Options", "SAMEORIGIN")
 	c.Header("Referrer-Policy", "no-referrer")

@@ -2,16 +2,15 @@ package adaptertest
 
 import "net/http"
 
-// get, post and call are requests of browsers and scripts.
+// get, post and call are requests from browsers and scripts.
 func get(path string) request        { return request{path: path} }
 func post(path, form string) request { return request{path: path, form: form} }
 func call(path, json string) request { return request{path: path, json: json} }
 
-// says is an answer of a page: 200, nothing set.
+// says is a page response with the status 200 that sets no cookies.
 func says(body string) reply { return reply{status: http.StatusOK, body: body} }
 
-// pageRows are handlers that ask who is signed in: behind the hook, which reads the session when it is first asked for,
-// and in one call without it.
+// pageRows are handlers that read the session: with the hook, which reads the session on first use, and without it.
 func pageRows() []row {
 	var rows []row
 	for _, r := range []struct{ path, about string }{
@@ -35,7 +34,7 @@ func pageRows() []row {
 	)
 }
 
-// dataRows are handlers and guards that ask what the application knows of its visitors.
+// dataRows are handlers and guards that use the application's data about its users.
 func dataRows() []row {
 	api := http.Header{"Accept": {"application/json"}}
 	admin := func(as string, want reply) row {

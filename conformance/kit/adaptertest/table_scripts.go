@@ -9,11 +9,11 @@ import (
 // elsewhere is the origin of a front end that the application trusts.
 const elsewhere = "https://app.example"
 
-// trusting has the application trust the origin of its front end.
+// trusting configures elsewhere as a trusted origin.
 func trusting(c *core.Config) { c.TrustedOrigins = []string{elsewhere} }
 
-// scriptRows are requests of scripts, the browser client's among them: from pages of the site, from a trusted origin,
-// and from everybody else's. What a browser asks before them comes with a method that no form has, and still arrives.
+// scriptRows are requests from scripts, including the browser client: from pages of the site, from a trusted origin,
+// and from other origins. A preflight request has a method that no form uses, and must still reach core.
 func scriptRows() []row {
 	const credentials = "/auth/callback/credentials"
 	const json = "application/json, text/plain, */*"

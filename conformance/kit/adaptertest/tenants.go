@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// perRequest chooses the configuration by host.
+// perRequest selects the configuration by host.
 func perRequest(t *testing.T, start Start) {
 	auths := map[string]*core.Auth{}
 	for _, name := range []string{"one", "two"} {

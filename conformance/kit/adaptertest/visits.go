@@ -11,7 +11,7 @@ import (
 
 const sessionCookie = "authjs.session-token"
 
-// visits are the cases of visitors and of pages that read their session.
+// visits are the cases about browsers and about pages that read their session.
 type visits struct{ *kit }
 
 func (k visits) roundTrip() {
@@ -56,8 +56,8 @@ func (k visits) hook() {
 	k.expect("cookies set", len(a.header["Set-Cookie"]), 0)
 }
 
-// sharedCaches asks for pages that depend on the session, signed in and signed out, as clients that accept anything and
-// as browsers: every response keeps shared caches off.
+// sharedCaches requests pages that depend on the session, signed in and signed out, with and without a browser's Accept
+// header. Every response must keep shared caches from storing it.
 func (k visits) sharedCaches() {
 	for _, signedIn := range []bool{false, true} {
 		if signedIn {
@@ -79,8 +79,8 @@ func (k visits) sharedCaches() {
 	}
 }
 
-// afterwards reads one visitor's session when their request is over, while the answer of another is under way: nothing
-// of the first is in the answer to the second, and nothing panics.
+// afterwards reads a user's session after the end of the request, while a response to another user is in progress.
+// Nothing of the first user's session may appear in that response, and nothing may panic.
 func (k visits) afterwards() {
 	k.signInAs("Ada", 0)
 	ada := k.http
@@ -96,7 +96,7 @@ func (k visits) afterwards() {
 		go func() { answered <- k.get("/hold") }()
 		<-k.holding
 		session, err := read()
-		if err == nil && (session == nil || session.User.Name != "Ada") { // a context that ended is an error
+		if err == nil && (session == nil || session.User.Name != "Ada") { // an ended context is an error
 			k.Errorf("the first visitor's session is %+v", session)
 		}
 		k.goOn <- struct{}{}
@@ -116,7 +116,7 @@ func (k visits) afterwards() {
 	}
 }
 
-// stream reads the session when the header is out.
+// stream reads the session after the header was sent.
 func (k visits) stream() {
 	k.signIn(0)
 	for range 5 {
@@ -125,7 +125,7 @@ func (k visits) stream() {
 	k.expect("the next page", k.get("/page").body, "hello Ada")
 }
 
-// parallel asks with a CSRF cookie that does not verify, so that session and form both have a cookie to set.
+// parallel sends an invalid CSRF cookie, so that both the session and the form set a cookie.
 func (k visits) parallel() {
 	k.signIn(0)
 	k.take("authjs.csrf-token=x")
@@ -138,7 +138,7 @@ func (k visits) parallel() {
 
 var formToken = regexp.MustCompile(`name="csrfToken" value="([0-9a-f]{64})"`)
 
-// clients renders a form for clients of all kinds: its token fits the cookie that the answer sets.
+// clients renders a form for all kinds of clients. Its token must match the cookie of the response.
 func (k visits) clients() {
 	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng," +
 		"*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
@@ -194,7 +194,7 @@ func (k visits) clients() {
 	}
 }
 
-// otherAuth asks for a page behind the hook of one Auth and the guard of another.
+// otherAuth requests a page with the hook of one Auth and the guard of another.
 func (k visits) otherAuth() {
 	k.expect("nobody", k.get("/office").status, 401)
 	k.signIn(0)
@@ -213,7 +213,7 @@ func (k visits) otherAuth() {
 	k.expect("the other page", k.get("/page").body, "hello Ada")
 }
 
-// once reads the session in one call, without a hook and behind one.
+// once reads the session without a hook, and also after one.
 func (k visits) once() {
 	a := k.get("/once")
 	k.expect("nobody", a.body, "nobody")
@@ -224,7 +224,7 @@ func (k visits) once() {
 		a = k.get(path)
 		k.expect(path, a.body, "hello Ada")
 		k.expect(path+": reads of the session", *k.reads, 1)
-		// The session is extended at every read: its cookie is set, once.
+		// The session is extended on every read. Its cookie must be set once.
 		k.expect(path+": cookies", len(a.header["Set-Cookie"]), 1)
 		k.expect(path+": Cache-Control", a.header.Get("Cache-Control"), "private")
 	}

@@ -1,5 +1,5 @@
-// Package observetest drives an application that is measured, and knows what no metric, span or event of it may hold.
-// What observes an Auth by Config.Observe and Config.Audit runs it in its own tests.
+// Package observetest drives an instrumented application, and returns the values that no metric, span or event may
+// contain. Packages that implement Config.Observe and Config.Audit use it in their tests.
 package observetest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// What is secret or personal in the flows.
+// Secret or personal data in the flows.
 const (
 	secret   = "CANARY-secret-of-32-bytes-or-more-"
 	password = "CANARY-password"
@@ -31,10 +31,10 @@ const (
 
 const base = "https://app.test"
 
-// Drive makes an Auth of the configuration that wrap returns, and visits it: sign-ins with the right password and wrong
-// ones, with the provider "acme" that answers and refuses, by mail, requests without a CSRF token and for providers
-// that nobody has configured. Requests have ctx. The store has to keep sessions and tokens. It returns all that must
-// be told nowhere.
+// Drive creates an Auth with the configuration that wrap returns, and sends requests to it: sign-ins with right and
+// wrong passwords, with the provider "acme" that accepts and rejects, and by email, and requests without a CSRF token
+// and for unknown providers. The requests have the context ctx. The store must support sessions and tokens. Drive
+// returns the values that must not appear in any output.
 func Drive(ctx context.Context, t testing.TB, store core.Store, wrap func(core.Config) core.Config) []string {
 	t.Helper()
 	user, err := store.CreateUser(ctx, &core.User{ID: core.NewID(), Email: address})
@@ -62,11 +62,11 @@ func Drive(ctx context.Context, t testing.TB, store core.Store, wrap func(core.C
 	return append(secrets, a.mails...)
 }
 
-// application is what the flows meet.
+// application is the application that the flows use.
 type application struct {
 	user    *core.User
 	mails   []string // tokens
-	refuses bool     // the provider's token endpoint does
+	refuses bool     // the provider's token endpoint returns an error
 }
 
 func (a *application) config(store core.Store) core.Config {
@@ -143,7 +143,7 @@ func byMail(v *visitor, _ *application) {
 	v.submit("/auth/callback/email?token="+token+"&email="+typed, nil)
 }
 
-// lost are requests that lead nowhere.
+// lost sends requests with unknown actions and providers.
 func lost(v *visitor, _ *application) {
 	v.send("POST", "/auth/callback/credentials", "email="+typed)
 	v.submit("/auth/signin/"+hostile, nil)
@@ -157,7 +157,7 @@ type visitor struct {
 	ctx     context.Context //nolint:containedctx // one visit
 	auth    *core.Auth
 	cookies map[string]string
-	seen    map[string]bool // values of cookies that are secret
+	seen    map[string]bool // secret cookie values
 }
 
 func (v *visitor) submit(target string, fields url.Values) *core.Response {

@@ -80,7 +80,7 @@ func (k accounts) unlinked() {
 	if len(list) != 1 || list[0].ProviderAccountID != "2" {
 		k.Errorf("%d accounts are left", len(list))
 	}
-	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "Y3JlZA=="))) // it is free again
+	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "Y3JlZA=="))) // it is available again
 }
 
 func (k accounts) vouches() {
@@ -96,7 +96,7 @@ func (k accounts) vouches() {
 	}
 	a := k.account(u, "p", "1")
 	k.must(a.Extra.Set("tenant", "t1"))
-	k.must(a.Extra.Set("email_proved", "eve@example.com")) // of a provider: not the word of core
+	k.must(a.Extra.Set("email_proved", "eve@example.com")) // from the provider, not from core
 	k.must(k.store.LinkAccount(k.Context(), a))
 	if _, ok := k.store.(store.AccountStore); !ok {
 		return
@@ -133,7 +133,7 @@ func (k accounts) longIDs() {
 	}
 }
 
-// impossibleKeys looks for what some engines cannot keep: nothing has such a key, and that is no failure.
+// impossibleKeys looks up keys that some databases cannot store. The result must be ErrNotFound.
 func (k accounts) impossibleKeys() {
 	k.user("u1", "ada@example.com")
 	for _, key := range []string{"nul\x00byte", "\xff", "u1\x00", strings.Repeat("x", 5000)} {

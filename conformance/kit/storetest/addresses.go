@@ -10,8 +10,8 @@ import (
 // addresses are the cases of an address that moves from one user to another.
 type addresses struct{ *kit }
 
-// moves takes the address from one user and gives it to a new one, as core does when another visitor than that user
-// proves it.
+// moves removes the address from one user and gives it to a new one. Core does this when another person than that user
+// verifies the address.
 func (k addresses) moves(ctx context.Context, s core.Store, from *core.User) (to *core.User, err error) {
 	left := *from
 	left.Email = ""
@@ -21,7 +21,7 @@ func (k addresses) moves(ctx context.Context, s core.Store, from *core.User) (to
 	return s.CreateUser(ctx, &core.User{ID: uuid("new"), Email: from.Email, EmailVerified: base})
 }
 
-// moved wants the address with its new user, and everything else with the old one.
+// moved checks that the new user has the address, and the old user has everything else.
 func (k addresses) moved(old, owner *core.User) {
 	k.Helper()
 	got, err := k.store.UserByEmail(k.Context(), "ada@example.com")

@@ -2,16 +2,15 @@ package storetest
 
 import "strings"
 
-// Request is what a store asks of its engine at a time: the rows from which the answer comes, and those that it may
-// change. The name of a row stands for all names that begin with it, and "" for whatever there is. The zero Request may
-// have to do with everything.
+// Request is one request of a store to its database: the rows that its result depends on, and the rows that it may
+// change. A name is a prefix: it means all rows that begin with it, and "" means all rows. The zero Request may read
+// and change everything.
 type Request struct{ Reads, Writes []string }
 
-// readsOnly reports whether a request leaves everything as it is.
+// readsOnly reports whether a request changes nothing.
 func (r Request) readsOnly() bool { return len(r.Writes) == 0 && len(r.Reads) > 0 }
 
-// commutes reports whether it makes no difference which of two requests comes first, to either answer and to what is
-// stored then.
+// commutes reports whether the order of two requests makes no difference to their results and to the stored data.
 func (r Request) commutes(other Request) bool {
 	if r.isZero() || other.isZero() {
 		return false
@@ -21,7 +20,7 @@ func (r Request) commutes(other Request) bool {
 
 func (r Request) isZero() bool { return len(r.Reads)+len(r.Writes) == 0 }
 
-// commutesWithAll reports whether a request commutes with each of several.
+// commutesWithAll reports whether a request commutes with each of the others.
 func (r Request) commutesWithAll(others []Request) bool {
 	for _, other := range others {
 		if !r.commutes(other) {

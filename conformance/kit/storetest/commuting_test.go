@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestCommutes: requests that touch different rows, or both only read, may change places; what is not known may not.
+// TestCommutes checks that requests commute if they touch different rows or only read, and that unknown requests do
+// not.
 func TestCommutes(t *testing.T) {
 	read := func(rows ...string) Request { return Request{Reads: rows} }
 	write := func(rows ...string) Request { return Request{Writes: rows} }
@@ -40,7 +41,8 @@ func TestCommutes(t *testing.T) {
 	}
 }
 
-// TestInterleavedFaults: the scenes that are played find whatever all scenes would find, and nothing in a sound store.
+// TestInterleavedFaults checks that the selected scenes find every fault that all scenes would find, and none in a
+// sound store.
 func TestInterleavedFaults(t *testing.T) {
 	for _, f := range []fault{
 		sound, writesBlindly, takesBlindly, extendsBlindly, sharesAddresses, reservesForEver, keepsAccounts, linksLate,
@@ -63,8 +65,8 @@ func TestInterleavedFaults(t *testing.T) {
 	}
 }
 
-// TestInterleavedOutcomes: the scenes that are played leave behind, and have acknowledged, all that all scenes would,
-// and those that are not looked at leave behind what another one did. A store that is not sound has more outcomes.
+// TestInterleavedOutcomes checks that the selected scenes have the same outcomes as all scenes, and that the skipped
+// ones leave the same rows as an equivalent scene. A store with a fault has more outcomes.
 func TestInterleavedOutcomes(t *testing.T) {
 	for _, first := range allActs {
 		t.Run(first.name, func(t *testing.T) {
@@ -98,13 +100,13 @@ func TestInterleavedOutcomes(t *testing.T) {
 	}
 }
 
-// watched plays the scenes of an act on rows.
+// watched is the result of the scenes of an act on rows.
 type watched struct {
 	number    int
 	complaint string
 }
 
-// played plays the scenes of an act. With saw it goes on after a scene that complains.
+// played runs the scenes of an act. If saw is not nil, it continues after a scene that fails.
 func played(t *testing.T, f fault, first act, every bool, saw func(s, as *scene)) watched {
 	t.Helper()
 	there := rows{}
@@ -119,7 +121,7 @@ func played(t *testing.T, f fault, first act, every bool, saw func(s, as *scene)
 		},
 	}
 	ended := make(chan struct{})
-	go func() { // which a complaint ends
+	go func() { // a failure ends this goroutine
 		defer close(ended)
 		p.all()
 	}()
@@ -127,10 +129,10 @@ func played(t *testing.T, f fault, first act, every bool, saw func(s, as *scene)
 	return watched{p.number, c.first}
 }
 
-// complaints takes down what a test would fail with.
+// complaints records failures instead of failing the test.
 type complaints struct {
 	testing.TB
-	all   bool // go on
+	all   bool // continue after a failure
 	first string
 }
 
@@ -159,7 +161,7 @@ func (c *complaints) end() {
 	}
 }
 
-// outcome is what a scene has left behind, and what was acknowledged, with names instead of the keys of this scene.
+// outcome describes the rows of a scene and its acknowledged acts, with names instead of the keys of the scene.
 func outcome(s *scene) string {
 	var names []string
 	for _, name := range []string{"ada", "eve", "made", "last"} {

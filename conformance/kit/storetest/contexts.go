@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// contexts are the cases of contexts that have ended.
+// contexts are the cases of cancelled contexts.
 type contexts struct{ *kit }
 
 func (k contexts) writeNothing() {

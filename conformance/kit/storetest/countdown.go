@@ -12,8 +12,8 @@ type countdown struct {
 	cancel context.CancelFunc
 }
 
-// NewCountdown returns a context that ends when it has been looked at a number of times, so that it ends within a call
-// wherever the store is by then; at the latest it ends with parent.
+// NewCountdown returns a context that is cancelled after a number of calls to its methods, so that it ends within a
+// call of the store. It also ends with parent.
 func NewCountdown(parent context.Context, looks int64) context.Context {
 	c := countdown{looks: &atomic.Int64{}}
 	c.Context, c.cancel = context.WithCancel(parent)

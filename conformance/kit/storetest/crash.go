@@ -14,15 +14,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// whole is a store that can do a first sign-in as a whole.
+// whole is a store that can write a first sign-in in one transaction.
 type whole interface {
 	core.Store
 	store.SessionStore
 	store.Transactor
 }
 
-// Write signs people in, one transaction each, and writes the number of each that was acknowledged, one to a line,
-// until it fails. Of every second one the session is ended again.
+// Write runs sign-ins, each in one transaction, until one fails. It writes the number of each acknowledged sign-in as a
+// line to acknowledged. It ends the session of every second one again.
 func Write(ctx context.Context, tested core.Store, first int, acknowledged io.Writer) error {
 	s := tested.(whole)
 	for i := first; ; i++ {
@@ -52,7 +52,7 @@ func Write(ctx context.Context, tested core.Store, first int, acknowledged io.Wr
 	}
 }
 
-// Kept checks that everything is there that Write acknowledged, and nothing half-written, and returns the next number.
+// Kept checks that everything that Write acknowledged exists, that nothing exists in part, and returns the next number.
 func Kept(t *testing.T, store core.Store, first int, acknowledged io.Reader) (next int) {
 	t.Helper()
 	s := store.(whole)
@@ -60,7 +60,7 @@ func Kept(t *testing.T, store core.Store, first int, acknowledged io.Reader) (ne
 	for lines := bufio.NewScanner(acknowledged); lines.Scan(); next++ {
 		name := strconv.Itoa(next)
 		if lines.Text() != name {
-			break // the line in which the process ended
+			break // the process ended in this line
 		}
 		if _, err := s.UserByAccount(t.Context(), "p", name); err != nil {
 			t.Errorf("%s was acknowledged and is lost: %v", name, err)
@@ -70,7 +70,7 @@ func Kept(t *testing.T, store core.Store, first int, acknowledged io.Reader) (ne
 			t.Errorf("session %s: error %v, want %v", name, err, want)
 		}
 	}
-	// What was not acknowledged is there in whole or not at all.
+	// An unacknowledged sign-in exists completely or not at all.
 	for ; ; next++ {
 		name := strconv.Itoa(next)
 		_, err := s.User(t.Context(), name)

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// deletions are the cases of users who are deleted, and of rows that have expired.
+// deletions are the cases of deleted users and expired rows.
 type deletions struct{ *kit }
 
 func (k deletions) ofUser() {
@@ -35,7 +35,7 @@ func (k deletions) ofUser() {
 	owner, err := k.store.UserByAccount(k.Context(), "p", "2")
 	k.must(err)
 	k.same(owner, v)
-	k.user("u3", "ada@example.com") // the address is free again
+	k.user("u3", "ada@example.com") // the address is available again
 }
 
 func (k deletions) ofExpired() {
@@ -48,7 +48,7 @@ func (k deletions) ofExpired() {
 	if is[store.VerificationTokenStore](k.store) {
 		old := &store.VerificationToken{Identifier: "a", Token: "old", Expires: base.Add(-time.Second)}
 		k.must(k.tokens().CreateVerificationToken(k.Context(), old))
-		k.token("a", "new") // ends at base, not before
+		k.token("a", "new") // expires at base, not before
 		want = 2
 	}
 	n, err := k.store.(store.Cleaner).DeleteExpired(k.Context(), base)
@@ -70,8 +70,8 @@ func (k deletions) ofExpired() {
 
 func (k deletions) stops() {
 	const expired, live = 12, 3
-	// Long before what ends in other cases: an engine may do what it was asked last when the caller has gone, and the next
-	// case has begun on the same tables.
+	// Long before the expiries in other cases: a database may complete a request after its caller has returned, when the
+	// next case already uses the same tables.
 	base := base.AddDate(-1, 0, 0)
 	u := k.user("u1", "ada@example.com")
 	for i := range expired {
@@ -113,7 +113,7 @@ func (k deletions) sayWhatIsLeft() {
 	for i := range want {
 		k.session(u, fmt.Sprint("old", i), base.Add(-time.Duration(i+1)*time.Second))
 	}
-	k.session(u, "new", base) // ends at base, not before
+	k.session(u, "new", base) // expires at base, not before
 	if is[store.VerificationTokenStore](k.store) {
 		old := &store.VerificationToken{Identifier: "a", Token: "old", Expires: base.Add(-time.Second)}
 		k.must(k.tokens().CreateVerificationToken(k.Context(), old))

@@ -7,13 +7,13 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// open makes an empty store of yours.
+// open returns an empty store.
 func open(t *testing.T) core.Store {
 	t.Helper()
 	return nil
 }
 
-// The body of a test in the module of a store.
+// The body of a test in a store's module.
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestStore(t *testing.T)
 		storetest.Run(t, open)

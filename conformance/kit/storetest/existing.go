@@ -10,25 +10,25 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Existing are the rows that another program, such as an adapter of Auth.js, has left in a database. Ada is verified
-// since [ExistingTime] and has no image; her account at github is 4711 with the access token "at" that expires at
-// 1893456000 and the scope "user"; her session ends at [ExistingTime]; so does the sign-in token "hash" for
+// Existing are the rows that another program, such as an adapter of Auth.js, has left in a database. The user Ada was
+// verified at [ExistingTime] and has no image. Her account at github is 4711, with the access token "at" that expires
+// at 1893456000, and the scope "user". Her session expires at [ExistingTime], and so does the sign-in token "hash" for
 // ada@example.com.
 type Existing struct {
-	// UserID is her id as the contract shows it.
+	// UserID is Ada's ID as the store returns it.
 	UserID string
 	// Session is the token of her session.
 	Session string
-	// Precision is how exact the tables keep times; zero: milliseconds.
+	// Precision is the precision of times in the tables. The default is milliseconds.
 	Precision time.Duration
-	// EmailRequired says that the tables want every user to have an e-mail address.
+	// EmailRequired is set if the tables require an email address for every user.
 	EmailRequired bool
 }
 
-// ExistingTime is a moment in the rows of [Existing].
+// ExistingTime is the time in the rows of [Existing].
 var ExistingTime = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 
-// GoOn proves that a store goes on with the rows of another program: it finds them, changes them and adds its own.
+// GoOn checks that a store works with the rows of another program: it finds them, changes them and adds its own.
 func GoOn(t *testing.T, tested core.Store, existing Existing) {
 	t.Helper()
 	if existing.Precision == 0 {
@@ -60,7 +60,7 @@ func (k *existingRows) accounts() store.AccountStore { return k.store.(store.Acc
 
 func (k *existingRows) passkeys() store.AuthenticatorStore { return k.store.(store.AuthenticatorStore) }
 
-// areFound reads all of Ada's rows, and returns her and her one account.
+// areFound reads all of Ada's rows, and returns her user and her one account.
 func (k *existingRows) areFound() (*core.User, *core.Account) {
 	k.Helper()
 	session, ada, err := k.sessions().SessionAndUser(k.Context(), k.Session)
@@ -95,7 +95,7 @@ func (k *existingRows) areFound() (*core.User, *core.Account) {
 	return ada, list[0]
 }
 
-// areChanged changes the rows, and returns Ada as she is then.
+// areChanged changes the rows, and returns the changed user.
 func (k *existingRows) areChanged(ada *core.User, account *core.Account) *core.User {
 	k.Helper()
 	later := ExistingTime.Add(24 * time.Hour)
@@ -121,7 +121,7 @@ func (k *existingRows) areChanged(ada *core.User, account *core.Account) *core.U
 	return ada
 }
 
-// haveNeighbours adds rows beside them, and returns the user whose they are.
+// haveNeighbours adds rows of another user, and returns that user.
 func (k *existingRows) haveNeighbours(ada *core.User) *core.User {
 	k.Helper()
 	taken := &core.Account{UserID: ada.ID, Type: core.TypeOAuth, Provider: "github", ProviderAccountID: "4711"}
@@ -150,7 +150,7 @@ func (k *existingRows) haveNeighbours(ada *core.User) *core.User {
 	return eve
 }
 
-// haveRaces has eight at once end a session and use a token: one of them does.
+// haveRaces runs eight concurrent calls that end a session, and eight that use a token. One of each succeeds.
 func (k *existingRows) haveRaces(eve *core.User) {
 	k.Helper()
 	k.session(eve, "eve's session", ExistingTime.Add(24*time.Hour))
@@ -169,7 +169,7 @@ func (k *existingRows) haveRaces(eve *core.User) {
 	}
 }
 
-// haveStrangers adds what the other program need not know: a user without an address, a passkey.
+// haveStrangers adds rows that the other program does not support: a user without an address, and a passkey.
 func (k *existingRows) haveStrangers(ada *core.User) {
 	k.Helper()
 	_, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid("nobody")})
@@ -188,7 +188,7 @@ func (k *existingRows) haveStrangers(ada *core.User) {
 	}
 }
 
-// goWithTheirUser deletes Ada: everything of hers goes with her, with foreign keys and without.
+// goWithTheirUser deletes Ada and checks that all her rows are deleted, with and without foreign keys.
 func (k *existingRows) goWithTheirUser(ada *core.User) {
 	k.Helper()
 	k.must(k.store.(store.UserDeleter).DeleteUser(k.Context(), ada.ID))

@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Hang checks what a signed-in visitor sees while the engine hangs: the service is busy, the session stays, and goes on
-// by itself afterwards. pause makes the engine hang and resume ends it.
+// Hang checks the responses to a signed-in user while the database hangs: the service returns 503, the session stays
+// valid, and everything works again afterwards without a restart. pause makes the database hang and resume ends it.
 func (name Trouble) Hang(t *testing.T, store core.Store, pause, resume func()) {
 	t.Helper()
 	k := &kit{t, store}
@@ -26,7 +26,7 @@ func (name Trouble) Hang(t *testing.T, store core.Store, pause, resume func()) {
 	}
 	patient, err := core.New(config)
 	k.must(err)
-	config.StoreTimeout = 300 * time.Millisecond // less than a busy machine may take for a call
+	config.StoreTimeout = 300 * time.Millisecond // less than a call may take on a busy machine
 	hurried, err := core.New(config)
 	k.must(err)
 	request := &core.Request{

@@ -12,48 +12,48 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Staged is a store whose requests to its engine can be watched, beside another one on the same data.
+// Staged is a store whose requests to its database can be intercepted, and another store on the same data.
 type Staged struct {
 	Store, Other core.Store
-	// Watch calls before ahead of every request of Store, until it is called again. When before returns an error, the
-	// request and all that follow fail with it, as if the process had lost its engine: lost says whether the engine does
-	// the request all the same.
+	// Watch calls before ahead of every request of Store, until Watch is called again. If before returns an error, this
+	// request and all later ones fail with it, as if the process had lost its database. lost reports whether the database
+	// applies the request anyway.
 	Watch func(before func(Request) (lost bool, err error))
-	// WatchOther does so for Other.
+	// WatchOther is Watch for Other.
 	WatchOther func(before func(Request) (lost bool, err error))
-	// Empty removes all that is stored, now and then between scenes, for an engine that what they leave behind slows down;
-	// nil: it stays.
+	// Empty deletes all data. It is called from time to time between scenes, for a database that accumulated data slows
+	// down. If it is nil, the data stays.
 	Empty func()
 }
 
-// errEnds is what the engine says to a process that ends.
+// errEnds is the error of requests after the simulated crash of a process.
 var errEnds = errors.New("the test ends this process")
 
-// act is one call of a scene. It returns an error when it was not acknowledged.
+// act is one call of a scene. do returns an error if the call was not acknowledged.
 type act struct {
 	name  string
-	about string // what it changes; "user" has to do with everything
+	about string // the data that it changes; "user" affects everything
 	do    func(s *scene, store core.Store) error
 }
 
-// meets reports whether two acts concern the same record.
+// meets reports whether two acts affect the same record.
 func (a act) meets(other act) bool {
 	return a.about == other.about || a.about == "user" || other.about == "user"
 }
 
-// scene is one user of each kind, and what two processes did to them.
+// scene is one user of each kind, and the calls of two processes.
 type scene struct {
 	kit
 	number   int
 	ada, eve *core.User
-	acted    map[string]error // acts that were called; nil: acknowledged
-	abouts   map[string]bool  // what the acts are about
+	acted    map[string]error // results of the acts; nil means acknowledged
+	abouts   map[string]bool  // the subjects of the acts
 	deletes  bool             // one of them deletes the user
 	made     *core.User       // by "create a user"
 
-	reached bool      // the first act has come to the request before which the second one is done
-	did     []Request // by the first act
-	between []Request // by the second one
+	reached bool      // the first act has reached the request before which the second runs
+	did     []Request // requests of the first act
+	between []Request // requests of the second act
 }
 
 func (s *scene) address(name string) string { return fmt.Sprintf("%s%d@example.com", name, s.number) }
@@ -120,14 +120,14 @@ var acts = []act{
 
 var allActs = slices.Concat(acts, recordActs)
 
-// Interleaved proves that a store without transactions keeps its promises when another process does something between
-// any two of its requests, and when it ends there. Every act is stopped before each of its requests, and another act is
-// done in between: then the first one goes on; or the request is done as well, and the process ends before it has the
-// answer.
+// Interleaved checks that a store without transactions keeps its promises if another process runs between any two of
+// its requests, and if it crashes there. Every act is stopped before each of its requests, and another act runs in
+// between. Then the first act continues; or its request is applied, and the process crashes before it gets the
+// response.
 //
-// Of scenes that cannot differ one is played: see [Request].
+// Of equivalent scenes only one is run: see [Request].
 //
-// The scenes of different acts are played in parallel, each act on what open opens for it.
+// The scenes of different acts run in parallel. Each act has its own store from open.
 func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 	var scenes atomic.Int64
 	t.Cleanup(func() { t.Logf("%d scenes", scenes.Load()) })
@@ -142,7 +142,7 @@ func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 	}
 }
 
-// prepare makes two users, and for one of them what the acts are about.
+// prepare creates two users, and for one of them the records that the acts are about.
 func (s *scene) prepare() {
 	s.ada, s.eve = s.user(s.key("ada"), s.address("ada")), s.user(s.key("eve"), s.address("eve"))
 	s.session(s.ada, s.key("first"), base)
@@ -154,7 +154,7 @@ func (s *scene) prepare() {
 	}
 }
 
-// play does the first act and, before its request of that number, the second one.
+// play runs the first act and, before its request number at, the second one.
 func (s *scene) play(staged Staged, first, second act, ends ending, at int) {
 	staged.Watch(func(r Request) (bool, error) {
 		s.did = append(s.did, r)
@@ -162,7 +162,7 @@ func (s *scene) play(staged Staged, first, second act, ends ending, at int) {
 			return false, nil
 		}
 		if !s.reached && second.do != nil {
-			staged.WatchOther(s.beside(ends.after))
+			staged.WatchOther(s.otherRequests(ends.after))
 			s.note(second, staged.Other)
 			staged.WatchOther(nil)
 		}
@@ -177,8 +177,8 @@ func (s *scene) play(staged Staged, first, second act, ends ending, at int) {
 	staged.Watch(nil)
 }
 
-// beside lets the second process do some requests and no more, or as many as it likes: 0.
-func (s *scene) beside(requests int) func(Request) (lost bool, err error) {
+// otherRequests lets the second process send this number of requests and then crash. For 0 it does not crash.
+func (s *scene) otherRequests(requests int) func(Request) (lost bool, err error) {
 	return func(r Request) (bool, error) {
 		if requests > 0 && len(s.between) == requests {
 			return false, errEnds
@@ -192,13 +192,13 @@ func (s *scene) note(a act, store core.Store) {
 	s.acted[a.name] = a.do(s, store)
 }
 
-// concerns reports whether an act is about something, or removes everything.
+// concerns reports whether an act is about something, or deletes everything.
 func (s *scene) concerns(about string) bool { return s.abouts[about] || s.deletes }
 
 // moves reports whether an act may have moved an address.
 func (s *scene) moves() bool { return s.concerns("address") || s.tried("change the address") }
 
-// acknowledged reports whether an act was done by either process.
+// acknowledged reports whether an act was acknowledged in either process.
 func (s *scene) acknowledged(name string) bool {
 	for _, n := range []string{name, "first: " + name} {
 		if err, acted := s.acted[n]; acted && err == nil {
@@ -208,7 +208,7 @@ func (s *scene) acknowledged(name string) bool {
 	return false
 }
 
-// tried reports whether an act was called, with whatever result.
+// tried reports whether an act was called, with any result.
 func (s *scene) tried(names ...string) bool {
 	for _, name := range names {
 		_, one := s.acted[name]
@@ -220,5 +220,5 @@ func (s *scene) tried(names ...string) bool {
 	return false
 }
 
-// failed reports whether a process ended in an act: what the act has written may be there or not.
+// failed reports whether a process crashed during an act, which may have been applied or not.
 func (s *scene) failed(name string) bool { return s.tried(name) && !s.acknowledged(name) }

@@ -7,8 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tidy removes the users to whom something was done, and checks that an address that moved is free again. What nobody
-// touched stays: no other scene has its keys.
+// tidy deletes the users that were changed, and checks that a moved address is available again. Unchanged users remain,
+// because no other scene uses their keys.
 func (s aftermath) tidy() {
 	ctx := s.Context()
 	if s.acknowledged("delete the user") {
@@ -28,7 +28,7 @@ func (s aftermath) tidy() {
 	}
 }
 
-// afterwards checks that nothing stands in the way of what comes next.
+// afterwards checks that nothing blocks later calls.
 func (s aftermath) afterwards() {
 	ctx := s.Context()
 	if u := s.found(s.store.User(ctx, s.ada.ID)); u != nil {
@@ -50,7 +50,7 @@ func (s aftermath) afterwards() {
 			s.Errorf("the %s session of a user who is gone: %v", token, err)
 		}
 	}
-	// What was hers is free again, also after a process that did not come to its end.
+	// Everything of the deleted user must be available again, even after a crash.
 	eve := s.found(s.store.User(ctx, s.eve.ID))
 	if eve == nil {
 		s.Fatal("another user is gone")
@@ -64,8 +64,8 @@ func (s aftermath) afterwards() {
 	s.must(err)
 }
 
-// freeAddress checks that the address of a user who is gone is in nobody's way. The other user takes it where an act
-// was about that one, to whom it must still be possible to do something; elsewhere somebody new does.
+// freeAddress checks that the address of a deleted user is available. The other user takes it if an act was about that
+// user, who must still be changeable. Otherwise a new user takes it.
 func (s aftermath) freeAddress(eve *core.User) {
 	s.Helper()
 	var err error
@@ -80,7 +80,7 @@ func (s aftermath) freeAddress(eve *core.User) {
 	}
 }
 
-// freeKeys checks that accounts, passkeys and records of a user who is gone are in nobody's way, as far as the acts
+// freeKeys checks that accounts, passkeys and records of a deleted user do not block their keys, as far as the acts
 // were about them.
 func (s aftermath) freeKeys(eve *core.User) {
 	s.Helper()

@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// aftermath is what a scene has left behind.
+// aftermath checks the result of a scene.
 type aftermath struct{ *scene }
 
-// found reads a user; nil: there is none.
+// found returns the user, or nil if there is none.
 func (s aftermath) found(u *core.User, err error) *core.User {
 	s.Helper()
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
@@ -20,7 +20,7 @@ func (s aftermath) found(u *core.User, err error) *core.User {
 	return u
 }
 
-// check looks at what the acts were about. Sessions and addresses show users, whatever was done to these.
+// check checks everything that the acts affect. Sessions and addresses must always return the current user.
 func (s aftermath) check() {
 	s.Helper()
 	ctx := s.Context()
@@ -63,7 +63,7 @@ func (s aftermath) checkPasskey() {
 	}
 }
 
-// checkSessions checks that a session shows the user as the user is. A session whose creation failed may be missing.
+// checkSessions checks that a session returns the current user. A session whose creation failed may be missing.
 func (s aftermath) checkSessions(ada *core.User) {
 	s.Helper()
 	for _, token := range []string{"first", "second"} {
@@ -93,7 +93,7 @@ func (s aftermath) checkSessions(ada *core.User) {
 	}
 }
 
-// checkAddresses checks that UserByEmail finds the one user of an address.
+// checkAddresses checks that UserByEmail returns the one user with an address.
 func (s aftermath) checkAddresses(ada *core.User) {
 	s.Helper()
 	known := []*core.User{ada, s.found(s.store.User(s.Context(), s.eve.ID))}
@@ -122,7 +122,7 @@ func (s aftermath) checkAddresses(ada *core.User) {
 			s.Errorf("nobody is found by the address %q of %s", name, want.Email)
 		case got != nil && want != nil:
 			s.same(got, want)
-		case got != nil && !s.tried("create a user of that address"): // which may have been made without an acknowledgement
+		case got != nil && !s.tried("create a user of that address"): // it may have been created without an acknowledgement
 			s.Errorf("a user is found by the address %q that nobody has", name)
 		case got != nil && got.Email != s.address(name):
 			s.Errorf("the address %q finds a user of another", name)
@@ -130,7 +130,7 @@ func (s aftermath) checkAddresses(ada *core.User) {
 	}
 }
 
-// checkAccounts checks that accounts are found by their key and by their user alike.
+// checkAccounts checks that lookups of accounts by key and by user agree.
 func (s aftermath) checkAccounts(ada *core.User) {
 	s.Helper()
 	listed := map[string]string{}

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// ending is which of two processes ends before its time; the zero ending: none.
+// ending describes the crash of one of two processes. The zero value means that neither crashes.
 type ending struct {
-	first bool // before it has the answer to the request that the other came ahead of
-	after int  // requests of the other
+	first bool // before it gets the response to the request that the other preceded
+	after int  // number of requests of the other
 }
 
-// String is what the failure of a scene says.
+// String is part of the failure message of a scene.
 func (e ending) String() string {
 	switch {
 	case e.first:
@@ -23,23 +23,23 @@ func (e ending) String() string {
 	return "which goes on"
 }
 
-// mostOfOther is after how many requests at most the other process ends.
+// mostOfOther is the maximum number of requests before the other process crashes.
 const mostOfOther = 10
 
-// play is all scenes of one act.
+// play runs all scenes of one act.
 type play struct {
 	testing.TB
 	staged   Staged
 	first    act
-	every    bool               // plays also the scenes that cannot differ from others
-	saw      func(s, as *scene) // for tests of the kit: a scene was played, and is like another one, unless that is nil
-	number   int                // of the scene that is played
-	requests int                // that the act does when nothing comes in between; 0: not known yet
+	every    bool               // also runs scenes that must be equivalent to others
+	saw      func(s, as *scene) // for tests of this package: a scene was run; as is an equivalent scene or nil
+	number   int                // of the current scene
+	requests int                // of the act alone; 0 until it is known
 
-	emptyAfter int // how many scenes the engine is emptied
+	emptyAfter int // the number of scenes before the database is emptied
 }
 
-// all plays the scenes of the act with every other one.
+// all runs the scenes of the act with every other act.
 func (p *play) all() {
 	p.Helper()
 	for _, second := range append([]act{{name: "nothing", about: p.first.about}}, allActs...) {
@@ -47,7 +47,7 @@ func (p *play) all() {
 	}
 }
 
-// with plays the scenes with another act in between.
+// with runs the scenes with another act in between.
 func (p *play) with(second act) {
 	p.Helper()
 	records, both := ofRecords(p.first, second)
@@ -64,8 +64,8 @@ func (p *play) with(second act) {
 	}
 }
 
-// goOn plays the scenes in which both acts come to their end. It returns the scene, or one that it cannot differ from,
-// of each request of the first act before which the second one is done.
+// goOn runs the scenes in which both acts complete. For each request of the first act, it returns the scene in which
+// the second act runs before that request, or an equivalent scene.
 func (p *play) goOn(second act) (whole []*scene) {
 	p.Helper()
 	for at := 0; at == 0 || at < p.requests; at++ {
@@ -82,7 +82,7 @@ func (p *play) goOn(second act) (whole []*scene) {
 	return whole
 }
 
-// firstEnds plays the scenes in which the first process ends.
+// firstEnds runs the scenes in which the first process crashes.
 func (p *play) firstEnds(second act, whole []*scene) {
 	p.Helper()
 	var before *scene
@@ -95,7 +95,7 @@ func (p *play) firstEnds(second act, whole []*scene) {
 	}
 }
 
-// otherEnds plays the scenes in which the first act comes to its end, and the second one does not.
+// otherEnds runs the scenes in which the first act completes, and the second does not.
 func (p *play) otherEnds(second act, whole []*scene) {
 	p.Helper()
 	fewer := make([]*scene, len(whole))
@@ -104,7 +104,7 @@ func (p *play) otherEnds(second act, whole []*scene) {
 		for at, s := range whole {
 			var leaves *scene
 			switch {
-			case len(s.between) <= after: // it comes to its end
+			case len(s.between) <= after: // it completes
 				continue
 			case at > 0 && scenes[at-1] != nil && p.isAs(scenes[at-1], at):
 				scenes[at] = scenes[at-1]
@@ -118,14 +118,14 @@ func (p *play) otherEnds(second act, whole []*scene) {
 	}
 }
 
-// isAs reports whether a scene in which the second act is done before a request of the first is like the one in which
-// it is done before the request ahead of that: that one commutes with what the second act does.
+// isAs reports whether the scene with the second act before a request of the first is equivalent to the scene with it
+// one request earlier. This is so if that request commutes with all requests of the second act.
 func (p *play) isAs(s *scene, at int) bool {
 	return !p.every && at <= len(s.did) && s.did[at-1].commutesWithAll(s.between)
 }
 
-// scene plays one scene and looks at what came of it. leaves is a scene that has left the same behind; nil: none is
-// known. When both processes say the same as they did there, there is nothing else to be seen.
+// scene runs a scene and checks the result. leaves is a scene with the same stored result, or nil. If both processes
+// return the same as in that scene, there is nothing further to check.
 func (p *play) scene(second act, ends ending, at int, leaves *scene) *scene {
 	p.Helper()
 	if p.number++; p.number%p.emptyAfter == 0 && p.staged.Empty != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordActs are acts on the record "kept" of the user, which is there, and on "made", which is not.
+// recordActs are acts on the user's record "kept", which exists, and on "made", which does not.
 var recordActs = []act{
 	{"create a record", "record", func(s *scene, tested core.Store) error {
 		return tested.(store.RecordStore).CreateRecord(s.Context(), s.aRecord("made", s.ada))
@@ -30,15 +30,15 @@ func (s *scene) aRecord(name string, owner *core.User) *store.Record {
 	}
 }
 
-// ofRecords reports whether one of two acts is about a record, and whether the other has to do with that.
+// ofRecords reports whether one of two acts is about a record, and whether the other affects records too.
 func ofRecords(first, second act) (one, both bool) {
 	one = first.about == "record" || second.about == "record"
 	concerns := func(a act) bool { return a.about == "record" || a.name == "delete the user" }
 	return one, concerns(first) && concerns(second)
 }
 
-// checkRecords checks that of two writers of a version, and of two takers, one was acknowledged, and that records are
-// found by their name and by their user alike.
+// checkRecords checks that of two writers of a version, and of two takers, only one was acknowledged, and that lookups
+// by name and by user agree.
 func (s aftermath) checkRecords(ada *core.User) {
 	s.Helper()
 	for _, name := range []string{"create a record", "update the record", "take the record"} {
@@ -77,7 +77,7 @@ func (s aftermath) checkRecords(ada *core.User) {
 	}
 }
 
-// checkKept checks the record that was there before.
+// checkKept checks the record that existed before.
 func (s aftermath) checkKept(kept *store.Record) {
 	s.Helper()
 	switch {
@@ -91,7 +91,7 @@ func (s aftermath) checkKept(kept *store.Record) {
 	}
 }
 
-// freeRecords checks that records of a user who is gone are in nobody's way.
+// freeRecords checks that records of a deleted user do not block their names.
 func (s aftermath) freeRecords(eve *core.User) {
 	s.Helper()
 	for _, name := range []string{"kept", "made"} {

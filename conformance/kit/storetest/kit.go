@@ -15,11 +15,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// base is a moment that every engine can keep: milliseconds, UTC.
+// base is a time that every database can represent: milliseconds, UTC.
 var base = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 
-// kit is one empty store under test, with what cases of every story need: rows to begin with and comparisons. The
-// cases are methods of a type for each story, which embeds it: [users], [accounts], [sessions] and so on.
+// kit is an empty store under test, with methods that create rows and compare results. The cases are methods of types
+// that embed it, one for each topic: [users], [accounts], [sessions] and so on.
 type kit struct {
 	testing.TB
 	store core.Store
@@ -48,7 +48,7 @@ func (k *kit) user(id, email string) *core.User {
 	return u
 }
 
-// uuid is the id of a user of a test, in the form in which core gives ids.
+// uuid returns a user ID for a test, in the format of core's IDs.
 func uuid(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
@@ -98,7 +98,7 @@ func (k *kit) cleaner() store.Cleaner { return k.store.(store.Cleaner) }
 
 func (k *kit) records() store.RecordStore { return k.store.(store.RecordStore) }
 
-// race calls do from n goroutines at once and returns how many succeeded; the others must fail with target.
+// race runs n concurrent calls of do and returns the number of successes. The other calls must fail with target.
 func (k *kit) race(n int, target error, do func(i int) error) int {
 	k.Helper()
 	var won atomic.Int64
@@ -120,17 +120,17 @@ func (k *kit) race(n int, target error, do func(i int) error) int {
 	return int(won.Load())
 }
 
-// times are moments that come back to the millisecond.
+// times are times that a store returns to the millisecond.
 var times = []time.Time{
 	base.Add(123 * time.Nanosecond), base.Add(123456 * time.Nanosecond),
 	time.Date(1965, 5, 6, 7, 8, 9, 999999999, time.UTC),
 	time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.FixedZone("x", 3600)),
 }
 
-// long is a text of 320 bytes that ends in end.
+// long returns a text of 320 bytes that ends with end.
 func long(end string) string { return strings.Repeat("e", 320-len(end)) + end }
 
-// members are values that a store must not tidy up.
+// members are values that a store must return byte for byte.
 func members() core.Members {
 	return core.Members{
 		"null": json.RawMessage(`null`), "empty": json.RawMessage(`""`),

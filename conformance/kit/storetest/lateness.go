@@ -2,11 +2,11 @@ package storetest
 
 import "time"
 
-// patience is how long the kit waits for what an engine does in its own time.
+// patience is the maximum time that the tests wait for background work of a database.
 const patience = 2 * time.Minute
 
-// lateness begins to measure how much a busy machine takes from this process: a heartbeat notices. What it returns ends
-// that, and says how much it was.
+// lateness starts to measure, with a heartbeat, how long a busy machine delays this process. The returned function
+// stops the measurement and returns the sum of the delays.
 func lateness() func() time.Duration {
 	const beat = 20 * time.Millisecond
 	stop, result := make(chan struct{}), make(chan time.Duration)

@@ -11,27 +11,27 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Keyed is an empty store whose engine keeps keys that it may lose.
+// Keyed is an empty store on a database that may lose keys.
 type Keyed struct {
 	Store core.Store
-	// Keys are the keys that the engine has.
+	// Keys returns the keys in the database.
 	Keys func() []string
-	// Remove removes a key behind the store's back.
+	// Remove deletes a key without the store.
 	Remove func(key string)
-	// Together says that the store reads a session and its user at one moment, so that no session shows a user who is
-	// lost. Otherwise a session of that user shows the copy that it has.
+	// Together is set if the store reads a session and its user from one snapshot, so that no session returns a lost user.
+	// Otherwise a session returns its copy of a lost user.
 	Together bool
-	// Requests is how many requests the store has sent to its engine.
+	// Requests returns the number of requests that the store has sent.
 	Requests func() int
 }
 
-// mostRequests is how many requests the last step of a sign-in may take after a loss.
+// mostRequests is the maximum number of requests for the last step of a sign-in after a loss.
 const mostRequests = 20
 
-// Lost proves what a store does whose engine loses keys, by eviction or because a replica takes over that has missed
-// the last writes: every single key that a sign-in has written is lost in turn, and then those in also together, named
-// by what they begin with. Whoever lost something signs in again, and nobody reads a session of a user who is gone.
-// open returns a store with no keys.
+// Lost checks a store whose database loses keys, by eviction or by a failover to a replica without the last writes.
+// Each key that a sign-in has written is lost in turn, and then the groups in also, named by their prefixes. The user
+// must be able to sign in again, and no lookup may return a session of a deleted user. open returns a store without
+// keys.
 func Lost(t *testing.T, open func(t *testing.T) Keyed, also ...[]string) {
 	t.Helper()
 	for _, arrives := range []string{"with an account", "by mail"} {
@@ -45,14 +45,14 @@ func Lost(t *testing.T, open func(t *testing.T) Keyed, also ...[]string) {
 		}
 		for _, several := range also {
 			if slices.ContainsFunc(several, func(name string) bool { return !slices.Contains(names, name) }) {
-				continue // nothing of that kind comes of this way in
+				continue // this sign-in writes no key of that kind
 			}
 			t.Run(arrives+"/"+strings.Join(several, " and "), func(t *testing.T) { k.loses(t, open(t), several...) })
 		}
 	}
 }
 
-// losing is a person who signs in, and an engine that loses what they left there.
+// losing is a person who signs in, and a database that loses the keys of the sign-in.
 type losing struct {
 	signIns
 	Keyed
@@ -61,7 +61,7 @@ type losing struct {
 	old     *device
 }
 
-// names are the keys without what is another one each time, in order.
+// names returns the kinds of the keys, sorted.
 func (k *losing) names() (list []string) {
 	for _, key := range k.Keys() {
 		list = append(list, kindOf(key))
@@ -70,7 +70,7 @@ func (k *losing) names() (list []string) {
 	return slices.Compact(list)
 }
 
-// kindOf is what a key begins with: that of a set has the kind of the set too.
+// kindOf returns the kind of a key. The kind of a set includes the kind of its names.
 func kindOf(key string) string {
 	parts := strings.Split(key, "/")
 	if parts[0] == "set" {
@@ -102,11 +102,11 @@ func (k *losing) signIn() *device {
 	return d
 }
 
-// loses has the person sign in, loses keys, and has them sign in again.
+// loses signs the person in, deletes keys, and signs the person in again.
 func (k *losing) loses(t *testing.T, fresh Keyed, begin ...string) {
 	l := &losing{signIns: signIns{&kit{t, fresh.Store}}, Keyed: fresh, arrives: k.arrives}
 	l.old = l.signIn()
-	l.byMail(&device{l.person, map[string]string{}}, "eve") // a link that nobody opens
+	l.byMail(&device{l.person, map[string]string{}}, "eve") // a link that is never opened
 	u, err := l.store.UserByEmail(t.Context(), "ada@example.com")
 	l.must(err)
 	lost := 0
@@ -120,7 +120,7 @@ func (k *losing) loses(t *testing.T, fresh Keyed, begin ...string) {
 		t.Fatalf("%d keys of %q", lost, begin)
 	}
 	l.read(u.ID)
-	devices := []*device{l.signIn(), l.signIn()} // healed the first time
+	devices := []*device{l.signIn(), l.signIn()} // the first one repairs the indexes
 	l.read(u.ID)
 	now, err := l.store.UserByEmail(t.Context(), "ada@example.com")
 	l.must(err)
@@ -135,12 +135,12 @@ func (k *losing) loses(t *testing.T, fresh Keyed, begin ...string) {
 		}
 	}
 	l.must(l.store.(store.UserDeleter).DeleteUser(t.Context(), now.ID))
-	l.signIn() // all is free again
+	l.signIn() // all keys are available again
 }
 
 func (d *device) token() string { return d.cookies["__Secure-authjs.session-token"] }
 
-// read reads the session from before the loss: it may be lost, and otherwise shows the user as they are.
+// read reads the session from before the loss. It may be lost; otherwise it must return the current user.
 func (k *losing) read(id string) {
 	k.Helper()
 	_, u, err := k.sessions().SessionAndUser(k.Context(), k.old.token())

@@ -57,7 +57,7 @@ func (k passkeys) removed() {
 	if len(list) != 1 || list[0].CredentialID != second.CredentialID {
 		k.Errorf("%d passkeys are left, want the other one", len(list))
 	}
-	k.must(s.CreateAuthenticator(k.Context(), &first)) // the credential can be registered anew
+	k.must(s.CreateAuthenticator(k.Context(), &first)) // the credential can be registered again
 }
 
 func (k passkeys) ofUsers() {
@@ -68,7 +68,7 @@ func (k passkeys) ofUsers() {
 	if len(none) != 0 {
 		k.Errorf("%d passkeys of somebody who has none", len(none))
 	}
-	long := strings.Repeat("A", 1364) // 1023 bytes, the most that WebAuthn allows
+	long := strings.Repeat("A", 1364) // 1023 bytes, the maximum of WebAuthn
 	for id, owner := range map[string]*core.User{"YQ==": u, "Yg==": u, "yq==": v, long: v} {
 		k.must(s.CreateAuthenticator(k.Context(), &store.Authenticator{
 			CredentialID: id, UserID: owner.ID, ProviderAccountID: id,

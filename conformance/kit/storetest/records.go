@@ -26,7 +26,7 @@ func (k records) record(owner *core.User, kind, key, value string, expires time.
 	return r
 }
 
-// recorded checks that the store has a record as it is given.
+// recorded checks that the store returns this record.
 func (k records) recorded(want *store.Record) {
 	k.Helper()
 	got, err := k.records().Record(k.Context(), want.Kind, want.Key)
@@ -51,7 +51,7 @@ func showRecord(r *store.Record) string {
 		r.Value)
 }
 
-// noRecord checks that no method finds a record of that name.
+// noRecord checks that no method finds a record with that name.
 func (k records) noRecord(kind, key string) {
 	k.Helper()
 	_, err := k.records().Record(k.Context(), kind, key)
@@ -104,7 +104,7 @@ func (k records) roundTrip() {
 	if r.UserID = u.ID; r.Version != 2 {
 		k.Errorf("updated to version %d, want 2", r.Version)
 	}
-	k.recorded(r) // it stays its user's
+	k.recorded(r) // its owner has not changed
 	for _, version := range []int64{0, 1, 3} {
 		stale.Version = version
 		if k.want(k.records().UpdateRecord(k.Context(), stale), core.ErrConflict); stale.Version != version {
@@ -119,7 +119,7 @@ func (k records) roundTrip() {
 	k.must(err)
 	k.sameRecord(gone, r)
 	k.noRecord("note", "a")
-	r = k.record(nil, "note", "a", `4`, base) // the name is free, and counts anew
+	r = k.record(nil, "note", "a", `4`, base) // the name is available, and the version starts at 1
 	k.recorded(r)
 	nobody := &store.Record{Kind: "note", Key: "b", UserID: uuid("nobody"), Value: json.RawMessage(`5`)}
 	k.want(k.records().CreateRecord(k.Context(), nobody), core.ErrNotFound)
@@ -180,10 +180,10 @@ func (k records) ofDeletedUser() {
 	k.recorded(free)
 	late := &store.Record{Kind: "note", Key: "0", UserID: u.ID, Value: json.RawMessage(`1`)}
 	k.want(k.records().CreateRecord(k.Context(), late), core.ErrNotFound)
-	k.recorded(k.record(v, "note", "0", `1`, base)) // the name is free
+	k.recorded(k.record(v, "note", "0", `1`, base)) // the name is available
 }
 
-// expire moves ends to and fro, and takes them away: what counts is where they are when the cleaner comes.
+// expire moves and removes expiries. The expiry at the time of the cleaning must count.
 func (k records) expire() {
 	u := k.user("u1", "ada@example.com")
 	var kept []*store.Record
@@ -200,7 +200,7 @@ func (k records) expire() {
 			r.Expires = hours(row.to)
 			k.must(k.records().UpdateRecord(k.Context(), r))
 		}
-		k.recorded(r) // expired ones are returned
+		k.recorded(r) // expired records are returned
 		if !row.gone {
 			kept = append(kept, r)
 		}
@@ -213,12 +213,12 @@ func (k records) expire() {
 	k.cleaned(hours(3), 3)
 	k.listed(u.ID, "", []*store.Record{kept[3]})
 	k.recorded(kept[2])
-	again := k.record(u, "end", "0", `0`, hours(4)) // the name is free again
+	again := k.record(u, "end", "0", `0`, hours(4)) // the name is available again
 	k.recorded(again)
 	k.cleaned(hours(5), 1)
 }
 
-// hours is base and some hours; 100: the zero time.
+// hours returns base plus n hours, or the zero time for 100.
 func hours(n int) (at time.Time) {
 	if n < 100 {
 		at = base.Add(time.Duration(n) * time.Hour)
@@ -226,7 +226,7 @@ func hours(n int) (at time.Time) {
 	return at
 }
 
-// cancelled checks that a context that has ended writes, takes and reads nothing.
+// cancelled checks that a call with a cancelled context writes, takes and reads nothing.
 func (k records) cancelled(ctx context.Context, u *core.User) {
 	k.Helper()
 	r := k.record(u, "note", "k", `1`, base)

@@ -10,14 +10,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordKeys are keys that must not be taken for each other.
+// recordKeys are keys that a store must not confuse.
 var recordKeys = []string{
 	"a", "A", "á", "a\u0301", " a", "a ", "a/b", "a#b", "a.b", "$a", "%", "%2F", "~", "*", "_", "1", "01", "ß", "ss", "😀",
 	"😁", `'; DROP TABLE "users"; --`, strings.Repeat("k", 254) + "x", strings.Repeat("k", 254) + "X",
 	strings.Repeat("ä", 127),
 }
 
-// recordValues are values that a store must not tidy up.
+// recordValues are values that a store must return byte for byte.
 var recordValues = []string{
 	`null`, `""`, `[]`, `{}`, `-0`, `1.50`, `1e400`, `9007199254740993`, `"<&>😀\u0000\ud800\/"`, `"{\"a\":1}"`,
 	`{"b": 1, "a":{"$set":1,"a.b":[ ]},	"":"","B":2}`, `{"a":1,"a":2}`,
@@ -41,7 +41,7 @@ func (k records) exact() {
 	}
 	r := k.record(u, "value", "k", `[0]`, base)
 	first := r.Clone()
-	r.Value[1] = '1' // what a caller does with its records is nothing to the store
+	r.Value[1] = '1' // the caller changes its record; the store must not be affected
 	k.recorded(first)
 	for _, value := range recordValues {
 		r.Value = json.RawMessage(value)
@@ -59,7 +59,7 @@ func (k records) exact() {
 	k.refused(kept)
 }
 
-// refused checks that a store takes no record that is none; there is one that it has.
+// refused checks that a store rejects invalid records. there is an existing record.
 func (k records) refused(there *store.Record) {
 	k.Helper()
 	large := json.RawMessage(`"` + strings.Repeat("x", store.MaxRecordValue-1) + `"`)

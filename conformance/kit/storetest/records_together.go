@@ -56,8 +56,8 @@ func (k records) updatesAtOnce() {
 	}
 }
 
-// takenWhileWritten has some take a record while others write it: one of these at most comes before, the taker gets
-// what that wrote, and the record does not come back.
+// takenWhileWritten takes a record while others write it. At most one of them succeeds before the take, the taker gets
+// the value of that write, and the record does not reappear.
 func (k records) takenWhileWritten(r *store.Record) {
 	k.Helper()
 	var taken atomic.Pointer[store.Record]
@@ -76,11 +76,11 @@ func (k records) takenWhileWritten(r *store.Record) {
 			written.Add(1)
 			fallthrough
 		case errors.Is(err, core.ErrConflict):
-			err = core.ErrNotFound // as far as counting takers goes
+			err = core.ErrNotFound // ErrNotFound, so that race counts only takers
 		}
 		return err
 	})
-	// A write whose answer was lost may have come before the taker, and find when it is tried again that all is gone.
+	// A write whose response was lost may have been applied before the take, and find no record when it is retried.
 	got, least := taken.Load(), r.Version+written.Load()
 	if won != 1 || written.Load() > 1 || got != nil && (got.Version < least || got.Version > r.Version+1) {
 		k.Errorf("a record was taken %d times, as %v, and written %d times before", won, got, written.Load())
@@ -137,7 +137,7 @@ func (k records) inTransaction() {
 	k.takeInTransactions()
 }
 
-// takeInTransactions has many take one record, each in a transaction that writes another.
+// takeInTransactions runs transactions that take one record and write another.
 func (k records) takeInTransactions() {
 	k.Helper()
 	k.record(nil, "token", "t", `1`, base)

@@ -11,10 +11,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// rows is an engine that reads one row, or lists some, and writes several at once unless rows have changed meanwhile.
+// rows is a database that reads one row, lists rows, and writes several rows atomically unless they have changed
+// meanwhile.
 type rows map[string]any
 
-// fault is what is wrong with a store of a test.
+// fault is an error that a store under test has.
 type fault string
 
 const (
@@ -34,18 +35,18 @@ const (
 
 var errStale = errors.New("a row has changed")
 
-// rowStore is a store on rows. It reads, and writes at once what follows from that, unless a fault is in it.
+// rowStore is a store on rows. It reads, and then writes atomically, unless it has a fault.
 type rowStore struct {
-	store.AccountStore       // for what no scene asks
-	store.AuthenticatorStore // likewise
-	store.RecordStore        // likewise
+	store.AccountStore       // for methods that no scene calls
+	store.AuthenticatorStore // the same
+	store.RecordStore        // the same
 
 	rows   rows
 	before func(Request) (lost bool, err error)
 	fault  fault
 }
 
-// ask has the engine do something.
+// ask runs a request on the database.
 func (s *rowStore) ask(r Request, do func() error) error {
 	if s.before == nil {
 		return do()
@@ -60,7 +61,7 @@ func (s *rowStore) ask(r Request, do func() error) error {
 	return err
 }
 
-// attempt is what one attempt at a write has read and will write; nil: the row goes.
+// attempt has the rows that an attempt has read and those that it will write. A nil row is deleted.
 type attempt struct {
 	*rowStore
 	seen  rows
@@ -76,7 +77,7 @@ func get[T any](a *attempt, key string) (value T, there bool, err error) {
 	return value, there, err
 }
 
-// owned lists the rows of a kind that are a user's.
+// owned lists the rows of a kind that belong to a user.
 func (a *attempt) owned(kind, user string) (keys []string, err error) {
 	err = a.ask(Request{Reads: []string{kind}}, func() error {
 		for _, key := range slices.Sorted(maps.Keys(a.rows)) {
@@ -103,7 +104,7 @@ func ownerOf(row any) string {
 	return ""
 }
 
-// commit writes, unless what was read has changed.
+// commit writes the rows unless a row that was read has changed.
 func (a *attempt) commit(blindly bool) error {
 	var r Request
 	for key := range a.seen {
@@ -127,7 +128,7 @@ func (a *attempt) commit(blindly bool) error {
 	})
 }
 
-// do makes attempts until one is not overtaken.
+// do repeats an attempt until it is not overtaken.
 func (s *rowStore) do(blindly bool, what func(a *attempt) error) error {
 	for {
 		a := &attempt{s, rows{}, rows{}}
@@ -143,7 +144,7 @@ func (s *rowStore) do(blindly bool, what func(a *attempt) error) error {
 	}
 }
 
-// look reads and writes nothing.
+// look returns an attempt for reads only.
 func (s *rowStore) look() *attempt { return &attempt{s, rows{}, rows{}} }
 
 func found[T any](a *attempt, key string) (*T, error) {

@@ -38,7 +38,7 @@ func (s *rowStore) UserByAccount(_ context.Context, provider, id string) (*core.
 	return found[core.User](a, "user/"+account.UserID)
 }
 
-// reserve makes an address a user's, unless it is another's.
+// reserve reserves an address for a user, unless it belongs to another.
 func (a *attempt) reserve(email, id string) error {
 	owner, there, err := get[string](a, "mail/"+email)
 	switch {
@@ -88,7 +88,7 @@ func (s *rowStore) UpdateUser(_ context.Context, u *core.User) (*core.User, erro
 
 func (s *rowStore) copies() bool { return s.fault == copiesUsers || s.fault == copiesQuietly }
 
-// copied is a copy of a user for a session.
+// copied returns the key of a session's copy of its user.
 func copied(key string) string { return "copy/" + key }
 
 func (s *rowStore) copyInto(u *core.User) error {
@@ -136,7 +136,7 @@ func (s *rowStore) DeleteUser(_ context.Context, id string) error {
 	return nil
 }
 
-// add writes a row of a user who is there, in place of none, or of one whose user is gone.
+// add writes a row of an existing user. It may replace a row of a deleted user.
 func (s *rowStore) add(key, user string, value any, late bool) error {
 	return s.do(late, func(a *attempt) error {
 		if _, err := found[core.User](a, "user/"+user); err != nil {
@@ -157,7 +157,7 @@ func (s *rowStore) add(key, user string, value any, late bool) error {
 	})
 }
 
-// take removes a row that is there.
+// take deletes an existing row.
 func take[T any](s *rowStore, key string, blindly bool) (*T, error) {
 	var row *T
 	err := s.do(blindly, func(a *attempt) (err error) {

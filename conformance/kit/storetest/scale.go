@@ -17,15 +17,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// scaleBase is how many people [Scale] makes through the store before it doubles them.
+// scaleBase is the number of people that [Scale] creates through the store before it doubles them.
 const scaleBase = 1000
 
-// Scale measures a store that holds many people, each with a user, an account and a session, half of the sessions
-// expired: reading a session, signing up, counting what has expired, and what sign-ups wait for while DeleteExpired
-// runs. LATCHKEY_ROWS says how many people, 4,000 without it. One run is one measurement: -benchtime 1x.
+// Scale measures a store with many people. Each has a user, an account and a session; half of the sessions are expired.
+// It measures reading a session, signing up, counting expired rows, and the latency of sign-ups while DeleteExpired
+// runs. LATCHKEY_ROWS is the number of people; the default is 4,000. Use -benchtime 1x, because one run is one
+// measurement.
 //
-// double makes of everybody one more, with the letter behind the user's id and address, the account's id and the
-// session's token; nil: all are made through the store.
+// double duplicates everything in the database, and appends the suffix to the user's ID and address, the account's ID
+// and the session's token. If it is nil, all people are created through the store.
 func Scale(b *testing.B, store core.Store, double func(letter string)) {
 	b.Helper()
 	rows := 4 * scaleBase
@@ -50,7 +51,7 @@ type scale struct {
 	*testing.B
 	store  core.Store
 	people int
-	newest int // sign-ups so far
+	newest int // number of sign-ups so far
 }
 
 func (s *scale) must(err error) {
@@ -60,10 +61,10 @@ func (s *scale) must(err error) {
 	}
 }
 
-// letters are behind the names of the doubled.
+// The suffixes of the duplicates, one for each duplication.
 const letters = "abcdefghijklmnop"
 
-// suffix names the i-th person of the doubled: of each letter there are those with it and those without.
+// suffix returns the name of the i-th person. Each suffix doubles the people: half of the names contain it.
 func suffix(i int) string {
 	name := strconv.Itoa(i % scaleBase)
 	for set := uint(i / scaleBase); set != 0; set &= set - 1 {
@@ -82,7 +83,7 @@ func (s *scale) fill(rows int, double func(letter string)) {
 	for w := range parallel {
 		workers.Go(func() {
 			for i := w; i < s.people; i += parallel {
-				expires := base.Add(time.Duration(i%scaleBase+1) * time.Minute) // live
+				expires := base.Add(time.Duration(i%scaleBase+1) * time.Minute) // not expired
 				if i%2 == 0 {
 					expires = base.Add(-time.Duration(i%scaleBase+1) * time.Minute)
 				}
@@ -100,7 +101,7 @@ func (s *scale) fill(rows int, double func(letter string)) {
 	}
 }
 
-// signUp is what core writes for a first sign-in.
+// signUp writes the rows of a first sign-in.
 func (s *scale) signUp(name string, expires time.Time) error {
 	write := func(ctx context.Context, tx core.Store) error {
 		user := &core.User{ID: "u" + name, Name: "Name", Email: "e" + name}
@@ -140,7 +141,7 @@ func (s *scale) measure() {
 	s.ReportMetric(float64(time.Since(began).Microseconds())/1000, "nothing-to-do-ms")
 }
 
-// left measures how long it takes to say how much there is to delete, to a caller whose context has ended.
+// left measures the time to count the expired rows, for a caller with a cancelled context.
 func (s *scale) left() {
 	ended, end := context.WithCancel(s.Context())
 	end()
@@ -173,8 +174,8 @@ func (s *scale) report(name string, took []time.Duration) {
 	s.ReportMetric(at(1), name+"-longest-µs")
 }
 
-// clean removes what has expired while two visitors at a time sign up, and then lets as many sign up in peace for as
-// long: what a shared machine makes them wait for is in both.
+// clean deletes expired rows while two clients sign up, and then lets two clients sign up alone for the same time.
+// Delays of a shared machine are in both results.
 func (s *scale) clean() {
 	var took time.Duration
 	s.report("meanwhile", s.visitors(func() {
@@ -188,7 +189,7 @@ func (s *scale) clean() {
 	s.report("in-peace", s.visitors(func() { time.Sleep(took) }))
 }
 
-// visitors sign up, two at a time, while something else is done, and return how long each of them waited.
+// visitors runs sign-ups, two at a time, while meanwhile runs, and returns their durations.
 func (s *scale) visitors(meanwhile func()) (waits []time.Duration) {
 	var all sync.WaitGroup
 	var mu sync.Mutex

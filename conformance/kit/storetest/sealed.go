@@ -10,9 +10,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Sealed proves that an application cannot change the inside of a store: its type has no exported field, and promotes
-// no field of what it embeds. Of methods it promotes those of the contract alone, and from unexported types of its own
-// package alone, because its documentation shows those as its own.
+// Sealed checks that an application cannot modify the internals of a store. Its type must have no exported field and
+// must promote no field of an embedded type. It may promote only methods of the contract, and only from unexported
+// types of its package, because the documentation shows those as methods of the store.
 func Sealed(t *testing.T, store core.Store) {
 	t.Helper()
 	for _, hole := range holes(reflect.TypeOf(store)) {
@@ -20,7 +20,7 @@ func Sealed(t *testing.T, store core.Store) {
 	}
 }
 
-// holes says by what an application could change the inside of a type.
+// holes lists the ways to modify the internals of a type.
 func holes(of reflect.Type) (list []string) {
 	inside := of
 	if inside.Kind() == reflect.Pointer {
@@ -54,7 +54,7 @@ func holes(of reflect.Type) (list []string) {
 	return list
 }
 
-// contract are the names of the methods of [core.Store] and the interfaces beside it.
+// contract are the names of the methods of [core.Store] and its optional interfaces.
 var contract = methodsOf(
 	reflect.TypeFor[store.Store](), reflect.TypeFor[store.SessionStore](), reflect.TypeFor[store.VerificationTokenStore](),
 	reflect.TypeFor[store.AuthenticatorStore](), reflect.TypeFor[store.AuthenticatorDeleter](),

@@ -15,7 +15,7 @@ type sessions struct{ *kit }
 func (k sessions) roundTrip() {
 	u := k.user("u1", "ada@example.com")
 	k.session(u, "s1", base)
-	k.session(u, "S1", base.Add(time.Hour)) // another token: keys are exact
+	k.session(u, "S1", base.Add(time.Hour)) // another token: tokens are case-sensitive
 	session, user, err := k.sessions().SessionAndUser(k.Context(), "s1")
 	k.must(err)
 	k.same(user, u)
@@ -65,7 +65,7 @@ func (k sessions) exact() {
 	if !session.Expires.Equal(base) {
 		k.Errorf("the session was extended to %v by another key", session.Expires)
 	}
-	// Extending to the same moment again is a success: the session is there.
+	// Extending a session to the same time again succeeds, because the session exists.
 	k.must(k.sessions().UpdateSession(k.Context(), "s1", base))
 	k.must(k.sessions().UpdateSession(k.Context(), "s1", base))
 }
@@ -96,8 +96,8 @@ func (k sessions) oddTimes() {
 	}
 }
 
-// crowd is more visitors at once than any pool has connections, who read their sessions again and again, among them
-// some on two devices, or in two tabs of one browser, or without a session. Each changes what they got.
+// crowd runs more concurrent lookups than any connection pool has connections. Some users have two devices, or two tabs
+// in one browser, or no session. Each changes the values that it gets.
 func (k sessions) crowd() {
 	const people = 12
 	var all sync.WaitGroup

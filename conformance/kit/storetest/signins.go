@@ -17,7 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// provider plays an OAuth provider: the authorization code is the access token, and both name the person.
+// provider simulates an OAuth provider. The authorization code is also the access token, and it is the name of the
+// person.
 type provider struct{}
 
 // RoundTrip implements [http.RoundTripper].
@@ -39,14 +40,14 @@ func (provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, err
 }
 
-// process is an application on a store, as one of several processes runs it.
+// process is an application on a store, as one of several processes.
 type process struct {
 	*core.Auth
 	mu    sync.Mutex
-	mails map[string][]string // the links that were sent, by address
+	mails map[string][]string // sent links, by address
 }
 
-// device is a browser of a visitor.
+// device is a user's browser.
 type device struct {
 	at      *process
 	cookies map[string]string
@@ -75,18 +76,18 @@ func (d *device) send(ctx context.Context, method, target string, form url.Value
 // submit posts a form with the CSRF token of a page.
 func (d *device) submit(ctx context.Context, target string, form url.Values) *core.Response {
 	var page struct{ CSRFToken string }
-	_ = json.Unmarshal(d.send(ctx, http.MethodGet, "/auth/csrf", nil).Body, &page) // what cannot be read is refused
+	_ = json.Unmarshal(d.send(ctx, http.MethodGet, "/auth/csrf", nil).Body, &page) // an unreadable token is rejected later
 	form.Set("csrfToken", page.CSRFToken)
 	return d.send(ctx, http.MethodPost, target, form)
 }
 
-// coming is a sign-in of which only the last step is left: the address that the browser opens then.
+// coming is a sign-in before its last step: last is the URL that the browser opens next.
 type coming struct {
 	*device
 	last string
 }
 
-// signIns are the cases of sign-ins at processes of an application, which core does.
+// signIns are the cases of sign-ins through core, in several processes.
 type signIns struct{ *kit }
 
 func (k signIns) process() *process {
@@ -95,7 +96,7 @@ func (k signIns) process() *process {
 	config := core.Config{
 		Store: k.store, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test",
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
-		StoreTimeout: time.Minute, // a machine that tests keep busy is slow, and the store is not
+		StoreTimeout: time.Minute, // the machine may be busy
 		Providers: []core.Provider{&core.OAuthProvider{
 			ID: "p", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
 			HTTPClient:    &http.Client{Transport: provider{}},
@@ -123,7 +124,7 @@ func (k signIns) process() *process {
 	return p
 }
 
-// byAccount begins a sign-in at the OAuth provider.
+// byAccount starts a sign-in at the OAuth provider.
 func (k signIns) byAccount(d *device, person string) coming {
 	k.Helper()
 	begun := d.submit(k.Context(), "/auth/signin/p", url.Values{})
@@ -139,7 +140,7 @@ func (k signIns) byAccount(d *device, person string) coming {
 	return coming{d, "/auth/callback/p?" + answer.Encode()}
 }
 
-// byMail asks for a sign-in link.
+// byMail requests a sign-in link.
 func (k signIns) byMail(d *device, person string) coming {
 	k.Helper()
 	address := person + "@example.com"
@@ -153,7 +154,8 @@ func (k signIns) byMail(d *device, person string) coming {
 	return coming{d, links[len(links)-1]}
 }
 
-// atOnce finishes sign-ins of one person at the same moment: every one succeeds, and all as one user. It returns them.
+// atOnce completes several sign-ins of one person concurrently, and returns their users. All must succeed, with the
+// same user.
 func (k signIns) atOnce(all []coming) []*core.User {
 	k.Helper()
 	var done sync.WaitGroup
@@ -184,7 +186,8 @@ func (k signIns) atOnce(all []coming) []*core.User {
 	return users
 }
 
-// sameVisitor signs people in for the first time on several devices at once, at two processes. It returns their names.
+// sameVisitor runs first sign-ins of people on several devices concurrently, in two processes. It returns the names of
+// the people.
 func (k signIns) sameVisitor(begin func(d *device, person string) coming, devices int) (people []string) {
 	k.Helper()
 	processes := []*process{k.process(), k.process()}
@@ -205,7 +208,7 @@ func (k signIns) sameVisitor(begin func(d *device, person string) coming, device
 	return people
 }
 
-// oneUser checks that all sessions of a person are those of the one user of their address.
+// oneUser checks that all sessions of a person belong to the one user with the person's address.
 func (k signIns) oneUser(all []coming, person string) {
 	k.Helper()
 	u, err := k.store.UserByEmail(k.Context(), person+"@example.com")
@@ -213,7 +216,7 @@ func (k signIns) oneUser(all []coming, person string) {
 	for _, c := range all {
 		token := c.token()
 		if !is[store.SessionStore](k.store) || token == "" {
-			continue // a visitor whose sign-in failed is an error already
+			continue // a failed sign-in has already been reported
 		}
 		if _, owner, err := k.sessions().SessionAndUser(k.Context(), token); err != nil || owner.ID != u.ID {
 			k.Errorf("a session of %s: %v, %v", person, owner, err)

@@ -1,9 +1,9 @@
-// Package storetest is the kit that proves a store: one subtest per sentence of the contract of [core.Store] and the
-// interfaces beside it. A store's own test is one line:
+// Package storetest is the test suite for stores. Each rule in the contract of [core.Store] and its optional interfaces
+// is one subtest. The test of a store is one line:
 //
 //	storetest.Run(t, func(t *testing.T) core.Store { return memory.New() })
 //
-// Interfaces that the store does not implement are named in the log; what it implements has to hold in full.
+// Optional interfaces that the store does not implement are logged. Those that it implements must be complete.
 package storetest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Run runs all cases, each on an empty store of its own, but those named in except: what the tables or the engine
-// cannot keep, for reasons that the store's README tells. A name that is no case fails.
+// Run runs all cases, each on its own empty store. It skips the cases in except, which the tables or the database
+// cannot support, for a reason in the store's README. An unknown name in except is an error.
 func Run(t *testing.T, open func(t *testing.T) core.Store, except ...string) {
 	t.Helper()
 	for _, name := range except {
@@ -39,17 +39,17 @@ func Run(t *testing.T, open func(t *testing.T) core.Store, except ...string) {
 	}
 }
 
-// Count is the number of cases, for reports.
+// Count returns the number of cases, for reports.
 func Count() int { return len(cases) }
 
-// testCase is one sentence of the contract.
+// testCase is one rule of the contract.
 type testCase struct {
 	name  string
 	needs func(core.Store) bool
 	run   func(*kit)
 }
 
-// of makes a case of a method of one of the types that embed the kit.
+// of converts a method of a type that embeds kit to a case.
 func of[S ~struct{ *kit }](do func(S)) func(*kit) {
 	return func(k *kit) { do(S{k}) }
 }

@@ -53,7 +53,7 @@ func (k transactions) panics() {
 	k.user("u1", "ada@example.com")
 }
 
-// signIn is what core writes at a first sign-in.
+// signIn writes the rows of a first sign-in.
 func (k transactions) signIn(ctx context.Context, tx core.Store, name string) error {
 	u, err := tx.CreateUser(ctx, &core.User{ID: uuid(name), Email: "ada@example.com"})
 	if err != nil {
@@ -70,7 +70,7 @@ func (k transactions) signIn(ctx context.Context, tx core.Store, name string) er
 	return nil
 }
 
-// nothingOf checks that a sign-in left nothing behind.
+// nothingOf checks that a sign-in left no rows.
 func (k transactions) nothingOf(name string) {
 	k.Helper()
 	_, err := k.store.User(k.Context(), uuid(name))
@@ -78,7 +78,8 @@ func (k transactions) nothingOf(name string) {
 	_, err = k.store.UserByAccount(k.Context(), "p", name)
 	k.want(err, core.ErrNotFound)
 	if is[store.SessionStore](k.store) {
-		_, err = k.sessions().DeleteSession(k.Context(), "session of "+name) // not SessionAndUser: it would miss an orphan
+		// Not SessionAndUser, which would not return a session without a user.
+		_, err = k.sessions().DeleteSession(k.Context(), "session of "+name)
 		k.want(err, core.ErrNotFound)
 	}
 }

@@ -18,14 +18,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Trouble proves what a store does while its engine is in trouble. It is the name that the errors of the store begin
-// with.
+// Trouble contains checks for a store whose database fails. Its value is the prefix of the store's errors.
 type Trouble string
 
-// hidden is the value that [Trouble.Fails] looks for in errors.
+// hidden is a value that [Trouble.Fails] searches for in errors.
 const hidden = "5ecret-value-of-somebody"
 
-// Reads are the operations that only read, which an engine that takes no writes still does.
+// Reads returns the operations that only read. They must work while the database rejects writes.
 func (name Trouble) Reads(store core.Store) (list []string) {
 	for operation := range name.Calls(store, "", "") {
 		if strings.HasPrefix(operation, "read ") || strings.HasPrefix(operation, "list ") {
@@ -35,8 +34,8 @@ func (name Trouble) Reads(store core.Store) (list []string) {
 	return list
 }
 
-// Check checks that an error is that of a store in trouble: it names the store and the operation, it holds none of the
-// values, and it is neither absence nor a conflict, which would be wrong answers.
+// Check checks the error of a store whose database fails: it contains the store and the operation, but no value. It is
+// neither ErrNotFound nor ErrConflict, which would be wrong results.
 func (name Trouble) Check(t *testing.T, operation string, err error, values ...string) {
 	t.Helper()
 	begins := string(name) + ": " + operation + ": "
@@ -53,13 +52,15 @@ func (name Trouble) Check(t *testing.T, operation string, err error, values ...s
 	}
 }
 
-// callsAtOnce is less than a pool has connections. A call that waits in database/sql for a connection can leave one
-// behind that was opened for it and never used, which the driver of MySQL does not look at again before its first use.
+// callsAtOnce is smaller than a connection pool. A call that waits in database/sql for a connection can leave a
+// connection that was opened for it and never used. The MySQL driver does not check such a connection before its first
+// use.
 const callsAtOnce = 6
 
-// Fails checks that every method fails as it must, each within a deadline; what passes has passed already when it is
-// negative. userID is that of a user; empty: of nobody. except are operations that do not fail. Some calls are made at
-// once, as those of an application with several visitors are: together they wait for an engine as long as one of them.
+// Fails checks that every method fails correctly, each within the deadline. If deadline is negative, contexts have
+// already expired. userID is the ID of a user; if it is empty, the user does not exist. except lists operations that do
+// not fail. Some calls run concurrently, as in an application: together they wait as long for a failed database as one
+// call.
 func (name Trouble) Fails(t *testing.T, store core.Store, userID string, deadline time.Duration, except ...string) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -85,16 +86,16 @@ func (name Trouble) Fails(t *testing.T, store core.Store, userID string, deadlin
 	all.Wait()
 }
 
-// Outage checks what a store does while its engine is in trouble, and that it goes on by itself afterwards, with what
-// it had. begin brings the trouble and end ends it; deadline is how long a call may take meanwhile.
+// Outage checks a store during a failure of its database, and that it recovers without a restart and without data loss.
+// begin starts the failure and end ends it. deadline is the maximum duration of a call during the failure.
 func (name Trouble) Outage(t *testing.T, store core.Store, deadline time.Duration, begin, end func()) {
 	t.Helper()
 	k := &kit{t, store}
 	u := k.user(t.Name(), fmt.Sprintf("%x@example.com", t.Name()))
 	token := "session of " + u.ID
 	k.session(u, token, base)
-	victim := k.user("victim "+t.Name(), "") // calls that fail may be carried out later, deletions too
-	var many sync.WaitGroup                  // so that there are several connections that will be dead
+	victim := k.user("victim "+t.Name(), "") // failed calls may be applied later, deletions too
+	var many sync.WaitGroup                  // opens several connections, which will then be dead
 	for range 8 {
 		many.Go(func() {
 			if _, _, err := k.sessions().SessionAndUser(t.Context(), token); err != nil {
@@ -109,15 +110,15 @@ func (name Trouble) Outage(t *testing.T, store core.Store, deadline time.Duratio
 	end()
 
 	k.same(name.Recovers(t, store, token), u)
-	// What failed may have been done, or be done only now: nothing of it may stand in the way.
+	// A failed call may have been applied, or may be applied only now. It must not block later calls.
 	u.Name = "afterwards"
 	if _, err := store.UpdateUser(t.Context(), u); err != nil && !errors.Is(err, core.ErrNotFound) {
 		t.Error(err)
 	}
 }
 
-// Recovers waits until a store whose engine is back answers, without being opened again, and writes then. token is that
-// of a session, whose user it returns.
+// Recovers waits until a store works again after its database has recovered, without being reopened, and then writes.
+// token is the token of a session. It returns the session's user.
 func (name Trouble) Recovers(t *testing.T, tested core.Store, token string) *core.User {
 	t.Helper()
 	k := &kit{t, tested}
@@ -130,7 +131,7 @@ func (name Trouble) Recovers(t *testing.T, tested core.Store, token string) *cor
 	return u
 }
 
-// recovered asks the store for a session until there is an answer.
+// recovered reads a session until that succeeds.
 func recovered(k *kit, token string) *core.User {
 	k.Helper()
 	failed := 0
@@ -148,15 +149,15 @@ func recovered(k *kit, token string) *core.User {
 	}
 }
 
-// InFlight kills the engine while requests wait in it: calls of some operations on a user whom hold makes wait. What
-// fails then has not been done in part, and the store goes on when the engine has started again.
+// InFlight kills the database while requests wait in it: calls of some operations on a user that hold has locked. A
+// failed call must not be applied in part, and the store must work when the database has started again.
 func (name Trouble) InFlight(
 	t *testing.T, store core.Store, operations []string, hold func(userID string), kill, start func(),
 ) {
 	t.Helper()
 	k := &kit{t, store}
 	u := k.user("waits", "waits@example.com")
-	token := hidden + " in flight" // a call of another test that failed may still begin a session by the other name
+	token := hidden + " in flight" // a failed call of another test may still create a session with the other name
 	k.session(u, token, base)
 	calls := name.Calls(store, u.ID, token)
 	hold(u.ID)
@@ -173,7 +174,7 @@ func (name Trouble) InFlight(
 	case check := <-results:
 		check()
 		t.Fatal("a request did not wait")
-	case <-time.After(300 * time.Millisecond): // they wait for an engine that gives no answer
+	case <-time.After(300 * time.Millisecond): // they wait for the database
 	}
 	kill()
 	for range operations {
@@ -183,14 +184,14 @@ func (name Trouble) InFlight(
 	k.same(name.Recovers(t, store, token), u)
 }
 
-// FillUp writes users of some bytes until the engine has no room left, and returns the ids of what it wrote. The one
-// that is refused is not there. On etcd they may be, but not in part: a server whose room ends between its two looks
-// applies a transaction and says that there is no space.
+// FillUp writes users of a given size until the database is full, and returns the IDs of the written users. The
+// rejected user must not exist. On etcd it may exist, but not in part: a server that becomes full between its two
+// checks applies a transaction and reports that there is no space.
 func (name Trouble) FillUp(t *testing.T, store core.Store, size, most int) (ids []string) {
 	t.Helper()
 	for i := range most {
 		noise := make([]byte, size*3/4)
-		_, _ = rand.Read(noise) // no engine can compress it
+		_, _ = rand.Read(noise) // cannot be compressed
 		raw := []byte(`"` + base64.StdEncoding.EncodeToString(noise) + `"`)
 		id := uuid(fmt.Sprint("large ", i))
 		_, err := store.CreateUser(t.Context(), &core.User{ID: id, Extra: core.Members{"noise": raw}})
@@ -212,7 +213,7 @@ func (name Trouble) FillUp(t *testing.T, store core.Store, size, most int) (ids 
 	return nil
 }
 
-// TooLarge writes users of some bytes, whom the engine refuses for their size: they are not there in part.
+// TooLarge writes users of a given size, which the database rejects as too large. No part of them may exist.
 func (name Trouble) TooLarge(t *testing.T, store core.Store, size int) {
 	t.Helper()
 	k := &kit{t, store}
@@ -231,7 +232,7 @@ func (name Trouble) TooLarge(t *testing.T, store core.Store, size int) {
 	k.same(got, u)
 }
 
-// Large is a user of some bytes.
+// Large returns a user of about size bytes.
 func Large(id string, size int) *core.User {
 	return &core.User{ID: uuid(id), Extra: core.Members{"large": json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Calls are calls of every method of a store that implements all interfaces, [store.Transactor] or not, by the
-// operation that their errors name. Their arguments hold secret; userID is that of a user.
+// Calls returns a call of every method of a store that implements all interfaces except, possibly, [store.Transactor].
+// The keys are the operations in their errors. The arguments contain secret; userID is the ID of a user.
 func (Trouble) Calls(tested core.Store, userID, secret string) map[string]func(ctx context.Context) error {
 	calls := userCalls(tested, userID, secret)
 	maps.Copy(calls, sessionCalls(tested, userID, secret))
@@ -20,10 +20,10 @@ func (Trouble) Calls(tested core.Store, userID, secret string) map[string]func(c
 	return calls
 }
 
-// second is the error of a call that returns something besides.
+// second returns the error of a call with two results.
 func second(_ any, err error) error { return err }
 
-// calls are operations by the name that their errors have.
+// calls are functions by the operation in their errors.
 type calls = map[string]func(ctx context.Context) error
 
 func userCalls(tested core.Store, userID, secret string) calls {
@@ -113,5 +113,5 @@ func recordCalls(tested core.Store, userID, secret string) calls {
 	}
 }
 
-// transaction is the operation whose errors may also name what was done in it.
+// transaction is an operation whose errors may name an inner operation instead.
 const transaction = "transaction"

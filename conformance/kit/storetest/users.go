@@ -56,8 +56,8 @@ func (k users) withoutEmail() {
 	k.want(err, core.ErrNotFound)
 }
 
-// spelled stores addresses that are not in the form of core.NormalizeEmail, as tables of other libraries have them.
-// Core looks them up as the client sent them, after the canonical form.
+// spelled stores addresses that core.NormalizeEmail would change, as in tables of other libraries. Core looks them up
+// as the client sent them, after the canonical form.
 func (k users) spelled() {
 	for i, address := range []string{"First.Last@Company.example", "bob@xn--bcher-kva.example", "BOB@COMPANY.EXAMPLE"} {
 		u := k.user(fmt.Sprint("u", i), address)

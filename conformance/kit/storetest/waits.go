@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Waits returns a context that calls tells when somebody first waits for its end, as a look-up does that others are in
-// front of: a test then knows that it stands in the queue.
+// Waits returns a context that calls tells on the first call to Done, for example by a lookup that waits for others. A
+// test then knows that the lookup is queued.
 func Waits(ctx context.Context, tells func()) context.Context {
 	return &waits{Context: ctx, tells: tells}
 }

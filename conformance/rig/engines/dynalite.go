@@ -14,13 +14,13 @@ var dynalite = spec{
 		if err != nil {
 			return err
 		}
-		if err := installPackages(beside("dynalite")); err != nil {
+		if err := installPackages(packageFolder("dynalite")); err != nil {
 			return fmt.Errorf("%w: %w", exec.ErrNotFound, err)
 		}
 		e.command = func([]string) *exec.Cmd {
 			return e.program(node, append([]string{
-				"--require", beside("dynalite/hangups.cjs"),
-				beside("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
+				"--require", packageFolder("dynalite/hangups.cjs"),
+				packageFolder("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
 				"--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0",
 			}, options...)...)
 		}
@@ -32,10 +32,10 @@ var dynalite = spec{
 }
 
 // DynamoDB returns the address of a dynalite, an implementation of Amazon DynamoDB, that the tests of the package
-// share: a test makes a table of its own. It keeps its data in memory.
+// share. A test must create its own table. Its data is in memory.
 func DynamoDB(t testing.TB) string { t.Helper(); return sharedURL(t, dynalite) }
 
-// StartDynalite starts a dynalite that belongs to the test and keeps its data in files.
+// StartDynalite starts a dynalite for one test. Its data is in files.
 func StartDynalite(t testing.TB) *Engine {
 	t.Helper()
 	return own(t, dynalite, []string{"--path", "data"})

@@ -1,13 +1,13 @@
-// Package engines starts real database servers for tests: one that all tests of a package share, or one that a test
-// stops, kills and starts again as it likes. They are the programs that the system has installed, on loopback ports,
-// with their data in a temporary folder. The package needs the standard library only.
+// Package engines starts real database servers for tests: one that all tests of a package share, or one that a single
+// test can stop, kill and restart. They are the programs that are installed on the system. They listen on loopback
+// ports and have their data in a temporary folder. The package needs only the standard library.
 //
 //	func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 //
 //	func TestStore(t *testing.T) { url := engines.Postgres(t); … }
 //
-// A variable such as LATCHKEY_TEST_POSTGRES_URL names a server to use instead of a shared one. A program that is not
-// installed skips the test, or fails it when LATCHKEY_TEST_REQUIRE is "all".
+// A variable such as LATCHKEY_TEST_POSTGRES_URL names a server to use instead of the shared one. If a program is not
+// installed, the test is skipped, or fails if LATCHKEY_TEST_REQUIRE is "all".
 package engines
 
 import (
@@ -31,42 +31,42 @@ import (
 	"time"
 )
 
-// How long an engine may take to start or stop.
+// The maximum time to start or stop a server.
 const patience = 2 * time.Minute
 
-// Engine is a server in a process of its own. Its methods are not safe for concurrent use.
+// Engine is a server in its own process. Its methods are not safe for concurrent use.
 type Engine struct {
-	// URL is how clients reach it; it stays the same when it starts again.
+	// URL is the address for clients. It stays the same after a restart.
 	URL string
 
 	name    string
 	dir     string
 	command func(options []string) *exec.Cmd
-	ready   string // what its log says when it takes connections
+	ready   string // log text when it accepts connections
 	stop    syscall.Signal
-	owner   *syscall.Credential // nil: the user who runs the tests
+	owner   *syscall.Credential // nil means the user that runs the tests
 
 	process *exec.Cmd
 	ended   chan struct{}
 }
 
-// spec is how one engine is found and made.
+// spec describes how to find and start a server.
 type spec struct {
 	name, variable, apt string
-	// make prepares the data folder and fills in the engine.
+	// make prepares the data folder and sets the fields of the engine.
 	make func(e *Engine, port string, options []string) error
 }
 
-// shared are the engines that the tests of this process share, by name.
+// shared are the servers that the tests of this process share, by name.
 var shared struct {
 	sync.Mutex
 	engines map[string]*Engine
 }
 
-// builds are folders of programs that were built for the tests of this process.
+// builds are the folders of programs built for the tests of this process.
 var builds []string
 
-// Main runs the tests of a package and stops the engines they shared. It returns the code to exit with.
+// Main runs the tests of a package, stops the shared servers and returns the exit code.
 func Main(m *testing.M) int {
 	code := m.Run()
 	shared.Lock()
@@ -81,7 +81,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// sharedURL returns the URL of the shared engine, started when it is first asked for.
+// sharedURL returns the URL of the shared server, which it starts on first use.
 func sharedURL(t testing.TB, s spec) string {
 	t.Helper()
 	if url := os.Getenv(s.variable); url != "" {
@@ -100,7 +100,7 @@ func sharedURL(t testing.TB, s spec) string {
 	return e.URL
 }
 
-// own starts an engine that belongs to one test.
+// own starts a server for one test.
 func own(t testing.TB, s spec, options []string) *Engine {
 	t.Helper()
 	e := fresh(t, s, options)
@@ -111,12 +111,12 @@ func own(t testing.TB, s spec, options []string) *Engine {
 	return e
 }
 
-// fresh makes and starts an engine.
+// fresh creates and starts a server.
 func fresh(t testing.TB, s spec, options []string) *Engine {
 	t.Helper()
 	e := &Engine{name: s.name}
 	var err error
-	if e.dir, err = os.MkdirTemp("", "latchkey-"+s.name+"-"); err != nil { // t.TempDir is closed to other users
+	if e.dir, err = os.MkdirTemp("", "latchkey-"+s.name+"-"); err != nil { // t.TempDir is not accessible to other users
 		t.Fatal(err)
 	}
 	fail := func(err error) {
@@ -126,7 +126,7 @@ func fresh(t testing.TB, s spec, options []string) *Engine {
 			t.Fatalf("%s: %v", s.name, err)
 		}
 		text := s.name + " is not installed: apt-get install -y --no-install-recommends " + s.apt + ", or set " + s.variable
-		if !errors.As(err, new(*exec.Error)) { // it is not a program of the system
+		if !errors.As(err, new(*exec.Error)) { // the program is not part of the system
 			text = s.name + ": " + err.Error() + "; or set " + s.variable
 		}
 		Absent(t, text)
@@ -144,17 +144,16 @@ func fresh(t testing.TB, s spec, options []string) *Engine {
 	return e
 }
 
-// PID is the id of the server's process.
+// PID returns the ID of the server's process.
 func (e *Engine) PID() int { return e.process.Process.Pid }
 
-// Stop ends the server in order, as an administrator would.
+// Stop shuts the server down cleanly.
 func (e *Engine) Stop(t testing.TB) { t.Helper(); check(t, e.end(e.stop)) }
 
-// Kill ends the server at once, with no chance to tidy up. The processes it has made would otherwise go on serving for
-// a moment.
+// Kill kills the server immediately, with its child processes, which would otherwise continue to serve for a moment.
 func (e *Engine) Kill(t testing.TB) {
 	t.Helper()
-	e.Pause(t) // so that it makes no more
+	e.Pause(t) // so that it creates no more children
 	children, err := e.children()
 	check(t, err)
 	for _, pid := range children {
@@ -165,24 +164,24 @@ func (e *Engine) Kill(t testing.TB) {
 	check(t, e.end(syscall.SIGKILL))
 }
 
-// Start starts a server that was stopped or killed, with the same data and on the same port. options come after those
-// it was made with, and hold until it is started again.
+// Start starts a stopped or killed server again, with the same data and port. options are appended to the original ones
+// and apply until the next start.
 func (e *Engine) Start(t testing.TB, options ...string) { t.Helper(); check(t, e.begin(options)) }
 
-// Pause stops the server's processes as they are, so that it is slow without end, until Resume.
+// Pause suspends the server's processes, so that it does not respond, until Resume.
 func (e *Engine) Pause(t testing.TB) {
 	t.Helper()
 	check(t, e.signalAll(syscall.SIGSTOP))
-	for began := time.Now(); e.running(t); time.Sleep(time.Millisecond) { // threads stop one after the other
+	for began := time.Now(); e.running(t); time.Sleep(time.Millisecond) { // threads stop one after another
 		if time.Since(began) > patience {
 			t.Fatalf("%s did not pause", e.name)
 		}
-		check(t, e.signalAll(syscall.SIGSTOP)) // a process that was made in that moment too
+		check(t, e.signalAll(syscall.SIGSTOP)) // for a process that was created meanwhile
 	}
 }
 
-// running reports whether a thread of the server's processes is not paused. It is known on Linux alone; elsewhere the
-// answer is no.
+// running reports whether a thread of the server's processes is not suspended. It works only on Linux; elsewhere it
+// returns false.
 func (e *Engine) running(t testing.TB) bool {
 	t.Helper()
 	children, err := e.children()
@@ -193,7 +192,7 @@ func (e *Engine) running(t testing.TB) bool {
 		for _, path := range threads {
 			stat, err := os.ReadFile(path)
 			if err != nil {
-				continue // it has ended
+				continue // it has exited
 			}
 			_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')'):], []byte(" "))
 			if !bytes.ContainsAny(state[:1], "TtZX") {
@@ -204,7 +203,7 @@ func (e *Engine) running(t testing.TB) bool {
 	return false
 }
 
-// Resume undoes Pause.
+// Resume resumes a paused server.
 func (e *Engine) Resume(t testing.TB) { t.Helper(); check(t, e.signalAll(syscall.SIGCONT)) }
 
 func check(t testing.TB, err error) {
@@ -214,8 +213,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// begin starts the server and waits until it takes connections. What is left of one that was killed may hold its files
-// for a moment: a start that fails is tried again.
+// begin starts the server and waits until it accepts connections. It retries, because remaining processes of a killed
+// server may still lock its files for a moment.
 func (e *Engine) begin(options []string) error {
 	deadline := time.Now().Add(patience)
 	for {
@@ -234,7 +233,7 @@ func (e *Engine) tryBegin(deadline time.Time, options []string) error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	// Inherited by the server, which then meets LimitFiles as an error rather than as its end.
+	// The server inherits this: it then gets an error at the limit of LimitFiles, and is not killed.
 	signal.Ignore(syscall.SIGXFSZ)
 	e.process = e.command(options)
 	e.process.Stdout, e.process.Stderr = log, log
@@ -265,7 +264,7 @@ func (e *Engine) tryBegin(deadline time.Time, options []string) error {
 
 func tail(text []byte) []byte { return text[max(0, len(text)-2000):] }
 
-// end sends a signal and waits for the process to end.
+// end sends a signal and waits until the process exits.
 func (e *Engine) end(s syscall.Signal) error {
 	if e.process == nil || e.process.Process == nil {
 		return nil
@@ -273,7 +272,7 @@ func (e *Engine) end(s syscall.Signal) error {
 	if err := e.process.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	_ = e.process.Process.Signal(syscall.SIGCONT) // a paused process takes no other signals but this and SIGKILL
+	_ = e.process.Process.Signal(syscall.SIGCONT) // a suspended process handles no other signal except SIGKILL
 	select {
 	case <-e.ended:
 		return nil
@@ -282,7 +281,8 @@ func (e *Engine) end(s syscall.Signal) error {
 	}
 }
 
-// signalAll sends a signal to the server and to the processes it has made, the server first, so that it makes no more.
+// signalAll sends a signal to the server and its child processes. The server is first, so that it creates no more
+// children.
 func (e *Engine) signalAll(s syscall.Signal) error {
 	if err := syscall.Kill(e.PID(), s); err != nil {
 		return err
@@ -299,11 +299,11 @@ func (e *Engine) signalAll(s syscall.Signal) error {
 	return nil
 }
 
-// children are the ids of the processes that the server has made.
+// children returns the IDs of the server's child processes.
 func (e *Engine) children() (pids []int, err error) {
 	pid := strconv.Itoa(e.PID())
 	text, err := os.ReadFile(filepath.Join("/proc", pid, "task", pid, "children"))
-	if err != nil { // not Linux; pgrep fails when there are none
+	if err != nil { // not Linux; pgrep fails if there are none
 		text, _ = exec.CommandContext(context.Background(), "pgrep", "-P", pid).Output()
 	}
 	for _, field := range strings.Fields(string(text)) {
@@ -316,8 +316,8 @@ func (e *Engine) children() (pids []int, err error) {
 	return pids, nil
 }
 
-// LimitFiles lets no file of the server grow beyond a size in bytes, which it meets as it would a full disk; 0 ends the
-// limit. It needs prlimit, of util-linux.
+// LimitFiles limits the size of the server's files in bytes, which the server sees like a full disk. 0 removes the
+// limit. It needs prlimit from util-linux.
 func (e *Engine) LimitFiles(t testing.TB, size int64) {
 	t.Helper()
 	limit := "unlimited"
@@ -327,7 +327,7 @@ func (e *Engine) LimitFiles(t testing.TB, size int64) {
 	children, err := e.children()
 	check(t, err)
 	for _, pid := range append([]int{e.PID()}, children...) {
-		// The soft limit: as the server's owner it can be undone.
+		// Only the soft limit, which the server's owner can raise again.
 		err := e.run("prlimit", "--pid", strconv.Itoa(pid), "--fsize="+limit+":")
 		if err != nil && syscall.Kill(pid, 0) == nil {
 			t.Fatal(err)
@@ -335,8 +335,8 @@ func (e *Engine) LimitFiles(t testing.TB, size int64) {
 	}
 }
 
-// program is a command that runs as the engine's owner, in a group of its own, and ends with the tests. Its temporary
-// files are the engine's alone: a MariaDB that starts deletes those of all others in the folder.
+// program returns a command that runs as the engine's owner, in its own process group, and ends with the tests. It has
+// its own folder for temporary files, because a MariaDB deletes the files of all others in that folder when it starts.
 func (e *Engine) program(path string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(context.Background(), path, args...)
 	c.Dir = e.dir
@@ -345,7 +345,7 @@ func (e *Engine) program(path string, args ...string) *exec.Cmd {
 	return c
 }
 
-// run runs a command to its end.
+// run runs a command and waits for it.
 func (e *Engine) run(path string, args ...string) error {
 	if out, err := e.program(path, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(path), err, tail(out))
@@ -353,7 +353,8 @@ func (e *Engine) run(path string, args ...string) error {
 	return nil
 }
 
-// ownedBy gives the data folder to a user when the tests run as root, whom database servers refuse.
+// ownedBy changes the owner of the data folder if the tests run as root, because database servers refuse to run as
+// root.
 func (e *Engine) ownedBy(name string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -374,7 +375,7 @@ func (e *Engine) ownedBy(name string) error {
 	return os.Chown(e.dir, int(uid), int(gid))
 }
 
-// find looks for a program in folders, the later matches of a pattern first, and then on the PATH.
+// find looks for a program in folders, the later matches of a pattern first, and then in PATH.
 func find(name string, patterns ...string) (string, error) {
 	for _, pattern := range patterns {
 		matches, err := filepath.Glob(filepath.Join(pattern, name))
@@ -392,8 +393,8 @@ func find(name string, patterns ...string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// FreePort is a port of this machine on which nobody listens. It lies below those that systems give to connections, and
-// to whoever takes any port, so that none of these has it before the server for which it is.
+// FreePort returns a free port of this machine. It is below the range of ephemeral ports, so that no outgoing
+// connection and no listener on port 0 can take it before the server does.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	port, err := freePort()

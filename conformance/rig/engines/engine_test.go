@@ -61,8 +61,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestTemporaryFiles starts a server beside another that has temporary files: a MariaDB deletes all that have such a
-// name where it keeps its own.
+// TestTemporaryFiles starts a server while another has temporary files. A MariaDB deletes all files with such names in
+// its folder for temporary files.
 func TestTemporaryFiles(t *testing.T) {
 	folder, err := os.MkdirTemp("", "latchkey-beside-")
 	if err != nil {
@@ -90,7 +90,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestDynaliteSurvivesHangUps has clients hang up in the middle of their requests.
+// TestDynaliteSurvivesHangUps closes connections before requests are complete.
 func TestDynaliteSurvivesHangUps(t *testing.T) {
 	e := engines.StartDynalite(t)
 	for range 20 {
@@ -101,7 +101,7 @@ func TestDynaliteSurvivesHangUps(t *testing.T) {
 		if _, err := conn.Write([]byte("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")); err != nil {
 			t.Fatal(err)
 		}
-		answers(t, e.URL) // and has read the half
+		answers(t, e.URL) // it has read the first half of the request
 		_ = conn.Close()
 	}
 	answers(t, e.URL)

@@ -34,11 +34,11 @@ var etcd = spec{
 	},
 }
 
-// Etcd returns the URL of an etcd that the tests of the package share: a test takes a prefix of its own for its keys.
-// What it acknowledges is safe when its process ends, but not when the machine does.
+// Etcd returns the URL of an etcd that the tests of the package share. A test must use its own key prefix. Acknowledged
+// data survives a crash of the process, but not of the machine.
 func Etcd(t testing.TB) string { t.Helper(); return sharedURL(t, etcd) }
 
-// StartEtcd starts an etcd that belongs to the test, with further arguments such as "--quota-backend-bytes=1000000".
+// StartEtcd starts an etcd for one test, with further arguments such as "--quota-backend-bytes=1000000".
 func StartEtcd(t testing.TB, arguments ...string) *Engine {
 	t.Helper()
 	return own(t, etcd, arguments)

@@ -32,7 +32,7 @@ var ferretdb = spec{
 	},
 }
 
-// ferretProgram builds tools/ferretdb, which takes a minute the first time and a second later, once in a process.
+// ferretProgram builds tools/ferretdb, once per process. The first build takes a minute, later ones a second.
 var ferretProgram = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "latchkey-build-")
 	if err != nil {
@@ -40,12 +40,12 @@ var ferretProgram = sync.OnceValues(func() (string, error) {
 	}
 	builds = append(builds, folder)
 	program := filepath.Join(folder, "ferretdb")
-	// Without the handlers for other databases, without what a debugger wants, and without inlining outside of SQLite:
-	// half of the time.
+	// Without the handlers for other databases, without debug information, and without inlining outside of SQLite: this
+	// halves the build time.
 	build := exec.CommandContext(context.Background(), "go", "build", "-o", program,
 		"-tags=ferretdb_no_postgresql,ferretdb_no_mysql", "-ldflags=-s", "-gcflags=all=-dwarf=false -l",
 		"-gcflags=std=-dwarf=false", "-gcflags=modernc.org/...=-dwarf=false", ".")
-	build.Dir = beside("../../../tools/ferretdb")
+	build.Dir = packageFolder("../../../tools/ferretdb")
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: go build in tools/ferretdb: %w\n%s", exec.ErrNotFound, err, tail(out))
@@ -53,19 +53,18 @@ var ferretProgram = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
-// beside is a folder named relative to that of this package.
-func beside(folder string) string {
+// packageFolder returns the path of a folder that is named relative to the folder of this package.
+func packageFolder(folder string) string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), filepath.FromSlash(folder))
 }
 
-// MongoDB returns the URL of a FerretDB 1, which speaks MongoDB's protocol, that the tests of the package share: a test
-// takes a database of its own. What it acknowledges is not safe from a crash of the machine.
+// MongoDB returns the URL of a FerretDB 1, which supports MongoDB's protocol, that the tests of the package share. A
+// test must use its own database. Acknowledged data may be lost in a crash of the machine.
 func MongoDB(t testing.TB) string { t.Helper(); return sharedURL(t, ferretdb) }
 
-// StartFerretDB starts a FerretDB that belongs to the test.
+// StartFerretDB starts a FerretDB for one test.
 func StartFerretDB(t testing.TB) *Engine { t.Helper(); return own(t, ferretdb, nil) }
 
-// IsFerretDB reports whether MongoDB returns the URL of a FerretDB rather than that of a server named in the
-// environment.
+// IsFerretDB reports whether MongoDB returns the URL of a FerretDB, not of a server named in the environment.
 func IsFerretDB() bool { return strings.TrimSpace(os.Getenv(ferretdb.variable)) == "" }

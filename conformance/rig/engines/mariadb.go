@@ -49,11 +49,11 @@ var mariadb = spec{
 	},
 }
 
-// MariaDB returns the data source name, as go-sql-driver/mysql reads it, of a MariaDB that the tests of the package
-// share: a test makes a database of its own. What it acknowledges is not safe from a crash.
+// MariaDB returns the data source name, for go-sql-driver/mysql, of a MariaDB that the tests of the package share. A
+// test must create its own database. Acknowledged data may be lost in a crash.
 func MariaDB(t testing.TB) string { t.Helper(); return sharedURL(t, mariadb) }
 
-// StartMariaDB starts a MariaDB that belongs to the test, with further options such as "max-connections=10".
+// StartMariaDB starts a MariaDB for one test, with further options such as "max-connections=10".
 func StartMariaDB(t testing.TB, options ...string) *Engine {
 	t.Helper()
 	return own(t, mariadb, options)

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Absent ends a test whose other side is not there: it skips, or fails where LATCHKEY_TEST_REQUIRE is "all". hint says
-// how to get it.
+// Absent ends a test whose peer program is not installed. It skips the test, or fails it if LATCHKEY_TEST_REQUIRE is
+// "all". hint describes the installation.
 func Absent(t testing.TB, hint string) {
 	t.Helper()
 	if os.Getenv("LATCHKEY_TEST_REQUIRE") == "all" {
@@ -24,15 +24,16 @@ func Absent(t testing.TB, hint string) {
 	t.Skip(hint)
 }
 
-// Node starts a program for Node.js, whose package.json and lock file lie beside it, and ends it with the test. What
-// the lock file names is installed first. It returns what the program prints on its first line: its address.
+// Node starts a program for Node.js, with a package.json and a lock file in its folder, and stops it when the test
+// ends. It installs the packages of the lock file first. It returns the first line that the program prints: its
+// address.
 func Node(t testing.TB, program string, args ...string) (address string) {
 	t.Helper()
 	Packages(t, filepath.Dir(program))
 	return Peer(t, exec.CommandContext(t.Context(), "node", append([]string{program}, args...)...))
 }
 
-// Packages installs what the lock file of a folder names, unless it was done since that file changed.
+// Packages installs the packages of a folder's lock file, unless they are up to date.
 func Packages(t testing.TB, dir string) {
 	t.Helper()
 	for _, name := range []string{"node", "npm"} {
@@ -45,8 +46,8 @@ func Packages(t testing.TB, dir string) {
 	}
 }
 
-// Peer starts a program that prints its address on its first line, and ends it with the test. Its standard input stays
-// open: it should end when that closes, should this process not live to kill it.
+// Peer starts a program that prints its address in its first line, and stops it when the test ends. Its standard input
+// stays open. The program should exit when it closes, in case this process cannot stop it.
 func Peer(t testing.TB, command *exec.Cmd) (address string) {
 	t.Helper()
 	var complaints bytes.Buffer
@@ -86,10 +87,11 @@ func Peer(t testing.TB, command *exec.Cmd) (address string) {
 	return address
 }
 
-// installed are the folders whose packages are there.
-var installed sync.Map // of func() error, by folder
+// installed are the folders with installed packages.
+var installed sync.Map // func() error by folder
 
-// installPackages installs what a folder's lock file names, once in a process, and not where it has been done before.
+// installPackages installs the packages of a folder's lock file, once per process and only if they are missing or out
+// of date.
 func installPackages(dir string) error {
 	install, _ := installed.LoadOrStore(dir, sync.OnceValue(func() error {
 		there, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json"))

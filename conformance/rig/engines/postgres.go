@@ -40,17 +40,17 @@ var postgres = spec{
 			return e.program(server, args...)
 		}
 		e.ready = "database system is ready to accept connections"
-		e.stop = syscall.SIGINT // fast shutdown: clients are not waited for
+		e.stop = syscall.SIGINT // fast shutdown, which does not wait for clients
 		e.URL = "postgres://postgres@127.0.0.1:" + port + "/postgres?sslmode=disable"
 		return nil
 	},
 }
 
-// Postgres returns the URL of a PostgreSQL that the tests of the package share: a test makes a schema or a database of
-// its own. What it acknowledges is not safe from a crash.
+// Postgres returns the URL of a PostgreSQL that the tests of the package share. A test must create its own schema or
+// database. Acknowledged data may be lost in a crash.
 func Postgres(t testing.TB) string { t.Helper(); return sharedURL(t, postgres) }
 
-// StartPostgres starts a PostgreSQL that belongs to the test, with further settings such as "max_connections=10".
+// StartPostgres starts a PostgreSQL for one test, with further settings such as "max_connections=10".
 func StartPostgres(t testing.TB, settings ...string) *Engine {
 	t.Helper()
 	return own(t, postgres, settings)

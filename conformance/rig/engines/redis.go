@@ -28,11 +28,11 @@ var redis = spec{
 	},
 }
 
-// Redis returns the URL of a Redis, or Valkey, that the tests of the package share: a test takes a prefix of its own
-// for its keys. What it acknowledges is not safe from a crash.
+// Redis returns the URL of a Redis or Valkey that the tests of the package share. A test must use its own key prefix.
+// Acknowledged data may be lost in a crash.
 func Redis(t testing.TB) string { t.Helper(); return sharedURL(t, redis) }
 
-// StartRedis starts a Redis, or Valkey, that belongs to the test, with further arguments such as "--maxmemory", "10mb".
+// StartRedis starts a Redis or Valkey for one test, with further arguments such as "--maxmemory", "10mb".
 func StartRedis(t testing.TB, arguments ...string) *Engine {
 	t.Helper()
 	return own(t, redis, arguments)

@@ -8,7 +8,7 @@ import (
 	"mime/quotedprintable"
 )
 
-// Parts reads the two bodies of a multipart/alternative, which must be in that order.
+// Parts reads the text and HTML bodies of a multipart/alternative, which must be in that order.
 func (m Message) Parts() (text, html string, err error) {
 	kind, params, err := mime.ParseMediaType(m.Mail.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/alternative" {

@@ -1,4 +1,4 @@
-// Package mail is a mail server for tests: it takes mails over real SMTP and keeps them.
+// Package mail is a mail server for tests: it receives emails over real SMTP and stores them.
 package mail
 
 import (
@@ -17,30 +17,30 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Message is a mail as the server got it.
+// Message is an email that the server has received.
 type Message struct {
-	// From and To are of the envelope.
+	// From and To are from the envelope.
 	From string
 	To   []string
-	// Mail is the content, its body unread.
+	// Mail is the content. Its body is unread.
 	Mail *mail.Message
-	// Encrypted and User are of the connection.
+	// Encrypted and User describe the connection.
 	Encrypted bool
 	User      string
 }
 
-// Options says how the server is. The zero value offers no encryption and wants no password.
+// Options are the options of a server. The zero value offers no encryption and requires no password.
 type Options struct {
-	// TLS is for STARTTLS, or for all of the connection with Implicit.
+	// TLS is the configuration for STARTTLS, or for the whole connection if Implicit is set.
 	TLS      *tls.Config
 	Implicit bool
-	// User and Password are wanted when User is set.
+	// User and Password are required if User is not empty.
 	User, Password string
-	// Refuse refuses a recipient: its answer, "" to take it.
+	// Refuse returns the error response for a recipient, or "" to accept it.
 	Refuse func(to string) string
-	// Deaf accepts connections and never says a word.
+	// Deaf makes the server accept connections and send nothing.
 	Deaf bool
-	// Taken is called with every mail before the client is told.
+	// Taken is called with every email before the server responds to the client.
 	Taken func(Message)
 }
 
@@ -57,7 +57,7 @@ type Server struct {
 	engine   *smtp.Server
 }
 
-// Start starts a server on the loopback interface. Close ends it.
+// Start starts a server on the loopback interface. Stop it with Close.
 func Start(o Options) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -114,14 +114,14 @@ func (l *single) Accept() (net.Conn, error) {
 func (l *single) Close() error   { return nil }
 func (l *single) Addr() net.Addr { return l.conn.LocalAddr() }
 
-// Close ends the server and all connections.
+// Close stops the server and closes all connections.
 func (s *Server) Close() {
 	_ = s.listener.Close()
 	_ = s.engine.Close()
 	s.HangUp()
 }
 
-// HangUp closes all connections and keeps listening.
+// HangUp closes all connections. The server continues to listen.
 func (s *Server) HangUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,17 +130,17 @@ func (s *Server) HangUp() {
 	}
 }
 
-// Connections is how many connections there have been.
+// Connections returns the number of connections so far.
 func (s *Server) Connections() int { s.mu.Lock(); defer s.mu.Unlock(); return len(s.conns) }
 
-// Messages are the mails so far.
+// Messages returns the emails so far.
 func (s *Server) Messages() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.messages)
 }
 
-// session is a client's.
+// session is the session of one client.
 type session struct {
 	server *Server
 	conn   *smtp.Conn

@@ -24,7 +24,7 @@ import (
 const link = "https://app.example.com/auth/callback/nodemailer" +
 	"?callbackUrl=https%3A%2F%2Fapp.example.com&token=tok-4711&email=jane%40example.com"
 
-// certificate makes a certificate for 127.0.0.1, and the pool of a client that trusts it.
+// certificate returns a TLS configuration for 127.0.0.1, and one for a client that trusts it.
 func certificate(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)
@@ -60,7 +60,7 @@ func letterTo(to string) core.SignInMail {
 	return core.SignInMail{To: to, URL: link, Token: "tok-4711", Host: "app.example.com"}
 }
 
-// TestConversation is the recorded conversation: envelope, headers, parts.
+// TestConversation checks the recorded conversation: envelope, headers, parts.
 func TestConversation(t *testing.T) {
 	certs, trust := certificate(t)
 	s := start(t, mail.Options{TLS: certs, User: "u", Password: "p"})
@@ -142,7 +142,7 @@ func TestEncryption(t *testing.T) {
 				user = "u:p@"
 			}
 			address := s.Addr
-			if o.Server == "elsewhere" { // another spelling of this machine, which is no loopback address
+			if o.Server == "elsewhere" { // another name of this machine that is not a loopback address
 				address = strings.Replace(address, "127.0.0.1", "0.0.0.0", 1)
 			}
 			o.Server = core.Secret(row.scheme + "://" + user + address)
@@ -188,7 +188,7 @@ func TestRefusedRecipient(t *testing.T) {
 	}
 }
 
-// TestHeadersStayWhole proves that a letter of the application's own adds no header.
+// TestHeadersStayWhole checks that an email of the application cannot add headers.
 func TestHeadersStayWhole(t *testing.T) {
 	s := start(t, mail.Options{})
 	o := smtp.Options{Server: core.Secret("smtp://" + s.Addr), InsecureNoTLS: true}
@@ -221,7 +221,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	if n := s.Connections(); n != 1 {
 		t.Errorf("%d connections for five mails in turn", n)
 	}
-	s.HangUp() // as servers do after a while
+	s.HangUp() // like servers after an idle time
 	if err := p.Send(t.Context(), letterTo("jane@example.com")); err != nil {
 		t.Fatalf("after the server hung up: %v", err)
 	}
@@ -269,7 +269,8 @@ func TestSlowAndAbsentServers(t *testing.T) {
 	}
 }
 
-// TestServersThatLie has servers that are none, and one that injects what follows STARTTLS before it.
+// TestServersThatLie uses servers that do not speak SMTP, and one that injects data after STARTTLS before the TLS
+// handshake.
 func TestServersThatLie(t *testing.T) {
 	for name, lines := range map[string]string{
 		"no SMTP":      "HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -319,7 +320,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestMailer sends a letter of another kind than a sign-in, with the server and the sender of the environment.
+// TestMailer sends an email other than for a sign-in, with the server and the sender from the environment.
 func TestMailer(t *testing.T) {
 	s := start(t, mail.Options{})
 	env := map[string]string{"EMAIL_SERVER": "smtp://" + s.Addr, "EMAIL_FROM": "Acme <no-reply@example.com>"}
@@ -354,7 +355,7 @@ func TestMailer(t *testing.T) {
 	}
 }
 
-// TestCheck asks a server as a letter would, and leaves none.
+// TestCheck runs the check of a server, which must send no email.
 func TestCheck(t *testing.T) {
 	server, client := certificate(t)
 	for _, row := range []struct {

@@ -61,8 +61,8 @@ func (s *Server) query(t *table, q query) (int, any) {
 	return http.StatusOK, map[string]any{"records": records, "meta": map[string]any{"page": page}}
 }
 
-// record is a row as answers have it: a link is an object with the id, or the whole record when the columns ask for it.
-// What is null is left out.
+// record returns a row as in responses. A link is an object with the ID, or the whole record if the columns request it.
+// Null values are omitted.
 func (s *Server) record(t *table, id string, columns []string) map[string]any {
 	out := map[string]any{"id": id, "xata": map[string]any{"version": t.rows[id].version}}
 	for name, value := range t.rows[id].fields {

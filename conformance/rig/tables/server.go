@@ -1,7 +1,6 @@
-// Package tables is a database of tables that is spoken to over HTTP, for tests: the part of Xata's API that
-// storage/hosted uses. It has queries with filters, expanded links and pages, and transactions of inserts, updates and
-// deletes, and enforces types, lengths, unique columns, links and versions, as its documentation says that the service
-// does.
+// Package tables is a database with an HTTP API for tests: the part of Xata's API that storage/hosted uses. It supports
+// queries with filters, expanded links and pages, and transactions of inserts, updates and deletes. It enforces types,
+// lengths, unique columns, links and versions, according to the documentation of the service.
 package tables
 
 import (
@@ -17,13 +16,14 @@ import (
 	"testing"
 )
 
-// Server is a database. It does several requests at once, one after another.
+// Server is a database. It runs concurrent requests one after another.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
 	tables   map[string]*table
 	requests atomic.Int64
-	// before answers a request instead, if it returns true; after does once the request was done.
+	// before runs before a request and replaces its response if it returns true. after runs when the request has been
+	// applied.
 	before, after func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -45,15 +45,15 @@ type row struct {
 	fields         map[string]any
 }
 
-// Branch and APIKey are what requests have to name, Path is where the database stands.
+// Branch and APIKey must be in requests. Path is the path of the database.
 const (
 	Path   = "/db/app"
 	Branch = "main"
 	APIKey = "key-of-the-database"
 )
 
-// New starts a database whose tables are empty and those that storage/hosted uses, which have names that begin with
-// prefix. It stops when the test ends.
+// New starts a database with the empty tables that storage/hosted uses. Their names begin with prefix. It stops when
+// the test ends.
 func New(t testing.TB, prefix string) *Server {
 	t.Helper()
 	text, str, at := Column{Kind: "text"}, Column{Kind: "string"}, Column{Kind: "datetime"}
@@ -111,18 +111,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// Hook sets what comes before and after requests, nil for nothing: what returns true has answered in place of the
-// database.
+// Hook sets functions that run before and after each request. They may be nil. A function that returns true has written
+// the response itself.
 func (s *Server) Hook(before, after func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before, s.after = before, after
 }
 
-// Requests is how many requests have come.
+// Requests returns the number of requests so far.
 func (s *Server) Requests() int64 { return s.requests.Load() }
 
-// Columns returns the columns of each table, by their names.
+// Columns returns the columns of each table, by name.
 func (s *Server) Columns() map[string]map[string]Column {
 	out := map[string]map[string]Column{}
 	for name, t := range s.tables {
@@ -131,7 +131,7 @@ func (s *Server) Columns() map[string]map[string]Column {
 	return out
 }
 
-// Insert writes a row as another program may have left it. fields has its id.
+// Insert writes a row like another program. fields contains its ID.
 func (s *Server) Insert(name string, fields map[string]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,14 +139,14 @@ func (s *Server) Insert(name string, fields map[string]any) error {
 	return err
 }
 
-// Drop removes a table.
+// Drop deletes a table.
 func (s *Server) Drop(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tables, name)
 }
 
-// Rows is how many rows there are in all tables.
+// Rows returns the number of rows in all tables.
 func (s *Server) Rows() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

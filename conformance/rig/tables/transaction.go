@@ -45,7 +45,7 @@ func (s *Server) transaction(ops []map[string]operation) (int, any) {
 	return http.StatusOK, map[string]any{"results": results}
 }
 
-// only does the one operation that each of a list names.
+// only runs the single operation of an object.
 func (s *Server) only(kinds map[string]operation) (any, error) {
 	if len(kinds) != 1 {
 		return nil, fmt.Errorf("%d operations in one", len(kinds))
@@ -103,7 +103,7 @@ func (s *Server) operation(kind string, op operation) (rows int, err error) {
 	return 1, nil
 }
 
-// typed is a value as its column keeps it.
+// typed converts a value to the type of its column.
 func (s *Server) typed(t *table, id, name string, value any) (any, error) {
 	c, ok := t.columns[name]
 	if !ok {
@@ -146,7 +146,7 @@ func (s *Server) typed(t *table, id, name string, value any) (any, error) {
 	return value, nil
 }
 
-// unlink sets links to null that lead to a record that has gone.
+// unlink sets links to a deleted record to null.
 func (s *Server) unlink(to, id string) {
 	for _, t := range s.tables {
 		for name, c := range t.columns {
@@ -157,7 +157,7 @@ func (s *Server) unlink(to, id string) {
 	}
 }
 
-// unlink sets the links of a column to null that lead to a record.
+// unlink sets a column's links to a record to null.
 func (t *table) unlink(column, id string) {
 	for key, r := range t.rows {
 		if r.fields[column] != id {

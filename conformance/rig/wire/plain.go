@@ -12,8 +12,8 @@ import (
 
 // Plain builds the program of the current folder without the race detector, as a file in dir, and returns its path.
 //
-// It is for tests that ask hundreds of questions one after the other, where the detector finds nothing more and makes
-// each of them cost as much as five.
+// It is for tests with hundreds of sequential requests. The race detector finds nothing more there and makes each
+// request five times as expensive.
 func Plain(ctx context.Context, dir string) (program string, err error) {
 	program = filepath.Join(dir, "plain")
 	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
@@ -26,8 +26,8 @@ func Plain(ctx context.Context, dir string) (program string, err error) {
 
 var flag = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 
-// plainly leaves out of GOFLAGS how the programs of tests are compiled: what go build and the tools want compiled is
-// compiled once for all of them.
+// plainly removes the flags for test binaries from GOFLAGS, so that go build can reuse the packages that the tools have
+// compiled.
 func plainly(flags string) string {
 	var kept []string
 	for _, f := range flag.FindAllString(flags, -1) {

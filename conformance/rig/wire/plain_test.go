@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// TestPlainly: a flag of how programs of tests are compiled would have everything compiled once more.
+// TestPlainly checks that flags for test binaries are removed, which would cause everything to be compiled again.
 func TestPlainly(t *testing.T) {
 	for _, row := range []struct{ name, flags, want string }{
 		{"none", "", ""},

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// Listen listens on a free port of this machine, with TLS under a certificate that nobody signed where secure is set.
-// Clients that offer it get HTTP/2, which fiber does not speak.
+// Listen listens on a free port of this machine, with a self-signed TLS certificate if secure is set. Clients that
+// support HTTP/2 get it, except with fiber, which does not support it.
 func Listen(ctx context.Context, secure bool) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil || !secure {
@@ -35,7 +35,7 @@ func Listen(ctx context.Context, secure bool) (net.Listener, error) {
 	})), nil
 }
 
-// selfSigned makes a certificate, once.
+// selfSigned creates a certificate, once.
 var selfSigned = sync.OnceValues(func() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -48,46 +48,46 @@ var selfSigned = sync.OnceValues(func() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 })
 
-// Request is a request that is sent as it is written here. Content-Length comes by itself where there is a body;
-// everything else, Host included, is in Header.
+// Request is a raw request. Content-Length is added automatically if there is a body. All other header fields,
+// including Host, are in Header.
 type Request struct {
 	Method, Target string
-	// Header are the lines, in order.
+	// Header contains the lines, in order.
 	Header [][2]string
-	// Body is the body; nil: none, and no Content-Length.
+	// Body is the body. If it is nil, there is no body and no Content-Length.
 	Body *string
 }
 
-// Answer is what came back.
+// Answer is a response.
 type Answer struct {
 	Status int
-	// Header is without Set-Cookie, whose values are in Cookies, in order.
+	// Header does not contain Set-Cookie. Cookies has those values, in order.
 	Header  http.Header
 	Cookies []string
 	Body    []byte
 }
 
-// TLS sets up c, of a server or of a client of the tests, and returns it. Tests open thousands of connections to this
-// machine, and agreeing on keys is not what they test: a client agrees with each name once. From then on the two go on
-// with the keys of that connection, which in TLS 1.2 takes no public key at all.
+// TLS configures c, of a server or a client of the tests, and returns it. Tests open thousands of connections to this
+// machine and do not test key exchange. So a client exchanges keys once for each server name and then resumes that
+// session, which in TLS 1.2 needs no public-key operation.
 func TLS(c *tls.Config) *tls.Config {
 	c.MinVersion, c.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
-	c.CurvePreferences = []tls.CurveID{tls.CurveP256} // written in assembly
+	c.CurvePreferences = []tls.CurveID{tls.CurveP256} // implemented in assembly
 	c.SetSessionTicketKeys([][32]byte{ticketKey})
 	c.ClientSessionCache = sessions
 	return c
 }
 
-// The servers of this process take each other's tickets, and its clients share what they were given.
+// The servers of this process accept each other's session tickets, and its clients share their sessions.
 var (
 	ticketKey = func() (key [32]byte) { _, _ = rand.Read(key[:]); return key }()
 	sessions  = tls.NewLRUClientSessionCache(0)
 )
 
-// patience is how long an exchange may take.
+// patience is the maximum duration of an exchange.
 const patience = 30 * time.Second
 
-// Send makes one exchange over a connection of its own.
+// Send makes one exchange on its own connection.
 func Send(ctx context.Context, address string, secure bool, r Request) (out Answer, err error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nConnection: close\r\n", r.Method, r.Target)
@@ -105,8 +105,8 @@ func Send(ctx context.Context, address string, secure bool, r Request) (out Answ
 	})
 }
 
-// Exchange makes one exchange over a connection of its own, with a request that write writes, header and body. The
-// answer may come before all of it is written; the connection is closed then.
+// Exchange makes one exchange on its own connection, with a request that write writes, header and body. If the response
+// arrives before the whole request is written, Exchange closes the connection.
 func Exchange(
 	ctx context.Context, address string, secure bool, method string, write func(w io.Writer) error,
 ) (out Answer, err error) {
@@ -122,7 +122,7 @@ func Exchange(
 	if secure {
 		stream = tls.Client(conn, TLS(&tls.Config{InsecureSkipVerify: true, ServerName: "application"}))
 	}
-	// A server may answer before it has read everything, and then refuse the rest.
+	// A server may respond before it has read the whole request, and then reject the rest.
 	written := make(chan error, 1)
 	go func() { written <- write(stream) }()
 	response, err := http.ReadResponse(bufio.NewReader(stream), &http.Request{Method: method})
@@ -138,6 +138,6 @@ func Exchange(
 	delete(out.Header, "Set-Cookie")
 	out.Body, err = io.ReadAll(io.LimitReader(response.Body, 16<<20))
 	hangUp()
-	<-written //nolint:errcheck // of what the server did not read
+	<-written //nolint:errcheck // the rest that the server did not read
 	return out, err
 }

@@ -1,5 +1,5 @@
-// Package wire serves an application through each of the adapters and speaks HTTP to it byte by byte, so that kits can
-// send what no client library would.
+// Package wire serves an application through each of the adapters and sends raw HTTP to it, so that tests can send
+// requests that no client library would send.
 package wire
 
 import (
@@ -29,30 +29,32 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Site is the application around the Auth under test.
+// Site is the application of the Auth under test.
 type Site struct {
-	// Auth is the Auth.
 	Auth *core.Auth
-	// Mounted hangs the auth routes at their base path, with [Next] everywhere else; otherwise they answer every path, so
-	// that requests of every base path reach core through the adapter.
+	// Mounted mounts the auth routes at their base path, with [Next] for all other paths. Otherwise they handle every
+	// path, so that requests for every base path reach core through the adapter.
 	Mounted bool
-	// SessionPage is the path of a page behind the hook that answers [SessionPage]; empty: there is none.
+	// SessionPage is the path of a page with the hook. Its body is [SessionPage]. If the path is empty, there is no such
+	// page.
 	SessionPage string
-	// Private is the path of a page that only signed-in visitors may see, which answers [Secret]; empty: there is none.
+	// Private is the path of a page for signed-in users. Its body is [Secret]. If the path is empty, there is no such
+	// page.
 	Private string
-	// SignIn and SignOut are the paths of the form actions; empty: there are none.
+	// SignIn and SignOut are the paths of the form actions. If they are empty, there are none.
 	SignIn, SignOut string
-	// Components is the path of a page behind the hook that shows the ui components, [Components]; empty: there is none.
+	// Components is the path of a page with the hook that renders the ui components, [Components]. If it is empty, there
+	// is no such page.
 	Components string
-	// ReadTimeout is how long the server reads a request, as applications set it; zero: for ever.
+	// ReadTimeout is the server's time limit for reading a request. Zero means no limit.
 	ReadTimeout time.Duration
-	// WriteTimeout is how long the server writes an answer; zero: for ever.
+	// WriteTimeout is the server's time limit for writing a response. Zero means no limit.
 	WriteTimeout time.Duration
-	// Busy counts the requests that are being answered; nil: nobody asks.
+	// Busy, if not nil, counts the requests in progress.
 	Busy *sync.WaitGroup
 }
 
-// counted counts a request while it is answered.
+// counted counts a request while it is handled.
 func (s Site) counted(next http.Handler) http.Handler {
 	if s.Busy == nil {
 		return next
@@ -64,13 +66,13 @@ func (s Site) counted(next http.Handler) http.Handler {
 	})
 }
 
-// Next is what the application answers where nothing of ours is mounted, with status 404.
+// Next is the body of the application's 404 response.
 const Next = "next"
 
-// Secret is what the private page says.
+// Secret is the body of the private page.
 const Secret = "the private page"
 
-// SessionPage is the body of the application's page, as JSON.
+// SessionPage returns the body of the application's page, as JSON.
 func SessionPage(session *core.Session, err error) any {
 	if err != nil {
 		return map[string]any{"error": err.Error()}
@@ -78,8 +80,8 @@ func SessionPage(session *core.Session, err error) any {
 	return map[string]any{"session": session}
 }
 
-// Components draws the ui components of an application's own page: sign-in by a button and by a link, sign-out, and who
-// is signed in. A component that fails is missing, and where there is no hook in front all are.
+// Components renders the ui components of an application's page: sign-in as a button and as a link, sign-out, and the
+// current user. A component that fails is omitted. Without a hook, all are omitted.
 func Components(ctx context.Context) []byte {
 	var page bytes.Buffer
 	if _, hooked := ui.StateFrom(ctx); !hooked {
@@ -98,17 +100,17 @@ func Components(ctx context.Context) []byte {
 
 const htmlType = "text/html; charset=utf-8"
 
-// Adapters are the names that [Serve] knows.
+// Adapters returns the names that [Serve] accepts.
 func Adapters() []string { return append(Routers(), "echov5", "fiberv3") }
 
-// Routers are the names of one adapter for each router, for what takes long: the adapters of two versions of a router
-// share nearly all of their code.
+// Routers returns one adapter for each router, for slow tests: the adapters for two versions of a router share nearly
+// all of their code.
 func Routers() []string { return []string{"stdlib", "gin", "echo", "fiber"} }
 
-// OnFasthttp reports whether the router of an adapter stands on fasthttp, which speaks no HTTP/2.
+// OnFasthttp reports whether the adapter's router is built on fasthttp, which does not support HTTP/2.
 func OnFasthttp(adapter string) bool { return strings.HasPrefix(adapter, "fiber") }
 
-// Serve serves a site through an adapter until stop is called, which closes the listener too.
+// Serve serves a site through an adapter until stop is called. stop also closes the listener.
 func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error) {
 	var handler http.Handler
 	switch adapter {
@@ -140,8 +142,9 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 	return server.Close, nil
 }
 
-// serveFasthttp runs serve until stop is called, which returns when the last request is answered. To wait for shutdown
-// would be to wait for its next look at the connections, a tenth of a second later: a minute for all that is replayed.
+// serveFasthttp runs serve until stop is called. stop returns when the last request has been answered. It does not wait
+// for shutdown to return, because shutdown checks the connections only every tenth of a second, which would add a
+// minute to a full replay.
 func serveFasthttp(
 	server interface{ GetOpenConnectionsCount() int32 }, shutdown func() error, serve func() error,
 ) (stop func() error) {
@@ -154,7 +157,7 @@ func serveFasthttp(
 		ended := make(chan error, 1)
 		go func() { ended <- shutdown() }()
 		select {
-		case <-served: // so that connections are all that is counted
+		case <-served: // only then all connections are counted
 		case err := <-ended:
 			return err
 		}
@@ -171,7 +174,7 @@ func serveFasthttp(
 	}
 }
 
-// headerTimeout is how long the server reads the header of a request.
+// headerTimeout returns the server's time limit for reading the header of a request.
 func (s Site) headerTimeout() time.Duration {
 	if s.ReadTimeout > 0 {
 		return min(s.ReadTimeout, patience)

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// connections are those that a server counts.
+// connections simulates the connection counter of a server.
 type connections struct{ open atomic.Int32 }
 
 func (c *connections) GetOpenConnectionsCount() int32 { return c.open.Load() }
 
-// TestStop: a server on fasthttp ends with its last request, neither before nor when its router looks next.
+// TestStop checks that a server on fasthttp stops exactly with its last request, and does not wait for the router's
+// next check.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var server connections
@@ -35,11 +36,11 @@ func TestStop(t *testing.T) {
 		default:
 			t.Error("the next look at the connections was waited for")
 		}
-		time.Sleep(time.Hour) // until shutdown is over
+		time.Sleep(time.Hour) // until the shutdown has ended
 	})
 }
 
-// TestStopUnlistened: what listens nowhere yet cannot be waited for.
+// TestStopUnlistened checks that stop does not wait for a server that does not listen yet.
 func TestStopUnlistened(t *testing.T) {
 	stop := serveFasthttp(new(connections), func() error { return nil }, func() error { <-t.Context().Done(); return nil })
 	if err := stop(); err != nil {

@@ -45,8 +45,8 @@ func readableVersion(t *testing.T, d Database) {
 	}
 }
 
-// beside checks that programs of this version and of the next version can write concurrently, even the same users.
-func beside(t *testing.T, d Database) {
+// twoVersions checks that programs of this version and of the next version can write concurrently, even the same users.
+func twoVersions(t *testing.T, d Database) {
 	s := d.Migrated(t)
 	visitor(t, s, "both")
 	d.nextStep()

@@ -65,7 +65,7 @@ func Run(t *testing.T, trouble Trouble, database func(t *testing.T) Database) {
 		{"migrate/many processes at once", manyMigrate},
 		{"migrate/a later version is left alone", laterVersion},
 		{"migrate/a later version that this program reads", readableVersion},
-		{"migrate/a program of this version beside one of the next", beside},
+		{"migrate/a program of this version beside one of the next", twoVersions},
 		{"migrate/the table of versions of an earlier program", earlierVersions},
 		{"migrate/tables of version 1, without records", firstVersion},
 		{"migrate/interrupted, then again", interrupted},
