@@ -105,7 +105,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	if id.account.Type == TypeWebAuthn {
 		id.account.UserID = who.user.ID
 	}
-	if next, err := s.parts.hold(ctx, c, out, who, nil); err != nil || next != "" {
+	if next, err := s.parts.runGates(ctx, c, out, who, nil); err != nil || next != "" {
 		return next, err
 	}
 	return s.admit(ctx, c, out, who)
@@ -141,7 +141,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if err != nil {
 		return "", err
 	}
-	if err := id.stands(ctx); err != nil {
+	if err := id.recheckCredentials(ctx); err != nil {
 		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
 		return "", err
 	}

@@ -56,11 +56,11 @@ func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) 
 	proved := false
 	err := w.atomically(ctx, func(ctx context.Context) (err error) {
 		w.unlinked = nil // a store may run the transaction again
-		proved, err = w.proveAlone(ctx, userID, address)
+		proved, err = w.verifyFirst(ctx, userID, address)
 		return err
 	})
 	if err == nil && proved {
-		err = ps.afterProof(ctx, w, userID)
+		err = ps.recheckAccounts(ctx, w, userID)
 	}
 	switch {
 	case err == nil:
@@ -94,9 +94,9 @@ func (ps *parts) canProve() error {
 // errMoved says that the user now has another address than the one that was verified.
 var errMoved = fmt.Errorf("core: ProveEmail: the user has another address now: %w", ErrConflict)
 
-// proveAlone verifies the address of a user, and removes accounts and passkeys that no provider vouched for. It returns
-// false if the address was verified before.
-func (w *writer) proveAlone(ctx context.Context, userID, address string) (bool, error) {
+// verifyFirst verifies the address of a user, and removes accounts and passkeys that no provider vouched for. It
+// returns false if the address was verified before.
+func (w *writer) verifyFirst(ctx context.Context, userID, address string) (bool, error) {
 	known, err := present(w.tx.User(ctx, userID))
 	switch {
 	case err != nil:
@@ -112,17 +112,17 @@ func (w *writer) proveAlone(ctx context.Context, userID, address string) (bool, 
 	if err != nil {
 		return false, err
 	}
-	alone := w.ways(w.tx, linked, known) != vouchedWays
-	if err := w.unlinkStrangers(ctx, w.tx, known, linked); err != nil {
+	alone := w.otherMethods(w.tx, linked, known) != vouchedMethods
+	if err := w.unlinkUnvouched(ctx, w.tx, known, linked); err != nil {
 		return false, err
 	}
-	_, err = w.prove(ctx, &identity{account: &Account{Type: TypeCredentials}}, visitor{}, known, alone)
+	_, err = w.prove(ctx, &identity{account: &Account{Type: TypeCredentials}}, sessionUser{}, known, alone)
 	return true, err
 }
 
-// unlinkStrangers unlinks the accounts of a user whose provider has not vouched for the user's address, and deletes the
+// unlinkUnvouched unlinks the accounts of a user whose provider has not vouched for the user's address, and deletes the
 // passkeys of these accounts. An attacker may have added them before the owner verified the address.
-func (w *writer) unlinkStrangers(ctx context.Context, s stores, u *User, linked []*Account) error {
+func (w *writer) unlinkUnvouched(ctx context.Context, s stores, u *User, linked []*Account) error {
 	kept, passkeys := map[string]bool{}, false
 	for _, a := range linked {
 		if SameMailbox(a.EmailProved, u.Email) {
@@ -169,7 +169,7 @@ func removePasskeys(ctx context.Context, s stores, userID string, kept map[strin
 // afterProof removes unvouched accounts a second time, after the verification is committed. Another request may have
 // linked an account in the meantime. A request that links one from now on sees the verification and undoes the link
 // itself.
-func (ps *parts) afterProof(ctx context.Context, w *writer, userID string) error {
+func (ps *parts) recheckAccounts(ctx context.Context, w *writer, userID string) error {
 	known, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, userID)) })
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (ps *parts) afterProof(ctx context.Context, w *writer, userID string) error
 	if err != nil {
 		return err
 	}
-	if err := w.unlinkStrangers(ctx, w.store, known, linked); err != nil {
+	if err := w.unlinkUnvouched(ctx, w.store, known, linked); err != nil {
 		return err
 	}
 	for _, m := range w.unlinked {
@@ -188,7 +188,7 @@ func (ps *parts) afterProof(ctx context.Context, w *writer, userID string) error
 		}
 		ps.notify(ctx, w.at, kind, known, m.Provider)
 	}
-	return w.endEarlier(ctx, userID)
+	return w.endEarlierSessions(ctx, userID)
 }
 
 // unlinkedMethod returns the sign-in method of an account that a verification removed.
@@ -200,14 +200,16 @@ func (ps *parts) unlinkedMethod(a *Account) SignInMethod {
 
 // prove marks the address of a user as verified. If alone is true, the user's existing sessions end: those in the store
 // within this call, those in cookies in endEarlier, after the commit.
-func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *User, alone bool) (*User, error) {
-	if id.account.Type == TypeEmail && here.session != nil && here.user.ID != known.ID {
-		kept := w.linker.sessions.rows.atRest(here.token)
+func (w *writer) prove(
+	ctx context.Context, id *identity, signedIn sessionUser, known *User, alone bool,
+) (*User, error) {
+	if id.account.Type == TypeEmail && signedIn.session != nil && signedIn.user.ID != known.ID {
+		kept := w.linker.sessions.rows.atRest(signedIn.token)
 		_, err := w.sessions.DeleteSession(ctx, kept)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		w.announce(func() { w.at.decidedOf(ctx, AuditSessionEnded, ReasonReplaced, here.user.ID, publicID(kept)) })
+		w.afterCommit(func() { w.at.decidedOf(ctx, AuditSessionEnded, ReasonReplaced, signedIn.user.ID, publicID(kept)) })
 	}
 	known = known.Clone()
 	if known.EmailVerified.IsZero() {
@@ -217,28 +219,29 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 	if err != nil {
 		return nil, err
 	}
-	w.announce(func() {
+	w.afterCommit(func() {
 		w.events.updatedUser(ctx, w.at, known)
 		w.at.decided(ctx, AuditEmailProved, "", known.ID)
 	})
 	jwt := w.linker.sessions.config.Strategy == StrategyJWT
-	if w.endsEarlier = alone && jwt; !alone || jwt {
+	if w.endsEarlierSessions = alone && jwt; !alone || jwt {
 		return known, nil
 	}
 	if lister := w.tx.lister; lister != nil {
 		// Delete after the verification is written, so that sessions which start in between end too.
 		if _, err = lister.DeleteSessions(ctx, known.ID); err == nil {
-			w.announce(func() { w.at.decided(ctx, AuditSessionsEnded, ReasonProved, known.ID) })
+			w.afterCommit(func() { w.at.decided(ctx, AuditSessionsEnded, ReasonProved, known.ID) })
 		}
 	}
 	return known, err
 }
 
-// endEarlier ends the sessions in cookies that a user had before the address was verified, if Session.Revocation is on.
-// Tokens with the claim emailUnproved become invalid without it. Tokens that Auth.js issued do not have the claim.
-func (w *writer) endEarlier(ctx context.Context, userID string) error {
+// endEarlierSessions ends the sessions in cookies that a user had before the address was verified, if
+// Session.Revocation is on. Tokens with the claim emailUnproved become invalid without it. Tokens that Auth.js issued
+// do not have the claim.
+func (w *writer) endEarlierSessions(ctx context.Context, userID string) error {
 	s := w.linker.sessions
-	if !w.endsEarlier || s.ended == nil {
+	if !w.endsEarlierSessions || s.ended == nil {
 		return nil
 	}
 	if err := s.endUser(ctx, userID, ""); err != nil {
@@ -248,15 +251,15 @@ func (w *writer) endEarlier(ctx context.Context, userID string) error {
 	return nil
 }
 
-// giveUpAddress removes the address of a user who never verified it.
-func (w *writer) giveUpAddress(ctx context.Context, known *User) error {
+// removeAddress removes the address of a user who never verified it.
+func (w *writer) removeAddress(ctx context.Context, known *User) error {
 	left := known.Clone()
 	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail
 	left, err := present(w.tx.UpdateUser(ctx, left))
 	if err != nil {
 		return err
 	}
-	w.announce(func() {
+	w.afterCommit(func() {
 		w.events.updatedUser(ctx, w.at, left)
 		w.at.decided(ctx, AuditEmailChanged, ReasonProved, left.ID)
 	})

@@ -6,7 +6,7 @@ import (
 	"maps"
 )
 
-// credentialsFlow signs in by fields that the application checks.
+// credentialsFlow signs users in with form fields that the application checks.
 type credentialsFlow struct {
 	*CredentialsProvider
 	*site
@@ -21,7 +21,7 @@ func (f *credentialsFlow) start(_ context.Context, c *call) (*Response, error) {
 // needsToken implements [flow].
 func (f *credentialsFlow) needsToken() bool { return true }
 
-// finish implements [flow]: it asks the application whether the fields are right (docs/protocol.md §10).
+// finish implements [flow]. It asks the application whether the fields are correct (docs/protocol.md §10).
 func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if c.r.Method != "POST" {
 		return outcome{}, noCallback(c)
@@ -55,7 +55,7 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 	if f.InARow {
 		switch err := f.limits.ask(ctx, c, row); {
 		case errors.Is(err, ErrTooManyRequests):
-			return nil, errorf(ErrTooManyFailures, "wrong too often in a row")
+			return nil, errorf(ErrTooManyFailures, "too many consecutive wrong attempts")
 		case err != nil:
 			return nil, err
 		}
@@ -85,14 +85,14 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 		}
 	}
 	account := &Account{Type: TypeCredentials, Provider: c.providerID, ProviderAccountID: user.ID}
-	return &identity{user: user, account: account, credentials: credentials, still: still}, nil
+	return &identity{user: user, account: account, credentials: credentials, recheck: still}, nil
 }
 
-// usualNames are the fields in which forms usually have who signs in.
+// usualNames lists the usual names of the field for the user name.
 var usualNames = []string{"email", "username", "name"}
 
-// name is the user name in a form, for limits: the field that Identifier names, else the first that holds no secret. A
-// form without declared fields has the names that such forms usually have.
+// name returns the user name in a form, for limits. It is the field that Identifier names, else the first declared
+// field that is not a secret. If no fields are declared, it is the first of usualNames that is not empty.
 func (p *CredentialsProvider) name(form map[string]string) string {
 	if p.Identifier != "" {
 		return canonicalName(form[p.Identifier])

@@ -19,13 +19,13 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// mailTimeout bounds the delivery of a mail: the visitor waits for it, and is told of a failure within ten seconds.
+// mailTimeout limits the delivery of an email. The user waits for it, and must see a failure within ten seconds.
 const mailTimeout = 8 * time.Second
 
-// guessable is the length below which a token can be hit on by trying.
+// guessable is the token length below which an attacker could guess a token.
 const guessable = 20
 
-// emailFlow signs in by a link in a mail.
+// emailFlow signs users in with a link in an email.
 type emailFlow struct {
 	*EmailProvider
 	*site
@@ -40,16 +40,16 @@ type emailFlow struct {
 
 	sessions *sessions
 	cleaning *cleaning
-	// used are the hashes of links that this process has redeemed.
+	// used contains the hashes of links that this process has redeemed.
 	used *once.Memory[string, struct{}]
 }
 
-// needsToken implements [flow]: the POST is the button of our own page.
+// needsToken implements [flow]. The POST is the button on the confirmation page.
 func (f *emailFlow) needsToken() bool { return f.ConfirmLink != Off }
 
-// start implements [flow]: it emails a sign-in link (docs/protocol.md §9.2), unless one that works was sent within
-// minutes (see sentLinks). The token is stored first and removed again if the email cannot be sent: there is never a
-// link that cannot work, nor a token without an email.
+// start implements [flow]. It emails a sign-in link (docs/protocol.md §9.2), unless a link that still works was sent a
+// few minutes ago (see sentLinks). The token is stored first and deleted again if the email cannot be sent. So there is
+// never a link that cannot work, nor a token without an email.
 func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	address, _ := c.fields.Text("email")
 	typed := address
@@ -68,7 +68,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	asked := AuditEvent{Name: AuditMailAsked, Outcome: OutcomeOK}
 	if errors.Is(err, ErrNotFound) {
-		user, err = f.stranger(address)
+		user, err = f.newUser(address)
 		asked.Subject = address
 	} else if err == nil {
 		asked.UserID = user.ID
@@ -101,8 +101,8 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, err
 }
 
-// userByTyped finds the user of a typed address. It returns the address that the token and the email are for: the
-// stored one if it is another spelling of the same mailbox.
+// userByTyped finds the user of a typed address. It also returns the address that the token and the email are for,
+// which is the stored one if it is another spelling of the same mailbox.
 func userByTyped(ctx context.Context, users Store, address, typed string) (*User, string, error) {
 	user, err := userByMailbox(ctx, users, address, typed)
 	if err == nil && SameMailbox(user.Email, address) {
@@ -121,7 +121,7 @@ func (f *emailFlow) normalize(address string) (string, error) {
 	switch {
 	case errors.As(err, &panicked):
 		return "", errorf(ErrAuth, "e-mail address: %w", err)
-	case err != nil: // the visitor can mend it: back to the form
+	case err != nil: // the user can correct it in the form
 		return "", errorf(ErrEmailSignIn, "e-mail address: %w", mistake(err))
 	case address == "":
 		return "", errorf(ErrEmailSignIn, "%w", mistake(errors.New("e-mail address is empty")))
@@ -129,13 +129,13 @@ func (f *emailFlow) normalize(address string) (string, error) {
 	return address, nil
 }
 
-// stranger is a user of whom only the address is known.
-func (f *emailFlow) stranger(address string) (*User, error) {
+// newUser returns an unsaved user with a new ID and this email address.
+func (f *emailFlow) newUser(address string) (*User, error) {
 	id, err := uuid(f.rand)
 	return &User{ID: id, Email: address}, err
 }
 
-// storeAndSend makes a token, stores its hash and mails it.
+// storeAndSend makes a token, stores its hash and emails the link.
 func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (token string, err error) {
 	if token, err = f.newToken(ctx); err != nil {
 		return "", err
@@ -159,7 +159,7 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	if err := f.send(ctx, mail); err != nil {
 		_, undo := f.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token)
 		if undo != nil && !errors.Is(undo, ErrNotFound) {
-			undo := errorf(ErrStore, "remove the token of a mail that was not sent: %w", undo)
+			undo := errorf(ErrStore, "delete the token of an email that was not sent: %w", undo)
 			c.log.failure(ctx, undo, c.attrs()...)
 		}
 		return "", asError(err, ErrEmailSignIn)
@@ -184,7 +184,7 @@ func (f *emailFlow) newToken(ctx context.Context) (string, error) {
 	return token, err
 }
 
-// linkSecrets are the secrets that tokens may be hashed with, the current one first.
+// linkSecrets returns the secrets that tokens may be hashed with, the current one first.
 func (f *emailFlow) linkSecrets() []string {
 	if f.Secret != "" {
 		return []string{string(f.Secret)}
@@ -192,22 +192,22 @@ func (f *emailFlow) linkSecrets() []string {
 	return f.secrets
 }
 
-// finish implements [flow]. It redeems the token of a link, once, or asks the visitor to press a button first
-// (docs/protocol.md §9.3).
+// finish implements [flow]. It redeems the token of a link once, or first shows a page with a button (docs/protocol.md
+// §9.3).
 func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if _, used := f.used.Get(hashed(c.query.Get("token"), f.linkSecrets()[0])); used && f.isOwn(ctx, c) {
 		return outcome{typed: c.query.Get("email")}, overf(ErrVerification, reasonUsed, "%w",
 			because(ReasonTokenUnknown, "the link was used before, and its user is signed in"))
 	}
-	if f.asksFirst(c) {
+	if f.needsConfirmation(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
 	}
 	if c.query.Count("token") > 1 || c.query.Count("email") > 1 {
-		return outcome{}, NewError(ErrVerification, because(ReasonTokenMisused, "token or email is there twice"))
+		return outcome{}, NewError(ErrVerification, because(ReasonTokenMisused, "token or email is in the link twice"))
 	}
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {
-		err := mistake(errors.New("the link has no token: it was opened by hand, or the mail cut it off"))
+		err := mistake(errors.New("the link has no token: the email program may have cut it off"))
 		return outcome{}, errorf(ErrCallbackRoute, "%w", err)
 	}
 	attempt := LimitParams{Attempt: AttemptEmailToken, Identifier: address, Guessable: len(token) < guessable}
@@ -223,7 +223,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	out := outcome{cookies: f.asked.forget(c, token, address)}
 	user, err := userByEmail(ctx, f.users, invite.Identifier)
 	if errors.Is(err, ErrNotFound) {
-		user, err = f.stranger(invite.Identifier)
+		user, err = f.newUser(invite.Identifier)
 	}
 	if err != nil {
 		return out, errorf(ErrStore, "%w", err)
@@ -233,13 +233,13 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	return out, nil
 }
 
-// isOwn reports whether the user who is signed in has the address of a link.
+// isOwn reports whether the signed-in user has the address of the link.
 func (f *emailFlow) isOwn(ctx context.Context, c *call) bool {
 	user, err := f.sessions.currentUser(ctx, &c.session)
 	return err == nil && user != nil && user.Email != "" && user.Email == c.query.Get("email")
 }
 
-// confirmPage asks the reader of a mail to press a button.
+// confirmPage renders the page with the button that redeems the link.
 func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
 	view := ui.ConfirmView{Page: f.pages.shell(&c.arrival), CSRFToken: c.csrf.token, Action: c.origin + c.publicTarget()}
 	if address, err := mailaddr.Normalize(c.query.Get("email")); err == nil {
@@ -248,7 +248,7 @@ func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
 	return f.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, f.pages.views.Confirm(view))
 }
 
-// redeem takes the token of a link out of the store and checks it.
+// redeem deletes the token of a link from the store and validates it.
 func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) (*store.VerificationToken, error) {
 	invite, err := f.useToken(ctx, token, address)
 	if err == nil {
@@ -257,7 +257,7 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, overf(ErrVerification, reasonUsed, "%w",
-			because(ReasonTokenUnknown, "no such token for this address: used, mistyped or made up"))
+			because(ReasonTokenUnknown, "no such token for this address: it was used, mistyped or made up"))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	case invite.Expires.Before(f.now()):
@@ -268,7 +268,7 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 	return invite, nil
 }
 
-// useToken tries the hashes of all secrets, so that links outlive a rotation.
+// useToken tries the hashes under all secrets, so that links stay valid after a rotation of the secrets.
 func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite *store.VerificationToken, err error) {
 	for _, hash := range hashes(token, f.linkSecrets()) {
 		invite, err = guarded("Store.UseVerificationToken", func() (*store.VerificationToken, error) {
@@ -281,9 +281,9 @@ func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite
 	return invite, err
 }
 
-// asksFirst reports whether a request for a link is answered with the page that has the button. Only its POST uses the
-// token then. Where links are always confirmed no browser is remembered.
-func (f *emailFlow) asksFirst(c *call) bool {
+// needsConfirmation reports whether the response to a link is the page with the button; then only its POST redeems the
+// token. If links are always confirmed, no browser is remembered.
+func (f *emailFlow) needsConfirmation(c *call) bool {
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if c.r.Method == "POST" || f.ConfirmLink == Off || token == "" {
 		return false
@@ -291,22 +291,23 @@ func (f *emailFlow) asksFirst(c *call) bool {
 	return c.session.cookie().Any() || f.asked.find(c, token, address) < 0
 }
 
-// A visitor who opens a sign-in link is signed in as its recipient. A stranger can therefore have a visitor work under
-// the stranger's own account by making them open a link to it (login CSRF). The browser that asked for a link is
-// remembered in a cookie, as a keyed hash of token and address; in other browsers, and where a session is there, a page
-// with a button comes first (docs/protocol.md §9.3).
+// Opening a sign-in link signs a user in as its recipient. An attacker could therefore make a user open a link to the
+// attacker's account, and the user would work there without noticing (login CSRF). A cookie therefore remembers that
+// this browser requested the link, as a keyed hash of token and address. In any other browser, and in one that has a
+// session, a page with a button is shown first (docs/protocol.md §9.3).
 
-// maxAskedLinks is how many links a browser is remembered to have asked for.
+// maxAskedLinks is the number of requested links that a browser remembers.
 const maxAskedLinks = 4
 
-// askedLinks are the links that a browser asked for, as its cookie remembers them.
+// askedLinks reads and writes the cookie with the links that a browser has requested.
 type askedLinks struct {
 	secrets  []string
 	provider string
-	maxAge   time.Duration // of a link, and so of the cookie
+	maxAge   time.Duration // lifetime of a link and of the cookie
 }
 
-// mark is what the cookie holds of a link: 16 bytes of an HMAC, from which even a short token cannot be guessed.
+// mark returns the cookie's entry for a link: 16 bytes of an HMAC, so that an attacker with the cookie cannot guess
+// even a short token.
 func (l *askedLinks) mark(secret, token, address string) string {
 	mac := hmac.New(sha256.New, []byte("link asked for here\x00"+secret))
 	mac.Write([]byte(l.provider + "\x00" + address + "\x00" + token))
@@ -316,20 +317,20 @@ func (l *askedLinks) mark(secret, token, address string) string {
 // markSize is the length of a mark.
 const markSize = 22
 
-// in lists the marks of the cookie, the newest first.
+// in returns the marks in the cookie, the newest first.
 func (l *askedLinks) in(c *call) []string {
 	value, _ := c.jar.Get(c.cookies.askedLinks.name())
 	marks := strings.SplitN(value, ".", maxAskedLinks+1)
 	return slices.DeleteFunc(marks, func(mark string) bool { return len(mark) != markSize })
 }
 
-// remember makes the cookie that remembers a link besides those asked for before. It lives as long as the link works.
+// remember returns the cookie with a link added. It expires when the link does.
 func (l *askedLinks) remember(c *call, token, address string) Cookie {
 	marks := append([]string{l.mark(l.secrets[0], token, address)}, l.in(c)...)
 	return l.cookie(c, marks[:min(len(marks), maxAskedLinks)])
 }
 
-// forget takes a link that was used out of the cookie.
+// forget returns the cookie without a link that was used.
 func (l *askedLinks) forget(c *call, token, address string) []Cookie {
 	marks := l.in(c)
 	at := l.find(c, token, address)
@@ -349,8 +350,8 @@ func (l *askedLinks) cookie(c *call, marks []string) Cookie {
 	return cookie
 }
 
-// find finds the mark of a link among those that this browser asked for, -1 when it did not. It takes the same time for
-// each.
+// find returns the index of a link's mark in the cookie, or -1 if this browser did not request the link. It compares
+// all marks, in constant time.
 func (l *askedLinks) find(c *call, token, address string) int {
 	found := -1
 	for _, secret := range l.secrets {

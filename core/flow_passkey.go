@@ -15,16 +15,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// passkeyFlow signs in with a passkey (WebAuthn). Its two ceremonies begin with [passkeyFlow.options].
+// passkeyFlow signs users in with passkeys (WebAuthn). Both ceremonies start with [passkeyFlow.options].
 type passkeyFlow struct {
 	*webAuthn
-	challenge *jwe.Keyring // seals what the cookie of a challenge holds
+	challenge *jwe.Keyring // encrypts the content of the challenge cookie
 	checks    *checks
 	limits    *limits
 	sessions  *sessions
 	users     Store
 	passkeys  store.AuthenticatorStore
-	accounts  store.AccountStore // nil: the store cannot read accounts
+	accounts  store.AccountStore // nil if the store cannot read accounts
 	now       func() time.Time
 	rand      io.Reader
 }
@@ -34,11 +34,12 @@ func (f *passkeyFlow) start(_ context.Context, c *call) (*Response, error) {
 	return toSignInPage(c), nil
 }
 
-// needsToken implements [flow]: an Origin of this site will do in place of the token.
+// needsToken implements [flow]. An Origin header of this site is accepted instead of the token.
 func (f *passkeyFlow) needsToken() bool { return false }
 
-// sessionUser is the signed-in user, without a look-up more than the session costs. A token issued before the user's
-// address was proved counts as none: it must not show which passkeys the user has.
+// sessionUser returns the signed-in user, with no store access beyond that of the session. A session token from before
+// the user's address was verified is ignored, so that an attacker who created the user does not learn which passkeys
+// the user has now.
 func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, error) {
 	if c.session.value() == "" {
 		return nil, false, nil
@@ -67,7 +68,7 @@ func (f *passkeyFlow) tokenUser(ctx context.Context, c *call) (*User, bool, erro
 	return &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}, true, nil
 }
 
-// typedAddress is the e-mail of the query in its canonical form; empty for none, or for text that is no address.
+// typedAddress returns the normalized email parameter of the query, or "" if it is missing or not an address.
 func typedAddress(c *call) string {
 	address, err := mailaddr.Normalize(c.query.Get("email"))
 	if err != nil {
@@ -76,17 +77,17 @@ func typedAddress(c *call) string {
 	return address
 }
 
-// relyingParty completes the configured one from the origin of the request.
+// relyingParty fills in the empty fields of the configured relying party from the origin of the request.
 func (f *passkeyFlow) relyingParty(c *call) RelyingParty {
-	domain, _, _ := strings.Cut(c.at.Host, ":") // an address in brackets cannot hold a passkey
+	domain, _, _ := strings.Cut(c.at.Host, ":") // an IPv6 address cannot have passkeys
 	return RelyingParty{
 		ID: or(f.RelyingParty.ID, domain), Name: or(f.RelyingParty.Name, c.at.Host),
 		Origin: or(f.RelyingParty.Origin, c.origin),
 	}
 }
 
-// newChallenge makes a challenge and the cookies that remember it, with the user to register or the user whose passkeys
-// may answer.
+// newChallenge returns a new challenge and the cookies that store it. register is the user to register, and owner is
+// the ID of the user whose passkeys may be used.
 func (f *passkeyFlow) newChallenge(
 	ctx context.Context, c *call, register *User, typed, owner string,
 ) (string, []Cookie, error) {
@@ -124,16 +125,16 @@ func (f *passkeyFlow) challengeCookies(ctx context.Context, c *call, sealed stri
 	return []Cookie{spec.setUntil(value, f.now().Add(checkTTL))}, err
 }
 
-// ceremony is what a challenge cookie remembers.
+// ceremony is the content of a challenge cookie.
 type ceremony struct {
 	challenge string
-	register  *User  // nil: an authentication
-	typed     string // the text by which a new user's passkeys are found again
-	owner     string // the user whose passkeys were asked for; empty: any user's
+	register  *User  // nil for an authentication
+	typed     string // the label that finds a new user's passkeys later
+	owner     string // ID of the user whose passkeys were requested, empty for any user
 	started   flowSession
 }
 
-// pendingCeremony opens the challenge cookie of the ceremony that the visitor began.
+// pendingCeremony decrypts the challenge cookie of the ceremony that the browser started.
 func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action string) (ceremony, error) {
 	var p ceremony
 	flows := f.checks.of(c)
@@ -165,22 +166,22 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 	return p, nil
 }
 
-// firstAnswer reports whether a challenge is answered for the first time.
-func (f *passkeyFlow) firstAnswer(challenge string) bool {
+// firstUse reports whether a challenge is answered for the first time.
+func (f *passkeyFlow) firstUse(challenge string) bool {
 	return f.used.First(challenge, f.now().Add(checkTTL+clockSkew))
 }
 
-// finish implements [flow]: it takes what the authenticator answered (docs/protocol.md §12.2).
+// finish implements [flow]. It verifies the authenticator's response (docs/protocol.md §12.2).
 func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	if c.r.Method != "POST" {
 		return out, noCallback(c)
 	}
 	action, _ := c.fields.Text("action")
 	data, _ := c.fields.Text("data")
-	unproved := !c.csrf.verified && c.csrf.sentFrom != thisSite // an Origin of this site will do under every policy
+	unproved := !c.csrf.verified && c.csrf.sentFrom != thisSite // an Origin of this site is sufficient under every policy
 	switch {
 	case unproved && c.csrf.sentFrom == anotherSite:
-		return out, errorf(ErrMissingCSRF, "the passkey answer comes from another site: %s", c.csrf.refusal)
+		return out, errorf(ErrMissingCSRF, "the passkey response was sent from another site: %s", c.csrf.refusal)
 	case action != ceremonyRegister && action != ceremonyAuthenticate:
 		return out, errorf(ErrAuth, "%w", mistake(errors.New("action is neither register nor authenticate")))
 	case data == "":
@@ -191,10 +192,10 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 		return out, errorf(ErrCallbackRoute, "data: %w", mistake(err))
 	}
 	if unproved {
-		return out, errorf(ErrMissingCSRF, "a passkey answer needs the Origin header of this site, or the CSRF token: %s",
+		return out, errorf(ErrMissingCSRF, "a passkey response needs the Origin header of this site, or the CSRF token: %s",
 			c.csrf.refusal)
 	}
-	if spec := &c.cookies.challenge; c.jar.Has(spec.name()) { // good for one attempt
+	if spec := &c.cookies.challenge; c.jar.Has(spec.name()) { // a challenge is valid for one attempt
 		out.cookies = append(out.cookies, spec.clear(spec.name()))
 	}
 	if action == ceremonyRegister {
@@ -205,7 +206,7 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	return out, err
 }
 
-// credentialIDOf reads the credential id of an answer, as stores keep it: in standard base64.
+// credentialIDOf returns the credential ID of a response in standard base64, as stores keep it.
 func credentialIDOf(data []byte) (string, error) {
 	id, there := "", false
 	err := exactjson.Object(data, func(name string, value []byte) error {
@@ -219,12 +220,12 @@ func credentialIDOf(data []byte) (string, error) {
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(id, "="))
 	if !there || err != nil || len(raw) == 0 || len(raw) > 1023 { // WebAuthn section 4, credential id
-		return "", errors.New("id is no credential id in base64url")
+		return "", errors.New("id is not a credential ID in base64url")
 	}
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
-func (f *passkeyFlow) wanted(c *call, challenge string) WebAuthnCeremony {
+func (f *passkeyFlow) expected(c *call, challenge string) WebAuthnCeremony {
 	rp := f.relyingParty(c)
 	return WebAuthnCeremony{
 		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, Origins: f.RelyingParty.Origins,
@@ -239,14 +240,14 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 		return nil, err
 	}
 	passkey, err := guarded("WebAuthnVerifier", func() (*store.Authenticator, error) {
-		return present(f.Verifier.VerifyRegistration(data, f.wanted(c, asked.challenge)))
+		return present(f.Verifier.VerifyRegistration(data, f.expected(c, asked.challenge)))
 	})
 	switch {
 	case err != nil:
 		return nil, errorf(ErrWebAuthnVerification, "%w", err)
 	case passkey.CredentialID != credentialID:
-		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another id")
-	case !f.firstAnswer(asked.challenge):
+		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another ID")
+	case !f.firstUse(asked.challenge):
 		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
 	}
 	made := *passkey
@@ -257,7 +258,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	}, nil
 }
 
-// authenticate verifies an answer with a stored passkey.
+// authenticate verifies a response with a stored passkey.
 func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
 	stored, err := guarded("Store.Authenticator", func() (*store.Authenticator, error) {
 		return present(f.passkeys.Authenticator(ctx, credentialID))
@@ -265,7 +266,7 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, errorf(ErrAuth, "%w", mistake(because(ReasonPasskeyUnknown,
-			"no passkey with that credential id is stored")))
+			"no passkey with that credential ID is stored")))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	}
@@ -273,11 +274,11 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	if err != nil {
 		return nil, err
 	}
-	if err := f.asksForOwn(ctx, c, asked, stored); err != nil {
+	if err := f.checkRequestedUser(ctx, c, asked, stored); err != nil {
 		return nil, err
 	}
 	counter, err := guarded("WebAuthnVerifier", func() (uint32, error) {
-		return f.Verifier.VerifyAuthentication(data, stored, f.wanted(c, asked.challenge))
+		return f.Verifier.VerifyAuthentication(data, stored, f.expected(c, asked.challenge))
 	})
 	switch {
 	case err != nil:
@@ -288,7 +289,7 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 			Err: fmt.Errorf("the signature counter went from %d to %d: the passkey may have been copied",
 				stored.Counter, counter),
 		})
-	case !f.firstAnswer(asked.challenge):
+	case !f.firstUse(asked.challenge):
 		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
 	}
 	id, err := f.owner(ctx, stored, counter)
@@ -298,20 +299,22 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	return id, err
 }
 
-// asksForOwn refuses a passkey of another user than the one whose passkeys were asked for. A visitor who is signed in
-// and uses another user's passkey gets as far as linking, which refuses.
-func (f *passkeyFlow) asksForOwn(ctx context.Context, c *call, asked ceremony, stored *store.Authenticator) error {
+// checkRequestedUser rejects a passkey of a user other than the one whose passkeys were requested. If a signed-in user
+// uses another user's passkey, the sign-in continues and linking refuses it.
+func (f *passkeyFlow) checkRequestedUser(
+	ctx context.Context, c *call, asked ceremony, stored *store.Authenticator,
+) error {
 	if asked.owner == "" || asked.owner == stored.UserID {
 		return nil
 	}
 	user, signedIn, err := f.sessionUser(ctx, c)
 	if err != nil || !signedIn || user.ID != asked.owner {
-		return errorf(ErrWebAuthnVerification, "the passkey is not one of those that were asked for")
+		return errorf(ErrWebAuthnVerification, "the passkey is not one of those that were requested")
 	}
 	return nil
 }
 
-// owner notes the counter of a passkey that was used, and finds its user.
+// owner updates the counter of a used passkey and finds its user.
 func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, counter uint32) (*identity, error) {
 	err := guard("Store.UpdateAuthenticatorCounter", func() error {
 		return f.passkeys.UpdateAuthenticatorCounter(ctx, used.CredentialID, counter)
@@ -319,7 +322,7 @@ func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, coun
 	if err != nil {
 		return nil, errorf(ErrStore, "%w", err)
 	}
-	if f.accounts == nil { // the store keeps no more of accounts than whose they are
+	if f.accounts == nil { // the store can only find users by account
 		user, err := userByAccount(ctx, f.users, &Account{Provider: f.ID, ProviderAccountID: used.ProviderAccountID})
 		if err != nil {
 			return nil, errorf(ErrStore, "owner of the passkey: %w", err)
@@ -340,8 +343,8 @@ func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, coun
 	return &identity{user: user, account: account, methods: f.methods(used)}, nil
 }
 
-// methods are how the visitor of a passkey has proved who they are: by a key that stays on its device or one that is
-// synced and, where the configuration asks for it, by what the device asked of them.
+// methods returns how the user of a passkey authenticated: with a hardware key, or with a key that is synced between
+// devices. If user verification is required, it is included.
 func (f *passkeyFlow) methods(used *store.Authenticator) []Method {
 	methods := []Method{MethodSoftwareKey}
 	if used.CredentialDeviceType == "singleDevice" {

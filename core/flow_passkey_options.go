@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// options implements [ceremonies]: what the browser hands to navigator.credentials, with the challenge in a cookie.
+// options implements [ceremonies]. It returns the input of navigator.credentials, and sets the challenge cookie.
 func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	action := c.query.Get("action")
 	if action != "" && action != ceremonyRegister && action != ceremonyAuthenticate {
@@ -22,7 +22,7 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	if err := f.limits.ask(ctx, c, LimitParams{Attempt: AttemptWebAuthn, Identifier: typedAddress(c)}); err != nil {
 		return nil, err
 	}
-	asks, err := f.asks(ctx, c)
+	asks, err := f.findUser(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -39,15 +39,15 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	return optionsRefused("Invalid request"), nil
 }
 
-// asking is the visitor who asks for options.
-type asking struct {
-	user     *User // nil: the visitor does not say
+// optionsUser is the user that options are requested for.
+type optionsUser struct {
+	user     *User // nil if the request names none
 	signedIn bool
-	exists   bool // the store has the user
+	exists   bool // the user is in the store
 }
 
-// asks finds the user that options are asked for: the signed-in one, else the one that the visitor names.
-func (f *passkeyFlow) asks(ctx context.Context, c *call) (who asking, err error) {
+// findUser returns the user that options are requested for: the signed-in user, else the one that the request names.
+func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, err error) {
 	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
 		return who, errorf(ErrStore, "%w", err)
 	}
@@ -57,28 +57,29 @@ func (f *passkeyFlow) asks(ctx context.Context, c *call) (who asking, err error)
 	if who.user, who.exists, err = f.userInfo(ctx, c); err != nil {
 		return who, asError(err, ErrStore)
 	}
-	if f.HideUsers && who.exists { // the answer to a stranger; linking refuses the taken address afterwards
+	if f.HideUsers && who.exists { // do not reveal that the user exists; linking refuses the taken address later
 		who.user, who.exists = &User{Email: or(who.user.Email, typedAddress(c))}, false
 	}
 	return who, nil
 }
 
-// ceremony decides what the options are for; empty: for nothing that the visitor may do.
+// ceremony decides what the options are for. It returns "" if the request is not allowed.
 //
-//	asked for     visitor                          options for
-//	authenticate  anybody                          authenticate
+//	requested     user                             options for
+//	authenticate  any                              authenticate
 //	register      signed in, or new with address   register
-//	nothing       signed in                        nothing
-//	nothing       new with address                 register; authenticate where users are hidden
-//	nothing       else                             authenticate
-func (a asking) ceremony(asked string, hideUsers bool) string {
+//	none          signed in                        none
+//	none          new with address                 register; authenticate if users are hidden
+//	none          any other                        authenticate
+func (a optionsUser) ceremony(asked string, hideUsers bool) string {
 	if asked == "" && !a.signedIn {
 		asked = ceremonyAuthenticate
 		if a.user != nil && !a.exists && !hideUsers {
 			asked = ceremonyRegister
 		}
 	}
-	mayRegister := a.user != nil && (a.signedIn || a.user.Email != "") && a.signedIn == a.exists // oneself, or a new user
+	// A signed-in user may add a passkey, and a new user with an address may register one.
+	mayRegister := a.user != nil && (a.signedIn || a.user.Email != "") && a.signedIn == a.exists
 	if asked == ceremonyRegister && !mayRegister {
 		return ""
 	}
@@ -90,7 +91,7 @@ func optionsRefused(reason string) *Response {
 	return refuse(&Response{}, http.StatusBadRequest, body)
 }
 
-// userInfo is the user that an anonymous visitor names, and whether the store has them.
+// userInfo returns the user that an unauthenticated request names, and whether the store has them.
 func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists bool, err error) {
 	if f.UserInfo != nil {
 		err = guard("UserInfo", func() (err error) {
@@ -113,11 +114,10 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 	return user, err == nil, err
 }
 
-// namesByTyped reports whether the address that an anonymous visitor types is a name for their passkeys and nothing
-// else.
+// namesByTyped reports whether the address that an unauthenticated user types is only a label for their passkeys.
 func (p *webAuthn) namesByTyped() bool { return p.UserInfo == nil && !p.InsecureTypedEmail }
 
-// credentialDescriptor names a passkey (WebAuthn section 5.8.3).
+// credentialDescriptor identifies a passkey (WebAuthn section 5.8.3).
 type credentialDescriptor struct {
 	ID         string   `json:"id"`
 	Type       string   `json:"type"`
@@ -147,7 +147,7 @@ func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]credent
 	return out, nil
 }
 
-// authenticationOptions asks for a passkey of the user, or for any when user is nil (WebAuthn section 5.5).
+// authenticationOptions requests a passkey of the user, or of any user if user is nil (WebAuthn section 5.5).
 func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *User) (*Response, error) {
 	options := struct {
 		Challenge        string                  `json:"challenge"`
@@ -176,7 +176,7 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *
 	return optionsResponse(ceremonyAuthenticate, options, cookies)
 }
 
-// What the options of a registration consist of (WebAuthn section 5.4).
+// The members of registration options (WebAuthn section 5.4).
 type (
 	passkeyEntity struct {
 		ID          string `json:"id"`
@@ -195,8 +195,8 @@ type (
 	}
 )
 
-// registrationOptions asks for a new passkey for the user (WebAuthn section 5.4). The user handle is random: a passkey
-// is found by its credential id, and the handle shows nothing of the user.
+// registrationOptions requests a new passkey for the user (WebAuthn section 5.4). The user handle is random, so that it
+// reveals nothing about the user; a passkey is found by its credential ID.
 func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *User, signedIn bool) (*Response, error) {
 	excluded := []credentialDescriptor{}
 	if signedIn {
@@ -213,7 +213,7 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 		return nil, err
 	}
 	registers, typed := user, ""
-	if !signedIn && f.namesByTyped() { // the address is not proved
+	if !signedIn && f.namesByTyped() { // the address is unverified
 		registers, typed = &User{}, user.Email
 	}
 	challenge, cookies, err := f.newChallenge(ctx, c, registers, typed, "")
@@ -221,7 +221,7 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 		return nil, err
 	}
 	rp := f.relyingParty(c)
-	label := or(user.Email, or(user.Name, rp.Name)) // what the authenticator lists the passkey by
+	label := or(user.Email, or(user.Name, rp.Name)) // the authenticator shows the passkey under this label
 	parameters := make([]passkeyParameter, len(f.Algorithms))
 	for i, alg := range f.Algorithms {
 		parameters[i] = passkeyParameter{alg, "public-key"}

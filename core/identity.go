@@ -25,8 +25,8 @@ type identity struct {
 	account     *Account
 	profile     Profile
 	credentials map[string]string
-	// still is the function that CredentialsProvider.Admit returned. It is nil if no second check is needed.
-	still func(ctx context.Context) error
+	// recheck is the function that CredentialsProvider.Admit returned. It is nil if no second check is needed.
+	recheck func(ctx context.Context) error
 	// authTime is when the user authenticated. If it is nil, that was just now. The zero time means that it is unknown.
 	authTime *time.Time
 	// current is the ID of the user who was already signed in, and currentAuthTime is when they authenticated. Both are
@@ -38,8 +38,8 @@ type identity struct {
 	unconfirmed bool
 	// methods lists how the user authenticated. If it is nil, the type of the account determines it.
 	methods []Method
-	// held is when a gate first stored the sign-in as pending. It is zero if none did.
-	held time.Time
+	// pendingSince is when a gate first stored the sign-in as pending. It is zero if none did.
+	pendingSince time.Time
 
 	// made reports that a plugin creates the user: it has already done so, or create will.
 	made bool
@@ -74,12 +74,12 @@ type member struct {
 	keeps bool
 }
 
-// stands returns an error if the credentials of the sign-in have become invalid since they were checked.
-func (id *identity) stands(ctx context.Context) error {
-	if id.still == nil {
+// recheckCredentials returns an error if the credentials of the sign-in have become invalid since they were checked.
+func (id *identity) recheckCredentials(ctx context.Context) error {
+	if id.recheck == nil {
 		return nil
 	}
-	return guard("CredentialsProvider.Admit", func() error { return id.still(ctx) })
+	return guard("CredentialsProvider.Admit", func() error { return id.recheck(ctx) })
 }
 
 // become replaces the user with the stored one, whose ID the store may have chosen. It updates the account if that

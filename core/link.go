@@ -11,35 +11,37 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// linker finds or makes the user that an identity belongs to, by the rules of link_rules.go.
+// linker finds or creates the user of an identity, by the rules in link_rules.go.
 type linker struct {
 	store    stores
 	sessions *sessions
 	events   *Events
 	now      func() time.Time
 	rand     io.Reader
-	// accountsOpen reports that an account, that of a passkey included, can open a user here.
+	// accountsOpen reports that the configuration has a provider of accounts or passkeys, so that an account can sign a
+	// user in.
 	accountsOpen bool
-	// gated: there are gates, and a session begins behind them: see linker.begin.
+	// gated reports that there are sign-in gates. The session is then created in linker.begin, after the gates have
+	// passed.
 	gated bool
-	// parts records and reports added sign-in methods.
+	// parts records added sign-in methods and notifies their users.
 	parts *parts
-	// freshLinks is how old the proof of a visitor may be who adds a way in; zero: of any age.
+	// freshLinks is the maximum time since the last authentication for a user who links an account. Zero means no limit.
 	freshLinks time.Duration
 }
 
-// visitor is the user whose session a request presents.
-type visitor struct {
+// sessionUser is the user of the request's session.
+type sessionUser struct {
 	user    *User
 	session *store.Session
-	token   string // the session token presented, known to the store or not
-	// outdated: the token is older than the proof of the user's address (jwt strategy).
+	token   string // the session token of the request, valid or not
+	// outdated reports that the token was issued before the user's address was verified (jwt strategy).
 	outdated bool
-	// proved is when the visitor proved who they are; zero: not known.
+	// proved is when the user authenticated. It is zero if that is unknown.
 	proved time.Time
 }
 
-// link finds or makes the user of an identity, and their session (docs/protocol.md §14).
+// link finds or creates the user of an identity, and creates their session (docs/protocol.md §14).
 func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, error) {
 	if l.store.Store == nil {
 		return member{user: id.user, created: id.made}, nil
@@ -47,26 +49,26 @@ func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, 
 	if id.account.Type == TypeCredentials {
 		return l.linkCredentials(ctx, p, id)
 	}
-	here, err := l.visitorOf(ctx, p)
+	signedIn, err := l.sessionUserOf(ctx, p)
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
 	}
-	if id.started == flowSwitches { // as if no user were signed in; the new session replaces the current one
-		here = visitor{token: here.token}
+	if id.started == flowSwitches { // ignore the current user; the new session replaces the current one
+		signedIn = sessionUser{token: signedIn.token}
 	}
-	who, err := l.settled(ctx, p.at, id, here)
+	who, err := l.linkWithRetry(ctx, p.at, id, signedIn)
 	if err != nil {
 		return member{}, asError(err, ErrStore)
 	}
 	if who.session != nil && !who.keeps {
-		l.replaceSession(ctx, p.at, here.token, who.session)
+		l.replaceSession(ctx, p.at, signedIn.token, who.session)
 		l.endOldest(ctx, p.at, who.session)
 	}
 	return who, nil
 }
 
-// linkCredentials gives a user that the application vouches for a session; under the database strategy that user is in
-// the store.
+// linkCredentials creates the session of a user whom the application has authenticated. Under the database strategy the
+// user must be in the store.
 func (l *linker) linkCredentials(ctx context.Context, p *presented, id *identity) (member, error) {
 	who := member{user: id.user, created: id.made}
 	if l.gated {
@@ -75,8 +77,8 @@ func (l *linker) linkCredentials(ctx context.Context, p *presented, id *identity
 	return who, l.beginStored(ctx, p, id, &who)
 }
 
-// begin makes the session of a member whom the gates let pass, under the database strategy. Without gates linking has
-// made it, with all else that it writes.
+// begin creates the session of a user after the gates have passed, under the database strategy. Without gates, linking
+// has already created it.
 func (l *linker) begin(ctx context.Context, p *presented, id *identity, who *member) error {
 	if !l.gated || who.keeps {
 		return nil
@@ -84,7 +86,7 @@ func (l *linker) begin(ctx context.Context, p *presented, id *identity, who *mem
 	return l.beginStored(ctx, p, id, who)
 }
 
-// beginStored makes the session of a user outside of a transaction, under the database strategy.
+// beginStored creates the session of a user outside of a transaction, under the database strategy.
 func (l *linker) beginStored(ctx context.Context, p *presented, id *identity, who *member) error {
 	if l.sessions.config.Strategy != StrategyDatabase {
 		return nil
@@ -97,7 +99,7 @@ func (l *linker) beginStored(ctx context.Context, p *presented, id *identity, wh
 	return nil
 }
 
-// createStored stores a session of a user, and leaves the one that the request presents.
+// createStored stores a new session. It does not change the session of the request.
 func (l *linker) createStored(ctx context.Context, id *identity, who *member) error {
 	session, err := l.sessions.rows.create(ctx, l.store.sessions, who.user.ID, id.authenticatedAt(l.now(), who.user.ID))
 	switch {
@@ -106,15 +108,15 @@ func (l *linker) createStored(ctx context.Context, id *identity, who *member) er
 			id.account.Provider, err)
 		return l.withoutUser(ctx, id.user, err)
 	case err != nil:
-		return errorf(ErrStore, "begin a session: %w", err)
+		return errorf(ErrStore, "create a session: %w", err)
 	}
 	who.session = session
 	return nil
 }
 
-// withoutUser explains a session that the store refused because it has no such user as the application named.
+// withoutUser explains why the store rejected a session, if the application returned a user who is not in the store.
 func (l *linker) withoutUser(ctx context.Context, user *User, err error) error {
-	if errors.Is(err, ErrStoreUnavailable) { // it would let the visitor wait once more
+	if errors.Is(err, ErrStoreUnavailable) { // another store call would only delay the response
 		return err
 	}
 	_, absent := guarded("Store.User", func() (*User, error) { return present(l.store.User(ctx, user.ID)) })
@@ -125,10 +127,10 @@ func (l *linker) withoutUser(ctx context.Context, user *User, err error) error {
 		"which Store.CreateUser makes (core.NewID makes an ID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
 }
 
-// visitorOf looks up the user whose session a request presents. A token that cannot be read names no user; a store that
-// fails is an error.
-func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
-	v := visitor{token: p.value()}
+// sessionUserOf reads the user of the request's session. An unreadable token means that no user is signed in. A failure
+// of the store is an error.
+func (l *linker) sessionUserOf(ctx context.Context, p *presented) (sessionUser, error) {
+	v := sessionUser{token: p.value()}
 	if v.token == "" {
 		return v, nil
 	}
@@ -150,13 +152,13 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 		v.proved, _ = factsIn(v.token)
 	}
 	if errors.Is(err, ErrNotFound) {
-		return visitor{token: v.token}, nil
+		return sessionUser{token: v.token}, nil
 	}
 	return v, err
 }
 
-// replaceSession deletes the record of the session cookie that a new session overwrites, so that a copy of the old
-// cookie is no longer valid. It reports false only if the store says that the record was already deleted.
+// replaceSession deletes the stored session that a new session replaces, so that a copy of the old cookie becomes
+// invalid. It returns false only if the store says that the session was already deleted.
 func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *store.Session) (there bool) {
 	if token == "" || l.sessions.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
 		return true
@@ -172,37 +174,40 @@ func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, b
 	return true
 }
 
-// linkAttempts is how often a sign-in is tried while others of the same person get in its way.
+// linkAttempts is the maximum number of attempts at a sign-in while concurrent sign-ins of the same user interfere.
 const linkAttempts = 5
 
-// linkPause is how long a sign-in waits for an account that is being linked on a store without transactions; twice as
-// long the next time, linkPauses times.
+// On a store without transactions a sign-in may have to wait until a concurrent one has linked its account. It waits
+// up to linkPauses times, first for linkPause and then twice as long each time.
 const (
 	linkPause  = 25 * time.Millisecond
 	linkPauses = 6
 )
 
-// settled finds or makes the user of an identity. A person who signs in twice at once, in two tabs or on two devices,
-// is let in twice: what the other sign-in has written by then, this one looks up in a new transaction.
-func (l *linker) settled(ctx context.Context, v *arrival, id *identity, here visitor) (who member, err error) {
+// linkWithRetry finds or creates the user of an identity. Two concurrent sign-ins of the same user, in two tabs or on
+// two devices, both succeed: if the other one was faster, linkWithRetry starts a new transaction and reads what it has
+// written.
+func (l *linker) linkWithRetry(
+	ctx context.Context, v *arrival, id *identity, signedIn sessionUser,
+) (who member, err error) {
 	owner := id.account.UserID
 	for n := 1; ; n++ {
 		w := l.writer(v, owner)
 		w.authentication = func(userID string) authentication { return id.authenticatedAt(l.now(), userID) }
-		who, err = w.settle(ctx, id, here)
-		if err == nil || n == linkAttempts || !w.overtaken(ctx, id, err) {
+		who, err = w.linkOnce(ctx, id, signedIn)
+		if err == nil || n == linkAttempts || !w.lostRace(ctx, id, err) {
 			return who, err
 		}
 	}
 }
 
-// overtaken reports whether an attempt failed because another sign-in of the same person was faster, so that the next
-// attempt finds what that one has written: the store says so, or the rules refused the address and the user who has it
-// has the account too by now.
+// lostRace reports whether an attempt failed because a concurrent sign-in of the same user was faster, so that another
+// attempt will succeed. That is so if the store reported a conflict, or if the rules refused the address and its user
+// now has this account.
 //
-// On a store without transactions the user is there before the account is: a user without any account and without a
-// proved address may be about to get this one, and is waited for.
-func (w *writer) overtaken(ctx context.Context, id *identity, err error) bool {
+// On a store without transactions the user is created before the account. A user without any account and with an
+// unverified address may be about to get this account, so lostRace waits for it.
+func (w *writer) lostRace(ctx context.Context, id *identity, err error) bool {
 	switch {
 	case errors.Is(err, ErrConflict):
 		return true
@@ -221,7 +226,7 @@ func (w *writer) overtaken(ctx context.Context, id *identity, err error) bool {
 	return false
 }
 
-// pause waits, and reports whether the request is still there afterwards.
+// pause waits for d. It returns false if the request was canceled.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -233,37 +238,36 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// writer is the store as one attempt to link sees it: inside a transaction where the engine has them. Events wait for
-// the commit.
+// writer accesses the store for one attempt to link, within a transaction if the store supports them. Events are
+// delayed until the commit.
 type writer struct {
 	*linker
 	at       *arrival
-	tx       stores             // the transaction, or the store itself
+	tx       stores             // the transaction, or the store if it has none
 	sessions store.SessionStore // of tx
 	waiting  []func()
 	inTx     bool
-	// owner is the owner of the account as the flow found it, before a rule gave the account to another user.
+	// owner is the ID of the account's user as the flow found it, before a rule assigned the account to another user.
 	owner string
-	// made is the user that this sign-in created, to be removed again when a later step fails without a transaction.
+	// made is the user that this sign-in created. Without a transaction, undo deletes them if a later step fails.
 	made *User
-	// refused is the user whose address the rules refused to the sign-in, nil where they did not or it was for something
-	// else.
+	// refused is the user whose address the rules refused to this sign-in, or nil.
 	refused *User
-	// authentication returns that of the sign-in, for a session of a user.
+	// authentication returns how the sign-in authenticates a user, for the new session.
 	authentication func(userID string) authentication
-	// proved: this sign-in has written the proof of the address already.
+	// proved reports that this sign-in has already marked the address as verified.
 	proved bool
-	// unlinked are the sign-in methods that a verification removed.
+	// unlinked lists the sign-in methods that a verification removed.
 	unlinked []SignInMethod
-	// endsEarlier: the user's earlier sessions in cookies end after the commit.
-	endsEarlier bool
+	// endsEarlierSessions reports that the user's earlier sessions in cookies must end after the commit.
+	endsEarlierSessions bool
 }
 
 func (l *linker) writer(v *arrival, owner string) *writer {
 	return &writer{linker: l, at: v, tx: l.store, sessions: l.store.sessions, owner: owner}
 }
 
-// atomically does work in a transaction. Without transactions, a user that was made for nothing is removed again.
+// atomically runs work in a transaction. If the store has none and work fails, a user who was created is deleted again.
 func (w *writer) atomically(ctx context.Context, work func(context.Context) error) error {
 	if w.store.tx == nil {
 		err := guard("store", func() error { return work(ctx) })
@@ -275,7 +279,7 @@ func (w *writer) atomically(ctx context.Context, work func(context.Context) erro
 	w.inTx = true
 	err := guard("store transaction", func() error {
 		return w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
-			// A store may begin once more.
+			// The store may run the transaction again.
 			w.tx, w.waiting, w.made, w.refused = newStores(tx).watchedBy(w.store.watch), nil, nil, nil
 			w.sessions = w.tx.sessions
 			return work(ctx)
@@ -291,8 +295,8 @@ func (w *writer) atomically(ctx context.Context, work func(context.Context) erro
 	return nil
 }
 
-// undo removes the user of a sign-in that failed: left behind, it would block the next attempt with
-// OAuthAccountNotLinked. There may be none: a CreateUser whose answer was lost is undone too.
+// undo deletes the user whom a failed sign-in created. Otherwise that user would make the next attempt fail with
+// OAuthAccountNotLinked. The user may not exist: undo also runs if CreateUser failed without a definite result.
 func (w *writer) undo(ctx context.Context) {
 	if w.made == nil || w.store.deleter == nil {
 		return
@@ -308,9 +312,9 @@ func (w *writer) undo(ctx context.Context) {
 	}
 }
 
-// announce calls the event of a write: of a transaction, when it is committed; without transactions at once, in the
-// order of Auth.js. There an event may tell of a user whom undo removes again when a later write fails.
-func (w *writer) announce(event func()) {
+// afterCommit calls event after the transaction is committed. Without transactions it calls event immediately, in the
+// order of Auth.js; an event may then report a user whom undo deletes when a later write fails.
+func (w *writer) afterCommit(event func()) {
 	if w.inTx {
 		w.waiting = append(w.waiting, event)
 		return
@@ -318,8 +322,8 @@ func (w *writer) announce(event func()) {
 	event()
 }
 
-// createSession stores a session of the database strategy; under the jwt strategy there is nothing to store, and where
-// there are gates it is too early.
+// createSession stores a session under the database strategy. It does nothing under the jwt strategy, or if there are
+// gates, which must pass first.
 func (w *writer) createSession(ctx context.Context, u *User) (*store.Session, error) {
 	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated {
 		return nil, nil

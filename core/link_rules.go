@@ -6,168 +6,171 @@ import (
 	"slices"
 )
 
-// What follows decides whose user a sign-in is. It is a pure function of a few facts; docs/accounts.md has the same
-// table in words.
+// The rules of account linking decide which user a sign-in belongs to. They are a pure function of a few facts;
+// docs/accounts.md has the same table in words.
 
-// comes is how a visitor comes in.
-type comes int
-
-const (
-	// byLink: by a sign-in link. It stands for no account, and shows that the visitor can read the mailbox.
-	byLink comes = iota
-	// byNewAccount: by an account, or a new passkey, that no user has yet.
-	byNewAccount
-	// byOwnAccount: by an account of the user who is signed in.
-	byOwnAccount
-	// byKnownAccount: by the account of a user who is not the one signed in.
-	byKnownAccount
-	// byTakenPasskey: by a registration of a passkey that is registered already, or under a name that is taken.
-	byTakenPasskey
-)
-
-// presence is which session the request presents.
-type presence int
+// signInMeans is what a user signs in with.
+type signInMeans int
 
 const (
-	// hereNobody: none.
-	hereNobody presence = iota
-	// hereSomebody: that of a user.
-	hereSomebody
-	// hereOutdated: a token issued before the user's address was proved. It may be that of a stranger who made the user.
-	hereOutdated
+	// meansLink is a sign-in link. It has no account, and shows that the user can read the mailbox.
+	meansLink signInMeans = iota
+	// meansNewAccount is an account, or a new passkey, that belongs to no user yet.
+	meansNewAccount
+	// meansOwnAccount is an account of the signed-in user.
+	meansOwnAccount
+	// meansOtherAccount is an account of a user who is not signed in.
+	meansOtherAccount
+	// meansTakenPasskey is the registration of a passkey that is already registered, or under a label that is taken.
+	meansTakenPasskey
 )
 
-// holding is what is known of the user who has the address of the sign-in.
-type holding int
+// currentSession describes the session of the request.
+type currentSession int
 
 const (
-	// addressFree: no user has the address, or the sign-in names none.
-	addressFree holding = iota
-	// addressUnproved: a user who never proved it.
-	addressUnproved
-	// addressProved: a user who did.
-	addressProved
+	// sessionNone means that no user is signed in.
+	sessionNone currentSession = iota
+	// sessionActive is a valid session of a user.
+	sessionActive
+	// sessionOutdated is a session token from before the user's address was verified. An attacker who created the user may
+	// have it.
+	sessionOutdated
 )
 
-// ways are what else opens a user: their accounts, those of passkeys included.
-type ways int
+// addressState says whether another user has the address of the sign-in.
+type addressState int
 
 const (
-	// noWays: none. The application made the user, or invited them.
-	noWays ways = iota
-	// vouchedWays: each came with its provider's word that this very address is the owner's.
-	vouchedWays
-	// otherWays: at least one did not, or the store cannot tell.
-	otherWays
+	// addressFree means that no user has the address, or that the sign-in has none.
+	addressFree addressState = iota
+	// addressUnverified means that a user has the address and never verified it.
+	addressUnverified
+	// addressVerified means that a user has verified the address.
+	addressVerified
 )
 
-// linkFacts is all that the rules look at.
+// otherMethods describes the existing sign-in methods of the user who has the address: their accounts and passkeys.
+type otherMethods int
+
+const (
+	// noMethods means that there are none. The application created or invited the user.
+	noMethods otherMethods = iota
+	// vouchedMethods means that for each of them the provider vouched for this exact address.
+	vouchedMethods
+	// unvouchedMethods means that the provider of at least one did not, or that the store cannot list them.
+	unvouchedMethods
+)
+
+// linkFacts is the input of the rules.
 type linkFacts struct {
-	comes    comes
-	presence presence
-	address  holding
-	// stale: the visitor who is signed in proved who they are too long ago to add a way in.
+	means   signInMeans
+	current currentSession
+	address addressState
+	// stale reports that the signed-in user authenticated too long ago to add a sign-in method.
 	stale bool
-	// proves: the sign-in proves the address. A magic link does; a provider when it may link by e-mail and vouches for the
-	// address.
-	proves bool
-	// listed: the store lists the account among those of the user who has the address, and has lost its record, by which
-	// it would have found the user.
+	// verifies reports that the sign-in verifies the address. A sign-in link does. A provider does if it vouches for the
+	// address and AllowDangerousEmailAccountLinking is set.
+	verifies bool
+	// listed reports that the store lists the account for the user who has the address, but did not find the user by the
+	// account: the account's own record is lost.
 	listed bool
-	// ways and endless matter where the address is unproved and the sign-in proves it. endless: the store cannot end the
-	// sessions that the user has until now.
-	ways    ways
-	endless bool
+	// methods and cannotEndSessions matter only if the address is unverified and the sign-in verifies it.
+	// cannotEndSessions reports that the store cannot end the user's existing sessions.
+	methods           otherMethods
+	cannotEndSessions bool
 }
 
-// linkRule is what becomes of a sign-in.
+// linkRule is the decision.
 type linkRule int
 
 const (
-	// ruleRefuse: the account is, or may be, another person's.
+	// ruleRefuse refuses the sign-in: the account is, or may be, another person's.
 	ruleRefuse linkRule = iota
-	// ruleGoOn: the session goes on, there is nothing to link.
-	ruleGoOn
-	// ruleLetIn: the owner of the account gets a session.
-	ruleLetIn
-	// ruleLinkHere: the account is linked to the signed-in user, whose session goes on.
-	ruleLinkHere
-	// ruleWelcome: a new user.
-	ruleWelcome
-	// ruleEnter: the user of the address, with a new session. A new account is linked to them.
-	ruleEnter
-	// ruleProve: as ruleEnter, and the address is proved from now on. All ways in and sessions stay.
-	ruleProve
-	// ruleProveAlone: as ruleProve, and the sessions from before end.
-	ruleProveAlone
-	// ruleMove: the address goes to a new user. The old one keeps everything else, sessions included.
-	ruleMove
+	// ruleContinue continues the current session. There is nothing to link.
+	ruleContinue
+	// ruleSignIn signs in the owner of the account.
+	ruleSignIn
+	// ruleLink links the account to the signed-in user, whose session continues.
+	ruleLink
+	// ruleCreateUser creates a user.
+	ruleCreateUser
+	// ruleSignInByAddress signs in the user who has the address. A new account is linked to them.
+	ruleSignInByAddress
+	// ruleVerify is ruleSignInByAddress and marks the address as verified. All sign-in methods and sessions stay.
+	ruleVerify
+	// ruleVerifyAndEndSessions is ruleVerify and ends the user's existing sessions.
+	ruleVerifyAndEndSessions
+	// ruleMoveAddress creates a user and moves the address to them. The previous user keeps everything else, including
+	// sessions.
+	ruleMoveAddress
 )
 
 // rule is the table, read from top to bottom.
 func (f linkFacts) rule() linkRule {
 	switch {
-	// An account decides before an address does.
-	case f.comes == byTakenPasskey:
+	// An account takes precedence over an address.
+	case f.means == meansTakenPasskey:
 		return ruleRefuse
-	case f.comes == byKnownAccount && f.presence == hereSomebody:
+	case f.means == meansOtherAccount && f.current == sessionActive:
 		return ruleRefuse
-	case f.comes == byOwnAccount && f.presence == hereSomebody:
-		return ruleGoOn
-	case f.comes == byKnownAccount || f.comes == byOwnAccount:
-		return ruleLetIn
-	case f.comes == byNewAccount && f.presence == hereOutdated:
+	case f.means == meansOwnAccount && f.current == sessionActive:
+		return ruleContinue
+	case f.means == meansOtherAccount || f.means == meansOwnAccount:
+		return ruleSignIn
+	case f.means == meansNewAccount && f.current == sessionOutdated:
 		return ruleRefuse
-	case f.comes == byNewAccount && f.presence == hereSomebody && f.stale:
+	case f.means == meansNewAccount && f.current == sessionActive && f.stale:
 		return ruleRefuse
-	case f.comes == byNewAccount && f.presence == hereSomebody:
-		return ruleLinkHere
+	case f.means == meansNewAccount && f.current == sessionActive:
+		return ruleLink
 
-	// Then the address does, as long as both sides proved it.
+	// The address decides if both sides have verified it.
 	case f.address == addressFree:
-		return ruleWelcome
+		return ruleCreateUser
 	case f.listed:
-		return ruleEnter
-	case !f.proves:
+		return ruleSignInByAddress
+	case !f.verifies:
 		return ruleRefuse
-	case f.address == addressProved:
-		return ruleEnter
+	case f.address == addressVerified:
+		return ruleSignInByAddress
 
-	// The first proof of an address that its user never proved.
-	case f.ways == vouchedWays:
-		return ruleProve
-	case f.ways == noWays && !f.endless:
-		return ruleProveAlone
+	// This sign-in is the first verification of the address.
+	case f.methods == vouchedMethods:
+		return ruleVerify
+	case f.methods == noMethods && !f.cannotEndSessions:
+		return ruleVerifyAndEndSessions
 	}
-	return ruleMove
+	return ruleMoveAddress
 }
 
-// facts asks the store what the rules need to know, and no more. known is the owner of the account, else the user of
-// the address.
-func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkFacts, known *User, err error) {
+// facts reads from the store what the rules need, and nothing else. known is the owner of the account, else the user
+// who has the address.
+func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) (f linkFacts, known *User, err error) {
 	switch {
-	case here.user != nil && here.outdated:
-		f.presence = hereOutdated
-	case here.user != nil:
-		f.presence = hereSomebody
+	case signedIn.user != nil && signedIn.outdated:
+		f.current = sessionOutdated
+	case signedIn.user != nil:
+		f.current = sessionActive
 	}
-	f.stale = w.freshLinks > 0 && w.now().Sub(here.proved) > w.freshLinks
-	if f.comes, known, err = w.comesBy(ctx, id, here); err != nil {
+	f.stale = w.freshLinks > 0 && w.now().Sub(signedIn.proved) > w.freshLinks
+	if f.means, known, err = w.meansOf(ctx, id, signedIn); err != nil {
 		return f, nil, err
 	}
-	if f.comes == byNewAccount && here.user != nil && id.started != flowSameSession {
-		return f, known, overf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session: link no account")
+	if f.means == meansNewAccount && signedIn.user != nil && id.started != flowSameSession {
+		return f, known, overf(ErrInvalidCheck, reasonUsed,
+			"the sign-in was started under another session: no account is linked")
 	}
 	switch {
-	case f.comes == byLink:
-		f.proves = true
-	case f.comes != byNewAccount || f.presence != hereNobody:
-		return f, known, nil // no address matters
+	case f.means == meansLink:
+		f.verifies = true
+	case f.means != meansNewAccount || f.current != sessionNone:
+		return f, known, nil // the address does not matter
 	default:
-		f.proves = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
+		f.verifies = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
 	}
 	find := userByMailbox
-	if id.client != nil { // as in Auth.js, at the price of one lookup
+	if id.client != nil { // as in Auth.js, with a single lookup
 		find = firstByMailbox
 	}
 	known, err = find(ctx, w.tx, or(id.user.Email, id.typed), id.given)
@@ -178,11 +181,11 @@ func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkF
 		return f, nil, err
 	}
 	byAccount := id.account.Type != TypeEmail && id.passkey == nil
-	f.address = addressProved
+	f.address = addressVerified
 	if known.EmailVerified.IsZero() {
-		f.address = addressUnproved
+		f.address = addressUnverified
 	}
-	proof := f.proves && f.address == addressUnproved
+	proof := f.verifies && f.address == addressUnverified
 	var linked []*Account
 	if byAccount || proof {
 		if linked, err = w.tx.linked(ctx, known); err != nil {
@@ -191,35 +194,36 @@ func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkF
 	}
 	f.listed = byAccount && slices.ContainsFunc(linked, id.isAccount)
 	if proof {
-		f.endless = w.linker.sessions.config.Strategy == StrategyDatabase && w.tx.lister == nil
-		f.ways = w.ways(w.tx, linked, known)
+		f.cannotEndSessions = w.linker.sessions.config.Strategy == StrategyDatabase && w.tx.lister == nil
+		f.methods = w.otherMethods(w.tx, linked, known)
 	}
 	return f, known, nil
 }
 
-// comesBy returns how a visitor comes in, and the owner of the account if it has one.
-func (w *writer) comesBy(ctx context.Context, id *identity, here visitor) (comes, *User, error) {
+// meansOf returns what the user signs in with, and the owner of the account if there is one.
+func (w *writer) meansOf(ctx context.Context, id *identity, signedIn sessionUser) (signInMeans, *User, error) {
 	if id.account.Type == TypeEmail {
-		return byLink, nil, nil
+		return meansLink, nil, nil
 	}
 	owner, err := userByAccount(ctx, w.tx, id.account)
-	if errors.Is(err, ErrNotFound) && id.typed != "" && here.user == nil { // nor may a name of passkeys have two users
+	// A passkey label must not belong to two users.
+	if errors.Is(err, ErrNotFound) && id.typed != "" && signedIn.user == nil {
 		owner, err = userByAccount(ctx, w.tx, typedAccount(id.account.Provider, id.typed))
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return byNewAccount, nil, nil
+		return meansNewAccount, nil, nil
 	case err != nil:
 		return 0, nil, err
 	case id.passkey != nil:
-		return byTakenPasskey, owner, nil
-	case here.user != nil && here.user.ID == owner.ID:
-		return byOwnAccount, owner, nil
+		return meansTakenPasskey, owner, nil
+	case signedIn.user != nil && signedIn.user.ID == owner.ID:
+		return meansOwnAccount, owner, nil
 	}
-	return byKnownAccount, owner, nil
+	return meansOtherAccount, owner, nil
 }
 
-// linked are the accounts of a user; none where the store cannot list them.
+// linked returns the accounts of a user, or none if the store cannot list them.
 func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
 	if v.accounts == nil {
 		return nil, nil
@@ -227,34 +231,34 @@ func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
 	return guarded("Store.Accounts", func() ([]*Account, error) { return v.accounts.Accounts(ctx, u.ID) })
 }
 
-// ways returns what opens a user with these accounts, which are of the store s. Accounts open nothing where no provider
-// of accounts or passkeys is configured; where s cannot list them, any may be there.
-func (w *writer) ways(s stores, linked []*Account, u *User) ways {
+// otherMethods describes the sign-in methods of a user with these accounts. If the store s cannot list accounts, it
+// assumes that there are some, unless no provider of accounts or passkeys is configured.
+func (w *writer) otherMethods(s stores, linked []*Account, u *User) otherMethods {
 	if s.accounts == nil && w.accountsOpen {
-		return otherWays
+		return unvouchedMethods
 	}
-	found := noWays
+	found := noMethods
 	for _, a := range linked {
 		if !SameMailbox(a.EmailProved, u.Email) {
-			return otherWays
+			return unvouchedMethods
 		}
-		found = vouchedWays
+		found = vouchedMethods
 	}
 	return found
 }
 
-// refusal says why the rules refuse an account that is, or may be, another person's: that of owner, where there is one.
+// refusal returns the error for an account that is, or may be, another person's. owner is that user, or nil if unknown.
 func (f linkFacts) refusal(id *identity, owner *User) error {
 	reason := "another account already has this e-mail address: sign in with it first, then link this one"
 	switch {
-	case f.comes == byTakenPasskey:
-		reason = "a passkey with this credential id, or by this name, is registered already"
-	case f.comes == byKnownAccount:
+	case f.means == meansTakenPasskey:
+		reason = "a passkey with this credential ID or this label is already registered"
+	case f.means == meansOtherAccount:
 		reason = "the account is already associated with another user"
-	case f.presence == hereOutdated:
-		reason = "the session token is older than the proof of its user's e-mail address: sign in again, then link"
-	case f.presence == hereSomebody && f.stale:
-		reason = "the visitor proved who they are too long ago to link an account: they sign in again first"
+	case f.current == sessionOutdated:
+		reason = "the session token is older than the verification of the user's email address: sign in again, then link"
+	case f.current == sessionActive && f.stale:
+		reason = "the last sign-in is too long ago to link an account: sign in again first"
 	case id.client != nil && id.client.AllowDangerousEmailAccountLinking:
 		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address " +
 			"(email_verified true, or EmailProved)"

@@ -12,56 +12,69 @@ func TestLinkRules(t *testing.T) {
 		linkFacts
 		want linkRule
 	}{
-		{"known account, nobody here", linkFacts{comes: byKnownAccount}, ruleLetIn},
-		{"known account, its owner here", linkFacts{comes: byOwnAccount, presence: hereSomebody}, ruleGoOn},
-		{"known account, somebody else here", linkFacts{comes: byKnownAccount, presence: hereSomebody}, ruleRefuse},
-		{"known account, an outdated token here", linkFacts{comes: byKnownAccount, presence: hereOutdated}, ruleLetIn},
-		{"own account, an outdated token here", linkFacts{comes: byOwnAccount, presence: hereOutdated}, ruleLetIn},
-		{"a passkey that is registered already", linkFacts{comes: byTakenPasskey}, ruleRefuse},
-		{"a passkey that is registered already, somebody here",
-			linkFacts{comes: byTakenPasskey, presence: hereSomebody}, ruleRefuse},
+		{"account of a user, no session", linkFacts{means: meansOtherAccount}, ruleSignIn},
+		{"own account", linkFacts{means: meansOwnAccount, current: sessionActive}, ruleContinue},
+		{"account of another user, active session",
+			linkFacts{means: meansOtherAccount, current: sessionActive}, ruleRefuse},
+		{"account of a user, outdated token", linkFacts{means: meansOtherAccount, current: sessionOutdated}, ruleSignIn},
+		{"own account, outdated token", linkFacts{means: meansOwnAccount, current: sessionOutdated}, ruleSignIn},
+		{"registered passkey", linkFacts{means: meansTakenPasskey}, ruleRefuse},
+		{"registered passkey, active session",
+			linkFacts{means: meansTakenPasskey, current: sessionActive}, ruleRefuse},
 
-		{"new account, somebody here", linkFacts{comes: byNewAccount, presence: hereSomebody}, ruleLinkHere},
-		{"new account, an outdated token here", linkFacts{comes: byNewAccount, presence: hereOutdated}, ruleRefuse},
-		{"new account, a proof of long ago here",
-			linkFacts{comes: byNewAccount, presence: hereSomebody, stale: true}, ruleRefuse},
-		{"own account, a proof of long ago here",
-			linkFacts{comes: byOwnAccount, presence: hereSomebody, stale: true}, ruleGoOn},
-		{"new account, nobody here", linkFacts{comes: byNewAccount, stale: true}, ruleWelcome},
+		{"new account, active session", linkFacts{means: meansNewAccount, current: sessionActive}, ruleLink},
+		{"new account, outdated token", linkFacts{means: meansNewAccount, current: sessionOutdated}, ruleRefuse},
+		{"new account, old authentication",
+			linkFacts{means: meansNewAccount, current: sessionActive, stale: true}, ruleRefuse},
+		{"own account, old authentication",
+			linkFacts{means: meansOwnAccount, current: sessionActive, stale: true}, ruleContinue},
+		{"new account, no session", linkFacts{means: meansNewAccount, stale: true}, ruleCreateUser},
 
-		{"new account, free address", linkFacts{comes: byNewAccount}, ruleWelcome},
-		{"new account, free address, vouched for", linkFacts{comes: byNewAccount, proves: true}, ruleWelcome},
-		{"new account, proved address, nobody vouches", linkFacts{comes: byNewAccount, address: addressProved}, ruleRefuse},
-		{"new account, unproved address, nobody vouches",
-			linkFacts{comes: byNewAccount, address: addressUnproved}, ruleRefuse},
-		{"a lost account, proved address", linkFacts{comes: byNewAccount, address: addressProved, listed: true}, ruleEnter},
-		{"a lost account, unproved address",
-			linkFacts{comes: byNewAccount, address: addressUnproved, listed: true}, ruleEnter},
-		{"a lost account, somebody here",
-			linkFacts{comes: byNewAccount, presence: hereSomebody, listed: true}, ruleLinkHere},
-		{"new account, proved address, vouched for",
-			linkFacts{comes: byNewAccount, address: addressProved, proves: true}, ruleEnter},
-		{"new account, unproved address, vouched for, all ways vouched",
-			linkFacts{comes: byNewAccount, address: addressUnproved, proves: true, ways: vouchedWays}, ruleProve},
-		{"new account, unproved address, vouched for, no ways",
-			linkFacts{comes: byNewAccount, address: addressUnproved, proves: true}, ruleProveAlone},
-		{"new account, unproved address, vouched for, a stranger's way",
-			linkFacts{comes: byNewAccount, address: addressUnproved, proves: true, ways: otherWays}, ruleMove},
+		{"new account, free address", linkFacts{means: meansNewAccount}, ruleCreateUser},
+		{"new account, free address, vouched for", linkFacts{means: meansNewAccount, verifies: true}, ruleCreateUser},
+		{"new account, verified address, not vouched for",
+			linkFacts{means: meansNewAccount, address: addressVerified}, ruleRefuse},
+		{"new account, unverified address, not vouched for",
+			linkFacts{means: meansNewAccount, address: addressUnverified}, ruleRefuse},
+		{"lost account, verified address",
+			linkFacts{means: meansNewAccount, address: addressVerified, listed: true}, ruleSignInByAddress},
+		{"lost account, unverified address",
+			linkFacts{means: meansNewAccount, address: addressUnverified, listed: true}, ruleSignInByAddress},
+		{"lost account, active session",
+			linkFacts{means: meansNewAccount, current: sessionActive, listed: true}, ruleLink},
+		{"new account, verified address, vouched for",
+			linkFacts{means: meansNewAccount, address: addressVerified, verifies: true}, ruleSignInByAddress},
+		{"new account, unverified address, vouched for, all methods vouched for",
+			linkFacts{
+				means: meansNewAccount, address: addressUnverified, verifies: true, methods: vouchedMethods,
+			}, ruleVerify},
+		{"new account, unverified address, vouched for, no methods",
+			linkFacts{means: meansNewAccount, address: addressUnverified, verifies: true}, ruleVerifyAndEndSessions},
+		{"new account, unverified address, vouched for, an unvouched method",
+			linkFacts{
+				means: meansNewAccount, address: addressUnverified, verifies: true, methods: unvouchedMethods,
+			}, ruleMoveAddress},
 
-		{"link, free address", linkFacts{proves: true}, ruleWelcome},
-		{"link, free address, somebody here", linkFacts{proves: true, presence: hereSomebody}, ruleWelcome},
-		{"link, proved address", linkFacts{proves: true, address: addressProved, ways: otherWays}, ruleEnter},
-		{"link, unproved address, all ways vouched",
-			linkFacts{proves: true, address: addressUnproved, ways: vouchedWays}, ruleProve},
-		{"link, unproved address, all ways vouched, sessions without end",
-			linkFacts{proves: true, address: addressUnproved, ways: vouchedWays, endless: true}, ruleProve},
-		{"link, unproved address, no ways", linkFacts{proves: true, address: addressUnproved}, ruleProveAlone},
-		{"link, unproved address, no ways, sessions without end",
-			linkFacts{proves: true, address: addressUnproved, endless: true}, ruleMove},
-		{"link, unproved address, a stranger's way",
-			linkFacts{proves: true, address: addressUnproved, ways: otherWays}, ruleMove},
-		{"link, unproved address, a stranger's way, the stranger here",
-			linkFacts{proves: true, address: addressUnproved, ways: otherWays, presence: hereSomebody}, ruleMove},
+		{"link, free address", linkFacts{verifies: true}, ruleCreateUser},
+		{"link, free address, active session", linkFacts{verifies: true, current: sessionActive}, ruleCreateUser},
+		{"link, verified address",
+			linkFacts{verifies: true, address: addressVerified, methods: unvouchedMethods}, ruleSignInByAddress},
+		{"link, unverified address, all methods vouched for",
+			linkFacts{verifies: true, address: addressUnverified, methods: vouchedMethods}, ruleVerify},
+		{"link, unverified address, all methods vouched for, store cannot end sessions",
+			linkFacts{
+				verifies: true, address: addressUnverified, methods: vouchedMethods, cannotEndSessions: true,
+			}, ruleVerify},
+		{"link, unverified address, no methods",
+			linkFacts{verifies: true, address: addressUnverified}, ruleVerifyAndEndSessions},
+		{"link, unverified address, no methods, store cannot end sessions",
+			linkFacts{verifies: true, address: addressUnverified, cannotEndSessions: true}, ruleMoveAddress},
+		{"link, unverified address, an unvouched method",
+			linkFacts{verifies: true, address: addressUnverified, methods: unvouchedMethods}, ruleMoveAddress},
+		{"link, unverified address, an unvouched method, its user signed in",
+			linkFacts{
+				verifies: true, address: addressUnverified, methods: unvouchedMethods, current: sessionActive,
+			}, ruleMoveAddress},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := row.rule(); got != row.want {
@@ -71,40 +84,44 @@ func TestLinkRules(t *testing.T) {
 	}
 }
 
-// TestLinkRulesNeverShare goes through all facts: no sign-in opens a user whom a stranger can open as well.
+// TestLinkRulesNeverShare tries all combinations of facts: no sign-in may give access to a user to whom an attacker
+// also has access.
 func TestLinkRulesNeverShare(t *testing.T) {
 	t.Parallel()
 	for _, f := range allLinkFacts() {
 		rule, name := f.rule(), fmt.Sprintf("%+v", f)
-		byAddress := rule == ruleEnter || rule == ruleProve || rule == ruleProveAlone
+		byAddress := rule == ruleSignInByAddress || rule == ruleVerify || rule == ruleVerifyAndEndSessions
 		switch {
-		case byAddress && !f.proves:
-			t.Errorf("%s: linked by an address that the sign-in does not prove: %d", name, rule)
-		case byAddress && f.address == addressUnproved && f.ways == otherWays:
-			t.Errorf("%s: shares a user with whoever has the other ways: %d", name, rule)
-		case byAddress && f.address == addressUnproved && f.ways == noWays && (f.endless || rule != ruleProveAlone):
-			t.Errorf("%s: sessions from before the proof live on: %d", name, rule)
-		case rule == ruleEnter && f.address != addressProved,
-			rule == ruleMove && f.address != addressUnproved,
-			rule == ruleWelcome && f.address != addressFree:
+		case byAddress && !f.verifies:
+			t.Errorf("%s: linked by an address that the sign-in does not verify: %d", name, rule)
+		case byAddress && f.address == addressUnverified && f.methods == unvouchedMethods:
+			t.Errorf("%s: shares a user with the owner of an unvouched method: %d", name, rule)
+		case byAddress && f.address == addressUnverified && f.methods == noMethods &&
+			(f.cannotEndSessions || rule != ruleVerifyAndEndSessions):
+			t.Errorf("%s: sessions from before the verification stay: %d", name, rule)
+		case rule == ruleSignInByAddress && f.address != addressVerified,
+			rule == ruleMoveAddress && f.address != addressUnverified,
+			rule == ruleCreateUser && f.address != addressFree:
 			t.Errorf("%s: %d does not fit the address", name, rule)
-		case f.presence == hereOutdated && (rule == ruleLinkHere || rule == ruleGoOn):
-			t.Errorf("%s: an outdated token counts: %d", name, rule)
+		case f.current == sessionOutdated && (rule == ruleLink || rule == ruleContinue):
+			t.Errorf("%s: an outdated token is accepted: %d", name, rule)
 		}
 	}
 }
 
 func allLinkFacts() (all []linkFacts) {
-	for c := byLink; c <= byTakenPasskey; c++ {
-		for p := hereNobody; p <= hereOutdated; p++ {
-			for a := addressFree; a <= addressProved; a++ {
-				for w := noWays; w <= otherWays; w++ {
-					for _, endless := range []bool{false, true} {
-						for _, proves := range []bool{false, true} {
-							if c == byLink && !proves || c == byOwnAccount && p == hereNobody {
+	for c := meansLink; c <= meansTakenPasskey; c++ {
+		for p := sessionNone; p <= sessionOutdated; p++ {
+			for a := addressFree; a <= addressVerified; a++ {
+				for w := noMethods; w <= unvouchedMethods; w++ {
+					for _, cannotEndSessions := range []bool{false, true} {
+						for _, verifies := range []bool{false, true} {
+							if c == meansLink && !verifies || c == meansOwnAccount && p == sessionNone {
 								continue // there is no such sign-in
 							}
-							all = append(all, linkFacts{comes: c, presence: p, address: a, proves: proves, ways: w, endless: endless})
+							all = append(all, linkFacts{
+								means: c, current: p, address: a, verifies: verifies, methods: w, cannotEndSessions: cannotEndSessions,
+							})
 						}
 					}
 				}

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// settle finds out whose user the identity is, and writes what follows from it.
-func (w *writer) settle(ctx context.Context, id *identity, here visitor) (who member, err error) {
+// linkOnce determines the user of the identity, and makes the resulting changes in one transaction.
+func (w *writer) linkOnce(ctx context.Context, id *identity, signedIn sessionUser) (who member, err error) {
 	var rule linkRule
 	err = w.atomically(ctx, func(ctx context.Context) error {
-		id.account.UserID = w.owner // a store may begin once more, and so may a sign-in
-		facts, known, err := w.facts(ctx, id, here)
+		id.account.UserID = w.owner // reset: the store may run the transaction again, and so may linkWithRetry
+		facts, known, err := w.facts(ctx, id, signedIn)
 		if err != nil {
 			return err
 		}
 		if rule = facts.rule(); rule == ruleRefuse {
-			if facts.comes == byNewAccount && facts.presence == hereNobody {
+			if facts.means == meansNewAccount && facts.current == sessionNone {
 				w.refused = known
 			}
 			return facts.refusal(id, known)
 		}
-		who, err = w.apply(ctx, rule, id, here, known)
+		who, err = w.apply(ctx, rule, id, signedIn, known)
 		if err == nil && id.passkey != nil {
 			err = w.attachPasskey(ctx, id, who)
 		}
@@ -31,37 +31,38 @@ func (w *writer) settle(ctx context.Context, id *identity, here visitor) (who me
 	switch {
 	case err != nil:
 		return who, err
-	case rule == ruleProve || rule == ruleProveAlone:
-		return w.afterProof(ctx, id, here, who.user)
-	case rule == ruleLinkHere:
-		return who, w.afterLinking(ctx, id, here)
+	case rule == ruleVerify || rule == ruleVerifyAndEndSessions:
+		return w.signInVerified(ctx, id, signedIn, who.user)
+	case rule == ruleLink:
+		return who, w.undoLinkIfVerified(ctx, id, signedIn)
 	}
 	return who, nil
 }
 
-// apply does what a rule other than ruleRefuse says.
+// apply executes any rule except ruleRefuse.
 func (w *writer) apply(
-	ctx context.Context, rule linkRule, id *identity, here visitor, known *User,
+	ctx context.Context, rule linkRule, id *identity, signedIn sessionUser, known *User,
 ) (who member, err error) {
 	switch rule {
-	case ruleGoOn, ruleLetIn:
+	case ruleContinue, ruleSignIn:
 		if err = w.refreshAccount(ctx, id, known); err != nil {
 			return who, err
 		}
-		if rule == ruleGoOn && !w.linker.sessions.facts { // else it is a proof, which a new session begins with
-			return member{user: here.user, session: here.session, keeps: true}, nil
+		// With facts, the sign-in is a re-authentication and gets a new session.
+		if rule == ruleContinue && !w.linker.sessions.facts {
+			return member{user: signedIn.user, session: signedIn.session, keeps: true}, nil
 		}
 		who.user = known
-	case ruleLinkHere:
-		who = member{user: here.user, session: here.session, keeps: true}
+	case ruleLink:
+		who = member{user: signedIn.user, session: signedIn.session, keeps: true}
 		return who, w.attach(ctx, id, who.user, true)
-	case ruleWelcome, ruleMove:
-		return w.newcomer(ctx, id, known)
-	case ruleProve, ruleProveAlone:
-		who.user, err = w.prove(ctx, id, here, known, rule == ruleProveAlone)
+	case ruleCreateUser, ruleMoveAddress:
+		return w.createUser(ctx, id, known)
+	case ruleVerify, ruleVerifyAndEndSessions:
+		who.user, err = w.prove(ctx, id, signedIn, known, rule == ruleVerifyAndEndSessions)
 		return who, err
-	default: // ruleEnter
-		if who.user, err = w.enter(ctx, id, here, known); err != nil {
+	default: // ruleSignInByAddress
+		if who.user, err = w.signInByAddress(ctx, id, signedIn, known); err != nil {
 			return who, err
 		}
 	}
@@ -69,40 +70,40 @@ func (w *writer) apply(
 	return who, err
 }
 
-// enter lets the visitor in as the user who has the address.
-func (w *writer) enter(ctx context.Context, id *identity, here visitor, known *User) (*User, error) {
+// signInByAddress signs in the user who has the address.
+func (w *writer) signInByAddress(ctx context.Context, id *identity, signedIn sessionUser, known *User) (*User, error) {
 	switch {
 	case id.account.Type != TypeEmail:
 		return known, w.attach(ctx, id, known, false)
 	case w.proved:
 		return known, nil
 	}
-	return w.prove(ctx, id, here, known, false)
+	return w.prove(ctx, id, signedIn, known, false)
 }
 
-// newcomer makes a new user. Where known is not nil, its address goes to the new user, who has proved it.
-func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who member, err error) {
+// createUser creates a user. If known is not nil, its address moves to the new user, and they have verified it.
+func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who member, err error) {
 	if known != nil {
-		if err := w.giveUpAddress(ctx, known); err != nil {
+		if err := w.removeAddress(ctx, known); err != nil {
 			return who, err
 		}
 	}
-	fresh, err := w.fresh(id, known != nil)
+	newUser, err := w.newUser(id, known != nil)
 	if err != nil {
 		return who, err
 	}
-	w.made = fresh // also where the store fails and has the user all the same
-	if who.user, err = present(w.tx.CreateUser(ctx, fresh)); err != nil {
+	w.made = newUser // even if the store fails: it may have created the user anyway
+	if who.user, err = present(w.tx.CreateUser(ctx, newUser)); err != nil {
 		if errors.Is(err, ErrConflict) {
 			w.made = nil
 		}
 		return who, err
 	}
 	w.made, who.created = who.user, true
-	if known != nil && id.account.UserID == known.ID { // callbacks and events hear of the account's owner
+	if known != nil && id.account.UserID == known.ID { // callbacks and events see the account's new owner
 		id.account.UserID = who.user.ID
 	}
-	w.announce(func() {
+	w.afterCommit(func() {
 		w.events.createdUser(ctx, w.at, who.user)
 		w.at.decided(ctx, AuditUserCreated, "", who.user.ID)
 	})
@@ -115,15 +116,15 @@ func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who m
 	return who, err
 }
 
-// fresh is the user to be made for an identity. moved: with the address of another user.
-func (w *writer) fresh(id *identity, moved bool) (*User, error) {
+// newUser returns the user to create for an identity. moved reports that the address belonged to another user.
+func (w *writer) newUser(id *identity, moved bool) (*User, error) {
 	u := id.user.Clone()
-	if id.account.Type == TypeEmail { // the flow may have found the old user: only the address goes over
+	if id.account.Type == TypeEmail { // the flow may have found the previous user: take only the address
 		u = &User{ID: u.ID, Email: u.Email}
 	} else {
 		u.Stored = id.client != nil
 	}
-	if moved || id.user.Stored || id.passkey != nil { // the user of that id may be another person by now
+	if moved || id.user.Stored || id.passkey != nil { // another user may have this ID by now
 		var err error
 		if u.ID, err = uuid(w.rand); err != nil {
 			return nil, err
@@ -135,38 +136,40 @@ func (w *writer) fresh(id *identity, moved bool) (*User, error) {
 	return u, nil
 }
 
-// afterProof signs in the visitor who was the first to prove an address. It reads the accounts once more, now that
-// other requests can read the proof: an account that another request linked in the meantime is in the list, and one
-// that is linked from now on is taken back by afterLinking. One of the two comes second, whatever the store's
-// transactions can see of each other.
-func (w *writer) afterProof(ctx context.Context, id *identity, here visitor, proved *User) (who member, err error) {
-	if err := w.endEarlier(ctx, proved.ID); err != nil {
+// signInVerified signs in a user who was the first to verify the address. It reads the accounts again, after other
+// requests can see the verification. If another request has linked an account in the meantime, the account is in the
+// list. If one links an account from now on, undoLinkIfVerified in that request removes it. One of the two always runs
+// second, whatever isolation level the store's transactions have.
+func (w *writer) signInVerified(
+	ctx context.Context, id *identity, signedIn sessionUser, proved *User,
+) (who member, err error) {
+	if err := w.endEarlierSessions(ctx, proved.ID); err != nil {
 		return who, err
 	}
 	linked, err := w.store.linked(ctx, proved)
 	if err != nil {
 		return who, err
 	}
-	rule := ruleEnter
-	if w.ways(w.store, linked, proved) == otherWays {
-		rule = ruleMove
+	rule := ruleSignInByAddress
+	if w.otherMethods(w.store, linked, proved) == unvouchedMethods {
+		rule = ruleMoveAddress
 	}
 	w.proved = true
 	err = w.atomically(ctx, func(ctx context.Context) (err error) {
-		who, err = w.apply(ctx, rule, id, here, proved)
+		who, err = w.apply(ctx, rule, id, signedIn, proved)
 		return err
 	})
 	return who, err
 }
 
-// afterLinking takes back an account that was linked to a user while another visitor proved the user's address. See
-// afterProof.
-func (w *writer) afterLinking(ctx context.Context, id *identity, here visitor) error {
+// undoLinkIfVerified unlinks an account that was just linked, if another person verified the user's address in the
+// meantime. See signInVerified.
+func (w *writer) undoLinkIfVerified(ctx context.Context, id *identity, signedIn sessionUser) error {
 	accounts := w.store.accounts
-	if accounts == nil || !here.user.EmailVerified.IsZero() {
+	if accounts == nil || !signedIn.user.EmailVerified.IsZero() {
 		return nil
 	}
-	user, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, here.user.ID)) })
+	user, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, signedIn.user.ID)) })
 	if err == nil && user.EmailVerified.IsZero() {
 		return nil
 	}
@@ -176,15 +179,16 @@ func (w *writer) afterLinking(ctx context.Context, id *identity, here visitor) e
 	if err = errors.Join(err, undo); err != nil {
 		return err
 	}
-	w.at.decided(ctx, AuditAccountUnlinked, ReasonProved, here.user.ID)
-	return linkFacts{comes: byNewAccount, presence: hereOutdated}.refusal(id, here.user)
+	w.at.decided(ctx, AuditAccountUnlinked, ReasonProved, signedIn.user.ID)
+	return linkFacts{means: meansNewAccount, current: sessionOutdated}.refusal(id, signedIn.user)
 }
 
-// mostMethods is how many accounts, and how many passkeys, a user may have. Stores list them without pages, so that a
-// user with any number of them would make every page that shows them slow. No honest user reaches it.
+// mostMethods is the maximum number of accounts, and of passkeys, that a user may have. Stores list them without
+// paging, so a user with an unlimited number would slow down every page that shows them. Ordinary users do not reach
+// it.
 const mostMethods = 100
 
-// errTooMany refuses another account or passkey of a user.
+// errTooMany returns the error for one more account or passkey than a user may have.
 func errTooMany(id *identity, userID string) error {
 	of, what := ErrOAuthAccountNotLinked, "linked accounts"
 	if id.passkey != nil {
@@ -192,11 +196,11 @@ func errTooMany(id *identity, userID string) error {
 	}
 	return NewError(of, &Refusal{
 		Reason: ReasonNotLinked, UserID: userID,
-		Err: fmt.Errorf("the user has %d %s, the most that a user may have: remove one first", mostMethods, what),
+		Err: fmt.Errorf("the user has %d %s, which is the maximum: remove one first", mostMethods, what),
 	})
 }
 
-// count counts the accounts of passkeys, or the others.
+// count returns the number of passkey accounts, or the number of other accounts.
 func count(linked []*Account, passkeys bool) (n int) {
 	for _, a := range linked {
 		if (a.Type == TypeWebAuthn) == passkeys {
@@ -206,9 +210,9 @@ func count(linked []*Account, passkeys bool) (n int) {
 	return n
 }
 
-// attach links the account of an identity to a user. here: the user is signed in. If every account of the user vouches
-// for their address, the account that they add counts as vouched for too.
-func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) error {
+// attach links the account of an identity to a user. signedIn reports that the user is signed in. If the provider of
+// every existing account vouches for the user's address, the added account also counts as vouched for.
+func (w *writer) attach(ctx context.Context, id *identity, u *User, signedIn bool) error {
 	account := id.keptAccount()
 	if w.made != nil && w.made.ID == u.ID {
 		return w.linkAccount(ctx, u, account, id.user)
@@ -219,25 +223,25 @@ func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) e
 		return err
 	case count(linked, id.passkey != nil) >= mostMethods:
 		return errTooMany(id, u.ID)
-	case here && u.EmailVerified.IsZero() && u.Email != "" && !SameMailbox(account.EmailProved, u.Email) &&
-		w.ways(w.tx, linked, u) == vouchedWays:
+	case signedIn && u.EmailVerified.IsZero() && u.Email != "" && !SameMailbox(account.EmailProved, u.Email) &&
+		w.otherMethods(w.tx, linked, u) == vouchedMethods:
 		account.EmailProved = u.Email
 	}
 	return w.linkAccount(ctx, u, account, id.user)
 }
 
-// attachPasskey stores the passkey of a registration and, for a new user without an address, the account that finds it
-// by what was typed.
+// attachPasskey stores the passkey of a registration. For a new user without an email address it also stores the
+// account that finds the user by the text they typed.
 func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) error {
 	id.passkey.UserID = who.user.ID
 	passkeys := w.tx.passkeys
 	if passkeys == nil {
-		return errors.New("the Store that InTransaction hands over is no AuthenticatorStore")
+		return errors.New("the Store that InTransaction passes does not implement AuthenticatorStore")
 	}
 	if err := passkeys.CreateAuthenticator(ctx, id.passkey); err != nil {
 		return err
 	}
-	w.announce(func() { w.at.decided(ctx, AuditPasskeyAdded, "", who.user.ID) })
+	w.afterCommit(func() { w.at.decided(ctx, AuditPasskeyAdded, "", who.user.ID) })
 	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), LetterPasskeyAdded, id.account.Provider)
 	if id.typed == "" || !who.created {
 		return nil
@@ -247,7 +251,7 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	return w.tx.LinkAccount(ctx, named)
 }
 
-// refreshAccount brings the tokens of a known account up to date, and the address that its provider vouches for.
+// refreshAccount updates the tokens of a known account, and the address that its provider vouches for.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
 	accounts := w.tx.accounts
 	if accounts == nil || id.client == nil {
@@ -274,7 +278,7 @@ func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, pro
 	if err := w.tx.LinkAccount(ctx, account); err != nil {
 		return err
 	}
-	w.announce(func() {
+	w.afterCommit(func() {
 		told := account.Clone()
 		told.UserID = ""
 		w.events.linkedAccount(ctx, w.at, u, told, profile)

@@ -29,13 +29,13 @@ const (
 	maxPendingPieces = 8
 )
 
-// heldSignIn is the stored content of a pending sign-in.
-type heldSignIn struct {
-	User    plainUser   `json:"user"`
-	Account heldAccount `json:"account"`
-	Profile Profile     `json:"profile,omitempty"`
-	SID     string      `json:"sid,omitempty"`
-	Methods []Method    `json:"methods,omitempty"`
+// pendingData is the stored content of a pending sign-in.
+type pendingData struct {
+	User    plainUser      `json:"user"`
+	Account pendingAccount `json:"account"`
+	Profile Profile        `json:"profile,omitempty"`
+	SID     string         `json:"sid,omitempty"`
+	Methods []Method       `json:"methods,omitempty"`
 	// AuthTime is identity.authTime.
 	AuthTime    *time.Time `json:"authTime,omitempty"`
 	CallbackURL string     `json:"url"`
@@ -54,9 +54,9 @@ type heldSignIn struct {
 // plainUser is a User without its JSON methods.
 type plainUser User
 
-// heldAccount is an Account with the tokens in plain text: the JSON of a Secret is redacted. Raw members that are nil
-// are omitted.
-type heldAccount struct {
+// pendingAccount is an Account with the tokens in plain text: the JSON of a Secret is redacted. Raw members that are
+// nil are omitted.
+type pendingAccount struct {
 	plainAccount
 	AccessToken, RefreshToken, IDToken string
 	SessionState, AuthorizationDetails json.RawMessage `json:",omitempty"`
@@ -70,35 +70,35 @@ type pendingName struct {
 	Pieces int    `json:"pieces"`
 }
 
-// heldOf returns the content to store for an identity.
-func heldOf(id *identity, who member, callbackURL string) heldSignIn {
-	held := heldSignIn{
+// newPendingData returns the content to store for an identity.
+func newPendingData(id *identity, who member, callbackURL string) pendingData {
+	pending := pendingData{
 		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
-		Created: who.created, Made: id.held,
+		Created: who.created, Made: id.pendingSince,
 	}
 	a := id.account
-	held.Account = heldAccount{
+	pending.Account = pendingAccount{
 		plainAccount(*a), string(a.AccessToken), string(a.RefreshToken), string(a.IDToken), a.SessionState,
 		a.AuthorizationDetails,
 	}
 	if id.authTime != nil || id.unconfirmed && id.current == who.user.ID {
 		at := id.authenticatedAt(time.Time{}, who.user.ID).time
-		held.AuthTime = &at
+		pending.AuthTime = &at
 	}
 	if id.tokens != nil {
-		held.SID = id.tokens.Claims.Text("sid")
+		pending.SID = id.tokens.Claims.Text("sid")
 	}
-	return held
+	return pending
 }
 
 // identity restores the identity from the stored content.
-func (h *heldSignIn) identity() *identity {
+func (h *pendingData) identity() *identity {
 	user, account := User(h.User), Account(h.Account.plainAccount)
 	account.AccessToken = Secret(h.Account.AccessToken)
 	account.RefreshToken = Secret(h.Account.RefreshToken)
 	account.IDToken = Secret(h.Account.IDToken)
 	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
-	id := &identity{user: &user, account: &account, profile: h.Profile, methods: h.Methods, held: h.Made}
+	id := &identity{user: &user, account: &account, profile: h.Profile, methods: h.Methods, pendingSince: h.Made}
 	id.authTime = h.AuthTime
 	if h.SID != "" {
 		id.tokens = &TokenSet{Claims: Profile{"sid": h.SID}}
@@ -106,21 +106,21 @@ func (h *heldSignIn) identity() *identity {
 	return id
 }
 
-// keepPending stores a pending sign-in and returns the cookie that identifies it.
-func (ps *parts) keepPending(ctx context.Context, c *call, held heldSignIn) (Cookie, error) {
-	if held.Made.IsZero() {
-		held.Made = ps.now()
+// storePendingSignIn stores a pending sign-in and returns the cookie that identifies it.
+func (ps *parts) storePendingSignIn(ctx context.Context, c *call, pending pendingData) (Cookie, error) {
+	if pending.Made.IsZero() {
+		pending.Made = ps.now()
 	}
-	expires := held.Made.Add(pendingFor)
+	expires := pending.Made.Add(pendingFor)
 	key, err := randomText(c.rand)
 	if err != nil {
 		return Cookie{}, err
 	}
-	held.Stored = true
-	pieces, err := ps.storePending(ctx, &held, key, expires)
+	pending.Stored = true
+	pieces, err := ps.storePieces(ctx, &pending, key, expires)
 	if errors.Is(err, ErrNotFound) { // the user exists only in the application
-		held.Stored = false
-		pieces, err = ps.storePending(ctx, &held, key, expires)
+		pending.Stored = false
+		pieces, err = ps.storePieces(ctx, &pending, key, expires)
 	}
 	if err != nil {
 		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
@@ -129,10 +129,10 @@ func (ps *parts) keepPending(ctx context.Context, c *call, held heldSignIn) (Coo
 	return ps.cookie(&c.arrival, pendingCookie, pendingName{key, pieces}, expires)
 }
 
-// storePending stores a pending sign-in in as many records as it needs, and returns their number. If the user is in the
+// storePieces stores a pending sign-in in as many records as it needs, and returns their number. If the user is in the
 // store, the records belong to the user and are deleted with them.
-func (ps *parts) storePending(ctx context.Context, held *heldSignIn, key string, expires time.Time) (int, error) {
-	sealed, err := ps.seals.seal(pendingPurpose, held, expires)
+func (ps *parts) storePieces(ctx context.Context, pending *pendingData, key string, expires time.Time) (int, error) {
+	sealed, err := ps.seals.seal(pendingPurpose, pending, expires)
 	if err != nil {
 		return 0, err
 	}
@@ -145,8 +145,8 @@ func (ps *parts) storePending(ctx context.Context, held *heldSignIn, key string,
 		r := &store.Record{
 			Kind: pendingKind, Key: pieceKey(key, pieces), Value: append(append([]byte{'"'}, piece...), '"'), Expires: expires,
 		}
-		if held.Stored {
-			r.UserID = held.User.ID
+		if pending.Stored {
+			r.UserID = pending.User.ID
 		}
 		err := guard("Store.CreateRecord", func() error { return ps.auth.store.records.CreateRecord(ctx, r) })
 		if err != nil {
@@ -190,12 +190,12 @@ func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 		sealed = append(sealed, piece...)
 	}
 	p := &PendingSignIn{Request: c.r, in: c, parts: ps, key: name.Key, pieces: name.Pieces}
-	if err := ps.seals.open(pendingPurpose, string(sealed), &p.held); err != nil {
+	if err := ps.seals.open(pendingPurpose, string(sealed), &p.data); err != nil {
 		return nil, nil //nolint:nilerr // it has expired, or its secret is no longer configured
 	}
-	id := p.held.identity()
+	id := p.data.identity()
 	p.User, p.Account, p.Methods = id.user, id.account, slices.Clone(id.methods)
-	p.CallbackURL, p.Created = p.held.CallbackURL, p.held.Created
+	p.CallbackURL, p.Created = p.data.CallbackURL, p.data.Created
 	return p, nil
 }
 
@@ -220,7 +220,7 @@ func (p *PendingSignIn) take(ctx context.Context) (bool, error) {
 // there is none: it was completed, it is older than ten minutes, or it belongs to another plugin.
 func (c *Call) Resume(ctx context.Context) (*PendingSignIn, error) {
 	p, err := c.parts.pending(ctx, c.in)
-	if err != nil || p == nil || c.parts.owner(p.held.Next) != c.part {
+	if err != nil || p == nil || c.parts.owner(p.data.Next) != c.part {
 		return nil, err
 	}
 	return p, nil
@@ -258,7 +258,7 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 	case !took:
 		return nil, errPendingOver(nil)
 	}
-	id := p.held.identity()
+	id := p.data.identity()
 	if len(methods) > 0 {
 		id.authTime = nil // the user has just authenticated with them
 	}
@@ -267,9 +267,9 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 			id.methods = append(id.methods, m)
 		}
 	}
-	who := member{user: id.user, created: p.held.Created}
-	if p.held.Stored {
-		stored, err := p.still(ctx, c)
+	who := member{user: id.user, created: p.data.Created}
+	if p.data.Stored {
+		stored, err := p.readUser(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -278,8 +278,8 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 		}
 	}
 	entry := c.parts.entry
-	out := outcome{who: id, returnTo: p.CallbackURL, typed: p.held.Typed}
-	redirect, err := c.parts.hold(ctx, c.in, &out, who, p.held.Released)
+	out := outcome{who: id, returnTo: p.CallbackURL, typed: p.data.Typed}
+	redirect, err := c.parts.runGates(ctx, c.in, &out, who, p.data.Released)
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
@@ -292,15 +292,15 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 // still reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address was
 // first verified after the sign-in was stored, unless this request verified it: another person may have started the
 // sign-in before the owner verified the address.
-func (p *PendingSignIn) still(ctx context.Context, c *Call) (*User, error) {
+func (p *PendingSignIn) readUser(ctx context.Context, c *Call) (*User, error) {
 	users := c.parts.auth.store.Store
-	stored, err := guarded("Store.User", func() (*User, error) { return present(users.User(ctx, p.held.User.ID)) })
+	stored, err := guarded("Store.User", func() (*User, error) { return present(users.User(ctx, p.data.User.ID)) })
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, errPendingOver(errors.New("its user was deleted"))
 	case err != nil:
 		return nil, errorf(ErrStore, "read the user of a pending sign-in: %w", err)
-	case stored.EmailVerified.After(p.held.Made) && c.proved != stored.ID:
+	case stored.EmailVerified.After(p.data.Made) && c.proved != stored.ID:
 		return nil, errPendingOver(errors.New("the user's address was verified in the meantime"))
 	}
 	return stored, nil

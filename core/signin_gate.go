@@ -39,7 +39,7 @@ type PendingSignIn struct {
 	parts  *parts
 	key    string // key of its records, empty before it is stored
 	pieces int
-	held   heldSignIn
+	data   pendingData
 }
 
 // Kept reads a cookie that [Call.Keep] stored, for example the mark of a trusted device that needs no second factor.
@@ -74,7 +74,7 @@ const pendingFor = 10 * time.Minute
 
 // hold runs the gates that are not in released. It returns the URL of the action that continues the sign-in, or "" if
 // all gates pass.
-func (ps *parts) hold(ctx context.Context, c *call, out *outcome, who member, released []string) (string, error) {
+func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member, released []string) (string, error) {
 	if len(ps.gates) == 0 || who.keeps {
 		return "", nil
 	}
@@ -97,12 +97,12 @@ func (ps *parts) hold(ctx context.Context, c *call, out *outcome, who member, re
 		case !slices.Contains(ps.auth.site.parts.methods[next], http.MethodGet) || ps.owner(next) != gate.part:
 			return "", errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.part, next)
 		}
-		held := heldOf(id, who, p.CallbackURL)
-		held.Typed = out.typed
-		held.Next, held.Released = next, append(slices.Clone(released), gate.named(next))
-		cookie, err := ps.keepPending(ctx, c, held)
+		pending := newPendingData(id, who, p.CallbackURL)
+		pending.Typed = out.typed
+		pending.Next, pending.Released = next, append(slices.Clone(released), gate.named(next))
+		cookie, err := ps.storePendingSignIn(ctx, c, pending)
 		if err == nil {
-			err = id.stands(ctx)
+			err = id.recheckCredentials(ctx)
 		}
 		if err != nil {
 			return "", err

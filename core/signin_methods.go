@@ -275,7 +275,7 @@ func (ps *parts) notify(ctx context.Context, v *arrival, kind LetterKind, user *
 func (w *writer) added(ctx context.Context, u *User, id string, kind LetterKind, provider string) {
 	isNew := w.made != nil && w.made.ID == u.ID
 	ctx = context.WithoutCancel(ctx) // that of a transaction ends with it
-	w.announce(func() {
+	w.afterCommit(func() {
 		w.parts.noteMethod(ctx, w.at, u.ID, id)
 		if !isNew {
 			w.parts.notify(ctx, w.at, kind, u, provider)
