@@ -67,7 +67,7 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 		"one that asked, and is signed in": {
 			core.Auto, func(t *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com"); signIn(t, b) }, true,
 		},
-		"one whose cookie is made up": {
+		"a browser with a forged cookie": {
 			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat("A", 22) }, true,
 		},
 		"one with rubbish for a cookie": {
@@ -91,15 +91,15 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 				visit(t, a).askForLink("ada@example.com")
 			}
 			if row.confirm != core.Auto && b.cookies[askedCookie] != "" {
-				t.Error("a cookie that nobody reads")
+				t.Error("an unused cookie")
 			}
 			link, tokens, before := (*links)[0], len(store.tokens), b.cookies[sessionCookie]
 			if r := b.send("HEAD", link, "", ""); len(store.tokens) != tokens || b.cookies[sessionCookie] != before {
-				t.Fatalf("HEAD answered %d and used the link", r.Status)
+				t.Fatalf("HEAD: status %d and used the link", r.Status)
 			}
 			r := b.get(link)
 			if asked := r.Status == 200 && strings.Contains(string(r.Body), "<form"); asked != row.asks {
-				t.Fatalf("answered %d to %q: %v", r.Status, r.Redirect, r.Err)
+				t.Fatalf("status %d to %q: %v", r.Status, r.Redirect, r.Err)
 			}
 			if !row.asks {
 				if len(store.tokens) != tokens-1 || b.cookies[sessionCookie] == before || b.cookies[askedCookie] != "" {
@@ -114,7 +114,7 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 				t.Errorf("a POST without the page's token: %v, %d tokens left", r.Err, len(store.tokens))
 			}
 			if r := b.submit(link, nil); r.Err != nil || len(store.tokens) != tokens-1 || b.cookies[sessionCookie] == before {
-				t.Errorf("the button answered %d: %v, %d tokens left", r.Status, r.Err, len(store.tokens))
+				t.Errorf("the button: status %d: %v, %d tokens left", r.Status, r.Err, len(store.tokens))
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func TestLinksAskedForHere(t *testing.T) {
 	for i, at := range []bool{false, true, true, true, true} {
 		r := b.get((*links)[i])
 		if (r.Status == 302) != at {
-			t.Errorf("link %d answered %d: %v", i, r.Status, r.Err)
+			t.Errorf("link %d: status %d: %v", i, r.Status, r.Err)
 		}
 		b.submit("/auth/signout", nil)
 	}
@@ -143,7 +143,7 @@ func TestLinksAskedForHere(t *testing.T) {
 		t.Errorf("remembered %q, %d tokens left", b.cookies[askedCookie], len(store.tokens))
 	}
 	if r := b.get((*links)[1]); r.Status != 200 { // a used link: the page asks first, and its button shows the error
-		t.Errorf("a used link answered %d", r.Status)
+		t.Errorf("a used link: status %d", r.Status)
 	}
 }
 
@@ -193,15 +193,15 @@ func TestPlantedAskedLink(t *testing.T) {
 	ada.askForLink("ada@example.com")
 	ada.cookies[askedCookie] = eve.cookies[askedCookie]
 	if r := ada.get((*links)[1]); r.Status != 200 {
-		t.Errorf("a link that this browser did not ask for answered %d", r.Status)
+		t.Errorf("a link that this browser did not ask for: status %d", r.Status)
 	}
 	eve.askForLink("ada@example.com") // another link to the same address
 	if r := eve.get((*links)[1]); r.Status != 200 {
-		t.Errorf("another token for an address that this browser asked about answered %d", r.Status)
+		t.Errorf("another token for an address that this browser asked about: status %d", r.Status)
 	}
 	moved := strings.Replace((*links)[0], "eve%40example.com", "ada%40example.com", 1)
 	if r := eve.get(moved); r.Status != 200 {
-		t.Errorf("a token with another address answered %d", r.Status)
+		t.Errorf("a token with another address: status %d", r.Status)
 	}
 }
 
@@ -278,8 +278,8 @@ func TestOneMailboxOneUser(t *testing.T) {
 		typed       []string
 		users       int
 	}{
-		{"nobody known", "", []string{"ada@bücher.example", "Ada@XN--BCHER-KVA.example"}, 1},
-		{"known in letters", "ada@bücher.example", []string{"ada@xn--bcher-kva.example", "ADA@BÜCHER.example"}, 1},
+		{"unknown", "", []string{"ada@bücher.example", "Ada@XN--BCHER-KVA.example"}, 1},
+		{"known with a Unicode domain", "ada@bücher.example", []string{"ada@xn--bcher-kva.example", "ADA@BÜCHER.example"}, 1},
 		{"known in ASCII", "ada@xn--bcher-kva.example",
 			[]string{" ada@xn--bcher-kva.example", "Ada@Xn--bcher-kva.example"}, 1},
 	} {
@@ -366,7 +366,7 @@ func TestPasswordsWithDatabaseSessions(t *testing.T) {
 	b := visit(t, a)
 	r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	if r.Err == nil || b.cookies[sessionCookie] != "" {
-		t.Fatal("signed in somebody whom the store does not know")
+		t.Fatal("signed in a user who is not in the store")
 	}
 	for _, want := range []string{`ID "1"`, "Store.CreateUser", "core.NewID", "StrategyJWT", "foreign key"} {
 		if !strings.Contains(r.Err.Error(), want) {

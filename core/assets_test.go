@@ -44,7 +44,7 @@ func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
 	if r.Status != 200 || !bytes.Equal(r.Body, text) || len(r.Cookies) > 0 || r.Err != nil ||
 		h.Get("Content-Type") != mediaType || h.Get("Cache-Control") != "public, no-cache" ||
 		h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Vary") != "Accept-Encoding, Origin" || cors(h) != "" {
-		t.Errorf("answered %d, %v", r.Status, h)
+		t.Errorf("status %d, %v", r.Status, h)
 	}
 	clear(r.Body) // a handler that changes its response does not affect other responses
 	b.header.Set("Accept-Encoding", "br;q=1.0, gzip;q=0.8, *;q=0.1")
@@ -88,7 +88,7 @@ func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
 func TestPagesNameTheirAssets(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, public, base, want string }{
-		{"as it is", "", "", "/auth/page."},
+		{"unchanged", "", "", "/auth/page."},
 		{"another base path", "", "/api/auth", "/api/auth/page."},
 		{"behind a prefix", "/app", "", "/app/auth/page."},
 	} {

@@ -183,7 +183,7 @@ func TestNoAuditIsFree(t *testing.T) {
 	silent := measure(core.Config{})
 	loud := measure(core.Config{Audit: func(context.Context, core.AuditEvent) {}})
 	if loud <= silent {
-		t.Errorf("%v allocations with an audit, %v without: it is no use to look", loud, silent)
+		t.Errorf("%v allocations with an audit, %v without: the test proves nothing", loud, silent)
 	}
 	t.Logf("%v allocations without an audit, %v with one", silent, loud)
 }

@@ -201,13 +201,13 @@ var auditCases = []auditCase{
 		name: "a link without a token", want: "signin/refused/request",
 		do: func(_ *town, b *browser) { b.get("/auth/callback/email?email=" + victim) },
 	},
-	{name: "a letter", want: "mail.asked/ok", do: askLink},
+	{name: "an email", want: "mail.asked/ok", do: askLink},
 	{
-		name: "a letter to no address", want: "mail.asked/refused/address",
+		name: "an email to an invalid address", want: "mail.asked/refused/address",
 		do: func(_ *town, b *browser) { b.submit("/auth/signin/email", url.Values{"email": {"no address"}}) },
 	},
 	{
-		name: "a letter that is not delivered", want: "mail.asked/failed/mail", do: askLink,
+		name: "an email that is not delivered", want: "mail.asked/failed/mail", do: askLink,
 		change: func(c *core.Config) {
 			c.Providers[5].(*core.EmailProvider).Send = func(context.Context, core.SignInMail) error {
 				return core.NewError(core.ErrEmailSignIn, errors.New("relay is down"))
@@ -219,7 +219,7 @@ var auditCases = []auditCase{
 		do: openLink(func(link string) string { return link }),
 	},
 	{
-		name: "a link, once more", want: "signin/refused/token_unknown", before: func(w *town, b *browser) {
+		name: "a link, used again", want: "signin/refused/token_unknown", before: func(w *town, b *browser) {
 			w.byMail(b, victim)
 			delete(b.cookies, sessionCookie)
 		},
@@ -267,7 +267,7 @@ var auditCases = []auditCase{
 		do: func(w *town, _ *browser) {
 			w.passkey(w.browser(), "action=register&email="+stranger, "register", "key")
 		}},
-	{name: "a passkey that nobody has", want: "signin/refused/passkey_unknown", do: usesPasskey("another")},
+	{name: "an unknown passkey", want: "signin/refused/passkey_unknown", do: usesPasskey("another")},
 	{
 		name: "a passkey with a wrong answer", want: "signin/refused/passkey", before: registers, do: usesPasskey("key"),
 		change: verifier(wrong{}),
@@ -303,7 +303,7 @@ var auditCases = []auditCase{
 		name: "a sign-out of a cookie", want: "signout/ok", before: signedInAs("s1"), strategy: core.StrategyJWT,
 		do: func(_ *town, b *browser) { b.submit("/auth/signout", nil) },
 	},
-	{name: "a sign-out of nobody", want: "", do: func(_ *town, b *browser) { b.submit("/auth/signout", nil) }},
+	{name: "a sign-out without a session", want: "", do: func(_ *town, b *browser) { b.submit("/auth/signout", nil) }},
 	{
 		name: "a stored session too old", want: "session.ended/ok/expired", before: signedInAs("s1"),
 		do: func(w *town, b *browser) { w.app.clock.Advance(31 * 24 * time.Hour); readSession(w, b) },
@@ -436,7 +436,7 @@ func (c *auditCase) run(t *testing.T) {
 	}
 	c.do(w, b)
 	if got := strings.Join(trail.take(), " "); got != c.want {
-		t.Errorf("told %q, want %q\n%s", got, c.want, w.app.log)
+		t.Errorf("got %q, want %q\n%s", got, c.want, w.app.log)
 	}
 }
 
@@ -487,7 +487,7 @@ func TestAuditBackChannelLogout(t *testing.T) {
 		"logout.backchannel/ok", "logout.backchannel/refused/replayed", "logout.backchannel/refused/check",
 	}
 	if !slices.Equal(got, want) || events[0].UserID == "" || events[0].Provider != "op" {
-		t.Errorf("told %q: %+v", got, events)
+		t.Errorf("got %q: %+v", got, events)
 	}
 }
 
@@ -500,6 +500,6 @@ func TestAuditOfFaultyConfiguration(t *testing.T) {
 		Getenv: func(string) string { return "" },
 	})
 	if got := trail.take(); err == nil || !slices.Equal(got, []string{"config/failed/fault"}) {
-		t.Errorf("told %q: %v", got, err)
+		t.Errorf("got %q: %v", got, err)
 	}
 }

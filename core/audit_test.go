@@ -122,7 +122,7 @@ func TestAuditGuards(t *testing.T) {
 			}
 			b.post("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
 			if got := trail.take(); !slices.Equal(got, []string{row.want}) {
-				t.Errorf("told %q, want %q", got, row.want)
+				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})
 	}
@@ -152,12 +152,12 @@ func TestAuditFoldsRefusals(t *testing.T) {
 	}
 	try("eve@example.com")
 	if got := counts(); !slices.Equal(got, []int{1, 1}) {
-		t.Errorf("a hundred refusals of one subject and one of another: told %v", got)
+		t.Errorf("a hundred refusals of one subject and one of another: got %v", got)
 	}
 	a.clock.Advance(time.Minute)
 	try("ada@example.com")
 	if got := counts(); !slices.Equal(got, []int{100}) {
-		t.Errorf("the next one a minute later: told %v", got)
+		t.Errorf("the next one a minute later: got %v", got)
 	}
 	for range 5 {
 		try("ada@example.com")
@@ -165,13 +165,13 @@ func TestAuditFoldsRefusals(t *testing.T) {
 	a.clock.Advance(2 * time.Minute)
 	try("bob@example.com")
 	if got := counts(); !slices.Equal(got, []int{5, 1}) {
-		t.Errorf("what was counted of one who came no more: told %v", got)
+		t.Errorf("the remaining count of a subject without further refusals: %v", got)
 	}
 	try("bob@example.com")
 	a.clock.Advance(-time.Hour)
 	try("bob@example.com")
 	if got := counts(); !slices.Equal(got, []int{2}) {
-		t.Errorf("after the clock went back: told %v", got)
+		t.Errorf("after the clock went back: got %v", got)
 	}
 	a.clock.Advance(2 * time.Hour)
 	for i := range 5000 {
@@ -192,7 +192,7 @@ func TestAuditPanics(t *testing.T) {
 		})
 		r := visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
 		if r.Status != 429 || !strings.Contains(a.log.String(), "panic in Audit") {
-			t.Errorf("%v: answered %d, log:\n%s", v, r.Status, a.log)
+			t.Errorf("%v: status %d, log:\n%s", v, r.Status, a.log)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestAuditOfMethods(t *testing.T) {
 	events := trail.all()
 	if len(events) != 1 || !slices.Equal(events[0].Methods, []core.Method{core.MethodPassword}) ||
 		events[0].UserID != "1" || events[0].Provider != "credentials" {
-		t.Errorf("told %+v", events)
+		t.Errorf("got %+v", events)
 	}
 }
 
@@ -302,7 +302,7 @@ func TestAuditNamesSessions(t *testing.T) {
 						return e.SessionID
 					}
 				}
-				t.Errorf("nothing tells of %s %s", name, reason)
+				t.Errorf("no event %s %s", name, reason)
 				return ""
 			}
 			b := w.browser()

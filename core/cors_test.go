@@ -145,7 +145,7 @@ func TestTrustedOrigin(t *testing.T) {
 			t.Errorf("a sign-in: %d %s", r.Status, r.Body)
 		}
 		allowed("the session", b.get("/auth/session"))
-		allowed("what is no action", b.get("/auth/nope"))
+		allowed("an unknown action", b.get("/auth/nope"))
 	}
 }
 
@@ -162,7 +162,7 @@ func TestTrustedOriginOfACallbackURL(t *testing.T) {
 	})
 	b := visit(t, a)
 	if r := b.submit("/auth/signout", url.Values{"callbackUrl": {frontEnd + "/in"}}); r.Redirect != frontEnd+"/in" {
-		t.Errorf("leads to %s", r.Redirect)
+		t.Errorf("redirects to %s", r.Redirect)
 	}
 }
 

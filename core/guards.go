@@ -291,7 +291,7 @@ func Under(prefixes ...string) func(*Request) bool {
 	clean := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
 		if !strings.HasPrefix(prefix, "/") {
-			panic(fmt.Sprintf("core: Under(%q): a prefix begins with a slash", prefix))
+			panic(fmt.Sprintf("core: Under(%q): a prefix must begin with a slash", prefix))
 		}
 		clean[i] = strings.TrimRight(prefix, "/")
 	}

@@ -24,7 +24,7 @@ func TestFresh(t *testing.T) {
 				return s != nil && refusal == nil
 			}
 			if !passes() {
-				t.Error("refused after a proof")
+				t.Error("refused after a sign-in")
 			}
 			a.clock.Advance(10 * time.Minute)
 			if !passes() {
@@ -32,11 +32,11 @@ func TestFresh(t *testing.T) {
 			}
 			a.clock.Advance(time.Second)
 			if passes() {
-				t.Error("passes with an old proof")
+				t.Error("passes with an old sign-in")
 			}
 			b.signIn("1")
 			if !passes() {
-				t.Error("refused after another proof")
+				t.Error("refused after another sign-in")
 			}
 		})
 	}
@@ -111,7 +111,7 @@ func checkObjection(t *testing.T, r *core.Response, accept, code string) {
 	}
 	if r.Status == http.StatusSeeOther && !strings.HasSuffix(h.Get("Location"),
 		"/auth/signin?error=SessionRequired&callbackUrl=%2Fpayout%3Fto%3D2") {
-		t.Errorf("%s: leads to %q", accept, h.Get("Location"))
+		t.Errorf("%s: redirects to %q", accept, h.Get("Location"))
 	}
 	if code == "" || accept == "text/html" {
 		return
@@ -187,7 +187,7 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 		{"WebSocket over HTTP/2", "CONNECT", http.Header{"Sec-Fetch-Mode": {"websocket"}, "Accept": {chrome}}, 401, ""},
 		{"EventSource", "GET", http.Header{"Accept": {"text/event-stream"}}, 401, ""},
 		{"a stream that accepts pages", "GET", http.Header{"Accept": {"text/event-stream, text/html"}}, 401, ""},
-		{"an upgrade to HTTP/2 that nobody asked for", "GET", http.Header{"Upgrade": {"h2c"}, "Accept": {chrome}}, 303, ""},
+		{"an upgrade to HTTP/2 that was not requested", "GET", http.Header{"Upgrade": {"h2c"}, "Accept": {chrome}}, 303, ""},
 
 		{"a form", "POST", http.Header{"Accept": {chrome}, "Referer": {"https://app.test/private"}}, 303, ""},
 		{"Turbo, a form", "PATCH", http.Header{
@@ -225,7 +225,7 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 				checkChallenge(t, refusal)
 			}
 			if refusal.Header.Get("Vary") != "Accept, Cookie" || refusal.Header.Get("Cache-Control") == "" {
-				t.Errorf("caches are told %v", refusal.Header)
+				t.Errorf("caching headers: %v", refusal.Header)
 			}
 		})
 	}
@@ -285,7 +285,7 @@ func TestForbiddenInTheClientsLanguage(t *testing.T) {
 				kind = "text/html; charset=utf-8"
 			}
 			if refusal.Header.Get("Content-Type") != kind || refusal.Header.Get("Vary") != "Accept, Cookie" {
-				t.Errorf("answered with %v", refusal.Header)
+				t.Errorf("the response is %v", refusal.Header)
 			}
 		})
 	}
@@ -317,7 +317,7 @@ func TestGuardWithoutAConfiguration(t *testing.T) {
 					t.Errorf("%q: the guard says %+v", accept, refusal)
 				}
 				if _, err := core.SessionFrom(v); err == nil {
-					t.Error("nobody noticed")
+					t.Error("the failure was not reported")
 				}
 				if h := answerOf(v); len(h) > 0 {
 					t.Errorf("the hook adds %v", h)
@@ -327,7 +327,7 @@ func TestGuardWithoutAConfiguration(t *testing.T) {
 			var told core.Session
 			if err := told.UnmarshalJSON(r.Body); r.Status != http.StatusInternalServerError ||
 				err == nil && (told.User != nil || !told.Expires.IsZero()) {
-				t.Errorf("answered %d: %s", r.Status, r.Body)
+				t.Errorf("status %d: %s", r.Status, r.Body)
 			}
 		})
 	}
@@ -429,7 +429,7 @@ func TestRequireWhere(t *testing.T) {
 		session      bool
 		status       int
 	}{
-		{"picked, a stranger", "/a", stranger, pick, false, 401},
+		{"selected, signed out", "/a", stranger, pick, false, 401},
 		{"picked", "/a", signedIn, pick, true, 0},
 		{"others", "/b", stranger, pick, false, 0},
 		{"without a condition", "/b", stranger, nil, false, 401},

@@ -16,7 +16,7 @@ var failingMail = map[string]struct {
 	fail func(link, token string) error
 	says string
 }{
-	"the link": {func(link, _ string) error { return fmt.Errorf("no answer to %s", link) }, "no answer to"},
+	"the link": {func(link, _ string) error { return fmt.Errorf("no response to %s", link) }, "no response to"},
 	"the token, within an address": {func(_, token string) error {
 		return &url.Error{Op: "Post", URL: "https://mail.test/?t=" + url.QueryEscape(token), Err: errors.New("reset")}
 	}, "https://mail.test/?t="},

@@ -111,7 +111,7 @@ func (l Letter) Deliver(ctx context.Context, by Mailer) error {
 func (l Letter) Recipient() string { return mailaddr.ASCII(l.To) }
 
 // String returns the kind, without recipient, link and code.
-func (l Letter) String() string { return fmt.Sprintf("letter %q", string(l.Kind)) }
+func (l Letter) String() string { return fmt.Sprintf("email %q", string(l.Kind)) }
 
 // Format writes String for every fmt verb.
 func (l Letter) Format(f fmt.State, _ rune) { printed(f, l.String()) }

@@ -101,7 +101,7 @@ func TestLinksThroughDeliver(t *testing.T) {
 	})
 	r := visit(t, a).submit("/auth/signin/email", url.Values{"email": {"Ada@bücher.example"}})
 	if len(got) != 1 || !strings.Contains(r.Redirect, "verify-request") {
-		t.Fatalf("%d letters, sent to %s", len(got), r.Redirect)
+		t.Fatalf("%d emails, sent to %s", len(got), r.Redirect)
 	}
 	l := got[0]
 	if l.To != "ada@bücher.example" || l.Recipient() != "ada@xn--bcher-kva.example" || l.Kind != core.LetterSignIn ||

@@ -56,7 +56,7 @@ func wrongly(t *testing.T, b *browser, name string) (looked int) {
 		}
 		looked++
 	}
-	t.Fatal("200 wrong attempts in a row were looked at")
+	t.Fatal("200 wrong attempts in a row were checked")
 	return 0
 }
 
@@ -90,7 +90,7 @@ func TestInARow(t *testing.T) {
 				r := b.submit("/auth/callback/credentials", url.Values{"email": {typed}, "password": {"engine"}})
 				if !errors.Is(r.Err, core.ErrTooManyFailures) || *asked != before ||
 					!strings.HasSuffix(r.Redirect, "/auth/signin?error=TooManyFailures") {
-					t.Errorf("%s: the right password is answered with %q, %v", typed, r.Redirect, r.Err)
+					t.Errorf("%s: the right password gets %q, %v", typed, r.Redirect, r.Err)
 				}
 				if page := string(b.get("/auth/signin?error=TooManyFailures").Body); !strings.Contains(page, "in a row") {
 					t.Error("the page does not say why")
@@ -98,7 +98,7 @@ func TestInARow(t *testing.T) {
 				b.header.Set("Accept", "application/json")
 				r = b.submit("/auth/callback/credentials", url.Values{"email": {typed}, "password": {"engine"}})
 				if d := documentOf(t, r); r.Status != 403 || d.Code != "too_many_failures" {
-					t.Errorf("%s: a program is answered %d %s", typed, r.Status, r.Body)
+					t.Errorf("%s: a program gets status %d %s", typed, r.Status, r.Body)
 				}
 			}
 			for _, a := range apps {
@@ -132,13 +132,13 @@ func TestInARowEnds(t *testing.T) {
 			wrongly(t, here, "ada@example.com")
 			wrongly(t, there, "ada@example.com")
 			if enter(here, "ada@example.com") {
-				t.Fatal("a hundred wrong attempts, and the right one goes on")
+				t.Fatal("the correct attempt after a hundred wrong ones was allowed")
 			}
 			if r := here.submit("/auth/toy/forgive", nil); r.Err != nil {
 				t.Fatal(r.Err)
 			}
 			if !enter(here, "ada@example.com") || !enter(place(t, last, "192.0.2.3"), "ada@example.com") {
-				t.Error("what was forgiven still counts")
+				t.Error("forgiven attempts still count")
 			}
 		})
 	}
@@ -151,7 +151,7 @@ func TestInARowLocksNobodyOut(t *testing.T) {
 	apps, _ := inRows(t, 2, nil)
 	owner, stranger := place(t, apps[0], "203.0.113.5"), place(t, apps[1], "192.0.2.1")
 	if !enter(owner, "ada@example.com") {
-		t.Fatal("the owner is not let in")
+		t.Fatal("the owner is refused")
 	}
 	for range 30 {
 		if got := wrongly(t, stranger, "ada@example.com"); got > 50 {
@@ -162,19 +162,19 @@ func TestInARowLocksNobodyOut(t *testing.T) {
 		}
 	}
 	if b := place(t, apps[0], "203.0.113.9"); !enter(b, "ada@example.com") {
-		t.Error("a stranger at one place shuts the owner out")
+		t.Error("an attacker in one network locks out the owner")
 	}
 	for _, peer := range []string{"192.0.2.2", "192.0.2.3"} {
 		wrongly(t, place(t, apps[1], peer), "ada@example.com")
 	}
 	for range 3 {
 		if !enter(owner, "ada@example.com") {
-			t.Error("the owner's browser waits for strangers")
+			t.Error("the owner's browser waits because of attackers")
 		}
 	}
 	elsewhere := place(t, apps[0], "198.51.100.7")
 	if guess(elsewhere, "ada@example.com") {
-		t.Error("the owner's sign-ins give strangers more guesses")
+		t.Error("the owner's sign-ins give attackers more guesses")
 	}
 	if got := wrongly(t, owner, "ada@example.com"); got != 100 {
 		t.Errorf("the owner's browser guesses %d times", got)
@@ -183,7 +183,7 @@ func TestInARowLocksNobodyOut(t *testing.T) {
 		t.Fatal(r.Err)
 	}
 	if !enter(elsewhere, "ada@example.com") || !enter(owner, "ada@example.com") {
-		t.Error("what was forgiven in the owner's browser still counts, there or elsewhere")
+		t.Error("attempts that were forgiven in the owner's browser still count, there or elsewhere")
 	}
 }
 
@@ -196,6 +196,6 @@ func TestInARowIsAskedFor(t *testing.T) {
 		guess(b, "ada@example.com")
 	}
 	if *asked != 150 {
-		t.Errorf("%d of 150 were looked at", *asked)
+		t.Errorf("%d of 150 were checked", *asked)
 	}
 }

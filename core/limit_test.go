@@ -39,7 +39,7 @@ func TestLimit(t *testing.T) {
 	wait = 1500 * time.Millisecond
 	r := b.submit("/auth/callback/credentials", form)
 	if r.Status != 429 || r.Header.Get("Retry-After") != "2" || checked != 0 || b.cookies[sessionCookie] != "" {
-		t.Errorf("answered %d, Retry-After %q, fields checked %d times", r.Status, r.Header.Get("Retry-After"), checked)
+		t.Errorf("status %d, Retry-After %q, fields checked %d times", r.Status, r.Header.Get("Retry-After"), checked)
 	}
 	b.header.Set("Accept", "text/html")
 	if r := b.submit("/auth/callback/credentials", form); r.Status != 429 ||
@@ -48,7 +48,7 @@ func TestLimit(t *testing.T) {
 	}
 	wait, failure = 0, errors.New("limiter is down")
 	if r := b.submit("/auth/callback/credentials", form); r.Err == nil || checked != 0 {
-		t.Error("an attempt went on without its limiter")
+		t.Error("an attempt was allowed although the limiter failed")
 	}
 	failure = nil
 	signIn(t, b)
@@ -105,7 +105,7 @@ func TestConfirmLink(t *testing.T) {
 		scanner := visit(t, a)
 		if r := scanner.get(target); r.Status != 200 || !strings.Contains(string(r.Body), "ada@example.com") ||
 			len(store.tokens) != 1 {
-			t.Fatalf("opening the link answered %d, %d tokens left", r.Status, len(store.tokens))
+			t.Fatalf("opening the link: status %d, %d tokens left", r.Status, len(store.tokens))
 		}
 	}
 	b := visit(t, a)
@@ -115,7 +115,7 @@ func TestConfirmLink(t *testing.T) {
 	b.get(target)
 	if r := b.submit(target, nil); r.Err != nil || b.cookies[sessionCookie] == "" || len(store.tokens) != 0 ||
 		len(store.users) != 1 {
-		t.Errorf("the button answered %d: %v", r.Status, r.Err)
+		t.Errorf("the button: status %d: %v", r.Status, r.Err)
 	}
 	if r := b.submit(target, nil); r.Err == nil {
 		t.Error("the link works twice")
@@ -135,8 +135,8 @@ func TestPeer(t *testing.T) {
 		want      string
 	}{
 		{"the connection", nil, "192.0.2.1:1234", nil, "192.0.2.1/32"},
-		{"a header that nobody vouches for", nil, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1/32"},
-		{"a header of a stranger", proxies, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1/32"},
+		{"a header without a trusted proxy", nil, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1/32"},
+		{"a header of an untrusted peer", proxies, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1/32"},
 		{"behind a proxy", proxies, "10.0.0.1:1", []string{"203.0.113.9"}, "203.0.113.9/32"},
 		{"behind two", proxies, "10.0.0.1:1", []string{"203.0.113.9, 10.0.0.2"}, "203.0.113.9/32"},
 		{"made-up entries in front", proxies, "10.0.0.1:1",
@@ -148,7 +148,7 @@ func TestPeer(t *testing.T) {
 		{"only proxies", proxies, "10.0.0.1:1", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.1/32"},
 		{"behind a proxy, no header", proxies, "10.0.0.1:1", nil, "10.0.0.1/32"},
 		{"IPv6", nil, "[2001:db8:1:2:3:4:5:6]:1", nil, "2001:db8:1:2::/64"},
-		{"its neighbour", nil, "[2001:DB8:1:2:ffff::1]:1", nil, "2001:db8:1:2::/64"},
+		{"the next address", nil, "[2001:DB8:1:2:ffff::1]:1", nil, "2001:db8:1:2::/64"},
 		{"spelled out", nil, "[2001:0db8:0001:0002:0000:0000:0000:0001]:1", nil, "2001:db8:1:2::/64"},
 		{"IPv4 in IPv6 clothes", nil, "[::ffff:192.0.2.1]:1", nil, "192.0.2.1/32"},
 		{"with a zone", nil, "[fe80::1%eth0]:1", nil, "fe80::/64"},
@@ -210,7 +210,7 @@ func TestNamesBesideTheName(t *testing.T) {
 			}
 			for i := range 60 {
 				if status := guessed("engine", i); status != http.StatusFound {
-					t.Fatalf("the right password is answered %d after %d times", status, i)
+					t.Fatalf("the right password: status %d after %d attempts", status, i)
 				}
 			}
 			for i := range 80 {
@@ -243,13 +243,13 @@ func TestSpellingsOfAName(t *testing.T) {
 			allowed += n
 		}
 		if allowed != 50 {
-			t.Errorf("%s: %d of 120 went on", name, allowed)
+			t.Errorf("%s: %d of 120 were allowed", name, allowed)
 		}
 	}
 	l := core.NewLimiter(newClock().Now)
 	for _, other := range []string{"ada", "adb", "ada lovelace", "ада", "あだ", "\u00ad"} {
 		if n, _ := attempts(l, 50, from(core.AttemptCredentials, other, "")); n != 50 {
-			t.Errorf("%q is counted as another: %d went on", other, n)
+			t.Errorf("%q has a separate count: %d were allowed", other, n)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestForgivenInKnownBrowsers(t *testing.T) {
 		t.Fatalf("%d guesses in a known browser", n)
 	}
 	if enter(second, "ada@example.com") {
-		t.Fatal("the other known browser has a count of its own for the name")
+		t.Fatal("the other known browser has a separate count for the name")
 	}
 	if r := place(t, apps[0], "203.0.113.7").submit("/auth/toy/forgive", nil); r.Err != nil {
 		t.Fatal(r.Err)

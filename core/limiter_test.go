@@ -50,15 +50,15 @@ func TestLimiterAllowances(t *testing.T) {
 	}{
 		{"passwords of one name, one place", core.AttemptCredentials, one("ada"), one("192.0.2.1"), 10},
 		{"passwords of one name, many places", core.AttemptCredentials, one("ada"), many("192.0.2.%d"), 50},
-		{"passwords of one name, nobody told apart", core.AttemptCredentials, one("ada"), one(""), 50},
+		{"passwords of one name, unidentified clients", core.AttemptCredentials, one("ada"), one(""), 50},
 		{"a password for many names, one place", core.AttemptCredentials, many("name %d"), one("192.0.2.1"), 60},
-		{"a password for many names, nobody told apart", core.AttemptCredentials, many("name %d"), one(""), 250},
-		{"letters to one address, one place", core.AttemptEmail, one("ada@example.com"), one("192.0.2.1"), 5},
-		{"letters to one address, many places", core.AttemptEmail, one("ada@example.com"), many("192.0.2.%d"), 10},
-		{"letters to many addresses, one place", core.AttemptEmail, many("%d@example.com"), one("192.0.2.1"), 60},
+		{"a password for many names, unidentified clients", core.AttemptCredentials, many("name %d"), one(""), 250},
+		{"emails to one address, one client", core.AttemptEmail, one("ada@example.com"), one("192.0.2.1"), 5},
+		{"emails to one address, many clients", core.AttemptEmail, one("ada@example.com"), many("192.0.2.%d"), 10},
+		{"emails to many addresses, one client", core.AttemptEmail, many("%d@example.com"), one("192.0.2.1"), 60},
 		{"codes of one address, one place", core.AttemptEmailToken, one("ada@example.com"), one("192.0.2.1"), 5},
 		{"codes of one address, many places", core.AttemptEmailToken, one("ada@example.com"), many("192.0.2.%d"), 50},
-		{"codes of one address, nobody told apart", core.AttemptEmailToken, one("ada@example.com"), one(""), 50},
+		{"codes of one address, unidentified clients", core.AttemptEmailToken, one("ada@example.com"), one(""), 50},
 		{"codes of no address", core.AttemptEmailToken, one(""), one(""), 50},
 		{"codes of many addresses, one place", core.AttemptEmailToken, many("%d@example.com"), one("192.0.2.1"), 30},
 		{"second factors of one name, one place", core.AttemptCode, one("ada"), one("192.0.2.1"), 5},
@@ -79,7 +79,7 @@ func TestLimiterAllowances(t *testing.T) {
 				allowed += n
 			}
 			if allowed != row.allowed {
-				t.Errorf("%d of 250 went on, want %d", allowed, row.allowed)
+				t.Errorf("%d of 250 were allowed, want %d", allowed, row.allowed)
 			}
 		})
 	}
@@ -99,7 +99,7 @@ func TestLinksAreNotCountedAgainstTheirAddress(t *testing.T) {
 		p := from(core.AttemptEmailToken, "ada@example.com", fmt.Sprintf("192.0.2.%d", i))
 		p.Guessable = false
 		if n, wait := attempts(l, 1, p); n != 1 {
-			t.Fatalf("attempt %d has to wait %v", i, wait)
+			t.Fatalf("attempt %d must wait %v", i, wait)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestLimiterGivesBack(t *testing.T) {
 	l := core.NewLimiter(clock.Now)
 	p := from(core.AttemptEmail, "ada@example.com", "")
 	if n, wait := attempts(l, 40, p); n != 10 || wait != 15*time.Minute {
-		t.Fatalf("%d letters at once, then %v", n, wait)
+		t.Fatalf("%d emails immediately, then %v", n, wait)
 	}
 	clock.Advance(15*time.Minute - time.Second)
 	if n, wait := attempts(l, 1, p); n != 0 || wait != time.Second {
@@ -147,7 +147,7 @@ func TestLimiterLocksNobodyOut(t *testing.T) {
 				clock.Advance(5 * time.Minute)
 			}
 			if n, wait := attempts(l, 1, from(attempt, "ada@example.com", "198.51.100.7")); n != 1 {
-				t.Errorf("the owner has to wait %v", wait)
+				t.Errorf("the owner must wait %v", wait)
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestLimiterForgives(t *testing.T) {
 	for i := range 500 {
 		p := from(core.AttemptCredentials, fmt.Sprintf("name %d", i%3), "192.0.2.1")
 		if n, wait := attempts(l, 1, p); n != 1 {
-			t.Fatalf("sign-in %d has to wait %v", i, wait)
+			t.Fatalf("sign-in %d must wait %v", i, wait)
 		}
 		l.Forgive(t.Context(), p)
 	}
@@ -312,7 +312,7 @@ func TestOwnerAndTheMany(t *testing.T) {
 				}
 				elsewhere := from(attempt, "ada", "198.51.100.7")
 				if n, wait := attempts(l, 1, elsewhere); n != 1 {
-					t.Errorf("somebody elsewhere waits %v", wait)
+					t.Errorf("a client elsewhere must wait %v", wait)
 				}
 				known := from(attempt, "ada", "")
 				known.Browser = "b"
@@ -355,7 +355,7 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 		case errors.Is(r.Err, core.ErrVerification):
 			tried++
 		default:
-			t.Fatalf("guess %d answered %d: %v", i, r.Status, r.Err)
+			t.Fatalf("guess %d: status %d: %v", i, r.Status, r.Err)
 		}
 	}
 	if tried != 5 || len(store.tokens) != 1 {
@@ -364,7 +364,7 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 	elsewhere := owner.request("GET", "/auth/callback/email?token="+*code+"&email=ada%40example.com", "", "")
 	elsewhere.RemoteAddr = "198.51.100.7:4711"
 	if r := a.Handle(t.Context(), elsewhere); r.Err != nil || len(store.tokens) != 0 {
-		t.Errorf("the owner's code answered %d: %v", r.Status, r.Err)
+		t.Errorf("the owner's code: status %d: %v", r.Status, r.Err)
 	}
 }
 
@@ -384,7 +384,7 @@ func TestRedemptionIsLimited(t *testing.T) {
 	b.submit("/auth/signin/email", url.Values{"email": {"Ada@Example.com"}})
 	wait = time.Minute
 	if r := b.get("/auth/callback/email?token=654321&email=ada%40example.com"); r.Status != 429 || len(store.tokens) != 1 {
-		t.Errorf("answered %d, %d tokens left", r.Status, len(store.tokens))
+		t.Errorf("status %d, %d tokens left", r.Status, len(store.tokens))
 	}
 	wait = 0
 	b.get("/auth/callback/email?token=999999&email=ada%40example.com")
@@ -436,7 +436,7 @@ func TestNothingIsUnlimitedByDefault(t *testing.T) {
 				}
 			}
 			if sent != row.letters || tried != row.keys {
-				t.Errorf("%d letters and %d passwords, want %d and %d", sent, tried, row.letters, row.keys)
+				t.Errorf("%d emails and %d passwords, want %d and %d", sent, tried, row.letters, row.keys)
 			}
 		})
 	}
@@ -498,7 +498,7 @@ func TestNamesOfForms(t *testing.T) {
 		{"two spellings", []core.Field{{Name: "mail"}},
 			url.Values{"mail": {"ada@xn--bcher-kva.example"}}, "ada@bücher.example", ""},
 		{"nothing declared", nil, url.Values{"username": {"ada"}, "password": {"x"}}, "ada", ""},
-		{"nothing but passwords", []core.Field{{Name: "pin", Type: "password"}}, url.Values{"pin": {"1234"}}, "", ""},
+		{"only passwords", []core.Field{{Name: "pin", Type: "password"}}, url.Values{"pin": {"1234"}}, "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var got []string
@@ -544,7 +544,7 @@ func TestVisitorsBehindProxies(t *testing.T) {
 		{"behind a named proxy", named, "10.0.0.1:1", map[string]string{"X-Forwarded-For": "203.0.113.9"}, true},
 		{"behind a named proxy, in the intranet", named, "10.0.0.1:1",
 			map[string]string{"X-Forwarded-For": "192.168.0.7"}, true},
-		{"a named proxy that tells nothing", named, "10.0.0.1:1", nil, false},
+		{"a trusted proxy without headers", named, "10.0.0.1:1", nil, false},
 		{"past the named proxy", named, "192.0.2.1:1", map[string]string{"X-Forwarded-For": "203.0.113.9"}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -565,7 +565,7 @@ func TestVisitorsBehindProxies(t *testing.T) {
 			}
 			a.Handle(t.Context(), r)
 			if len(got) != 1 || got[0] != row.want {
-				t.Errorf("taken for the visitor: %v, want %v", got, row.want)
+				t.Errorf("counts as a client: %v, want %v", got, row.want)
 			}
 		})
 	}

@@ -154,13 +154,13 @@ func TestSharedLimitsOfFourProcesses(t *testing.T) {
 			all.Wait()
 			got := int(on.Load())
 			if got > row.most || float64(got) < 0.9*float64(row.most) {
-				t.Errorf("%d of 200 guesses went on, want %d", got, row.most)
+				t.Errorf("%d of 200 guesses were allowed, want %d", got, row.most)
 			}
-			t.Logf("%d of %d went on", got, row.most)
+			t.Logf("%d of %d were allowed", got, row.most)
 			reads, writes := s.counts()
 			for range 1000 {
 				if guess(visit(t, apps[0]), "ada@example.com") {
-					t.Fatal("a further guess went on")
+					t.Fatal("a further guess was allowed")
 				}
 			}
 			if r, w := s.counts(); r-reads > 3 || w != writes {
@@ -168,7 +168,7 @@ func TestSharedLimitsOfFourProcesses(t *testing.T) {
 			}
 			for key, r := range s.records {
 				if strings.Contains(fmt.Sprint(key, string(r.Value)), "ada") || r.UserID != "" || r.Expires.IsZero() {
-					t.Errorf("the record %s says whom it counts: %s", key, r.Value)
+					t.Errorf("the record %s reveals the user: %s", key, r.Value)
 				}
 			}
 		})
@@ -190,19 +190,19 @@ func TestSharedLimitsGiveBack(t *testing.T) {
 	}
 	r := two.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
 	if r.Status != 429 || r.Header.Get("Retry-After") != "300" {
-		t.Errorf("the eleventh answered %d, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
+		t.Errorf("the eleventh: status %d, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
 	}
 	for _, a := range apps {
 		a.clock.Advance(5*time.Minute - time.Second)
 	}
 	if guess(one, "ada@example.com") {
-		t.Error("a guess went on a second early")
+		t.Error("a guess was allowed a second early")
 	}
 	for _, a := range apps {
 		a.clock.Advance(time.Second)
 	}
 	if !guess(one, "ada@example.com") || guess(two, "ada@example.com") {
-		t.Error("after the wait one guess goes on, at one of them")
+		t.Error("after the wait one guess is allowed, in one process")
 	}
 	other := visit(t, apps[1])
 	other.peer = "198.51.100.7:1"
@@ -225,7 +225,7 @@ func TestSharedLimitsOvertaken(t *testing.T) {
 	overtook := false
 	s.before = func() { overtook = guess(two, "ada@example.com") }
 	if guess(one, "ada@example.com") || !overtook {
-		t.Errorf("the eleventh guess went on, the tenth: %v", overtook)
+		t.Errorf("the eleventh guess was allowed, the tenth: %v", overtook)
 	}
 	left := 0
 	for i := range 100 {
@@ -269,7 +269,7 @@ func TestSharedLimitsFailClosed(t *testing.T) {
 	s.fail = errors.New("down")
 	r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	if !errors.Is(r.Err, core.ErrStore) || b.cookies[sessionCookie] != "" {
-		t.Errorf("answered %d: %v", r.Status, r.Err)
+		t.Errorf("status %d: %v", r.Status, r.Err)
 	}
 	s.fail = nil
 	signIn(t, b)
@@ -292,7 +292,7 @@ func TestThrottledAreForgottenLast(t *testing.T) { // not parallel: it reads the
 		p.Peer = netip.PrefixFrom(netip.AddrFrom4([4]byte{192, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
 		if i%10_000 == 0 {
 			if n, _ := attempts(l, 1, ada); n != 0 {
-				t.Fatalf("network %d made room for a guess", i)
+				t.Fatalf("network %d allowed a further guess", i)
 			}
 		}
 		attempts(l, 1, p)
@@ -353,7 +353,7 @@ func TestKnownBrowserIsNotLockedOut(t *testing.T) {
 	}
 	elsewhere.peer = "203.0.113.9:1"
 	if enter(elsewhere, "ada") {
-		t.Fatal("the name is not used up: it is no use to look")
+		t.Fatal("the name is not used up: the test proves nothing")
 	}
 	for range 20 {
 		if !enter(owner, "ada") {
@@ -435,7 +435,7 @@ func TestKnownBrowserCookie(t *testing.T) {
 	} {
 		forged.cookies[knownBrowserCookie] = value
 		if askedWith(t, forged, "name 11") != "" {
-			t.Errorf("%s is believed", name)
+			t.Errorf("%s is trusted", name)
 		}
 	}
 	r := visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"eve"}, "password": {"wrong"}})
@@ -652,7 +652,7 @@ func TestLinkRequestedThroughAnotherHost(t *testing.T) {
 			b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
 		}
 		if got := strings.Join(links, " "); got != "other.test app.test" {
-			t.Errorf("%s: links lead to %q", name, got)
+			t.Errorf("%s: links point to %q", name, got)
 		}
 	}
 }
@@ -761,7 +761,7 @@ func TestRates(t *testing.T) {
 	}
 	for range 10 {
 		if b.submit("/auth/coffee", url.Values{"name": {"bob"}, "good": {"1"}}).Status != 200 {
-			t.Error("what was forgiven counts")
+			t.Error("forgiven attempts count")
 		}
 	}
 	if tried != 2 || served != 3 || asked != 30 {
@@ -790,11 +790,11 @@ func TestLimitsFaults(t *testing.T) {
 		"no time": {
 			core.Config{Limits: rates(core.Rates{Browser: core.Rate{Burst: 1}})}, `Limits.Rates["code"].Browser is 1, every 0s`,
 		},
-		"a stranger who locks out": {
+		"one client can lock out the owner": {
 			core.Config{Limits: rates(core.Rates{Visitor: core.Rate{Burst: 20, Every: time.Hour}})},
 			"could lock out the owner of a name",
 		},
-		"a stranger who comes back sooner": {
+		"one client is allowed again sooner": {
 			core.Config{Limits: rates(core.Rates{Visitor: core.Rate{Burst: 2, Every: time.Second}})},
 			"could lock out the owner of a name",
 		},
@@ -824,7 +824,7 @@ func TestPartAudits(t *testing.T) {
 	events := trail.all()
 	if len(events) != 1 || line(events[0]) != "password.reset.asked/ok" || len(events[0].Subject) != 22 ||
 		!events[0].Peer.IsValid() || events[0].Time.IsZero() || events[0].Reference == "" {
-		t.Errorf("told %+v", events)
+		t.Errorf("got %+v", events)
 	}
 }
 

@@ -20,8 +20,8 @@ type locales struct {
 func newLocales(c *Config, faults *ConfigError) *locales {
 	if len(c.Locales) == 0 {
 		if c.Callbacks.Locale != nil {
-			faults.add(ErrInvalidConfig, "Callbacks.Locale chooses among Config.Locales, which is empty: "+
-				"list the languages there, locales.All() for example")
+			faults.add(ErrInvalidConfig, "Callbacks.Locale selects from Config.Locales, which is empty: "+
+				"list the languages there, for example locales.All()")
 		}
 		return nil
 	}
@@ -35,10 +35,10 @@ func newLocales(c *Config, faults *ConfigError) *locales {
 		tag, err := language.Parse(or(locale.Tag, "en"))
 		switch {
 		case err != nil:
-			faults.add(ErrInvalidConfig, "Locales[%d]: tag %q names no language: write one of BCP 47, such as de or pt-BR",
+			faults.add(ErrInvalidConfig, "Locales[%d]: tag %q is not a language: use a BCP 47 tag such as de or pt-BR",
 				i, locale.Tag)
 		case seen[tag]:
-			faults.add(ErrInvalidConfig, "Locales[%d]: %q is there already: list each language once", i, locale.Tag)
+			faults.add(ErrInvalidConfig, "Locales[%d]: %q is a duplicate: list each language once", i, locale.Tag)
 		}
 		tags[i], seen[tag] = tag, true
 	}

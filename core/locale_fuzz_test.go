@@ -45,7 +45,7 @@ func FuzzLanguages(f *testing.F) {
 			Scheme: "https", Header: header,
 		})
 		if answer.Status != http.StatusOK || !slices.Contains(ours, answer.Header.Get("Content-Language")) {
-			t.Fatalf("answered %d in %q, %v", answer.Status, answer.Header.Get("Content-Language"), answer.Err)
+			t.Fatalf("status %d in %q, %v", answer.Status, answer.Header.Get("Content-Language"), answer.Err)
 		}
 		for _, c := range answer.Cookies {
 			if strings.HasSuffix(c.Name, "locale") && !slices.Contains(ours, c.Value) {

@@ -42,13 +42,13 @@ func TestLocaleIsChosen(t *testing.T) {
 	}{
 		{"nothing is said", "", "", "", "", "ar"},
 		{"the browser", "", "fr, de-AT;q=0.8, en;q=0.5", "", "", "de"},
-		{"the browser wants none of ours", "", "fi", "", "", "ar"},
+		{"the browser wants another language", "", "fi", "", "", "ar"},
 		{"another region", "", "zh-CN", "", "", "zh-Hans"},
 		{"no weight", "", "de;q=0, en", "", "", "en"},
 		{"nonsense", "", ";;;,,q=", "", "", "ar"},
 		{"lang", "?lang=de", "en", "", "", "de"},
 		{"lang in capitals", "?lang=DE", "en", "", "", "de"},
-		{"lang that is none of ours", "?lang=fi", "en", "", "", "en"},
+		{"lang that is not configured", "?lang=fi", "en", "", "", "en"},
 		{"lang that is none at all", "?lang=%22%3E%00", "en", "", "", "en"},
 		{"ui_locales", "?ui_locales=fi%20de%20en", "en", "", "", "de"},
 		{"ui_locales goes before lang", "?lang=en&ui_locales=de", "", "", "", "de"},
@@ -56,7 +56,7 @@ func TestLocaleIsChosen(t *testing.T) {
 		{"an altered cookie", "", "en", "<script>", "", "en"},
 		{"lang goes before the cookie", "?lang=en", "", "de", "", "en"},
 		{"the application", "?lang=en", "en", "en", "de", "de"},
-		{"the application wants none of ours", "?lang=en", "", "", "fi", "en"},
+		{"the application returns a language that is not configured", "?lang=en", "", "", "fi", "en"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +123,7 @@ func TestLongLocaleParameter(t *testing.T) {
 		return b.get("/auth/signin?lang=" + lang).Header.Get("Content-Language")
 	}
 	if short, long := said(100), said(200); short != "de" || long == "de" {
-		t.Errorf("300 bytes lead to %q, 600 to %q", short, long)
+		t.Errorf("300 bytes select %q, 600 select %q", short, long)
 	}
 }
 
@@ -178,10 +178,10 @@ func TestLocaleFaults(t *testing.T) {
 		decide  func(context.Context, *core.Request) string
 		want    string
 	}{
-		"no language":   {[]ui.Locale{{Tag: "not a tag"}}, nil, `Locales[0]: tag "not a tag" names no language`},
-		"twice":         {[]ui.Locale{{Tag: "de"}, {Tag: "DE"}}, nil, `Locales[1]: "DE" is there already`},
+		"no language":   {[]ui.Locale{{Tag: "not a tag"}}, nil, `Locales[0]: tag "not a tag" is not a language`},
+		"twice":         {[]ui.Locale{{Tag: "de"}, {Tag: "DE"}}, nil, `Locales[1]: "DE" is a duplicate`},
 		"direction":     {[]ui.Locale{{Tag: "ar", Dir: "left"}}, nil, `Locales[0]: locale "ar": dir "left" is unknown`},
-		"nothing there": {nil, func(context.Context, *core.Request) string { return "de" }, "Callbacks.Locale chooses among"},
+		"nothing there": {nil, func(context.Context, *core.Request) string { return "de" }, "Callbacks.Locale selects from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -327,7 +327,7 @@ func TestLocaleOfLetters(t *testing.T) {
 	b.header.Set("Accept-Language", "de")
 	b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
 	if sent.Locale.Tag != "de" || sent.Letter().Locale.Tag != "de" {
-		t.Errorf("the letter is in %q", sent.Locale.Tag)
+		t.Errorf("the email is in %q", sent.Locale.Tag)
 	}
 }
 

@@ -175,7 +175,7 @@ func TestCapitalsInStoredAddresses(t *testing.T) {
 					t.Errorf("the users are %v", w.users)
 				}
 				if got := w.who(b); got != c.who {
-					t.Errorf("%q is signed in, want %q; answered %d %s %s, %v", got, c.who, r.Status, r.Redirect, r.Body, r.Err)
+					t.Errorf("%q is signed in, want %q; status %d %s %s, %v", got, c.who, r.Status, r.Redirect, r.Body, r.Err)
 				}
 			})
 		}

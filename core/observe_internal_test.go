@@ -46,13 +46,13 @@ func TestEveryStoreCallIsTold(t *testing.T) {
 			}
 			v.Method(i).Call(arguments)
 			if len(told) != before+1 {
-				t.Errorf("%s.%s is not told, or by the name of another", v.Type(), v.Type().Method(i).Name)
+				t.Errorf("%s.%s is not reported, or under the name of another", v.Type(), v.Type().Method(i).Name)
 			}
 		}
 	}
 	for call, outcome := range told {
 		if call.To != ObservedStore || call.Provider != "" || outcome != CallCanceled {
-			t.Errorf("told %+v: %s", call, outcome)
+			t.Errorf("got %+v: %s", call, outcome)
 		}
 	}
 	if methods < 30 {
@@ -69,19 +69,19 @@ func TestCallOutcome(t *testing.T) {
 		err  error
 		want CallOutcome
 	}{
-		"no error":            {gone, nil, CallOK},
-		"absent":              {gone, fmt.Errorf("read: %w", ErrNotFound), CallAbsent},
-		"conflict":            {t.Context(), fmt.Errorf("write: %w", ErrConflict), CallConflict},
-		"wrong password":      {t.Context(), NewError(ErrCredentialsSignin, nil), CallRefused},
-		"undone by a rule":    {t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), CallRefused},
-		"a fault of ours":     {t.Context(), NewError(ErrCallbackRoute, errors.New("x")), CallFailed},
-		"invalid_grant":       {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), CallRefused},
-		"visitor gone":        {gone, context.Canceled, CallCanceled},
-		"no answer in time":   {t.Context(), context.DeadlineExceeded, CallUnavailable},
-		"engine away":         {t.Context(), store.Unavailable(errors.New("refused")), CallUnavailable},
-		"provider away":       {t.Context(), &upstream.Error{Err: errors.New("refused")}, CallUnavailable},
-		"anything else":       {t.Context(), errors.New("secret"), CallFailed},
-		"cancelled by itself": {t.Context(), context.Canceled, CallFailed},
+		"no error":                      {gone, nil, CallOK},
+		"absent":                        {gone, fmt.Errorf("read: %w", ErrNotFound), CallAbsent},
+		"conflict":                      {t.Context(), fmt.Errorf("write: %w", ErrConflict), CallConflict},
+		"wrong password":                {t.Context(), NewError(ErrCredentialsSignin, nil), CallRefused},
+		"rolled back by a linking rule": {t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), CallRefused},
+		"an internal error":             {t.Context(), NewError(ErrCallbackRoute, errors.New("x")), CallFailed},
+		"invalid_grant":                 {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), CallRefused},
+		"client disconnected":           {gone, context.Canceled, CallCanceled},
+		"no answer in time":             {t.Context(), context.DeadlineExceeded, CallUnavailable},
+		"database unavailable":          {t.Context(), store.Unavailable(errors.New("refused")), CallUnavailable},
+		"provider unavailable":          {t.Context(), &upstream.Error{Err: errors.New("refused")}, CallUnavailable},
+		"anything else":                 {t.Context(), errors.New("secret"), CallFailed},
+		"canceled by the store":         {t.Context(), context.Canceled, CallFailed},
 	} {
 		if got := callOutcome(row.ctx, row.err); got != row.want {
 			t.Errorf("%s: %s, want %s", name, got, row.want)
@@ -100,7 +100,7 @@ func TestAPanickingCallHasFailed(t *testing.T) {
 		return inStoreOnly(t.Context(), w, "x", func(context.Context) error { panic("broken") })
 	})
 	if err == nil || told != CallFailed {
-		t.Errorf("error %v, told %q", err, told)
+		t.Errorf("error %v, got %q", err, told)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestEveryProviderCallIsTold(t *testing.T) {
 	var now string
 	observe := func(ctx context.Context, c ObservedCall) (context.Context, func(CallOutcome)) {
 		if c.To != ObservedProvider || c.Provider != "acme" {
-			t.Errorf("told %+v", c)
+			t.Errorf("got %+v", c)
 		}
 		return ctx, func(o CallOutcome) { told[now] = o }
 	}
@@ -136,13 +136,13 @@ func TestEveryProviderCallIsTold(t *testing.T) {
 			}
 			_ = guard(now, func() error { call.Call(arguments); return nil }) // the client has no configuration
 			if told[now] == "" {
-				t.Errorf("%s is not told", now)
+				t.Errorf("%s is not reported", now)
 			}
 		}
 	}
 	now = "FetchUserinfo"
 	_, err := o.FetchUserinfo(t.Context(), nil)
 	if err == nil || told[now] != CallFailed || len(told) < 11 {
-		t.Errorf("error %v, told %v", err, told)
+		t.Errorf("error %v, got %v", err, told)
 	}
 }

@@ -72,7 +72,7 @@ func TestObserve(t *testing.T) {
 			}
 			for _, call := range want {
 				if o.told[call] == 0 {
-					t.Errorf("not told: %s", call)
+					t.Errorf("not reported: %s", call)
 				}
 			}
 			if o.open != 0 || !within["token"] || !within["userinfo"] || within[nil] {
@@ -80,7 +80,7 @@ func TestObserve(t *testing.T) {
 			}
 			for call := range o.told {
 				if _, id, ok := strings.Cut(call, ": "); !ok || strings.Count(id, " ") > 1 || strings.Contains(call, "CANARY") {
-					t.Errorf("told %q", call)
+					t.Errorf("got %q", call)
 				}
 			}
 			if t.Failed() {
@@ -101,7 +101,7 @@ func TestObserveRefusedPassword(t *testing.T) {
 		}}})
 		visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"x"}})
 		if len(o.told) != 1 || o.told["provider authorize: refused credentials"] != 1 {
-			t.Errorf("told %v", o.told)
+			t.Errorf("got %v", o.told)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestObserveCleanUp(t *testing.T) {
 		a.clock.Advance(3 * slot)
 		signIn()
 		if s.runs() != 1 || o.told["store delete expired sessions: ok"] != 1 {
-			t.Errorf("%d runs, told %v", s.runs(), o.told)
+			t.Errorf("%d runs, got %v", s.runs(), o.told)
 		}
 	})
 }

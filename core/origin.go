@@ -39,7 +39,7 @@ func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
 	// A local user has no public peer address.
 	if peer, ok := parsePeer(r.RemoteAddr); ok && public(peer) {
 		return weburl.Origin{}, errorf(ErrUntrustedHost, "no origin is configured, and the peer address %s is not on this "+
-			"machine or its network, so its host is not believed: in a test, set RemoteAddr to 127.0.0.1:1234; else %s",
+			"machine or its network, so its Host header is not trusted: in a test, set RemoteAddr to 127.0.0.1:1234; else %s",
 			peer, howToSetOrigin)
 	}
 	return origin, nil

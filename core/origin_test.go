@@ -57,7 +57,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 			r := b.get("/auth/providers")
 			if !row.answered {
 				if r.Status != http.StatusInternalServerError || !errors.Is(r.Err, core.ErrUntrustedHost) || len(r.Cookies) > 0 {
-					t.Errorf("answered %d, %v: %s", r.Status, r.Err, r.Body)
+					t.Errorf("status %d, %v: %s", r.Status, r.Err, r.Body)
 				}
 				if !strings.Contains(a.log.String(), "AUTH_URL") || !strings.Contains(a.log.String(), "level=ERROR") {
 					t.Errorf("the log says\n%s", a.log)
@@ -69,7 +69,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 			}
 			want := strings.ToLower(row.origin) + "/auth/callback/credentials"
 			if r.Status != http.StatusOK || !strings.Contains(string(r.Body), want) {
-				t.Errorf("answered %d: %s, want %s in it", r.Status, r.Body, want)
+				t.Errorf("status %d: %s, want %s in it", r.Status, r.Body, want)
 			}
 			signIn := b.get("/auth/csrf")
 			if secure := strings.HasPrefix(row.origin, "https"); signIn.Cookies[0].Secure != secure {
@@ -193,7 +193,7 @@ func TestLoopbackNamesFromFarAway(t *testing.T) {
 		b := visit(t, newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}}))
 		b.origin, b.peer = "http://localhost:3000", peer
 		if r := b.get("/auth/csrf"); (r.Status == http.StatusOK) != answered {
-			t.Errorf("from %q: answered %d", peer, r.Status)
+			t.Errorf("from %q: status %d", peer, r.Status)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
 			r := b.get("/auth/providers")
 			if r.Status != row.status || !strings.Contains(string(r.Body), row.want) ||
 				strings.Contains(string(r.Body), "evil") {
-				t.Errorf("answered %d: %s", r.Status, r.Body)
+				t.Errorf("status %d: %s", r.Status, r.Body)
 			}
 			if r.Status >= 400 && len(r.Cookies) > 0 {
 				t.Error("a refusal sets cookies")
@@ -300,14 +300,14 @@ func TestNoHostIsTrusted(t *testing.T) {
 		r := b.send(action.method, "/auth/"+action.path+"?callbackUrl=%2Fx",
 			"application/x-www-form-urlencoded", "csrfToken=x")
 		if r.Status != 500 || len(r.Cookies) > 0 || r.Redirect != "" {
-			t.Errorf("%s %s: answered %d to %q, %d cookies", action.method, action.path, r.Status, r.Redirect, len(r.Cookies))
+			t.Errorf("%s %s: status %d to %q, %d cookies", action.method, action.path, r.Status, r.Redirect, len(r.Cookies))
 		}
 		all := string(r.Body)
 		for name, value := range r.Header.All() {
 			all += name + value
 		}
 		if strings.Contains(all, canary) {
-			t.Errorf("%s %s: the host came back: %s", action.method, action.path, all)
+			t.Errorf("%s %s: the response contains the host: %s", action.method, action.path, all)
 		}
 		if lines := strings.Count(a.log.String(), "\n"); lines != 1 || !strings.Contains(a.log.String(), "UntrustedHost") {
 			t.Errorf("%s %s: logged %s", action.method, action.path, a.log)
@@ -324,7 +324,7 @@ func TestNoHostIsTrusted(t *testing.T) {
 	}
 	token, err := a.Token(t.Context(), b.request("GET", "/", "", ""))
 	if token != nil || !errors.Is(err, core.ErrUntrustedHost) {
-		t.Errorf("a token under a host that nobody trusts: %v, %v", token, err)
+		t.Errorf("a token for an untrusted host: %v, %v", token, err)
 	}
 }
 

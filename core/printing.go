@@ -140,7 +140,7 @@ func (r UserinfoRequest) Format(f fmt.State, _ rune) { printed(f, "userinfo requ
 func (r UserinfoRequest) LogValue() slog.Value { return slog.StringValue("userinfo request") }
 
 // Format writes the salt, without the token and the secrets.
-func (p DecodeParams) Format(f fmt.State, _ rune) { printed(f, "token sealed for "+p.Salt) }
+func (p DecodeParams) Format(f fmt.State, _ rune) { printed(f, "token encrypted for "+p.Salt) }
 
 // LogValue returns the salt.
 func (p DecodeParams) LogValue() slog.Value { return slog.GroupValue(slog.String("salt", p.Salt)) }

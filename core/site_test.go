@@ -16,7 +16,7 @@ func TestForgottenMount(t *testing.T) {
 		name             string
 		mounted, ownPage bool
 		warned           int
-	}{{"forgotten", false, false, 1}, {"served", true, false, 0}, {"a sign-in page of its own", false, true, 0}} {
+	}{{"forgotten", false, false, 1}, {"served", true, false, 0}, {"a custom sign-in page", false, true, 0}} {
 		t.Run(row.name, func(t *testing.T) {
 			config := core.Config{}
 			if row.ownPage {
@@ -48,7 +48,7 @@ func TestForgottenMountAtTheFirstRedirect(t *testing.T) {
 		warned  []int // after each redirect
 	}{
 		{"forgotten", false, false, []int{1, 1, 1, 1}},
-		{"mounted, and nobody requests a route", true, false, []int{0, 0, 1, 1}},
+		{"mounted, no route requested", true, false, []int{0, 0, 1, 1}},
 		{"tenants, mounted", true, true, []int{0, 0, 1, 1}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -115,7 +115,7 @@ func TestStoreHangs(t *testing.T) {
 				}
 				body := string(r.Body)
 				if r.Status != 503 || r.Header.Get("Retry-After") == "" || strings.Contains(body, "configuration") {
-					t.Errorf("answered %d, Retry-After %q: %s", r.Status, r.Header.Get("Retry-After"), body)
+					t.Errorf("status %d, Retry-After %q: %s", r.Status, r.Header.Get("Retry-After"), body)
 				}
 				if page := strings.Contains(body, "This site is busy"); page != visitor.page {
 					t.Errorf("page: %v: %s", page, body)
@@ -145,7 +145,7 @@ func TestStoreTimeoutOff(t *testing.T) {
 		began := time.Now()
 		a := b.auth.Handle(ctx, b.request("GET", "/auth/session", "", ""))
 		if took := time.Since(began); a.Status < 500 || took != time.Minute {
-			t.Errorf("answered %d after %v", a.Status, took)
+			t.Errorf("status %d after %v", a.Status, took)
 		}
 	})
 }
