@@ -11,7 +11,7 @@ import (
 
 var (
 	errTwoBearers = errors.New("the request has more than one Authorization header")
-	errBearerForm = errors.New("the Authorization header is not Bearer, a blank and a token")
+	errBearerForm = errors.New("the Authorization header is not \"Bearer\", a space and a token")
 )
 
 // bearer returns the session token in the Authorization header, if Session.Bearer is on. presented reports that the
@@ -41,8 +41,8 @@ func (c *call) refuseBearer() error {
 	if !c.byBearer() {
 		return nil
 	}
-	return &badRequest{cause: errorf(ErrAuth, "%s: a sign-in takes no bearer token: it goes on with cookies, "+
-		"send it without Authorization", c.action)}
+	return &badRequest{cause: errorf(ErrAuth, "%s: sign-in needs cookies: "+
+		"remove the Authorization header", c.action)}
 }
 
 // bearerIn parses the Authorization header (RFC 6750 section 2.1). A token may be percent-encoded, like the value of
@@ -104,11 +104,11 @@ func (c *call) answerBearer(response *Response) {
 func bearerProblem(origin string, malformed error) *Problem {
 	p := &Problem{
 		Status: http.StatusUnauthorized, Code: "invalid_token",
-		Detail: "The bearer token has expired, was revoked, or is none of this site.",
+		Detail: "The bearer token has expired, was revoked, or is not valid for this site.",
 	}
 	if malformed != nil {
 		p.Status, p.Code = http.StatusBadRequest, "invalid_request"
-		p.Detail = "The Authorization header is not one bearer token."
+		p.Detail = "The Authorization header is not a single bearer token."
 	}
 	p.challenge = `Bearer realm="` + origin + `", error="` + p.Code + `"`
 	return p

@@ -204,11 +204,11 @@ func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpe
 		m.fault(field, "Cookies.%s: %v", field, err)
 	}
 	if other := m.names[attributes.Name]; other != "" {
-		m.fault(field, "Cookies.%s has the name %q of %s: the name is part of the key, give each its own",
-			field, attributes.Name, other)
+		m.fault(field, "Cookies.%s has the name %q of %s: the name is part of the encryption key, "+
+			"give each cookie its own name", field, attributes.Name, other)
 	}
 	if other := m.chunkOf(attributes.Name); other != "" {
-		m.fault(field, "Cookies.%s has the name %q, which parts of a long %s have: give it another one",
+		m.fault(field, "Cookies.%s has the name %q, which is the name of a chunk of a long %s: give it another one",
 			field, attributes.Name, other)
 	}
 	m.names[attributes.Name] = field

@@ -43,9 +43,9 @@ func (d *Data[T]) attach(k *dataKeeper) error {
 	case d == nil:
 		return errors.New("Data is a nil pointer: leave it out, or set it to &core.Data[T]{Load: …}")
 	case d.Load == nil:
-		return errors.New("Data.Load is nil: it has to return the data of a user")
+		return errors.New("Data.Load is nil: set it to a function that returns the data of a user")
 	case d.For < 0:
-		return fmt.Errorf("Data.For is %v: more than zero, or zero for 5 minutes", d.For)
+		return fmt.Errorf("Data.For is %v: set a positive duration, or zero for 5 minutes", d.For)
 	}
 	k.source, k.lasts = d, d.For
 	k.load = func(ctx context.Context, user *User) (json.RawMessage, error) {

@@ -154,8 +154,8 @@ func (k *dataKeeper) fetch(ctx context.Context, user *User) (dataCopy, error) {
 	case err != nil:
 		return dataCopy{}, err
 	case k.inCookie && len(raw) > dataMax:
-		return dataCopy{}, fmt.Errorf("core: Data.Load returned %d bytes of JSON for a session cookie, and %d are "+
-			"taken: keep an id in it, or use StrategyDatabase", len(raw), dataMax)
+		return dataCopy{}, fmt.Errorf("core: Data.Load returned %d bytes of JSON for a session cookie, at most %d fit: "+
+			"return an ID instead, or use StrategyDatabase", len(raw), dataMax)
 	case k.inCookie && len(raw) >= dataWarn && k.warned.CompareAndSwap(false, true):
 		k.log.warn(ctx, warnDataLarge)
 	}

@@ -129,12 +129,12 @@ func (c *chooser) find(ctx context.Context, r *Request) (*Auth, error) {
 	case a == nil:
 		return nil, errors.New("configuration function: it returned neither an Auth nor an error")
 	case a.site == nil:
-		return nil, errorf(ErrInvalidConfig, "configuration function: it returned an Auth that New has not made")
+		return nil, errorf(ErrInvalidConfig, "configuration function: it returned an Auth that New did not create")
 	case a.choose != nil:
 		return nil, errorf(ErrInvalidConfig, "configuration function: it returned an Auth of PerRequest: "+
-			"return one that New has made")
+			"return one that New created")
 	case c.basePath != "" && a.site.basePath != c.basePath:
-		return nil, errorf(ErrInvalidConfig, "the Auth for this request answers at %q and PerRequest at %q: "+
+		return nil, errorf(ErrInvalidConfig, "the Auth for this request has the base path %q, and PerRequest has %q: "+
 			"set the Auth's Config.BasePath to %q", a.site.basePath, c.basePath, c.basePath)
 	}
 	if _, known := c.known.Load(a); !known && c.count.Load() < maxKnown {

@@ -42,10 +42,10 @@ func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) 
 	p := a.byID[account.Provider]
 	switch {
 	case p == nil || p.oauth == nil:
-		return nil, fmt.Errorf("core: refresh: %q is no OAuth provider of the configuration", account.Provider)
+		return nil, fmt.Errorf("core: refresh: %q is not an OAuth provider in the configuration", account.Provider)
 	case account.RefreshToken == "":
 		return nil, fmt.Errorf("core: refresh: the account has no refresh token: "+
-			"has provider %q been asked for one (a scope such as offline_access)?", p.oauth.ID)
+			"does the configuration of provider %q request one (a scope such as offline_access)?", p.oauth.ID)
 	}
 	return a.refreshes.join(ctx, p.oauth, account)
 }

@@ -183,8 +183,8 @@ func (r *revocations) follow(ctx context.Context) error {
 		}
 	}
 	if r.strict && r.age() >= max(strictAfter, r.every) {
-		return errorf(ErrSessionToken, "Session.Revocation is Strict, and for %v it could not be learned which sessions "+
-			"have ended: %w", max(strictAfter, r.every), store.Unavailable(errors.New("the log of ended sessions is away")))
+		return errorf(ErrSessionToken, "Session.Revocation is Strict, and the list of ended sessions was not read "+
+			"for %v: %w", max(strictAfter, r.every), store.Unavailable(errors.New("the revocation log is unavailable")))
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (r *revocations) run(ctx context.Context, p *poll) {
 	}
 	if since := p.begun.Sub(r.complained); since < 0 || since >= strictAfter {
 		r.complained = p.begun
-		r.log.failure(ctx, errorf(ErrStore, "learn which sessions have ended (Session.Revocation): %w", p.err))
+		r.log.failure(ctx, errorf(ErrStore, "read the list of ended sessions (Session.Revocation): %w", p.err))
 	}
 }
 

@@ -96,7 +96,7 @@ func (e *revoked) UnmarshalText(text []byte) (err error) {
 	return nil
 }
 
-var errLogEntry = errors.New("an entry in the log of ended sessions cannot be read: was it written by a later version?")
+var errLogEntry = errors.New("an entry of the revocation log cannot be parsed: was it written by a later version?")
 
 // logName returns the name of a user in the log: the user ID, or its hash if the ID is long.
 func logName(userID string) string {

@@ -298,7 +298,7 @@ func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session
 	}
 	_, err := s.rows.delete(ctx, string(who.session.Token))
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		v.log.failure(ctx, errorf(ErrStore, "remove a session that nobody gets: %w", err), v.attrs()...)
+		v.log.failure(ctx, errorf(ErrStore, "delete a session whose cookie was not sent: %w", err), v.attrs()...)
 	}
 }
 
@@ -324,7 +324,7 @@ func (s *sessions) newFacts(ctx context.Context, t *Token, by authentication) er
 	if s.ended != nil {
 		var err error
 		if epoch, err = s.ended.epochOf(ctx, t.Subject); err != nil {
-			return errorf(ErrStore, "look up the epoch of a user (Session.Revocation): %w", err)
+			return errorf(ErrStore, "read the revocation epoch of a user: %w", err)
 		}
 	}
 	sid, err := uuid(s.jwt.rand)
@@ -352,7 +352,7 @@ func (s *sessions) supersede(ctx context.Context, p *presented) {
 func (s *sessions) goesOn(ctx context.Context, p *presented, old, after *Token, methods []Method, ends time.Time) {
 	note := s.records.note(ctx, old.publicID())
 	if err := s.endToken(ctx, old); err != nil {
-		p.at.log.failure(ctx, errorf(ErrStore, "end the token that Call.Reissue replaced: %w", err), p.at.attrs()...)
+		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that Call.Reissue replaced: %w", err), p.at.attrs()...)
 	}
 	note.Ends, note.Methods, note.Epoch = ends.Unix(), methods, after.epoch()
 	s.records.add(ctx, p.at, after.publicID(), after.Subject, note)

@@ -42,7 +42,7 @@ type jwtSessions struct {
 const emailUnproved = "email_unproved"
 
 var (
-	errTooOld  = mistake(because(ReasonExpired, "the sign-in is longer ago than Session.AbsoluteMaxAge"))
+	errTooOld  = mistake(because(ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
 	errRevoked = mistake(because(ReasonRevoked, "the token was revoked"))
 )
 
@@ -75,7 +75,7 @@ func (t *Token) tooLarge() error {
 		}
 	}
 	return fmt.Errorf("the claims of the session token have %d bytes, %q alone %d, and about %d fit into its cookies: "+
-		"keep less in the token that Callbacks.JWT returns, or use StrategyDatabase",
+		"return a smaller token from Callbacks.JWT, or use StrategyDatabase",
 		len(t.appendClaims(nil)), claim, size, cookie.MaxChunks*cookie.ChunkSize/4*3)
 }
 
@@ -271,7 +271,7 @@ func (j *jwtSessions) mark(ctx context.Context, v *arrival, t *Token, applicatio
 		case errors.Is(err, ErrNotFound): // not a user whose address another person could verify
 			return nil
 		case err != nil: // not a reason to fail the sign-in: at worst, the user signs in again before a link
-			v.log.failure(ctx, errorf(ErrStore, "look up who signed in: %w", err), v.attrs()...)
+			v.log.failure(ctx, errorf(ErrStore, "look up the user who signed in: %w", err), v.attrs()...)
 			stored = &User{}
 		}
 		u = stored

@@ -172,13 +172,13 @@ func (s *sessions) list(ctx context.Context, method, userID string) ([]listedSes
 	var err error
 	switch {
 	case s.config.Strategy == StrategyDatabase && s.lister == nil:
-		return nil, errorf(ErrMissingStoreMethods, "%s needs a Store that is a store.SessionLister too "+
+		return nil, errorf(ErrMissingStoreMethods, "%s requires a Store that implements store.SessionLister "+
 			"(package core/store)", method)
 	case s.config.Strategy == StrategyDatabase:
 		list, err = s.listStored(ctx, userID)
 	case s.ended == nil:
-		return nil, errorf(ErrInvalidConfig, "%s: Session.Strategy keeps sessions in cookies, which can be listed and "+
-			"ended where Session.Revocation is on: switch it on, or use StrategyDatabase", method)
+		return nil, errorf(ErrInvalidConfig, "%s: sessions under StrategyJWT can be listed and ended only if "+
+			"Session.Revocation is on: switch it on, or use StrategyDatabase", method)
 	default:
 		list, err = s.listJWT(ctx, userID)
 	}

@@ -237,7 +237,7 @@ func TestRecordsAreNoPartOfASession(t *testing.T) {
 	a, h := factual(t, core.StrategyDatabase)
 	h.fail(errors.New("no room"))
 	b := signedIn(t, a, "1")
-	if b.session() == nil || !strings.Contains(a.log.String(), "note a session that began") {
+	if b.session() == nil || !strings.Contains(a.log.String(), "create a session record") {
 		t.Errorf("log: %s", a.log)
 	}
 	if b.submit("/auth/signout", nil); b.session() != nil {

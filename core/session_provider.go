@@ -69,7 +69,7 @@ func (a *awaySessions) begin(ctx context.Context, p *presented, id *identity, us
 		return cookies
 	}
 	if err := a.keep(ctx, key, userID, id); err != nil {
-		p.at.log.failure(ctx, errorf(ErrStore, "keep an ID token for the sign-out: %w", err), p.at.attrs()...)
+		p.at.log.failure(ctx, errorf(ErrStore, "store an ID token for the sign-out: %w", err), p.at.attrs()...)
 	}
 	spec := &p.at.cookies.logout
 	return []Cookie{spec.setUntil(id.account.Provider+"."+key, a.now().Add(awayKept))}
@@ -172,13 +172,13 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	}
 	tooLong := err == nil && headerSize(append(c.opening(), waits...), len(target)) > maxResponseHeader
 	if tooLong && request.IDTokenHint != "" {
-		c.log.info(ctx, "an ID token is too long for the header of an answer: the provider may ask before it signs out",
+		c.log.info(ctx, "an ID token is too long for a response header: the provider may ask the user to confirm the sign-out",
 			slog.String("provider", provider))
 		request.IDTokenHint = ""
 		target, err = client.signOutURL(request)
 	}
 	if err != nil {
-		c.log.failure(ctx, errorf(ErrSignOut, "the session here has ended, the one at the provider has not: %w", err),
+		c.log.failure(ctx, errorf(ErrSignOut, "the local session has ended, but not the session at the provider: %w", err),
 			c.attrs()...)
 		response.Cookies = append(response.Cookies, spec.clear(spec.name()))
 		return
@@ -219,7 +219,7 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 		returned = pending
 	}
 	if key == "" || provider != c.providerID || !returned {
-		c.log.info(ctx, "a browser came back from a sign-out at a provider without the state of one that began here",
+		c.log.info(ctx, "a return from a provider's sign-out does not have the state of a sign-out in this browser",
 			c.attrs()...)
 		return redirectTo(c.home), nil
 	}

@@ -131,7 +131,7 @@ func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) (bo
 	outdated, err := s.jwt.outdated(ctx, token)
 	switch {
 	case err != nil:
-		err := errorf(ErrStore, "look up whether a proof has ended the session: %w", err)
+		err := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
 		if s.ended != nil && s.ended.strict {
 			return false, err.under(ErrSessionToken)
 		}
@@ -139,7 +139,7 @@ func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) (bo
 		return false, nil
 	case outdated:
 		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
-		p.at.log.info(ctx, "a session has ended: the owner of its user's address has proved it since", attrs...)
+		p.at.log.info(ctx, "a session has ended: its user's email address was verified after it started", attrs...)
 		p.at.decidedOf(ctx, AuditSessionEnded, ReasonProved, token.Subject, token.publicID())
 	}
 	return outdated, nil

@@ -72,7 +72,7 @@ func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote)
 		return json.Unmarshal(record.Value, &note)
 	})
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		r.log.failure(ctx, errorf(ErrStore, "read the record of a session that goes on: %w", err))
+		r.log.failure(ctx, errorf(ErrStore, "read a session record: %w", err))
 	}
 	return note
 }
@@ -107,7 +107,7 @@ func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string,
 	})
 	r.noted.First(id, now.Add(seenEvery))
 	if err != nil && !errors.Is(err, ErrNotFound) { // ErrNotFound: the user is not in the store
-		v.log.failure(ctx, errorf(ErrStore, "note a session that began: %w", err), v.attrs()...)
+		v.log.failure(ctx, errorf(ErrStore, "create a session record: %w", err), v.attrs()...)
 	}
 }
 
@@ -139,7 +139,7 @@ func (r *sessionRecords) seen(ctx context.Context, id string, ends time.Time) {
 		defer end()
 		err := guard("Store.UpdateRecord", func() error { return r.touch(ctx, id, now, ends) })
 		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {
-			r.log.failure(ctx, errorf(ErrStore, "note that a session is used: %w", err))
+			r.log.failure(ctx, errorf(ErrStore, "update the last use in a session record: %w", err))
 		}
 	}()
 }
@@ -174,7 +174,7 @@ func (r *sessionRecords) remove(ctx context.Context, id string) (userID string) 
 		return r.records.DeleteRecord(ctx, recordSession, id)
 	})
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		r.log.failure(ctx, errorf(ErrStore, "remove the record of a session that has ended: %w", err))
+		r.log.failure(ctx, errorf(ErrStore, "delete the record of an ended session: %w", err))
 	}
 	if record == nil {
 		return ""

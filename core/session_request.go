@@ -254,7 +254,7 @@ type headerLimitError struct{ size, limit int }
 
 func (e *headerLimitError) Error() string {
 	return fmt.Sprintf("the session cookie has %d bytes, and the router reads %d bytes of a request's header: "+
-		"set its limit (ReadBufferSize of fiber.Config) to 16384 or more, or keep less in the session", e.size, e.limit)
+		"set its limit (ReadBufferSize of fiber.Config) to 16384 or more, or store less in the session", e.size, e.limit)
 }
 
 // noteMalformed logs why the request's Authorization header has no bearer token.

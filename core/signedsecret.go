@@ -30,7 +30,7 @@ const signedSecretAge = 5 * time.Minute
 // the key does not match Alg. Errors do not contain the key.
 func (s SignedSecret) Maker() (func(clientID string, now time.Time) (Secret, error), error) {
 	if s.KeyID == "" || s.Issuer == "" || s.Audience == "" {
-		return nil, errors.New("core: signed client secret: KeyID, Issuer and Audience are needed")
+		return nil, errors.New("core: signed client secret: KeyID, Issuer and Audience are required")
 	}
 	key, _, err := ParseClientKey(s.Key)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s SignedSecret) Maker() (func(clientID string, now time.Time) (Secret, err
 	}
 	alg, err := oauth.SignatureAlgorithm(key)
 	if err != nil || string(alg) != s.Alg {
-		return nil, fmt.Errorf("core: signed client secret: the key signs with %s, the service wants %s", alg, s.Alg)
+		return nil, fmt.Errorf("core: signed client secret: the key is for %s, but Alg is %s", alg, s.Alg)
 	}
 	signing := jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: s.KeyID}}
 	signer, err := jose.NewSigner(signing, nil)

@@ -117,7 +117,7 @@ func (t *Token) readClaims(claims string, facts bool) error {
 			t.Subject, ok = exactjson.TextOf(raw)
 		case "jti":
 			if t.ID, ok = exactjson.TextOf(raw); !ok {
-				return fmt.Errorf("jti is no text")
+				return fmt.Errorf("jti is not a string")
 			}
 		case "iat":
 			return readTime(raw, &t.IssuedAt)

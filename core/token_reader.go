@@ -114,7 +114,7 @@ func (t *TokenReader) Token(ctx context.Context, header http.Header) (*Token, er
 		return nil, err
 	}
 	if err != nil && t.logger.Enabled(ctx, slog.LevelDebug) {
-		t.logger.LogAttrs(ctx, slog.LevelDebug, "auth: a request has no session token that is good",
+		t.logger.LogAttrs(ctx, slog.LevelDebug, "auth: a request has no valid session token",
 			slog.String("reason", bounded(err.Error())))
 	}
 	if token != nil && token.kept != (tokenFacts{}) {
@@ -230,9 +230,9 @@ func (t *tokenReaders) of(s *site, r *Request) (*TokenReader, error) {
 }
 
 var (
-	errNoToken    = errors.New("it has neither a session cookie nor an Authorization header")
-	errNoBearer   = errors.New("the Authorization header is not one Bearer token, with one blank in front of the token")
-	errBadEscapes = errors.New("the Authorization header has broken percent-encoding")
+	errNoToken    = errors.New("the request has neither a session cookie nor an Authorization header")
+	errNoBearer   = errors.New("the Authorization header is not \"Bearer\", one space and a token")
+	errBadEscapes = errors.New("the Authorization header has invalid percent-encoding")
 )
 
 // bearer returns the percent-decoded token of an Authorization header. A missing header, two headers, another scheme

@@ -133,9 +133,9 @@ func (v *Visit) report(component string, err error) {
 	v.at.log.failure(v.Context, errorf(ErrAuth, "component %s: %w", component, err), v.at.attrs()...)
 }
 
-var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answer's header is out: " +
+var errHeaderOut = errors.New("the browser has no CSRF cookie yet, and the response header was already sent: " +
 	"render the page into a buffer before you write it, as templ.Handler does, " +
-	"or draw a form before the first bytes are sent")
+	"or render a form before the first bytes are sent")
 
 // token returns a CSRF token for the forms of the page. It matches the browser's cookie: the cookie of the request if
 // it is valid, or a new one that the response sets.
@@ -207,7 +207,7 @@ func (v *Visit) Session() (*Session, error) {
 		v.session = session
 		v.collected.renewedBy(&presented)
 		if !v.collected.keep(&v.at, cookies) {
-			v.at.log.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out",
+			v.at.log.debug(v.Context, "a session cookie is not set: the session was read after the response header was sent",
 				slog.String("reference", v.at.ref()))
 		}
 	})
@@ -217,8 +217,8 @@ func (v *Visit) Session() (*Session, error) {
 // dependsOnSession records that the response depends on the session, so that Commit excludes shared caches.
 func (v *Visit) dependsOnSession() {
 	if !v.collected.note(&v.collected.sessionRead) {
-		v.at.log.debug(v.Context, "the session was read after the header of the response was sent, which may not say "+
-			"that the response depends on it", slog.String("reference", v.at.ref()))
+		v.at.log.debug(v.Context, "the session was read after the response header was sent, so shared caches "+
+			"may store the response", slog.String("reference", v.at.ref()))
 	}
 }
 
@@ -263,7 +263,7 @@ func VisitOf(ctx context.Context, a *Auth) *Visit {
 }
 
 // ErrNoHook is the cause of the error that [SessionFrom] returns without the request hook. It was not logged.
-var ErrNoHook = errors.New("the context has no visit: put the adapter's Hook in front of this handler")
+var ErrNoHook = errors.New("the context has no visit: register the adapter's Hook before this handler")
 
 // SessionFrom returns the user's session, or nil if no user is signed in. It reads the session at most once per
 // request, on first use. It returns an error if the request hook is missing or if the store fails. Do not treat an
