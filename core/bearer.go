@@ -11,7 +11,7 @@ import (
 
 var (
 	errTwoBearers = errors.New("the request has more than one Authorization header")
-	errBearerForm = errors.New("the Authorization header is not \"Bearer\", a space and a token")
+	errBearerForm = errors.New("the Authorization header does not have the form Bearer <token>")
 )
 
 // bearer returns the session token in the Authorization header, if Session.Bearer is on. presented reports that the
@@ -94,7 +94,7 @@ func (c *call) answerBearer(response *Response) {
 	if c.session.renewed != "" {
 		response.Header.Set(renewedField, url.PathEscape(c.session.renewed))
 	}
-	if c.session.nobody && response.Status == http.StatusOK {
+	if c.session.noSession && response.Status == http.StatusOK {
 		response.Header.Set("Www-Authenticate", bearerProblem(c.origin, err).challenge)
 	}
 }

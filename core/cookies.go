@@ -107,14 +107,14 @@ func (s *cookieSet) check(k Check) *cookieSpec {
 
 // newCookieSets returns the cookies for http and https origins, with the keys of the encrypted ones.
 func newCookieSets(c *Config, secrets []string, faults *ConfigError) [2]*cookieSet {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	switch c.UseSecureCookies {
 	case On, Off:
-		set := newCookieSet(c, secrets, c.UseSecureCookies == On, told, faults)
+		set := newCookieSet(c, secrets, c.UseSecureCookies == On, reported, faults)
 		return [2]*cookieSet{set, set}
 	}
-	secure := newCookieSet(c, secrets, true, told, faults)
-	return [2]*cookieSet{newCookieSet(c, secrets, false, told, faults), secure}
+	secure := newCookieSet(c, secrets, true, reported, faults)
+	return [2]*cookieSet{newCookieSet(c, secrets, false, reported, faults), secure}
 }
 
 // newKeyring derives the keys for a salt. An invalid secret was already reported as a configuration error.
@@ -128,18 +128,18 @@ func newKeyring(secrets []string, salt string, faults *ConfigError) *jwe.Keyring
 
 // cookieMaker creates the cookies for one kind of origin.
 type cookieMaker struct {
-	config  *Config
-	secrets []string
-	secure  bool
-	names   map[string]string // names of cookies and encrypted parameters so far, with their purpose
-	told    map[string]bool   // fields whose errors were reported for the other kind of origin
-	faults  *ConfigError
+	config   *Config
+	secrets  []string
+	secure   bool
+	names    map[string]string // names of cookies and encrypted parameters so far, with their purpose
+	reported map[string]bool   // fields whose errors were reported for the other kind of origin
+	faults   *ConfigError
 }
 
 // newCookieSet returns the cookies for one kind of origin (docs/protocol.md §3.1, §3.2).
-func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool, faults *ConfigError) *cookieSet {
+func newCookieSet(c *Config, secrets []string, secure bool, reported map[string]bool, faults *ConfigError) *cookieSet {
 	names := map[string]string{"encodedState": "the state parameter", "encodedWebauthnChallenge": "the passkey challenge"}
-	m := &cookieMaker{config: c, secrets: secrets, secure: secure, names: names, told: told, faults: faults}
+	m := &cookieMaker{config: c, secrets: secrets, secure: secure, names: names, reported: reported, faults: faults}
 	prefix, hostPrefix := "", ""
 	if secure {
 		prefix, hostPrefix = "__Secure-", "__Host-"
@@ -159,14 +159,17 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 		logout:      m.open("CSRFToken", CookieOptions{}, hostPrefix+"logout"),
 		askedLinks:  m.open("CSRFToken", CookieOptions{}, hostPrefix+"asked"),
 		parts:       m.open("CSRFToken", CookieOptions{}, ours),
-		formAnswer:  m.sealed("State", beside(o.State), prefix+"form-answer", formAnswerTTL),
-		flow:        m.flowCookie(beside(o.State), prefix+"state"),
+		formAnswer:  m.sealed("State", additionalCookie(o.State), prefix+"form-answer", formAnswerTTL),
+		flow:        m.flowCookie(additionalCookie(o.State), prefix+"state"),
 	}
 }
 
-// beside returns the options for an additional cookie with the attributes of an existing one. Name, MaxAge and Secure
-// are reset, because the prefix of the new name determines them.
-func beside(o CookieOptions) CookieOptions { o.Name, o.MaxAge, o.Secure = "", 0, Auto; return o }
+// additionalCookie returns the options for an additional cookie with the attributes of an existing one. Name, MaxAge
+// and Secure are reset, because the prefix of the new name determines them.
+func additionalCookie(o CookieOptions) CookieOptions {
+	o.Name, o.MaxAge, o.Secure = "", 0, Auto
+	return o
+}
 
 // flowCookie returns the cookie for additional flows. Its name starts with the name of the state cookie, but its keys
 // are different.
@@ -230,10 +233,10 @@ func (m *cookieMaker) chunkOf(name string) string {
 
 // fault reports a configuration error of a field once, not for each kind of origin.
 func (m *cookieMaker) fault(field, format string, args ...any) {
-	if !m.told[field] {
+	if !m.reported[field] {
 		m.faults.add(ErrInvalidConfig, format, args...)
 	}
-	m.told[field] = true
+	m.reported[field] = true
 }
 
 // capital returns an attribute value in the case that Set-Cookie uses. Validate reports invalid values.

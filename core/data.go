@@ -47,7 +47,7 @@ func (d *Data[T]) attach(k *dataKeeper) error {
 	case d.For < 0:
 		return fmt.Errorf("Data.For is %v: set a positive duration, or zero for 5 minutes", d.For)
 	}
-	k.source, k.lasts = d, d.For
+	k.source, k.maxAge = d, d.For
 	k.load = func(ctx context.Context, user *User) (json.RawMessage, error) {
 		value, err := d.Load(ctx, user)
 		if err != nil {

@@ -34,7 +34,7 @@ type dataKeeper struct {
 	source SessionData
 	load   func(ctx context.Context, user *User) (json.RawMessage, error)
 	public func(json.RawMessage) (json.RawMessage, error) // nil: GET session does not contain it
-	lasts  time.Duration
+	maxAge time.Duration
 
 	inCookie bool // StrategyJWT
 	now      func() time.Time
@@ -42,9 +42,9 @@ type dataKeeper struct {
 	ended    *revocations // nil: other processes are not notified
 	warned   atomic.Bool
 
-	copies   once.Memory[string, dataCopy]
-	outdated once.Memory[string, time.Time] // user to the time of the last refresh: earlier copies are invalid
-	underWay flight.Group[string, dataCopy]
+	copies     once.Memory[string, dataCopy]
+	outdated   once.Memory[string, time.Time] // user to the time of the last refresh: earlier copies are invalid
+	inProgress flight.Group[string, dataCopy]
 }
 
 // dataCopy is a copy of a user's data, with the time when it was loaded in Unix milliseconds. User is the user's
@@ -71,12 +71,12 @@ func newDataKeeper(c *Config, log *reporter, faults *ConfigError) *dataKeeper {
 		faults.add(ErrInvalidConfig, "%v", err)
 		return nil
 	}
-	if k.lasts == 0 {
-		k.lasts = dataLasts
+	if k.maxAge == 0 {
+		k.maxAge = dataLasts
 	}
 	k.copies.Now, k.outdated.Now = c.Now, c.Now
 	k.copies.Max, k.outdated.Max = maxDataUsers, maxDataUsers
-	k.underWay.Timeout = dataTime
+	k.inProgress.Timeout = dataTime
 	return k
 }
 
@@ -108,35 +108,35 @@ func (d *sessionData) raw(ctx context.Context) (json.RawMessage, error) {
 
 // of returns a valid copy: the one in the session, one in memory, or a new one.
 func (k *dataKeeper) of(ctx context.Context, user *User, came dataCopy) (dataCopy, error) {
-	if k.counts(user.ID, came) {
+	if k.isValid(user.ID, came) {
 		return came, nil
 	}
 	for range 3 { // a load that started before a refresh returns an invalid copy
-		if copied, _ := k.copies.Get(user.ID); k.counts(user.ID, copied) {
+		if copied, _ := k.copies.Get(user.ID); k.isValid(user.ID, copied) {
 			return copied, nil
 		}
 		own := *user
 		fly := func(ctx context.Context) (dataCopy, error) {
-			if copied, _ := k.copies.Get(own.ID); k.counts(own.ID, copied) { // another load has finished in the meantime
+			if copied, _ := k.copies.Get(own.ID); k.isValid(own.ID, copied) { // another load has finished in the meantime
 				return copied, nil
 			}
 			return guarded("Data.Load", func() (dataCopy, error) { return k.fetch(ctx, &own) })
 		}
-		copied, err := k.underWay.Join(ctx, user.ID, fly).Wait(ctx)
-		if err != nil || k.counts(user.ID, copied) {
+		copied, err := k.inProgress.Join(ctx, user.ID, fly).Wait(ctx)
+		if err != nil || k.isValid(user.ID, copied) {
 			return copied, err
 		}
 	}
 	return dataCopy{}, errors.New("core: Data.Refresh is called faster than Data.Load returns")
 }
 
-// counts reports whether a copy may still be used.
-func (k *dataKeeper) counts(userID string, c dataCopy) bool {
+// isValid reports whether a copy may still be used.
+func (k *dataKeeper) isValid(userID string, c dataCopy) bool {
 	if c.Value == nil {
 		return false
 	}
 	at := time.UnixMilli(c.At)
-	if age := k.now().Sub(at); age >= k.lasts {
+	if age := k.now().Sub(at); age >= k.maxAge {
 		return false
 	}
 	old, marked := k.outdated.Get(logName(userID))
@@ -160,7 +160,7 @@ func (k *dataKeeper) fetch(ctx context.Context, user *User) (dataCopy, error) {
 		k.log.warn(ctx, warnDataLarge)
 	}
 	copied := dataCopy{User: logName(user.ID), At: at.UnixMilli(), Value: raw}
-	k.copies.Put(user.ID, copied, at.Add(k.lasts))
+	k.copies.Put(user.ID, copied, at.Add(k.maxAge))
 	return copied, nil
 }
 
@@ -170,7 +170,7 @@ func (k *dataKeeper) refresh(ctx context.Context, userID string) error {
 	if k.ended == nil || userID == "" {
 		return nil
 	}
-	until := k.now().Add(k.lasts + revocationSkew).Unix()
+	until := k.now().Add(k.maxAge + revocationSkew).Unix()
 	return k.ended.add(ctx, revoked{user: logName(userID), outdated: true, until: until})
 }
 
@@ -178,7 +178,7 @@ func (k *dataKeeper) refresh(ctx context.Context, userID string) error {
 // after the previous mark, even if the clock does not advance.
 func (k *dataKeeper) outdate(user string) {
 	now := k.now()
-	k.outdated.Update(user, now.Add(k.lasts+time.Minute), func(before time.Time) time.Time {
+	k.outdated.Update(user, now.Add(k.maxAge+time.Minute), func(before time.Time) time.Time {
 		if next := before.Add(dataTick); !before.IsZero() && now.Before(next) {
 			return next
 		}

@@ -14,7 +14,7 @@ func TestDataThatCameMeanwhile(t *testing.T) {
 	clock := time.Unix(1_700_000_000, 0)
 	loads := 0
 	k := &dataKeeper{
-		lasts: dataLasts,
+		maxAge: dataLasts,
 		load: func(context.Context, *User) (json.RawMessage, error) {
 			loads++
 			return json.RawMessage(`1`), nil

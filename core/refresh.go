@@ -36,7 +36,7 @@ func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) 
 	if err := configured(a, "Refresh"); err != nil {
 		return nil, err
 	}
-	if a.refreshes.lasts(account) {
+	if a.refreshes.stillValid(account) {
 		return account, nil
 	}
 	p := a.byID[account.Provider]
@@ -64,14 +64,14 @@ const (
 
 // refreshes has the refreshes in progress, and the results of the last minute.
 type refreshes struct {
-	underWay flight.Group[refreshKey, *Account]
-	known    once.Memory[refreshKey, refreshed]
-	accounts store.AccountStore // nil: the caller stores the tokens
+	inProgress flight.Group[refreshKey, *Account]
+	known      once.Memory[refreshKey, refreshed]
+	accounts   store.AccountStore // nil: the caller stores the tokens
 }
 
 func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
 	r := &refreshes{accounts: accounts}
-	r.underWay.Timeout, r.known.Now = refreshTimeout, now
+	r.inProgress.Timeout, r.known.Now = refreshTimeout, now
 	return r
 }
 
@@ -103,7 +103,7 @@ func (r *refreshes) join(ctx context.Context, c *oauthClient, account *Account) 
 		return known.account.Clone(), nil
 	}
 	account = account.Clone() // the refresh may continue after the caller has returned
-	f := r.underWay.Join(ctx, key, func(ctx context.Context) (*Account, error) {
+	f := r.inProgress.Join(ctx, key, func(ctx context.Context) (*Account, error) {
 		return guarded("refresh", func() (*Account, error) { return r.refresh(ctx, c, key, account) })
 	})
 	fresh, err := f.Keep().Wait(ctx)
@@ -113,8 +113,8 @@ func (r *refreshes) join(ctx context.Context, c *oauthClient, account *Account) 
 	return fresh.Clone(), err
 }
 
-// lasts reports whether an access token does not need to be refreshed yet.
-func (r *refreshes) lasts(account *Account) bool {
+// stillValid reports whether an access token does not need to be refreshed yet.
+func (r *refreshes) stillValid(account *Account) bool {
 	return account.ExpiresAt.IsZero() || r.known.Now().Add(refreshLeeway).Before(account.ExpiresAt)
 }
 
@@ -181,7 +181,7 @@ func (r *refreshes) storedAccount(ctx context.Context, account *Account) (*Accou
 
 // replaces reports whether the stored account has a different access token, and one that is still valid.
 func (r *refreshes) replaces(stored, account *Account) bool {
-	return !random.Same(stored.AccessToken, account.AccessToken) && r.lasts(stored)
+	return !random.Same(stored.AccessToken, account.AccessToken) && r.stillValid(stored)
 }
 
 // ask sends the request and returns the account with the tokens of the response.

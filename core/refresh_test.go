@@ -204,7 +204,7 @@ func TestRefreshErrors(t *testing.T) {
 		{name: "the provider is down", answer: func(*http.Request) (int, string) { return 503, "" }, says: "503", calls: 1},
 		{name: "no JSON", answer: func(*http.Request) (int, string) { return 200, "<html>" }, says: "token answer", calls: 1},
 		{name: "no refresh token", change: func(a *core.Account) { a.RefreshToken = "" }, says: "no refresh token"},
-		{name: "unknown provider", change: func(a *core.Account) { a.Provider = "other" }, says: "no OAuth provider"},
+		{name: "unknown provider", change: func(a *core.Account) { a.Provider = "other" }, says: "not an OAuth provider"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := &rotation{answer: row.answer}

@@ -30,14 +30,14 @@ type revocations struct {
 	ended map[[16]byte]int64 // session ID to the time when the entry can be deleted
 	users map[string]userEnd
 
-	learned atomic.Int64 // when the log was last read completely, in Unix nanoseconds; zero: never
-	polling sync.Mutex
-	poll    *poll // the last poll; nil: none yet
+	lastRead atomic.Int64 // when the log was last read completely, in Unix nanoseconds; zero: never
+	polling  sync.Mutex
+	poll     *poll // the last poll; nil: none yet
 
 	// The following fields belong to the poll in progress.
-	read              position
-	unread            []unread
-	swept, complained time.Time
+	read                  position
+	unread                []unread
+	lastSweep, lastLogged time.Time
 
 	writing batches
 }
@@ -130,7 +130,7 @@ func newRevocations(c *Config, records store.RecordStore, log *reporter) *revoca
 	return &revocations{
 		records: records, every: every, strict: c.Session.Revocation.Strict, now: c.Now, log: log,
 		lasts: max(c.JWT.MaxAge, c.Session.MaxAge) + revocationSkew,
-		ended: map[[16]byte]int64{}, users: map[string]userEnd{}, swept: c.Now(),
+		ended: map[[16]byte]int64{}, users: map[string]userEnd{}, lastSweep: c.Now(),
 		writing: batches{turn: make(chan struct{}, 1)},
 	}
 }
@@ -191,8 +191,8 @@ func (r *revocations) follow(ctx context.Context) error {
 
 // age returns the time since the log was read. If the clock went back, the age is the maximum.
 func (r *revocations) age() time.Duration {
-	age := time.Duration(r.now().UnixNano() - r.learned.Load())
-	if age < 0 || r.learned.Load() == 0 {
+	age := time.Duration(r.now().UnixNano() - r.lastRead.Load())
+	if age < 0 || r.lastRead.Load() == 0 {
 		return time.Duration(1<<63 - 1)
 	}
 	return age
@@ -230,22 +230,22 @@ func (r *revocations) run(ctx context.Context, p *poll) {
 	ctx, end := context.WithTimeout(ctx, pollTime)
 	defer end()
 	if p.err = guard("Store.Record", func() error { return r.catchUp(ctx) }); p.err == nil {
-		r.learned.Store(p.begun.UnixNano())
+		r.lastRead.Store(p.begun.UnixNano())
 		r.sweep(p.begun)
 		return
 	}
-	if since := p.begun.Sub(r.complained); since < 0 || since >= strictAfter {
-		r.complained = p.begun
+	if since := p.begun.Sub(r.lastLogged); since < 0 || since >= strictAfter {
+		r.lastLogged = p.begun
 		r.log.failure(ctx, errorf(ErrStore, "read the list of ended sessions (Session.Revocation): %w", p.err))
 	}
 }
 
 // sweep deletes entries whose tokens have all expired.
 func (r *revocations) sweep(now time.Time) {
-	if since := now.Sub(r.swept); since >= 0 && since < sweepEvery {
+	if since := now.Sub(r.lastSweep); since >= 0 && since < sweepEvery {
 		return
 	}
-	r.swept = now
+	r.lastSweep = now
 	var over [][16]byte
 	r.mu.RLock() // requests can continue meanwhile
 	for id, until := range r.ended {
@@ -272,7 +272,7 @@ func (r *revocations) sweep(now time.Time) {
 // ended since then are still accepted here. ok is false if Session.Revocation is off, if nothing was read yet, and for
 // an Auth of [PerRequest]. The list is read when requests arrive, so the age grows while there are none.
 func (a *Auth) RevocationAge() (age time.Duration, ok bool) {
-	if a.sessions == nil || a.sessions.ended == nil || a.sessions.ended.learned.Load() == 0 {
+	if a.sessions == nil || a.sessions.ended == nil || a.sessions.ended.lastRead.Load() == 0 {
 		return 0, false
 	}
 	return a.sessions.ended.age(), true

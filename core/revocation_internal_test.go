@@ -14,7 +14,7 @@ func BenchmarkRevocationCheck(b *testing.B) {
 		binary.LittleEndian.PutUint64(id[:], i)
 		r.ended[id] = 1
 	}
-	r.learned.Store(time.Now().UnixNano())
+	r.lastRead.Store(time.Now().UnixNano())
 	token := &Token{Subject: "1", ID: "1"}
 	b.ReportAllocs()
 	for b.Loop() {

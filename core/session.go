@@ -242,10 +242,10 @@ func (s *sessions) issue(
 		trigger = TriggerSignUp
 	}
 	begun := s.jwt.begin(who.user)
-	if err := s.vouch(ctx, p, begun, id, who); err != nil {
+	if err := s.addFacts(ctx, p, begun, id, who); err != nil {
 		return nil, "", err
 	}
-	if err := s.jwt.mark(ctx, p.at, begun, id.account.Type == TypeCredentials, who.user); err != nil {
+	if err := s.jwt.markUnverified(ctx, p.at, begun, id.account.Type == TypeCredentials, who.user); err != nil {
 		return nil, "", err
 	}
 	token, err := s.jwt.shape(ctx, p.at, JWTParams{
@@ -267,7 +267,7 @@ func (s *sessions) issue(
 	session = token.publicID()
 	expires := s.now().Add(s.config.MaxAge)
 	if s.facts && !who.keeps {
-		s.supersede(ctx, p)
+		s.endReplaced(ctx, p)
 		if s.rows.store != nil || s.ended != nil { // the session can be ended
 			s.begun.note(id, session)
 		}
@@ -302,16 +302,16 @@ func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session
 	}
 }
 
-// vouch adds the session ID, authentication time and methods to the first token of a session. If the sign-in only
+// addFacts adds the session ID, authentication time and methods to the first token of a session. If the sign-in only
 // linked another account to the current user, the token keeps the values of the current session: linking is not an
 // authentication.
-func (s *sessions) vouch(ctx context.Context, p *presented, begun *Token, id *identity, who member) error {
+func (s *sessions) addFacts(ctx context.Context, p *presented, begun *Token, id *identity, who member) error {
 	if !s.facts {
 		return nil
 	}
 	if who.keeps {
 		if before, err := p.live(ctx); err == nil {
-			begun.keepFacts(before)
+			begun.copyFacts(before)
 			return nil
 		}
 	}
@@ -334,9 +334,9 @@ func (s *sessions) newFacts(ctx context.Context, t *Token, by authentication) er
 	return t.setFacts(s.now(), by, sid, epoch)
 }
 
-// supersede ends the session whose cookie the new session overwrites (StrategyJWT), so that a copy of the old cookie is
-// no longer valid.
-func (s *sessions) supersede(ctx context.Context, p *presented) {
+// endReplaced ends the session whose cookie the new session overwrites (StrategyJWT), so that a copy of the old cookie
+// is no longer valid.
+func (s *sessions) endReplaced(ctx context.Context, p *presented) {
 	if p.value() == "" {
 		return
 	}

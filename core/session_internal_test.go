@@ -79,11 +79,12 @@ func TestDataOfManyUsers(t *testing.T) {
 // TestSIDsAreBounded checks that only the newest provider sessions are stored, and the newest local sessions of each.
 func TestSIDsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := newSIDs(time.Now)
-	for i := range 2*maxSIDs + 5 {
+	s := newProviderSessions(time.Now)
+	for i := range 2*maxProviderSessions + 5 {
 		s.add("op", fmt.Sprint(i), "token")
 	}
-	for sid, there := range map[int]bool{0: false, maxSIDs + 4: false, maxSIDs + 5: true, 2*maxSIDs + 4: true} {
+	const most = maxProviderSessions
+	for sid, there := range map[int]bool{0: false, most + 4: false, most + 5: true, 2*most + 4: true} {
 		if got := s.of("op", fmt.Sprint(sid)) != nil; got != there {
 			t.Errorf("sid %d is kept: %t", sid, got)
 		}
@@ -103,7 +104,7 @@ func TestSIDsAreBounded(t *testing.T) {
 // TestSIDsFollowASession checks that a session is found under its new token, and that others stay unchanged.
 func TestSIDsFollowASession(t *testing.T) {
 	t.Parallel()
-	s := newSIDs(time.Now)
+	s := newProviderSessions(time.Now)
 	s.add("op", "sid", "first")
 	s.add("op", "sid", "other")
 	s.move("first", "second")

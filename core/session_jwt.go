@@ -56,7 +56,9 @@ func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) 
 		return value, err
 	}
 	return guarded("JWT.Encode", func() (string, error) {
-		p := EncodeParams{Token: t.shown(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge}
+		p := EncodeParams{
+			Token: t.forApplication(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge,
+		}
 		return j.config.Encode(ctx, p)
 	})
 }
@@ -137,7 +139,7 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	if j.config.Revoked == nil {
 		return nil
 	}
-	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.shown()) })
+	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.forApplication()) })
 	switch {
 	case err != nil:
 		return errorf(ErrSessionToken, "JWT.Revoked: %w", err)
@@ -192,7 +194,7 @@ func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Toke
 	}
 	id, before := p.Token.Subject, p.Token
 	mark, marked := p.Token.Extra[emailUnproved]
-	p.Token, p.User, p.Account = p.Token.shown(), p.User.Clone(), p.Account.Clone()
+	p.Token, p.User, p.Account = p.Token.forApplication(), p.User.Clone(), p.Account.Clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
 	switch {
 	case err != nil:
@@ -203,7 +205,7 @@ func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Toke
 		return nil, nil
 	}
 	if j.facts {
-		token.keepFacts(before)
+		token.copyFacts(before)
 	}
 	if marked && !token.issuedUnproved() {
 		return token, token.Extra.Set(emailUnproved, mark)
@@ -216,9 +218,9 @@ func (t *Token) issuedUnproved() bool {
 	return there
 }
 
-// endsWithProof reports whether an email verification can have ended the session of this token. If it can, each read of
-// the session needs a query.
-func (j *jwtSessions) endsWithProof(t *Token) bool {
+// canEndOnVerification reports whether an email verification can have ended the session of this token. If it can, each
+// read of the session needs a query.
+func (j *jwtSessions) canEndOnVerification(t *Token) bool {
 	raw, there := t.Extra[emailUnproved]
 	if !there || j.users == nil || !j.proofs {
 		return false
@@ -258,10 +260,10 @@ func (t *Token) before(proof time.Time) bool {
 	return !ok || proof.Unix() >= begun
 }
 
-// mark adds the claim emailUnproved to a new token, if the user's address is unverified and a configured provider can
-// verify it later. A session that only the application vouches for gets the claim even without such a provider: its
-// tokens may outlive a change of the configuration.
-func (j *jwtSessions) mark(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
+// markUnverified adds the claim emailUnproved to a new token, if the user's address is unverified and a configured
+// provider can verify it later. A session that only the application vouches for gets the claim even without such a
+// provider: its tokens may outlive a change of the configuration.
+func (j *jwtSessions) markUnverified(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
 	if j.users == nil || !applicationSays && !j.proofs {
 		return nil
 	}

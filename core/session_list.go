@@ -79,7 +79,7 @@ func (a *Auth) endSessions(
 	ctx context.Context, userID string, o EndOptions,
 ) (list []listedSession, ended int, err error) {
 	list, ended, err = endSessions(ctx, a, userID, o)
-	a.sessions.tellEnded(ctx, a, userID, list)
+	a.sessions.notifyEnded(ctx, a, userID, list)
 	if err == nil {
 		e := AuditEvent{Name: AuditSessionsEnded, Outcome: OutcomeOK, Reason: ReasonAsked, UserID: userID, SessionID: o.One}
 		if o.One != "" {
@@ -90,9 +90,9 @@ func (a *Auth) endSessions(
 	return list, ended, err
 }
 
-// tellEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers,
+// notifyEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers,
 // so the token of the event has only the user ID.
-func (s *sessions) tellEnded(ctx context.Context, a *Auth, userID string, list []listedSession) {
+func (s *sessions) notifyEnded(ctx context.Context, a *Auth, userID string, list []listedSession) {
 	if s.events.SignOut == nil {
 		return
 	}

@@ -21,10 +21,10 @@ import (
 const recordLogout = "logout"
 
 const (
-	// awayKept is the lifetime of the logout cookie: the maximum that browsers allow.
-	awayKept = 400 * 24 * time.Hour
-	// awayBack is the maximum time until a browser returns from the provider's sign-out page.
-	awayBack = 15 * time.Minute
+	// logoutCookieAge is the lifetime of the logout cookie: the maximum that browsers allow.
+	logoutCookieAge = 400 * 24 * time.Hour
+	// logoutReturnTime is the maximum time until a browser returns from the provider's sign-out page.
+	logoutReturnTime = 15 * time.Minute
 )
 
 // awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A cookie
@@ -56,7 +56,7 @@ func newAwaySessions(c *Config, providers []*provider, records store.RecordStore
 // begin tracks a sign-in with a provider, and removes the sign-in that it replaces. Errors are logged and never fail
 // the sign-in.
 func (a *awaySessions) begin(ctx context.Context, p *presented, id *identity, userID string) []Cookie {
-	if a == nil || p.borne {
+	if a == nil || p.fromHeader {
 		return nil
 	}
 	cookies := a.forget(ctx, p.at)
@@ -72,7 +72,7 @@ func (a *awaySessions) begin(ctx context.Context, p *presented, id *identity, us
 		p.at.log.failure(ctx, errorf(ErrStore, "store an ID token for the sign-out: %w", err), p.at.attrs()...)
 	}
 	spec := &p.at.cookies.logout
-	return []Cookie{spec.setUntil(id.account.Provider+"."+key, a.now().Add(awayKept))}
+	return []Cookie{spec.setUntil(id.account.Provider+"."+key, a.now().Add(logoutCookieAge))}
 }
 
 // keep stores the ID token of a sign-in under the key in the cookie.
@@ -96,14 +96,14 @@ func (a *awaySessions) keep(ctx context.Context, key, userID string, id *identit
 	return err
 }
 
-// atProvider is the suffix of a cookie whose browser was redirected to the provider's sign-out page.
-const atProvider = "~"
+// redirectedSuffix is the suffix of a cookie whose browser was redirected to the provider's sign-out page.
+const redirectedSuffix = "~"
 
 // remembered returns the content of a browser's logout cookie. It is empty if there is none. pending reports whether
 // the browser was redirected to the provider's sign-out page.
 func (a *awaySessions) remembered(v *arrival) (provider, key string, pending bool) {
 	value, _ := v.jar.Get(v.cookies.logout.name())
-	value, pending = strings.CutSuffix(value, atProvider)
+	value, pending = strings.CutSuffix(value, redirectedSuffix)
 	i := strings.LastIndexByte(value, '.')
 	if i < 0 {
 		return "", "", false
@@ -163,7 +163,8 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 		IDTokenHint: Secret(a.take(ctx, &c.arrival, key, userID)),
 	}
 	spec := &c.cookies.logout
-	waits := append(slices.Clip(response.Cookies), spec.setUntil(provider+"."+key+atProvider, a.now().Add(awayBack)))
+	pending := spec.setUntil(provider+"."+key+redirectedSuffix, a.now().Add(logoutReturnTime))
+	waits := append(slices.Clip(response.Cookies), pending)
 	at, err := client.client.Endpoints(ctx)
 	var target string
 	if err == nil {
@@ -178,7 +179,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 		target, err = client.signOutURL(request)
 	}
 	if err != nil {
-		c.log.failure(ctx, errorf(ErrSignOut, "the local session has ended, but not the session at the provider: %w", err),
+		c.log.failure(ctx, errorf(ErrSignOut, "the local session has ended, the one at the provider has not: %w", err),
 			c.attrs()...)
 		response.Cookies = append(response.Cookies, spec.clear(spec.name()))
 		return
@@ -210,8 +211,8 @@ func (o *oauthClient) signOutURL(r *SignOutRequest) (string, error) {
 
 // back handles GET logout/<provider>, the redirect from the provider after its sign-out (section 3). If the request has
 // the state of the sign-out, the browser continues to the page that the sign-out requested. Some providers return no
-// state. Then the browser continues only if it was redirected to the provider within awayBack, and never to a page that
-// the request names, because any site can make a browser request this URL.
+// state. Then the browser continues only if it was redirected to the provider within logoutReturnTime, and never to a
+// page that the request names, because any site can make a browser request this URL.
 func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 	provider, key, pending := a.remembered(&c.arrival)
 	returned := random.Same(key, c.query.Get("state"))
@@ -230,26 +231,27 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 }
 
 const (
-	// maxSIDs is the number of provider sessions in memory.
-	maxSIDs = 10_000
+	// maxProviderSessions is the number of provider sessions in memory.
+	maxProviderSessions = 10_000
 	// maxPerSID is the number of local sessions per provider session. One provider session can start several, in several
 	// browsers or one after the other.
 	maxPerSID = 4
 )
 
-// sids maps a provider's session ID (sid, OpenID Connect Front-Channel Logout section 3) to local sessions, for logout
-// requests that contain only a sid. It is in memory only, because the tables of Auth.js have no column for it.
-type sids struct {
+// providerSessions maps a provider's session ID (sid, OpenID Connect Front-Channel Logout section 3) to local sessions,
+// for logout requests that contain only a sid. It is in memory only, because the tables of Auth.js have no column for
+// it.
+type providerSessions struct {
 	began once.Memory[string, []string] // key: provider and sid; value: tokens as stored, or session IDs under StrategyJWT
 }
 
-func newSIDs(now func() time.Time) *sids {
-	return &sids{began: once.Memory[string, []string]{Now: now, Max: maxSIDs}}
+func newProviderSessions(now func() time.Time) *providerSessions {
+	return &providerSessions{began: once.Memory[string, []string]{Now: now, Max: maxProviderSessions}}
 }
 
 // note stores the provider session of a local session, if the ID token has a sid. session is the token as stored, or
 // the session ID under StrategyJWT.
-func (s *sids) note(id *identity, session string) {
+func (s *providerSessions) note(id *identity, session string) {
 	if id.tokens == nil {
 		return
 	}
@@ -259,7 +261,7 @@ func (s *sids) note(id *identity, session string) {
 }
 
 // add stores a local session under a provider session.
-func (s *sids) add(provider, sid, token string) {
+func (s *providerSessions) add(provider, sid, token string) {
 	s.began.Update(provider+" "+sid, time.Time{}, func(tokens []string) []string {
 		if slices.Contains(tokens, token) {
 			return tokens
@@ -269,14 +271,14 @@ func (s *sids) add(provider, sid, token string) {
 }
 
 // move records that a session continues under another ID. Its key has an empty provider, which no provider ID equals.
-func (s *sids) move(from, to string) {
+func (s *providerSessions) move(from, to string) {
 	if from != "" {
 		s.began.Put(" "+from, []string{to}, time.Time{})
 	}
 }
 
 // of returns the local sessions of a provider session under their current IDs.
-func (s *sids) of(provider, sid string) []string {
+func (s *providerSessions) of(provider, sid string) []string {
 	tokens, _ := s.began.Get(provider + " " + sid)
 	now := slices.Clone(tokens)
 	for i := range now {

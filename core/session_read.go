@@ -27,7 +27,7 @@ type sessions struct {
 	ended *revocations
 	// lister lists stored sessions. It is nil if the store does not implement it.
 	lister store.SessionLister
-	begun  *sids
+	begun  *providerSessions
 	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
 	away *awaySessions
 	// data loads the application's data (Config.Data). It is nil if Config.Data is not set.
@@ -40,7 +40,7 @@ func newSessions(
 	c *Config, seal sealer, secrets []string, store stores, cleaning *cleaning, proofs, facts bool, log *reporter,
 ) *sessions {
 	s := &sessions{
-		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now), facts: facts,
+		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newProviderSessions(c.Now), facts: facts,
 		ended: newRevocations(c, store.records, log), lister: store.lister, exchanges: newExchanges(c.Now),
 		strategies: strategies{
 			config: c.Session, replaced: newReplacements(c.Now),
@@ -108,7 +108,7 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	}
-	if s.jwt.endsWithProof(token) {
+	if s.jwt.canEndOnVerification(token) {
 		outdated, err := s.outdated(ctx, p, token)
 		switch {
 		case err != nil:
@@ -163,7 +163,7 @@ func (s *sessions) continueJWT(
 		token, data, loaded = s.data.carry(ctx, p.at, before, token)
 	}
 	now := s.now()
-	renew := read.updates() || read.asked && p.borne || loaded || s.jwt.due(before, now) || p.outdatedForm() ||
+	renew := read.updates() || read.asked && p.fromHeader || loaded || s.jwt.due(before, now) || p.outdatedForm() ||
 		s.callbacks.JWT != nil && !sameClaims(before, token)
 	used := before.IssuedAt // the lifetime of the browser's cookie starts here
 	if renew {
@@ -224,7 +224,7 @@ func (s *sessions) continuing(before, t *Token) *Token {
 		return t
 	}
 	named := t.withFacts()
-	named.kept[factSession] = string(exactjson.AppendText(nil, before.ID))
+	named.factValues[factSession] = string(exactjson.AppendText(nil, before.ID))
 	return named
 }
 
@@ -361,7 +361,7 @@ func (s *sessions) postSession(ctx context.Context, c *call) (*Response, error) 
 func (s *sessions) asJSON(ctx context.Context, c *call, read sessionRead) ([]byte, []Cookie, error) {
 	session, cookies, err := s.read(ctx, &c.session, read)
 	if err != nil || session == nil {
-		c.session.nobody = err == nil
+		c.session.noSession = err == nil
 		return []byte("null"), cookies, err
 	}
 	if s.data != nil {

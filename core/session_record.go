@@ -18,10 +18,10 @@ const recordSession = "session"
 const (
 	// seenEvery is the interval between two writes of the last use of a session.
 	seenEvery = time.Hour
-	// seenTime is the timeout of that write. At most seenAtOnce writes run concurrently in one process. When all are in
-	// use, the write is skipped.
-	seenTime   = 5 * time.Second
-	seenAtOnce = 8
+	// seenTimeout is the timeout of that write. At most maxSeenWrites writes run concurrently in one process. When all are
+	// in use, the write is skipped.
+	seenTimeout   = 5 * time.Second
+	maxSeenWrites = 8
 	// maxSeen is the number of sessions that a process remembers as recently written. If there are more, some are written
 	// more often than seenEvery.
 	maxSeen = 1 << 16
@@ -30,19 +30,19 @@ const (
 // sessionRecords stores a record of each session for the list of active sessions that users see. The session does not
 // depend on it: it continues if the record is lost or cannot be written. A nil *sessionRecords stores nothing.
 type sessionRecords struct {
-	records store.RecordStore
-	now     func() time.Time
-	log     *reporter
-	noted   once.Memory[string, struct{}]
-	slots   chan struct{}
+	records         store.RecordStore
+	now             func() time.Time
+	log             *reporter
+	recentlyWritten once.Memory[string, struct{}]
+	slots           chan struct{}
 }
 
 func newSessionRecords(records store.RecordStore, now func() time.Time, log *reporter) *sessionRecords {
 	if records == nil {
 		return nil
 	}
-	r := &sessionRecords{records: records, now: now, log: log, slots: make(chan struct{}, seenAtOnce)}
-	r.noted.Now, r.noted.Max = now, maxSeen
+	r := &sessionRecords{records: records, now: now, log: log, slots: make(chan struct{}, maxSeenWrites)}
+	r.recentlyWritten.Now, r.recentlyWritten.Max = now, maxSeen
 	return r
 }
 
@@ -105,7 +105,7 @@ func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string,
 		}
 		return r.records.CreateRecord(ctx, record)
 	})
-	r.noted.First(id, now.Add(seenEvery))
+	r.recentlyWritten.First(id, now.Add(seenEvery))
 	if err != nil && !errors.Is(err, ErrNotFound) { // ErrNotFound: the user is not in the store
 		v.log.failure(ctx, errorf(ErrStore, "create a session record: %w", err), v.attrs()...)
 	}
@@ -120,7 +120,7 @@ func (r *sessionRecords) seen(ctx context.Context, id string, ends time.Time) {
 	if r == nil || id == "" {
 		return
 	}
-	if _, noted := r.noted.Get(id); noted {
+	if _, noted := r.recentlyWritten.Get(id); noted {
 		return
 	}
 	select {
@@ -129,13 +129,13 @@ func (r *sessionRecords) seen(ctx context.Context, id string, ends time.Time) {
 		return
 	}
 	now := r.now()
-	if !r.noted.First(id, now.Add(seenEvery)) {
+	if !r.recentlyWritten.First(id, now.Add(seenEvery)) {
 		<-r.slots
 		return
 	}
 	go func() {
 		defer func() { <-r.slots }()
-		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), seenTime)
+		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), seenTimeout)
 		defer end()
 		err := guard("Store.UpdateRecord", func() error { return r.touch(ctx, id, now, ends) })
 		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {

@@ -21,28 +21,28 @@ type presented struct {
 	*strategies
 	at *arrival
 
-	joined  bool // read is set
-	settled bool // read prefers the candidate that is a valid session
+	cookieRead bool // read is set
+	chosen     bool // read prefers the candidate that is a valid session
 
 	cookieOnly bool   // ignore the Authorization header
-	borne      bool   // the session is from the Authorization header
-	arrived    uint64 // replacements.position when the request arrived
-	nobody     bool   // the lookup found no session
+	fromHeader bool   // the session is from the Authorization header
+	position   uint64 // replacements.position when the request arrived
+	noSession  bool   // the lookup found no session
 
-	opened   bool // claims and closed are set
-	checked  bool // ended is set
-	lookedUp bool // record, user and missing are set
+	tokenRead  bool // claims and closed are set
+	checked    bool // ended is set
+	recordRead bool // record, user and missing are set
 
-	read    cookie.Joined // the cookie's possible values, see presented.cookie
-	renewed string        // the new token for a client with a bearer token
+	candidates cookie.Joined // the cookie's possible values, see presented.cookie
+	renewed    string        // the new token for a client with a bearer token
 
-	claims *Token
-	closed error // why claims is nil
-	ended  error // why the claims are not valid any more
+	claims   *Token
+	tokenErr error // why claims is nil
+	endedErr error // why the claims are not valid any more
 
-	record  *store.Session
-	user    *User
-	missing error // why record is nil
+	record    *store.Session
+	user      *User
+	recordErr error // why record is nil
 }
 
 // strategies has the session code of both strategies. config selects one of them.
@@ -55,26 +55,26 @@ type strategies struct {
 
 // present returns the session of a request. It reads nothing yet: many actions never need the session.
 func (s *strategies) present(v *arrival) presented {
-	return presented{strategies: s, at: v, arrived: s.replaced.position()}
+	return presented{strategies: s, at: v, position: s.replaced.position()}
 }
 
 // cookie returns the session cookie, joined from its chunks. If the request has a bearer token, it returns that token
 // and ignores the cookie, even if the token is invalid: a client with a bearer token must never act as the user of a
 // cookie.
 func (p *presented) cookie() *cookie.Joined {
-	if p.joined {
-		return &p.read
+	if p.cookieRead {
+		return &p.candidates
 	}
-	p.joined = true
+	p.cookieRead = true
 	if p.at.bearers && !p.cookieOnly {
 		var token string
-		if token, p.borne, _ = p.at.bearer(); p.borne {
-			p.read = cookie.Whole(p.at.cookies.session.name(), token)
-			return &p.read
+		if token, p.fromHeader, _ = p.at.bearer(); p.fromHeader {
+			p.candidates = cookie.Whole(p.at.cookies.session.name(), token)
+			return &p.candidates
 		}
 	}
-	p.read = cookie.Join(p.at.jar, p.at.cookies.session.name())
-	return &p.read
+	p.candidates = cookie.Join(p.at.jar, p.at.cookies.session.name())
+	return &p.candidates
 }
 
 // value returns the session token of the request. It is empty if there is none.
@@ -84,11 +84,11 @@ var errNoSession = errors.New("the session cookie has no value, or its first chu
 
 // token returns the claims of the first candidate that can be decrypted (StrategyJWT). The session may have ended.
 func (p *presented) token(ctx context.Context) (*Token, error) {
-	if !p.opened {
-		p.claims, p.closed = p.open(ctx)
-		p.opened = true
+	if !p.tokenRead {
+		p.claims, p.tokenErr = p.open(ctx)
+		p.tokenRead = true
 	}
-	return p.claims, p.closed
+	return p.claims, p.tokenErr
 }
 
 func (p *presented) open(ctx context.Context) (token *Token, err error) {
@@ -115,32 +115,32 @@ func (p *presented) live(ctx context.Context) (*Token, error) {
 		return nil, err
 	}
 	if !p.checked {
-		p.ended, p.checked = p.jwt.check(ctx, t), true
+		p.endedErr, p.checked = p.jwt.check(ctx, t), true
 	}
-	if p.ended != nil {
-		return nil, p.ended
+	if p.endedErr != nil {
+		return nil, p.endedErr
 	}
 	return t, nil
 }
 
 // stored returns the record of the session and its user (StrategyDatabase). ErrNotFound means that there is no session.
 func (p *presented) stored(ctx context.Context) (*store.Session, *User, error) {
-	if !p.lookedUp {
-		p.record, p.user, p.missing = p.rows.find(ctx, p.value())
-		p.lookedUp = true
+	if !p.recordRead {
+		p.record, p.user, p.recordErr = p.rows.find(ctx, p.value())
+		p.recordRead = true
 	}
-	return p.record, p.user, p.missing
+	return p.record, p.user, p.recordErr
 }
 
 // again makes the next use look up the session again. The session may have ended since, in a callback of the
 // application or while the request waited for a provider. The chosen cookie value stays the same.
-func (p *presented) again() { p.checked, p.lookedUp = false, false }
+func (p *presented) again() { p.checked, p.recordRead = false, false }
 
 // settle selects a valid session if the request has several session cookies. Without it, a sibling subdomain that
 // plants cookies of our name could sign users out, or could make one session be checked and another one be used. Most
 // requests have a single candidate and no cost here. An error means that the store failed.
 func (p *presented) settle(ctx context.Context) error {
-	if p.settled || !p.cookie().Several() {
+	if p.chosen || !p.cookie().Several() {
 		return nil
 	}
 	candidates := slices.Collect(p.cookie().Values())
@@ -159,7 +159,7 @@ func (p *presented) settle(ctx context.Context) error {
 			break
 		}
 	}
-	p.settled = true
+	p.chosen = true
 	return nil
 }
 
@@ -174,7 +174,7 @@ func (p *presented) try(ctx context.Context, value string) (bool, error) {
 		case errors.Is(err, ErrSessionToken):
 			return false, err
 		case err == nil:
-			p.claims, p.opened, p.checked = token, true, true
+			p.claims, p.tokenRead, p.checked = token, true, true
 		}
 		return err == nil, nil
 	}
@@ -183,7 +183,7 @@ func (p *presented) try(ctx context.Context, value string) (bool, error) {
 	case errors.Is(err, ErrNotFound):
 		return false, nil
 	case err == nil:
-		p.record, p.user, p.lookedUp = record, user, true
+		p.record, p.user, p.recordRead = record, user, true
 	}
 	return err == nil, err
 }
@@ -205,7 +205,7 @@ func (p *presented) visitor(ctx context.Context) (string, error) {
 // new value does not use. A client with a bearer token gets no cookie but a header field (see renewedField).
 func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
 	now := p.cookie()
-	if p.borne {
+	if p.fromHeader {
 		if value != now.Value() {
 			p.renewed = value
 		}
@@ -259,7 +259,7 @@ func (e *headerLimitError) Error() string {
 
 // noteMalformed logs why the request's Authorization header has no bearer token.
 func (p *presented) noteMalformed(ctx context.Context) {
-	if _, _, err := p.at.bearer(); p.borne && err != nil {
+	if _, _, err := p.at.bearer(); p.fromHeader && err != nil {
 		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: mistake(err)}, p.at.attrs()...)
 	}
 }
@@ -344,16 +344,16 @@ func (r *replacements) of(token string, position uint64) (by replacement, since 
 // noteReplaced records that the response to this request replaces the session token of the request.
 func (p *presented) noteReplaced(by replacement) {
 	if value := p.value(); value != "" {
-		p.arrived = p.replaced.note(value, by)
+		p.position = p.replaced.note(value, by)
 	}
 }
 
 // mayRenew reports whether the response to this request may set a cookie derived from the presented session token.
 // updates is true if the request changes the session, which outweighs a renewal or an earlier change.
 func (p *presented) mayRenew(updates bool) bool {
-	by, since := p.replaced.of(p.value(), p.arrived)
+	by, since := p.replaced.of(p.value(), p.position)
 	switch {
-	case by == 0, p.borne && by != sessionOver: // such a client stores its token itself
+	case by == 0, p.fromHeader && by != sessionOver: // such a client stores its token itself
 		return true
 	}
 	switch by {
@@ -367,7 +367,7 @@ func (p *presented) mayRenew(updates bool) bool {
 
 // clearEnded returns the cookies that clear an ended session. It returns none if the browser has a newer session.
 func (p *presented) clearEnded() []Cookie {
-	if by, since := p.replaced.of(p.value(), p.arrived); since || by == tokenReplaced || by == tokenUpdated {
+	if by, since := p.replaced.of(p.value(), p.position); since || by == tokenReplaced || by == tokenUpdated {
 		return nil
 	}
 	return p.clear()
@@ -376,7 +376,7 @@ func (p *presented) clearEnded() []Cookie {
 // outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
 // if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
 func (p *presented) outdatedForm() bool {
-	if p.borne {
+	if p.fromHeader {
 		return false
 	}
 	value := p.value()

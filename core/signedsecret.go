@@ -38,7 +38,7 @@ func (s SignedSecret) Maker() (func(clientID string, now time.Time) (Secret, err
 	}
 	alg, err := oauth.SignatureAlgorithm(key)
 	if err != nil || string(alg) != s.Alg {
-		return nil, fmt.Errorf("core: signed client secret: the key is for %s, but Alg is %s", alg, s.Alg)
+		return nil, fmt.Errorf("core: signed client secret: the key is for %s, but Alg is %q", alg, s.Alg)
 	}
 	signing := jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: s.KeyID}}
 	signer, err := jose.NewSigner(signing, nil)

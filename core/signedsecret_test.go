@@ -79,8 +79,8 @@ func TestSignedSecretRefuses(t *testing.T) {
 	}{
 		{"no key", func(s *core.SignedSecret) { s.Key = "" }, "neither PEM nor a JSON Web Key"},
 		{"a broken key", func(s *core.SignedSecret) { s.Key = text[:100] }, "client key"},
-		{"a key on another curve", func(s *core.SignedSecret) { s.Key = long }, "the key is for ES384, but Alg is ES256"},
-		{"no algorithm", func(s *core.SignedSecret) { s.Alg = "" }, "signs with ES256"},
+		{"a key on another curve", func(s *core.SignedSecret) { s.Key = long }, `the key is for ES384, but Alg is "ES256"`},
+		{"no algorithm", func(s *core.SignedSecret) { s.Alg = "" }, "the key is for ES256"},
 		{"no key id", func(s *core.SignedSecret) { s.KeyID = "" }, "KeyID"},
 		{"no issuer", func(s *core.SignedSecret) { s.Issuer = "" }, "Issuer"},
 		{"no audience", func(s *core.SignedSecret) { s.Audience = "" }, "Audience"},

@@ -36,7 +36,7 @@ type Token struct {
 	// fields of the Session.
 	Extra Members
 
-	kept tokenFacts // the claims of factClaims, if sessions have facts
+	factValues tokenFacts // the claims of factClaims, if sessions have facts
 	// session is the result of revocable. It is set if keyed is true.
 	session [16]byte
 	keyed   bool
@@ -57,11 +57,11 @@ func (t *Token) appendClaims(dst []byte) []byte {
 	dst = exactjson.AppendField(dst, "picture", t.Picture, t.Null&store.NullImage != 0)
 	dst = exactjson.AppendField(dst, "sub", t.Subject, false)
 	extra := t.Extra
-	if t.kept != (tokenFacts{}) {
+	if t.factValues != (tokenFacts{}) {
 		if len(extra) == 0 {
-			return t.kept.append(dst)
+			return t.factValues.append(dst)
 		}
-		extra = t.shown().Extra
+		extra = t.forApplication().Extra
 	}
 	return exactjson.AppendMembers(dst, extra, t.writes)
 }
@@ -100,7 +100,7 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 }
 
 // readClaims parses claims. The fields of the token share the memory of the text. If facts is true, the claims of
-// factClaims are stored in t.kept instead of Extra, where only this package can change them.
+// factClaims are stored in t.factValues instead of Extra, where only this package can change them.
 func (t *Token) readClaims(claims string, facts bool) error {
 	*t = Token{}
 	var own []byte // a copy of the claims; values of Extra are slices of it
@@ -124,7 +124,7 @@ func (t *Token) readClaims(claims string, facts bool) error {
 		case "exp":
 			return readTime(raw, &t.Expires)
 		default:
-			ok = facts && t.kept.take(name, raw)
+			ok = facts && t.factValues.take(name, raw)
 		}
 		if !ok { // another claim, or one with an unexpected type
 			if own == nil {
@@ -169,15 +169,15 @@ func (t *Token) clone() *Token {
 	return &c
 }
 
-// shown returns a copy for the application, with the claims of factClaims in Extra.
-func (t *Token) shown() *Token {
+// forApplication returns a copy for the application, with the claims of factClaims in Extra.
+func (t *Token) forApplication() *Token {
 	c := t.clone()
-	for i, raw := range c.kept {
+	for i, raw := range c.factValues {
 		if raw != "" {
 			exactjson.KeepText(&c.Extra, factClaims[i], raw)
 		}
 	}
-	c.kept = tokenFacts{}
+	c.factValues = tokenFacts{}
 	return c
 }
 

@@ -64,8 +64,8 @@ func (f *tokenFacts) append(dst []byte) []byte {
 
 // fact returns a claim of factClaims as JSON. It is empty if the token does not have the claim.
 func (t *Token) fact(i int) string {
-	if t.kept[i] != "" {
-		return t.kept[i]
+	if t.factValues[i] != "" {
+		return t.factValues[i]
 	}
 	return string(t.Extra[factClaims[i]])
 }
@@ -76,16 +76,16 @@ func (t *Token) withFacts() *Token {
 	own := *t
 	own.keyed = false
 	for i := range factClaims {
-		own.kept[i] = t.fact(i)
+		own.factValues[i] = t.fact(i)
 	}
 	return &own
 }
 
-// keepFacts copies the facts of the token before the jwt callback into the token that the callback returned.
-func (t *Token) keepFacts(before *Token) {
+// copyFacts copies the facts of the token before the jwt callback into the token that the callback returned.
+func (t *Token) copyFacts(before *Token) {
 	t.session, t.keyed = before.session, before.keyed
 	for i, name := range factClaims {
-		t.kept[i] = before.fact(i)
+		t.factValues[i] = before.fact(i)
 		delete(t.Extra, name)
 	}
 }
@@ -108,7 +108,7 @@ func (t *Token) setFacts(start time.Time, by authentication, sid string, epoch i
 	if epoch > 0 {
 		began[factEpoch] = strconv.FormatInt(epoch, 10)
 	}
-	t.keyed, t.kept = false, began
+	t.keyed, t.factValues = false, began
 	for _, name := range factClaims {
 		delete(t.Extra, name)
 	}

@@ -117,8 +117,8 @@ func (t *TokenReader) Token(ctx context.Context, header http.Header) (*Token, er
 		t.logger.LogAttrs(ctx, slog.LevelDebug, "auth: a request has no valid session token",
 			slog.String("reason", bounded(err.Error())))
 	}
-	if token != nil && token.kept != (tokenFacts{}) {
-		token = token.shown()
+	if token != nil && token.factValues != (tokenFacts{}) {
+		token = token.forApplication()
 	}
 	return token, nil
 }
@@ -231,7 +231,7 @@ func (t *tokenReaders) of(s *site, r *Request) (*TokenReader, error) {
 
 var (
 	errNoToken    = errors.New("the request has neither a session cookie nor an Authorization header")
-	errNoBearer   = errors.New("the Authorization header is not \"Bearer\", one space and a token")
+	errNoBearer   = errors.New("the Authorization header is not a single Bearer token, with one space before the token")
 	errBadEscapes = errors.New("the Authorization header has invalid percent-encoding")
 )
 
@@ -278,7 +278,7 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 		v.dependsOnSession()
 	}
 	token, err := reader.Token(ctx, r.Header)
-	if err != nil || token == nil || !a.sessions.jwt.endsWithProof(token) {
+	if err != nil || token == nil || !a.sessions.jwt.canEndOnVerification(token) {
 		return token, err
 	}
 	outdated, err := a.sessions.jwt.outdated(ctx, token)

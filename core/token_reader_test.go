@@ -160,8 +160,8 @@ func TestTokenReaderSaysWhy(t *testing.T) {
 		says   string
 	}{
 		"nothing":          {http.Header{}, "neither a session cookie nor an Authorization header"},
-		"another scheme":   {http.Header{"Authorization": {"Basic " + good}}, "not one Bearer token"},
-		"two headers":      {http.Header{"Authorization": {"Bearer " + good, "Bearer " + good}}, "not one Bearer token"},
+		"another scheme":   {http.Header{"Authorization": {"Basic " + good}}, "not a single Bearer token"},
+		"two headers":      {http.Header{"Authorization": {"Bearer " + good, "Bearer " + good}}, "not a single Bearer token"},
 		"broken encoding":  {bearerHeader("%zz" + good), "percent-encoding"},
 		"no token":         {bearerHeader("nonsense"), "the Authorization header: "},
 		"another salt":     {cookieHeader(plainSessionCookie, good), "the cookie " + plainSessionCookie + ": "},

@@ -109,7 +109,7 @@ func (v *Visit) makeState() {
 		at := v.at
 		at.locales.settle(v, &at, "")
 		v.spoken = &at
-		v.collected.note(&v.collected.localeOut)
+		v.collected.note(&v.collected.localeRendered)
 	}
 	v.state = &ui.State{
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.policy.skip,
@@ -133,7 +133,7 @@ func (v *Visit) report(component string, err error) {
 	v.at.log.failure(v.Context, errorf(ErrAuth, "component %s: %w", component, err), v.at.attrs()...)
 }
 
-var errHeaderOut = errors.New("the browser has no CSRF cookie yet, and the response header was already sent: " +
+var errHeaderSent = errors.New("the browser has no CSRF cookie yet, and the response header was already sent: " +
 	"render the page into a buffer before you write it, as templ.Handler does, " +
 	"or render a form before the first bytes are sent")
 
@@ -142,7 +142,7 @@ var errHeaderOut = errors.New("the browser has no CSRF cookie yet, and the respo
 func (v *Visit) token() (string, error) {
 	v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	if v.tokenFailed == nil {
-		v.collected.note(&v.collected.tokenOut)
+		v.collected.note(&v.collected.tokenRendered)
 	}
 	return v.formToken, v.tokenFailed
 }
@@ -154,7 +154,7 @@ func (v *Visit) makeToken() (string, error) {
 		return "", err
 	}
 	if csrf.fresh != "" && !v.collected.keep(&v.at, []Cookie{v.at.cookies.csrf.set(csrf.fresh)}) {
-		return "", errHeaderOut
+		return "", errHeaderSent
 	}
 	return csrf.token, nil
 }
@@ -290,13 +290,13 @@ func ReferenceFrom(ctx context.Context) string {
 
 // collected is the content that a visit adds to the response. It is safe for concurrent use.
 type collected struct {
-	mu          sync.Mutex
-	cookies     []Cookie   // to set
-	tokenOut    bool       // a form of the page contains the CSRF token
-	sessionRead bool       // the response depends on the session
-	localeOut   bool       // a component was rendered in the user's language
-	committed   bool       // the collection has ended
-	renewal     *presented // the session that the cookies renew or clear; nil: none
+	mu             sync.Mutex
+	cookies        []Cookie   // to set
+	tokenRendered  bool       // a form of the page contains the CSRF token
+	sessionRead    bool       // the response depends on the session
+	localeRendered bool       // a component was rendered in the user's language
+	committed      bool       // the collection has ended
+	renewal        *presented // the session that the cookies renew or clear; nil: none
 }
 
 // keep collects cookies for Commit. It returns false if it is too late to set them.
@@ -344,7 +344,7 @@ func (o *collected) vary(h HeaderWriter, perhaps bool) {
 	const field = "Accept-Language"
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.localeOut && !perhaps {
+	if !o.localeRendered && !perhaps {
 		return
 	}
 	if !follows(varyOf(h), field) {
@@ -385,7 +385,7 @@ func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
 		return
 	}
 	o.committed = true
-	personal := o.tokenOut || o.sessionRead
+	personal := o.tokenRendered || o.sessionRead
 	late := len(o.cookies) > 0 && o.renewal != nil && !o.renewal.mayRenew(false)
 	for _, c := range o.cookies {
 		if (caching.public || late) && strings.HasPrefix(c.Name, at.cookies.session.name()) {

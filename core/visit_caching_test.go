@@ -237,8 +237,8 @@ func TestNothingIsSetBehindTheHook(t *testing.T) {
 			if s, err := core.SessionFrom(v); err != nil || s == nil || s.UserID != "1" {
 				t.Errorf("session %v, %v", s, err)
 			}
-			if token, err := ui.CSRFToken(v); token != "" || err == nil || !strings.Contains(err.Error(), "header is out") {
-				t.Errorf("a token that no cookie goes with: %q, %v", token, err)
+			if token, err := ui.CSRFToken(v); token != "" || err == nil || !strings.Contains(err.Error(), "header was already sent") {
+				t.Errorf("a token without a cookie: %q, %v", token, err)
 			}
 		})
 	}
