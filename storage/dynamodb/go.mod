@@ -7,7 +7,6 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.73.0
 	github.com/aws/smithy-go v1.28.8
 	github.com/latchkey-go/latchkey/conformance v0.0.0
-	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 )
 
@@ -26,7 +25,6 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
-	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../conformance/rig/engines
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

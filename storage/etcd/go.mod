@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
-	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0
 	go.etcd.io/etcd/client/v3 v3.7.3
@@ -34,7 +33,6 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
-	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../conformance/rig/engines
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../keyvalue
 	github.com/latchkey-go/latchkey/ui => ../../ui

@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
-	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	go.mongodb.org/mongo-driver/v2 v2.9.3
 )
@@ -27,7 +26,6 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
-	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../conformance/rig/engines
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

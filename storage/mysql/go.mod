@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/go-sql-driver/mysql v1.10.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
-	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0
 )
@@ -22,7 +21,6 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
-	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../conformance/rig/engines
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/storage/sql => ../sql
 	github.com/latchkey-go/latchkey/ui => ../../ui

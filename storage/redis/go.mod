@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
-	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
@@ -24,7 +23,6 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
-	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../conformance/rig/engines
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../keyvalue
 	github.com/latchkey-go/latchkey/ui => ../../ui

@@ -105,7 +105,7 @@ var table = []rule{
 	{
 		module: "storage/*",
 		code:   []string{"core/store", "core/store/batch", "storage/sql", "storage/keyvalue"},
-		tests:  []string{"core", "conformance", "conformance/rig/engines"},
+		tests:  []string{"core", "conformance"},
 	},
 
 	// An adapter knows the core and its one router.
@@ -162,9 +162,6 @@ var table = []rule{
 	// has a form), and the standard library, nothing else.
 	{module: "conformance", code: []string{"core", "ui"}, thirdParty: []string{}},
 
-	// Stores require it in their tests: the standard library, nothing else.
-	{module: "conformance/rig/engines", thirdParty: []string{}},
-
 	// What is heavy may look at everything but the examples.
 	{
 		module: "conformance/...",
@@ -180,7 +177,7 @@ var table = []rule{
 		code: []string{
 			"core", "doctor", "providers/password", "providers/smtp", "storage/*",
 		},
-		tests: []string{"conformance", "conformance/rig/engines"},
+		tests: []string{"conformance"},
 	},
 
 	{module: "examples", code: []string{"..."}},

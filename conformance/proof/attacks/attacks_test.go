@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
 func TestMain(m *testing.M) {

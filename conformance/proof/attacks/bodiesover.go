@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
 // overHTTP1 sends the body byte by byte as it is described.

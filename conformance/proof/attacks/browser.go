@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
 // browser is the browser of one visitor, with the cookies of one site.

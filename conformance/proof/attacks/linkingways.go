@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
 // through signs in at a provider as a subject of whom it says this.

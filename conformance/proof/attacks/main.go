@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
 func main() {

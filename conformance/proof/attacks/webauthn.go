@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/webauthn"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
-	"github.com/latchkey-go/latchkey/conformance/rig/mail"
+	"github.com/latchkey-go/latchkey/conformance/proof/mail"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/smtp"

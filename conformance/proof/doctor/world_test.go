@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/app/idp"
-	"github.com/latchkey-go/latchkey/conformance/rig/mail"
+	"github.com/latchkey-go/latchkey/conformance/proof/mail"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/smtp"

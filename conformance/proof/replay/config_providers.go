@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	smtpd "github.com/latchkey-go/latchkey/conformance/rig/mail"
+	smtpd "github.com/latchkey-go/latchkey/conformance/proof/mail"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/smtp"

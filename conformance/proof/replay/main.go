@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
 // deviationsFile lists the scenarios in which Latchkey is deliberately better, each with the reason. They run all the

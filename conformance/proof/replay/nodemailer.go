@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	smtpd "github.com/latchkey-go/latchkey/conformance/rig/mail"
+	smtpd "github.com/latchkey-go/latchkey/conformance/proof/mail"
 )
 
 var button = regexp.MustCompile(`href="([^"]*)".*;background:([^;]*);`)

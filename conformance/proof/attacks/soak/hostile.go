@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
 const line = " HTTP/1.1\r\nHost: " + host + "\r\n"

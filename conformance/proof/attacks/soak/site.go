@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )

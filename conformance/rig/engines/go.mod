@@ -1,3 +1,0 @@
-module github.com/latchkey-go/latchkey/conformance/rig/engines
-
-go 1.26.0
