@@ -91,25 +91,16 @@ staticcheck: $(BIN)/staticcheck ## staticcheck over the workspace
 arrows: $(BIN)/arrows ## packages import only what tools/arrows allows
 	$(BIN)/arrows
 
-<<<<<<< HEAD
 .PHONY: size
 size: $(BIN)/size $(BIN)/vale ## names, lines and unclear sentences stay below their limits (tools/size/limits.txt)
 	$(BIN)/size -vale $(BIN)/vale
 
-# Build flags of test programs. They omit debug information and the inlining of other projects' code, which saves a third
-# of the CPU time. The race detector skips code that computes on memory it does not share, because that code runs four to
-# seven times slower under it: cryptography, big numbers, regular expressions, compression, and SQLite's code, which is
-# translated from C (its driver copies its results). It also skips the DynamoDB client, which contains none of our code
-# and passes each request through thirty functions. That client is built without inlining, so that the race detector
-# still sees the locks between its goroutines. The flags are exported for tests that build programs.
-=======
 # Build flags of test programs. They omit debug information and the inlining of other projects' code, which saves a
 # third of the CPU time. The race detector skips code that computes on memory it does not share, because that code runs
 # four to seven times slower under it: cryptography, big numbers, regular expressions, compression, and SQLite's code,
 # which is translated from C (its driver copies its results). It also skips the DynamoDB client, which contains none of
 # our code and passes each request through thirty functions. That client is built without inlining, so that the race
 # detector still sees the locks between its goroutines. The flags are exported for tests that build programs.
->>>>>>> c329d77e (conformance: rewrite the overview and the table of attacks)
 UNWATCHED := $(foreach p,bigmod nistec nistec/fiat edwards25519 edwards25519/field sha256 sha512 sha3 mlkem rsa,crypto/internal/fips140/$p) \
 	regexp regexp/syntax compress/flate golang.org/x/crypto/... modernc.org/sqlite/lib modernc.org/libc
 test-work: private export GOFLAGS := $(GOFLAGS) $(RACE) -ldflags=-s '-gcflags=all=-dwarf=false -l' \
