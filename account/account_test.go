@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// TestFaults: what the configuration lacks is named by New, with what to do.
+// TestFaults: New reports each configuration error with its fix.
 func TestFaults(t *testing.T) {
 	used := account.New(account.Options{})
 	config := func(store core.Store, part core.Part) core.Config {
@@ -50,7 +50,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWithoutAStore reports the missing store once, and nothing that follows from it.
+// TestWithoutAStore: New reports the missing store once, without errors that follow from it.
 func TestWithoutAStore(t *testing.T) {
 	_, err := core.New(core.Config{
 		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"},

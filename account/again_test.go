@@ -21,7 +21,7 @@ var (
 	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 )
 
-// offered is the form that the account page offers to go on with; action is empty where it offers none.
+// offered returns the form that the account page offers after re-authentication. action is empty if there is none.
 func (b *browser) offered() (action string, form url.Values) {
 	b.Helper()
 	page := b.open("account")
@@ -40,7 +40,7 @@ func (b *browser) offered() (action string, form url.Values) {
 	return strings.TrimPrefix(string(found[1]), "/auth/"), form
 }
 
-// begins posts a form with a proof that is too old, and is sent to the sign-in page and back.
+// begins posts a form when the last sign-in is too old. It expects redirects to the sign-in page and back.
 func (b *browser) begins(path string, form url.Values) {
 	b.Helper()
 	r := b.post(path, form)
@@ -59,7 +59,8 @@ func withDeletion() setup {
 	return setup{options: account.Options{Delete: func(context.Context, *core.User) error { return nil }}}
 }
 
-// TestAgain: what somebody asks for with an old proof waits for a fresh one, and then for the press of a button.
+// TestAgain: a change that was requested when the last sign-in was too old waits for re-authentication and then for the
+// button.
 func TestAgain(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestAgain(t *testing.T) {
 			s.link("ada", "hub", "ada-2")
 			b := s.as(ada)
 			accounts := b.overview().Accounts
-			goOn := func() { // presses the button that the page offers after the sign-in
+			goOn := func() { // presses the button after the sign-in
 				t.Helper()
 				if action, _ := b.offered(); action != "" {
 					t.Errorf("offered %s before the sign-in", action)
@@ -111,12 +112,12 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestAgainWithSessionsAndPasskeys: each action is offered as it was asked for.
+// TestAgainWithSessionsAndPasskeys: each change is offered with the submitted values.
 func TestAgainWithSessionsAndPasskeys(t *testing.T) {
 	for name, row := range map[string]struct {
 		path string
 		form url.Values
-		has  func(s *site, b *browser) bool // whether it is done
+		has  func(s *site, b *browser) bool // whether the change was made
 	}{
 		"everywhere else": {"account/end", url.Values{"session": {"others"}}, func(_ *site, b *browser) bool {
 			return len(b.overview().Sessions) == 1
@@ -153,7 +154,7 @@ func TestAgainWithSessionsAndPasskeys(t *testing.T) {
 	}
 }
 
-// TestAgainIsTheSameUsers: somebody else who signs in in between neither does it nor learns what it was.
+// TestAgainIsTheSameUsers: if another user signs in, the change is not made, and that user does not learn about it.
 func TestAgainIsTheSameUsers(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -179,7 +180,7 @@ func TestAgainIsTheSameUsers(t *testing.T) {
 	}
 }
 
-// TestAgainEnds: what is gone, too long or too old is offered no more.
+// TestAgainEnds: changes are not offered again if their object is gone, a value is too long, or they are too old.
 func TestAgainEnds(t *testing.T) {
 	for name, row := range map[string]struct {
 		form   url.Values
@@ -219,7 +220,7 @@ func TestAgainEnds(t *testing.T) {
 	}
 }
 
-// TestLinkWithAnOldProof: the page asks for the sign-in before it sends anybody to a provider, not after.
+// TestLinkWithAnOldProof: the page requires re-authentication before it redirects to a provider.
 func TestLinkWithAnOldProof(t *testing.T) {
 	s := newSite(t, setup{configure: addPasskeys})
 	s.must(s.store.UnlinkAccount(t.Context(), "hub", "ada-1"))

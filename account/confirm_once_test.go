@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// meddled is a store before whose next change of a user another request comes.
+// meddled is a store that makes another request before the next change of a user.
 type meddled struct {
 	*memory.Store
 	before func()
@@ -23,7 +23,7 @@ func (m *meddled) UpdateUser(ctx context.Context, u *core.User) (*core.User, err
 	return m.Store.UpdateUser(ctx, u)
 }
 
-// TestConfirmedOnce: the button is pressed a second time while the first request is about to write.
+// TestConfirmedOnce: a second confirmation arrives while the first is about to write.
 func TestConfirmedOnce(t *testing.T) {
 	m := &meddled{}
 	s := newSite(t, setup{configure: func(c *core.Config) {

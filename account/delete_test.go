@@ -16,7 +16,7 @@ import (
 
 const phrase = "delete my account"
 
-// TestDelete: the user goes with everything, on all devices, and learns of it by letter.
+// TestDelete: deletion removes the user and all data, ends all sessions and sends an email.
 func TestDelete(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// TestDeleteRefused: the application has the last word, and says why or not.
+// TestDeleteRefused: the application can reject a deletion, with or without a reason for the user.
 func TestDeleteRefused(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -84,7 +84,7 @@ func TestDeleteRefused(t *testing.T) {
 	}
 }
 
-// TestDeleteNeedsProof: an old proof deletes nothing, and neither does a site that has not switched it on.
+// TestDeleteNeedsProof: deletion requires a recent sign-in, and Options.Delete.
 func TestDeleteNeedsProof(t *testing.T) {
 	s := newSite(t, setup{options: account.Options{Delete: func(context.Context, *core.User) error { return nil }}})
 	b := s.as(ada)
@@ -97,8 +97,8 @@ func TestDeleteNeedsProof(t *testing.T) {
 	}
 }
 
-// TestDeleteEndsLateSessions: a session that begins before the user is deleted, and after their sessions were ended,
-// ends with the user.
+// TestDeleteEndsLateSessions: a session that starts after the user's sessions were ended, but before the user is
+// deleted, ends too.
 func TestDeleteEndsLateSessions(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 
 const adaNew = "ada@new.example"
 
-// askFor asks for another address and returns the token that its mailbox got.
+// askFor requests an email change and returns the token that was sent to the new address.
 func (b *browser) askFor(address string) string {
 	b.Helper()
 	b.fine(b.call("account/email", url.Values{"email": {address}}), http.StatusAccepted)
@@ -33,7 +33,8 @@ func (b *browser) confirm(token string) *core.Response {
 	return b.call("account/confirm", url.Values{"token": {token}})
 }
 
-// TestChangeOfAddress: proved by the new mailbox in the same session, then written, and the old mailbox takes it back.
+// TestChangeOfAddress: the new address is verified in the same session before it is written, and the owner of the old
+// address can undo the change.
 func TestChangeOfAddress(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestChangeOfAddress(t *testing.T) {
 			s.wait(7*24*time.Hour - time.Second)
 			b.signIn(adaNew)
 			phone.signIn(adaNew)
-			owner := s.browse() // signed in as nobody
+			owner := s.browse() // not signed in
 			back := s.tokenIn(undo)
 			owner.fine(owner.open("account/undo?token="+back), http.StatusOK)
 			if s.user("ada").Email != adaNew {
@@ -85,7 +86,7 @@ func TestChangeOfAddress(t *testing.T) {
 	}
 }
 
-// TestLinksOfOthers: a link proves an address in the session that asked and in no other.
+// TestLinksOfOthers: a link verifies an address only in the session that requested it.
 func TestLinksOfOthers(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -105,16 +106,16 @@ func TestLinksOfOthers(t *testing.T) {
 	for _, wrong := range []string{"", "x", strings.Repeat("x", 10_000), token + "x", token[1:], "a\x00b"} {
 		b.refused(b.confirm(wrong), 410, "link_invalid")
 	}
-	undo := url.Values{"token": {token}} // a token of another purpose
+	undo := url.Values{"token": {token}} // a token for another purpose
 	b.refused(b.call("account/undo", undo), 410, "link_invalid")
 	if s.user("ada").Email != ada {
 		t.Fatal("the address has changed")
 	}
-	b.fine(b.confirm(token), http.StatusOK) // the strangers have used nothing up
+	b.fine(b.confirm(token), http.StatusOK) // the other attempts have not used up the link
 	b.refused(b.confirm(s.tokenIn(s.mail(ada))), 410, "link_invalid")
 }
 
-// TestTakenAddress: that an address is somebody's is told to its owner and to nobody else.
+// TestTakenAddress: if the address belongs to another user, only that user learns about it.
 func TestTakenAddress(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -126,7 +127,7 @@ func TestTakenAddress(t *testing.T) {
 	if m := s.mail(eve); m.Kind != core.LetterExists || strings.Contains(m.URL, "token") {
 		t.Errorf("the owner got %s with %s", m.Kind, m.URL)
 	}
-	// It becomes somebody's between the letter and the button: the store decides.
+	// Another user gets the address before the confirmation. The store decides.
 	token := s.tokenIn(s.mail(adaNew))
 	s.must(s.store.CreateUser(t.Context(), &core.User{ID: "late", Email: adaNew}))
 	b.refused(b.confirm(token), 410, "link_invalid")
@@ -135,7 +136,7 @@ func TestTakenAddress(t *testing.T) {
 	}
 }
 
-// TestAddressesThatAreNone are refused before anything is sent.
+// TestAddressesThatAreNone: invalid addresses are rejected before an email is sent.
 func TestAddressesThatAreNone(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -151,7 +152,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 	}
 }
 
-// TestLinksExpire, those to the new address after a day, those to the old one after seven.
+// TestLinksExpire: links to the new address expire after a day, links to the old one after seven days.
 func TestLinksExpire(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -167,8 +168,8 @@ func TestLinksExpire(t *testing.T) {
 	}
 }
 
-// TestHijackerMovesTwice: however often the address is moved on, the first mailbox has the last word, and the mailboxes
-// in between have none any more.
+// TestHijackerMovesTwice: after several changes, the owner of the first address can still undo them, and the owners of
+// the addresses in between cannot.
 func TestHijackerMovesTwice(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -185,7 +186,7 @@ func TestHijackerMovesTwice(t *testing.T) {
 	owner := s.browse()
 	owner.fine(owner.call("account/undo", url.Values{"token": {owners}}), http.StatusOK)
 	owner.refused(owner.call("account/undo", url.Values{"token": {evils}}), 410, "link_invalid")
-	b.signIn(ada) // the hijacker knows the password still
+	b.signIn(ada) // the attacker still knows the password
 	b.refused(b.confirm(pending), 410, "link_invalid")
 	if s.user("ada").Email != ada {
 		t.Errorf("the address is %s", s.user("ada").Email)
@@ -195,8 +196,8 @@ func TestHijackerMovesTwice(t *testing.T) {
 	}
 }
 
-// TestOneUserMailsFewStrangers: whoever has a session does not have this site write to all the world, from however many
-// places; a day later they may change their address again.
+// TestOneUserMailsFewStrangers: one user can send only a few emails to other people's addresses, from any number of
+// networks. A day later the user can change the address again.
 func TestOneUserMailsFewStrangers(t *testing.T) {
 	s := newSite(t, setup{configure: func(c *core.Config) { c.InsecureNoLimits = true }})
 	b := s.as(ada)
@@ -218,7 +219,7 @@ func TestOneUserMailsFewStrangers(t *testing.T) {
 	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
 }
 
-// TestRaces: of fifty who press a button at once, one changes something.
+// TestRaces: of fifty concurrent requests with one link, one makes the change.
 func TestRaces(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -240,7 +241,7 @@ func TestRaces(t *testing.T) {
 				if r.Status == http.StatusOK {
 					won++
 				} else if r.Status != http.StatusGone && r.Status != http.StatusUnauthorized {
-					// Who comes after the winner's answer has the token that it replaced.
+					// A request after the successful one has the token that was replaced.
 					t.Errorf("answered %d %s %v", r.Status, r.Body, r.Err)
 				}
 			})
@@ -265,14 +266,14 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// failingMailer delivers nothing.
+// failingMailer fails to send every email.
 type failingMailer struct{}
 
 func (failingMailer) Send(context.Context, core.Letter) error {
 	return errors.New("smtp: 421 5ecret-token")
 }
 
-// TestMailThatFails: the visitor is asked to try again, and reads nothing of the cause.
+// TestMailThatFails: the user is asked to try again, and the response does not contain the cause.
 func TestMailThatFails(t *testing.T) {
 	s := newSite(t, setup{mails: failingMailer{}})
 	b := s.as(ada)
@@ -283,7 +284,7 @@ func TestMailThatFails(t *testing.T) {
 	}
 }
 
-// TestNoAddressBefore: somebody without an address gets one, and nobody has to be told.
+// TestNoAddressBefore: a user without an address adds one, and no email is sent to an old address.
 func TestNoAddressBefore(t *testing.T) {
 	s := newSite(t, setup{})
 	u := s.user("ada")
@@ -299,7 +300,7 @@ func TestNoAddressBefore(t *testing.T) {
 	}
 }
 
-// TestNothingSecretIsLogged: links and addresses stay out of log and audit.
+// TestNothingSecretIsLogged: neither the log nor the audit log contains links or addresses.
 func TestNothingSecretIsLogged(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -318,7 +319,8 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	}
 }
 
-// TestFirstProof: the session that proves an address goes on, also one that was begun before the user had any proved.
+// TestFirstProof: the session that verifies an address continues, even if it started before the user had a verified
+// one.
 func TestFirstProof(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {
@@ -326,7 +328,7 @@ func TestFirstProof(t *testing.T) {
 			u := s.user("ada")
 			u.EmailVerified = time.Time{}
 			s.must(s.store.UpdateUser(t.Context(), u))
-			s.must(s.store.LinkAccount(t.Context(), &core.Account{ // so that the mailbox has a way back
+			s.must(s.store.LinkAccount(t.Context(), &core.Account{ // so that an undo link is sent
 				UserID: "ada", Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "7", EmailProved: ada,
 			}))
 			b := s.as(ada)
@@ -345,14 +347,14 @@ func TestFirstProof(t *testing.T) {
 	}
 }
 
-// TestAddressMovedMeanwhile: a link to a new address is about the address that it was asked for, and a change makes
-// links to the old one void.
+// TestAddressMovedMeanwhile: a link is valid only while the user has the address at the time of the request, and a
+// change voids the links to the old address.
 func TestAddressMovedMeanwhile(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
 	token, second := b.askFor(adaNew), b.askFor("ada@other.example")
 	u := s.user("ada")
-	u.Email = "ada@moved.example" // by the application
+	u.Email = "ada@moved.example" // changed by the application
 	s.must(s.store.UpdateUser(t.Context(), u))
 	b.refused(b.confirm(token), 410, "link_invalid")
 
@@ -365,7 +367,7 @@ func TestAddressMovedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestClaimOfOnesOwn: an address that the application put into its tokens is not written over.
+// TestClaimOfOnesOwn: an email claim that the application sets in its tokens is not overwritten.
 func TestClaimOfOnesOwn(t *testing.T) {
 	s := newSite(t, setup{configure: func(c *core.Config) {
 		strategies["jwt"](c)
@@ -381,7 +383,7 @@ func TestClaimOfOnesOwn(t *testing.T) {
 	}
 }
 
-// TestLettersAreCounted: nobody fills a mailbox by asking again and again.
+// TestLettersAreCounted: repeated requests cannot flood a mailbox.
 func TestLettersAreCounted(t *testing.T) {
 	s := newSite(t, setup{})
 	b, sent := s.as(ada), 0
@@ -395,8 +397,8 @@ func TestLettersAreCounted(t *testing.T) {
 	}
 }
 
-// TestANewAddressIsNoFreshProof: the link of an address that was asked for long ago makes no session fresh, in which
-// somebody else may sit by now.
+// TestANewAddressIsNoFreshProof: confirming an address that was requested long ago does not count as a recent sign-in.
+// An attacker may use the session by then.
 func TestANewAddressIsNoFreshProof(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// outbox takes letters: smtp.Nodemailer().Mailer() sends them.
+// outbox is a Mailer that drops emails. Real programs use smtp.Nodemailer().Mailer().
 type outbox struct{}
 
 func (outbox) Send(context.Context, core.Letter) error { return nil }
@@ -19,7 +19,7 @@ func (outbox) Send(context.Context, core.Letter) error { return nil }
 func Example() {
 	mine := account.New(account.Options{
 		Mail: outbox{},
-		Delete: func(context.Context, *core.User) error { // takes away what your tables keep of them
+		Delete: func(context.Context, *core.User) error { // deletes the user's data in your tables
 			return nil
 		},
 	})

@@ -17,10 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files in testdata")
 
-// page is the frame of all pages here.
+// page returns the frame of all pages in this file.
 func page() ui.Page { return ui.Page{BasePath: "https://app.test/auth", Nonce: "bm9uY2U"} }
 
-// full is the view of somebody who has everything; empty that of somebody who has just come.
+// full is the view of a user with all kinds of data, empty that of a new user.
 func full() *view {
 	now := time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)
 	p := page()
@@ -60,7 +60,7 @@ func empty() *view {
 }
 
 func drawn() map[string]templ.Component {
-	foreign := full() // on a page of the application, which has no script of ours
+	foreign := full() // on a page of the application, without our script
 	foreign.page = nil
 	ask := askView{
 		Page: page(), CSRFToken: "7d0c6f9c", Heading: "Change your address", Text: "From now on your account has the address",
@@ -101,7 +101,7 @@ func TestGoldenPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := drawn.String()
-			if folder := os.Getenv("LATCHKEY_DRAWN"); folder != "" { // for people to look at
+			if folder := os.Getenv("LATCHKEY_DRAWN"); folder != "" { // for visual inspection
 				if err := os.WriteFile(filepath.Join(folder, name+".html"), drawn.Bytes(), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestInvite: a letter, and the right of an address to sign up until it is used or has expired.
+// TestInvite: an invitation sends an email and allows an address to sign up, until it is used or expires.
 func TestInvite(t *testing.T) {
 	s := newSite(t, setup{})
 	ctx := t.Context()
@@ -41,7 +41,7 @@ func TestInvite(t *testing.T) {
 	}
 }
 
-// TestInvitationsThatAreNone say what is wrong with them.
+// TestInvitationsThatAreNone: errors describe what is wrong with an invitation.
 func TestInvitationsThatAreNone(t *testing.T) {
 	s := newSite(t, setup{})
 	for name, row := range map[string]struct {
@@ -61,7 +61,7 @@ func TestInvitationsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestInvitationIsUsedUp by the user that is made with the address, whatever door they take.
+// TestInvitationIsUsedUp: the user who is created with the address uses the invitation, with any sign-in method.
 func TestInvitationIsUsedUp(t *testing.T) {
 	s := newSite(t, setup{})
 	s.must(s.mine.Invite(t.Context(), account.Invitation{Email: "zoe@example.com"}))
@@ -77,8 +77,8 @@ func TestInvitationIsUsedUp(t *testing.T) {
 	}
 }
 
-// TestInvitationIsUsedUpLater by a user who is there before they come in: a password makes them, or a sign-in that
-// failed after it had.
+// TestInvitationIsUsedUpLater: a user who exists before the first sign-in uses the invitation too. Such users sign up
+// with a password, or their first sign-in failed after the user was created.
 func TestInvitationIsUsedUpLater(t *testing.T) {
 	s := newSite(t, setup{})
 	s.must(s.mine.Invite(t.Context(), account.Invitation{Email: ada}))
@@ -90,8 +90,8 @@ func TestInvitationIsUsedUpLater(t *testing.T) {
 	}
 }
 
-// TestInvitationOutlastsAStranger: a stranger who signs up with the invited address, in a profile that nobody vouches
-// for, leaves the invitation to its owner.
+// TestInvitationOutlastsAStranger: an attacker who signs up with the invited address, in a profile that its provider
+// does not vouch for, does not use the invitation.
 func TestInvitationOutlastsAStranger(t *testing.T) {
 	for name, row := range map[string]struct {
 		vouched string
@@ -114,7 +114,7 @@ func TestInvitationOutlastsAStranger(t *testing.T) {
 	}
 }
 
-// hubOf signs up a user with an account that was vouched for under an address.
+// hubOf signs up a user with an address that the provider hub vouches for.
 type hubOf struct {
 	users   core.Store
 	vouched string

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// service answers for the provider: everybody who comes is person "other".
+// service simulates the provider. Every user is "other".
 type service struct{}
 
 func (service) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -26,8 +26,8 @@ func (service) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestLinkNeedsAFreshProof: an account is linked shortly after the visitor has proved who they are; whoever comes upon
-// an open session links none.
+// TestLinkNeedsAFreshProof: linking an account requires a recent sign-in, so that an attacker with an open session
+// cannot link one.
 func TestLinkNeedsAFreshProof(t *testing.T) {
 	s := newSite(t, setup{
 		options: account.Options{Fresh: 10 * time.Minute},

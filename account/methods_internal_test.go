@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestLastMethod: what counts as a way to sign in, and which of them may go.
+// TestLastMethod: what counts as a sign-in method, and which ones can be removed.
 func TestLastMethod(t *testing.T) {
 	github := core.ProviderInfo{ID: "github", Name: "GitHub", Type: core.TypeOAuth}
 	google := core.ProviderInfo{ID: "google", Name: "Google", Type: core.TypeOIDC}

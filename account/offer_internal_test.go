@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestNothingLastIsOffered: what was asked for before a fresh sign-in is not offered where it has become the last way
-// in, is somebody else's, or has gone.
+// TestNothingLastIsOffered: a change is not offered after re-authentication if its object has become the last sign-in
+// method, belongs to another user, or is gone.
 func TestNothingLastIsOffered(t *testing.T) {
 	v := &view{now: time.Unix(0, 0)}
 	v.Accounts = []Linked{{ID: "may-go", Name: "Hub", Removable: true}, {ID: "last", Name: "Hub"}}

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestOverview: somebody sees their own account, and nothing that signs in or that is another's.
+// TestOverview: users see their own account, without credentials and without data of other users.
 func TestOverview(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -41,7 +41,8 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// TestStrangersSignInFirst: a browser comes back to the page, from forms too; a program is told.
+// TestStrangersSignInFirst: browsers without a session are redirected to the sign-in page and back, also from forms.
+// Programs get an error.
 func TestStrangersSignInFirst(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.browse()
@@ -56,7 +57,7 @@ func TestStrangersSignInFirst(t *testing.T) {
 	}
 }
 
-// TestPage draws the page for a browser.
+// TestPage renders the page for a browser.
 func TestPage(t *testing.T) {
 	s := newSite(t, setup{})
 	r := s.as(ada).open("account")

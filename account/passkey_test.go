@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// believer takes every answer of an authenticator for good: what these tests are about comes behind that.
+// believer accepts every response of an authenticator, because these tests are not about verification.
 type believer struct{}
 
 func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store.Authenticator, error) {
@@ -33,7 +33,7 @@ func (believer) VerifyAuthentication([]byte, *store.Authenticator, core.WebAuthn
 	return 0, nil
 }
 
-// withPasskeys offers passkeys and accounts at a provider, and no mail.
+// withPasskeys configures passkeys and OAuth accounts, without email.
 func withPasskeys(c *core.Config) {
 	onlyHub(c)
 	c.EnableWebAuthn = true
@@ -54,14 +54,14 @@ func (b *browser) passkey(action, credential string) {
 	}
 }
 
-// TestPasskeys: named, used and removed, but for the last way to sign in.
+// TestPasskeys: passkeys can be named, used and removed, except for the last sign-in method.
 func TestPasskeys(t *testing.T) {
 	s := newSite(t, setup{configure: withPasskeys})
 	b, other := s.as(ada), s.as(eve)
 	made := s.clock()
 	b.passkey("register", "laptop")
 	b.passkey("register", "phone")
-	b.overview() // the page that follows
+	b.overview() // the user is redirected to the page
 	other.passkey("register", "eves")
 	s.wait(time.Minute)
 	s.browse().passkey("authenticate", "laptop")
@@ -114,7 +114,7 @@ func TestPasskeys(t *testing.T) {
 	if r := stranger.post("callback/passkey", url.Values{"action": {"authenticate"}, "data": {data}}); r.Err == nil {
 		t.Error("the removed passkey signs in")
 	}
-	b.passkey("register", "phone") // and it can be registered again
+	b.passkey("register", "phone") // it can be registered again
 	if told := s.told(); !slices.Contains(told, "passkey.removed ok ada") {
 		t.Errorf("the audit was told %q", told)
 	}
@@ -125,7 +125,7 @@ func TestPasskeys(t *testing.T) {
 	}
 }
 
-// TestPasskeyWithoutAccount: what a failure left behind is listed, opens nothing, and goes.
+// TestPasskeyWithoutAccount: after a failed removal, the passkey is listed, cannot sign in, and can be removed.
 func TestPasskeyWithoutAccount(t *testing.T) {
 	s := newSite(t, setup{configure: withPasskeys})
 	s.must(s.store.CreateAuthenticator(t.Context(), &store.Authenticator{

@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// configurations are those in which the account page is used.
+// configurations are the tested session configurations.
 var configurations = map[string]core.SessionConfig{
 	"database": {Strategy: core.StrategyDatabase},
 	"jwt":      {Strategy: core.StrategyJWT},
@@ -111,7 +111,7 @@ func TestUndoOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// resetting replaces the password plugin in tests. It stores in the browser the ID of the user whose password is reset.
+// resetting replaces the password plugin in tests. It stores the ID of the reset's user in the browser.
 type resetting struct{}
 
 func (resetting) Attach(h *core.Host) error {

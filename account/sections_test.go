@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// visit is the context of a page of the application.
+// visit returns the context of a page of the application.
 func (b *browser) visit() context.Context {
 	r := &core.Request{
 		Method: "GET", Target: "/settings", Hosts: []string{"app.example"}, Scheme: "https",
@@ -32,7 +32,7 @@ func draw(ctx context.Context, c templ.Component) (string, error) {
 	return out.String(), err
 }
 
-// TestSections: the page's four sections stand on a page of the application, for its visitor and for nobody else.
+// TestSections: the page's four sections render on pages of the application, for signed-in users only.
 func TestSections(t *testing.T) {
 	s := newSite(t, setup{options: account.Options{Delete: func(context.Context, *core.User) error { return nil }}})
 	b, nobody := s.as(ada), s.browse()

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// strategies are both kinds of sessions, under which the page does the same.
+// strategies are both session strategies. The page has the same features with both.
 var strategies = map[string]func(*core.Config){
 	"database": func(*core.Config) {},
 	"jwt": func(c *core.Config) {
@@ -17,7 +17,7 @@ var strategies = map[string]func(*core.Config){
 	},
 }
 
-// TestEndSessions: one, all others, oneself; and nobody else's.
+// TestEndSessions: a user ends one session, all others, and the current one, but no session of another user.
 func TestEndSessions(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestEndSessions(t *testing.T) {
 	}
 }
 
-// TestEndOwnSession: the browser that ends its own session is signed out, cookie and all.
+// TestEndOwnSession: a browser that ends its own session is signed out and loses its cookie.
 func TestEndOwnSession(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
@@ -69,7 +69,7 @@ func TestEndOwnSession(t *testing.T) {
 	}
 }
 
-// TestSessionsNotListed: encrypted cookies that nobody can revoke are not listed, and the page says so.
+// TestSessionsNotListed: encrypted cookies without revocation are not listed, and the page says so.
 func TestSessionsNotListed(t *testing.T) {
 	s := newSite(t, setup{configure: func(c *core.Config) {
 		c.Session.Strategy, c.Session.Revocation.On = core.StrategyJWT, core.Off

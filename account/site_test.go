@@ -20,7 +20,7 @@ import (
 
 const origin = "https://app.example"
 
-// site is an application with an account page, on a store in memory and with a clock that tests move.
+// site is an application with an account page, a store in memory and a clock that tests set.
 type site struct {
 	*testing.T
 	auth  *core.Auth
@@ -34,14 +34,14 @@ type site struct {
 	now time.Time
 }
 
-// setup is what differs between sites.
+// setup is the configuration of a site.
 type setup struct {
 	options   account.Options
 	configure func(*core.Config)
-	mails     core.Mailer // nil: the mailbox
+	mails     core.Mailer // if nil, the mailbox
 }
 
-// ada has a password of the application's own, a proved address, and accounts at two providers.
+// ada has a password of the application, a verified address, and accounts at two providers.
 const ada, eve = "ada@example.com", "eve@example.com"
 
 func newSite(t *testing.T, how setup) *site {
@@ -92,7 +92,7 @@ func newSite(t *testing.T, how setup) *site {
 	return s
 }
 
-// must fails the test on an error; it takes the results of a call.
+// must fails the test if one of the results is an error.
 func (s *site) must(results ...any) {
 	s.Helper()
 	if err, _ := results[len(results)-1].(error); err != nil {
@@ -133,14 +133,14 @@ func (s *site) user(id string) *core.User {
 	return u
 }
 
-// sent returns all emails, after those that are sent in the background.
+// sent returns all emails, including those that are sent in the background.
 func (s *site) sent() []mailbox.Mail {
 	s.Helper()
 	s.must(s.auth.FlushMail(s.Context()))
 	return s.mails.Mails()
 }
 
-// mail is the newest letter to an address.
+// mail returns the newest email to an address.
 func (s *site) mail(to string) mailbox.Mail {
 	s.Helper()
 	for _, m := range s.sent() {
@@ -152,7 +152,7 @@ func (s *site) mail(to string) mailbox.Mail {
 	return mailbox.Mail{}
 }
 
-// tokenIn is the token of the link in a letter.
+// tokenIn returns the token in the link of an email.
 func (s *site) tokenIn(m mailbox.Mail) string {
 	s.Helper()
 	u, err := url.Parse(m.URL)
@@ -160,7 +160,7 @@ func (s *site) tokenIn(m mailbox.Mail) string {
 	return u.Query().Get("token")
 }
 
-// told lists what the audit was told since the last call: "email.changed ok ada".
+// told returns the audit events since the last call, such as "email.changed ok ada".
 func (s *site) told() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,19 +171,19 @@ func (s *site) told() (all []string) {
 	return all
 }
 
-// browser keeps cookies and follows nothing.
+// browser stores cookies and follows no redirects.
 type browser struct {
 	*site
 	cookies map[string]string
 	agent   string
 }
 
-// browse opens a browser in which nobody is signed in.
+// browse returns a browser without a session.
 func (s *site) browse() *browser {
 	return &browser{s, map[string]string{}, "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"}
 }
 
-// as opens a browser in which somebody signs in.
+// as returns a browser with a session of the user.
 func (s *site) as(email string) *browser {
 	s.Helper()
 	b := s.browse()
@@ -232,11 +232,11 @@ const (
 	data = "application/json"
 )
 
-// open asks for a page, ask for its data.
+// open requests a page, ask its data.
 func (b *browser) open(path string) *core.Response { return b.request("GET", path, html, nil) }
 func (b *browser) ask(path string) *core.Response  { return b.request("GET", path, data, nil) }
 
-// post sends a form as a page does, call as a program does.
+// post sends a form like a page, call like a program.
 func (b *browser) post(path string, form url.Values) *core.Response { return b.send(path, html, form) }
 func (b *browser) call(path string, form url.Values) *core.Response { return b.send(path, data, form) }
 
@@ -251,7 +251,7 @@ func (b *browser) send(path, accept string, form url.Values) *core.Response {
 	return b.request("POST", path, accept, own)
 }
 
-// overview is the visitor's account as data.
+// overview returns the user's account as data.
 func (b *browser) overview() (o account.Overview) {
 	b.Helper()
 	r := b.ask("account")
@@ -265,7 +265,7 @@ func (b *browser) overview() (o account.Overview) {
 // signedIn reports whether the browser has a session.
 func (b *browser) signedIn() bool { return string(b.ask("session").Body) != "null" }
 
-// refused checks that an answer is a problem document of that status and code.
+// refused checks that a response is a problem document with this status and code.
 func (b *browser) refused(r *core.Response, status int, code string) {
 	b.Helper()
 	var d struct {
@@ -284,7 +284,7 @@ func (b *browser) fine(r *core.Response, status int) {
 	}
 }
 
-// logbook is what the site logs.
+// logbook contains the log of the site.
 type logbook struct {
 	mu   sync.Mutex
 	text strings.Builder

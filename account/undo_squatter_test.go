@@ -12,8 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// TestUndoTakesTheAddressFromASquatter: a hijacker who has moved the address away registers it anew, in a profile that
-// nobody vouches for, so that it is somebody else's when its owner wants it back. Who proved it keeps it.
+// TestUndoTakesTheAddressFromASquatter: an attacker moves the address away and registers it again, in a profile that
+// its provider does not vouch for. The owner gets it back by undoing the change. A user who has verified the address
+// keeps it.
 func TestUndoTakesTheAddressFromASquatter(t *testing.T) {
 	for name, row := range map[string]struct {
 		proved  time.Time
@@ -54,8 +55,8 @@ func TestUndoTakesTheAddressFromASquatter(t *testing.T) {
 	}
 }
 
-// TestUnprovedAddressGetsNoPower: an address that somebody mistyped is a stranger's mailbox. When it is corrected, the
-// mailbox learns of it and gets no link with which the stranger could have the account.
+// TestUnprovedAddressGetsNoPower: a mistyped address is another person's mailbox. When it is corrected, that mailbox
+// gets a notice without a link that would give access to the account.
 func TestUnprovedAddressGetsNoPower(t *testing.T) {
 	for vouched, links := range map[string]int{"": 0, eve: 0, ada: 1} {
 		s := newSite(t, setup{})
@@ -76,8 +77,7 @@ func TestUnprovedAddressGetsNoPower(t *testing.T) {
 	}
 }
 
-// restless is a store in which an address moves on at the moment in which the sessions end, as by a request that was
-// under way.
+// restless is a store that changes the address while the sessions end, like a concurrent request.
 type restless struct {
 	*memory.Store
 	moves int
@@ -98,7 +98,7 @@ func (r *restless) DeleteSessions(ctx context.Context, userID string) (int, erro
 	return r.Store.DeleteSessions(ctx, userID)
 }
 
-// TestUndoOutlastsAChangeUnderWay: a change that a hijacker had begun to write does not stand behind an undo.
+// TestUndoOutlastsAChangeUnderWay: a concurrent change by an attacker does not remain after an undo.
 func TestUndoOutlastsAChangeUnderWay(t *testing.T) {
 	for name, row := range map[string]struct{ moves, status int }{"once": {1, 200}, "for ever": {100, 409}} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestUndoOutlastsAChangeUnderWay(t *testing.T) {
 				t.Fatalf("answered %d %s", a.Status, a.Body)
 			}
 			if r.moves = 0; row.status != http.StatusOK {
-				owner.fine(owner.call("account/undo", form), http.StatusOK) // the link works still
+				owner.fine(owner.call("account/undo", form), http.StatusOK) // the link still works
 			}
 			if got := s.user("ada").Email; got != ada {
 				t.Errorf("the address is %s", got)

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// dying is a store that stops at one step of an undo, and takes nothing any more, as one whose process has ended.
+// dying is a store that stops at one step of an undo and accepts nothing more, like a process that ended.
 type dying struct {
 	*memory.Store
 	at   string
@@ -55,7 +55,7 @@ func (d *dying) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 	return d.Store.DeleteRecord(ctx, kind, key)
 }
 
-// TestUndoThatEndsInTheMiddle: the owner of the old mailbox presses the button again, and has the account back.
+// TestUndoThatEndsInTheMiddle: after an interrupted undo, the owner presses the button again and gets the account back.
 func TestUndoThatEndsInTheMiddle(t *testing.T) {
 	for _, at := range []string{"UpdateUser", "DeleteSessions"} {
 		t.Run(at, func(t *testing.T) {

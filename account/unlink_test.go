@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// onlyHub leaves linked accounts as the only way to sign in that counts.
+// onlyHub makes linked accounts the only sign-in method.
 func onlyHub(c *core.Config) {
 	c.Providers = slices.DeleteFunc(c.Providers, func(p core.Provider) bool {
 		_, is := p.(*core.EmailProvider)
@@ -24,7 +24,7 @@ func onlyHub(c *core.Config) {
 	})
 }
 
-// TestUnlink: what is the visitor's own goes, but the last way to sign in stays.
+// TestUnlink: users can remove their accounts, except for the last sign-in method.
 func TestUnlink(t *testing.T) {
 	s := newSite(t, setup{configure: onlyHub})
 	s.link("ada", "hub", "ada-2")
@@ -50,8 +50,8 @@ func TestUnlink(t *testing.T) {
 	}
 }
 
-// TestUnlinkBesideAPassword: a password that was set before anybody had proved the address has ended with the proof,
-// and is no way in that could be left over.
+// TestUnlinkBesideAPassword: a password from before the address was verified is invalid after the verification. It does
+// not count as a remaining sign-in method.
 func TestUnlinkBesideAPassword(t *testing.T) {
 	for name, row := range map[string]struct {
 		value  string
@@ -92,10 +92,10 @@ func TestUnlinkBesideAPassword(t *testing.T) {
 	}
 }
 
-// nobody signs nobody in.
+// nobody is an authorize function that rejects all sign-ins.
 func nobody(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
 
-// TestUnlinkInABrowser: a form leads back to the page, which says once what has happened.
+// TestUnlinkInABrowser: a form redirects to the page, which shows the result once.
 func TestUnlinkInABrowser(t *testing.T) {
 	s := newSite(t, setup{configure: onlyHub})
 	b := s.as(ada)
@@ -112,7 +112,7 @@ func TestUnlinkInABrowser(t *testing.T) {
 	}
 }
 
-// TestUnlinkAtOnce: of requests that each leave another's account behind, one leaves the last.
+// TestUnlinkAtOnce: of concurrent requests that each remove a different account, one is rejected to keep the last.
 func TestUnlinkAtOnce(t *testing.T) {
 	for range 20 {
 		s := newSite(t, setup{configure: onlyHub})
@@ -145,7 +145,7 @@ func TestUnlinkAtOnce(t *testing.T) {
 	}
 }
 
-// TestLockLeftBehind: a process that died with the lock keeps nobody out for longer than half a minute.
+// TestLockLeftBehind: the lock of a process that died expires within half a minute.
 func TestLockLeftBehind(t *testing.T) {
 	s := newSite(t, setup{})
 	s.must(s.store.CreateRecord(t.Context(), &store.Record{
@@ -163,7 +163,7 @@ func TestLockLeftBehind(t *testing.T) {
 	}
 }
 
-// TestStaleProof: a change asks a visitor whose proof is old to sign in once more; ending sessions allows an hour.
+// TestStaleProof: a change requires a recent sign-in; ending sessions allows an hour.
 func TestStaleProof(t *testing.T) {
 	s := newSite(t, setup{options: account.Options{Fresh: 10 * time.Minute}})
 	b := s.as(ada)
@@ -192,7 +192,7 @@ func TestStaleProof(t *testing.T) {
 	b.refused(b.call("account/end", url.Values{"session": {"others"}}), 401, "reauth_required")
 }
 
-// TestFreshByDefault: a proof is good for changes for a quarter of an hour.
+// TestFreshByDefault: by default, changes require a sign-in within 15 minutes.
 func TestFreshByDefault(t *testing.T) {
 	s := newSite(t, setup{})
 	s.link("ada", "hub", "ada-2")

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// moody is a mail service that refuses letters while it is told to. It may have delivered them all the same.
+// moody is a mail service that can be made to reject emails. It may have delivered them nevertheless.
 type moody struct {
 	core.Mailer
 	refuses  bool
@@ -35,7 +35,7 @@ func (m *moody) Send(ctx context.Context, l core.Letter) error {
 	return m.Mailer.Send(ctx, l)
 }
 
-// moodySite is a site whose mail service is one.
+// moodySite is a site with such a mail service.
 func moodySite(t *testing.T) (*site, *moody) {
 	m := &moody{}
 	s := newSite(t, setup{mails: m})
@@ -50,14 +50,14 @@ func (s *site) underWay() int {
 	return len(records)
 }
 
-// TestRefusedLetters: however often the mail service refuses, nothing stays behind that keeps the person from asking
-// again, and a link that came all the same is void.
+// TestRefusedLetters: however often the mail service rejects an email, the user can request another one, and a link
+// that was delivered nevertheless is void.
 func TestRefusedLetters(t *testing.T) {
 	s, m := moodySite(t)
 	b := s.as(ada)
 	ask := url.Values{"email": {adaNew}}
 	m.refuses = true
-	for range 11 { // more than there may be under way
+	for range 11 { // more than the limit of pending links
 		b.refused(b.call("account/email", ask), http.StatusServiceUnavailable, "mail_failed")
 		if n := s.underWay(); n != 0 {
 			t.Fatalf("%d links are under way that nobody was sent", n)
@@ -72,8 +72,7 @@ func TestRefusedLetters(t *testing.T) {
 	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
 }
 
-// TestMailerThatPanics: it refuses a letter like any other that fails, and what it panics with, here the link, is in no
-// log.
+// TestMailerThatPanics: a panic counts as a failed email. The panic value, which is the link here, is not logged.
 func TestMailerThatPanics(t *testing.T) {
 	s, m := moodySite(t)
 	b := s.as(ada)
@@ -91,8 +90,8 @@ func TestMailerThatPanics(t *testing.T) {
 	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
 }
 
-// TestRefusedLettersCount: some services deliver what they refuse, so a letter that fails is one of the letters that a
-// mailbox may be sent. The next ones are the same as after letters that went out: at once, and then every two minutes.
+// TestRefusedLettersCount: failed emails count for the limit of a mailbox, because some services deliver emails that
+// they reject. The limit is the same as for sent emails: a few immediately, and then one every two minutes.
 func TestRefusedLettersCount(t *testing.T) {
 	s, m := moodySite(t)
 	b := s.as(ada)
@@ -100,7 +99,7 @@ func TestRefusedLettersCount(t *testing.T) {
 	m.refuses = true
 	b.refused(b.call("account/email", ask), http.StatusServiceUnavailable, "mail_failed")
 	m.refuses = false
-	b.fine(b.call("account/email", ask), http.StatusAccepted) // at once
+	b.fine(b.call("account/email", ask), http.StatusAccepted) // immediately
 	m.refuses = true
 	for range 20 {
 		b.call("account/email", ask)
@@ -117,8 +116,8 @@ func TestRefusedLettersCount(t *testing.T) {
 	}
 }
 
-// killed is a store whose process ends when a link has been kept, before its letter is sent: nothing is written any
-// more until another process goes on.
+// killed is a store of a process that ends after a link was stored and before its email is sent. Nothing more is
+// written until another process continues.
 type killed struct {
 	*memory.Store
 	armed, dead bool
@@ -144,8 +143,8 @@ func (k *killed) DeleteRecord(ctx context.Context, kind, key string) (*store.Rec
 	return k.Store.DeleteRecord(ctx, kind, key)
 }
 
-// TestKilledBeforeTheLetter: a link that was kept and never sent keeps nobody from asking again at once, and ends with
-// the change.
+// TestKilledBeforeTheLetter: a link that was stored but not sent does not prevent another request, and becomes void
+// with the change.
 func TestKilledBeforeTheLetter(t *testing.T) {
 	k := &killed{armed: true}
 	s := newSite(t, setup{configure: func(c *core.Config) {

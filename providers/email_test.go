@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// recorded is a sign-in mail as Auth.js sent it.
+// recorded is a sign-in email that Auth.js sent.
 type recorded struct {
 	Case    string
 	Fails   bool
@@ -28,7 +28,7 @@ type recorded struct {
 		APIKey string
 		From   string
 		Region string
-		// TransactionalID is nil where the recording had none.
+		// TransactionalID is nil if the recording has none.
 		TransactionalID *string
 	}
 	Identifier, URL string
@@ -47,7 +47,7 @@ type recorded struct {
 	}
 }
 
-// better are the recorded cases in which Latchkey does something else than Auth.js, and what.
+// better lists the recorded cases in which Latchkey differs from Auth.js, with the difference.
 var better = map[string]string{
 	"resend/no key, default from":       "fails",
 	"sendgrid/no key, default from":     "fails",
@@ -63,7 +63,7 @@ var better = map[string]string{
 const sampleLink = "https://app.example.com/auth/callback/x?callbackUrl=https%3A%2F%2Fapp.example.com" +
 	"&token=tok&email=jane%40example.com"
 
-// service is a stand-in for all services: it keeps the request and gives the recorded answer.
+// service is a fake of all services. It stores the request and returns the recorded response.
 type service struct {
 	server  *httptest.Server
 	host    string
@@ -84,7 +84,7 @@ func newService(t *testing.T) *service {
 	return s
 }
 
-// RoundTrip sends what is meant for a service to the stand-in.
+// RoundTrip sends requests for a service to the fake.
 func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	if s.answer == nil {
 		return nil, errors.New("no route to host")
@@ -123,7 +123,7 @@ func emailProvider(id string, c recorded, client *http.Client) *core.EmailProvid
 
 func noEnv(string) string { return "" }
 
-// TestRecordedMails sends every recorded mail through our services and compares the requests.
+// TestRecordedMails sends every recorded email through our services and compares the requests.
 func TestRecordedMails(t *testing.T) {
 	raw, err := os.ReadFile("testdata/email.json")
 	if err != nil {
@@ -178,7 +178,7 @@ func send(p *core.EmailProvider, c recorded) error {
 		m.To = c.Identifier
 	}
 	if c.URL != "" {
-		m.URL, m.Host = core.Secret(c.URL), "xn--pp-uia.example.com:8443" // as core spells the origin
+		m.URL, m.Host = core.Secret(c.URL), "xn--pp-uia.example.com:8443" // as core writes the origin
 	}
 	return p.Send(context.Background(), m)
 }
@@ -246,7 +246,7 @@ func compareRequest(t *testing.T, id string, c recorded, s *service) {
 	}
 }
 
-// senderWithName checks the sender where Auth.js makes a broken one.
+// senderWithName checks the sender in cases where Auth.js sends a malformed one.
 func senderWithName(t *testing.T, id string, body map[string]any, c recorded) {
 	t.Helper()
 	from := "Auth.js <no-reply@authjs.dev>"
@@ -265,7 +265,7 @@ func senderWithName(t *testing.T, id string, body map[string]any, c recorded) {
 	}
 }
 
-// plain makes two spellings of one address equal, and reduces the HTML, of which the recording has only a placeholder.
+// plain normalizes an address, and replaces the HTML, which is only a placeholder in the recordings.
 func plain(v any, name string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -292,7 +292,7 @@ func plain(v any, name string) any {
 	return v
 }
 
-// TestAnswersStayClean sends answers that repeat what a log must not have.
+// TestAnswersStayClean: responses that repeat secrets do not get them into the log.
 func TestAnswersStayClean(t *testing.T) {
 	s := newService(t)
 	p := providers.Resend(providers.EmailOptions{Key: "re_SECRETKEY", HTTPClient: &http.Client{Transport: s}})
@@ -357,7 +357,7 @@ func TestKeyAndSenderOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestSenderThatIsNone proves that New refuses a sender that would add headers or recipients.
+// TestSenderThatIsNone: New rejects a sender that would add headers or recipients.
 func TestSenderThatIsNone(t *testing.T) {
 	for _, from := range []string{
 		"nobody", "a@example.com, b@example.com", "a@example.com\r\nBcc: x@example.com", "@", "Name <>",
@@ -403,7 +403,7 @@ func TestLetter(t *testing.T) {
 	}
 }
 
-// TestRecipients tries identifiers that Auth.js stored as one address and mailed to another.
+// TestRecipients uses identifiers that Auth.js stored as one address and sent to another.
 func TestRecipients(t *testing.T) {
 	for to, good := range map[string]bool{
 		"jane@example.com": true, "zoë@exämple.com": true,

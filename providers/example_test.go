@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// Client ids and secrets come from the environment, by the provider's ID.
+// Client IDs and secrets are environment variables that contain the provider's ID.
 func Example() {
 	env := map[string]string{
 		"AUTH_SECRET": "a secret of the example, 32 bytes or more", "AUTH_URL": "https://app.example",

@@ -34,7 +34,7 @@ func TestFusionAuthTenant(t *testing.T) {
 	}
 }
 
-// TestFusionAuthCallback: the address to register has the provider's ID at its end.
+// TestFusionAuthCallback: the callback URL ends with the provider's ID.
 func TestFusionAuthCallback(t *testing.T) {
 	for id, want := range map[string]string{"": "fusionauth", "work": "work"} {
 		auth, err := core.New(core.Config{

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// TestLettersInEveryLanguage writes every kind of letter in every language.
+// TestLettersInEveryLanguage writes every kind of email in every language.
 func TestLettersInEveryLanguage(t *testing.T) {
 	for _, l := range locales.All()[1:] {
 		for kind, english := range letterTexts {
@@ -65,7 +65,7 @@ func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterTex
 	}
 }
 
-// TestSignInLetterInEveryLanguage writes the letter that the services send with a link.
+// TestSignInLetterInEveryLanguage writes the sign-in email of the services.
 func TestSignInLetterInEveryLanguage(t *testing.T) {
 	for _, l := range locales.All()[1:] {
 		written, err := SignInLetter(core.SignInMail{Host: "app.example", URL: "https://app.example/l", Locale: l})

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the recorded letters")
 
-// kinds are all kinds of letters, and whether they have a link.
+// kinds are all kinds of emails, and whether they contain a link.
 var kinds = map[core.LetterKind]bool{
 	core.LetterSignIn: true, core.LetterVerify: true, core.LetterExists: true, core.LetterReset: true,
 	core.LetterPasswordChanged: true, core.LetterEmailChange: true, core.LetterEmailChanged: true,
@@ -46,7 +46,7 @@ func letterOf(kind core.LetterKind) core.Letter {
 	return l
 }
 
-// TestLettersAsRecorded compares the letters of all kinds.
+// TestLettersAsRecorded compares the emails of all kinds with their golden files.
 func TestLettersAsRecorded(t *testing.T) {
 	for kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestLettersAsRecorded(t *testing.T) {
 	}
 }
 
-// TestNothingToUndo: an address that nobody had proved is told of its change, and promised no way back.
+// TestNothingToUndo: after a change, an unverified old address gets an email without an undo link.
 func TestNothingToUndo(t *testing.T) {
 	for _, tag := range []string{"", "de"} {
 		l := letterOf(core.LetterEmailChanged)
@@ -105,7 +105,7 @@ func TestNothingToUndo(t *testing.T) {
 	}
 }
 
-// TestLettersEscape proves that a host and a code are text in every kind.
+// TestLettersEscape: host and code are escaped in every kind.
 func TestLettersEscape(t *testing.T) {
 	for kind := range kinds {
 		l := letterOf(kind)
@@ -131,7 +131,7 @@ func TestLettersEscape(t *testing.T) {
 	}
 }
 
-// TestLettersInTheColoursOfTheTheme reads the button and what a dark screen makes of the letter.
+// TestLettersInTheColoursOfTheTheme checks the colors of the button and of the dark mode.
 func TestLettersInTheColoursOfTheTheme(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -161,7 +161,7 @@ func TestLettersInTheColoursOfTheTheme(t *testing.T) {
 	}
 }
 
-// TestServicesAreMailers sends letters of every kind through all services.
+// TestServicesAreMailers sends emails of every kind through all services.
 func TestServicesAreMailers(t *testing.T) {
 	s := newService(t)
 	s.answer = func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) }
@@ -195,7 +195,8 @@ func TestServicesAreMailers(t *testing.T) {
 	}
 }
 
-// TestMailerAnswersStayClean has a service repeat the link, the token and the code of a letter.
+// TestMailerAnswersStayClean: a service that repeats the link, the token and the code of an email does not get them
+// into the log.
 func TestMailerAnswersStayClean(t *testing.T) {
 	s := newService(t)
 	l := letterOf(core.LetterReset)
@@ -214,7 +215,7 @@ func TestMailerAnswersStayClean(t *testing.T) {
 	}
 }
 
-// TestOwnLetters proves who writes a letter when an application does.
+// TestOwnLetters checks which function of the application writes an email.
 func TestOwnLetters(t *testing.T) {
 	own := providers.EmailOptions{
 		Letter: func(m core.SignInMail) (providers.Letter, error) {
@@ -235,7 +236,7 @@ func TestOwnLetters(t *testing.T) {
 	}
 }
 
-// TestEmailTakesLetters proves that one Mailer serves a provider of links as well.
+// TestEmailTakesLetters: one Mailer also serves a provider of sign-in links.
 func TestEmailTakesLetters(t *testing.T) {
 	var got []core.LetterKind
 	p := &core.EmailProvider{Deliver: func(_ context.Context, l core.Letter) error {

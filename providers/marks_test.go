@@ -14,8 +14,8 @@ import (
 
 var outline = regexp.MustCompile(` d="([^"]+)"`)
 
-// TestMarks: the services that people know have their marks, none makes a page heavy, and each drawing of the folder is
-// somebody's. That every mark can be drawn is what TestEveryProviderStarts proves: New refuses any other.
+// TestMarks: well-known services have marks, no mark is large, and each drawing in the folder is used.
+// TestEveryProviderStarts checks that every mark is valid, because New rejects invalid ones.
 func TestMarks(t *testing.T) {
 	known := strings.Fields(`apple atlassian auth0 bitbucket box discord dropbox facebook figma github gitlab google
 		hubspot huggingface instagram kakao keycloak line mastodon microsoft-entra-id naver nextcloud notion okta pinterest

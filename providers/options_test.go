@@ -11,8 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// TestOneOptions: two values of options are a fault that New reports, and the only one, as which of them holds nobody
-// could tell.
+// TestOneOptions: New reports two values of options as its only error, because their precedence would be unclear.
 func TestOneOptions(t *testing.T) {
 	t.Parallel()
 	o := providers.Options{ClientID: "id", ClientSecret: "secret", Issuer: "https://op.example"}
@@ -58,7 +57,7 @@ func provider(t *testing.T, id string, options ...providers.Options) core.Provid
 	return p
 }
 
-// problems are those that New finds in a provider. Its store keeps nothing.
+// problems returns the errors that New reports for a provider. Its store stores nothing.
 func problems(p core.Provider) []*core.Error {
 	_, err := core.New(core.Config{
 		Providers: []core.Provider{p}, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
@@ -72,7 +71,7 @@ func problems(p core.Provider) []*core.Error {
 	return nil
 }
 
-// tokens is a store for sign-in links that no test asks for anything.
+// tokens is an unused store for sign-in links.
 type tokens struct {
 	core.Store
 	store.VerificationTokenStore

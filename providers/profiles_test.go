@@ -34,7 +34,7 @@ func TestEventbriteAddress(t *testing.T) {
 	}
 }
 
-// TestDiscordPicture: the mapping leaves the profile alone, and callbacks find the picture in the one that was fetched.
+// TestDiscordPicture: the mapping does not change the profile, and callbacks find the picture in the fetched one.
 func TestDiscordPicture(t *testing.T) {
 	p := providers.Discord()
 	const answer = `{"id":"80351110224678912","username":"nelly","avatar":"a_8342","discriminator":"0"}`

@@ -21,7 +21,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// answers is a transport that answers by path.
+// answers is a transport that responds by path.
 type answers map[string]string
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -87,8 +87,7 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// TestEveryProviderStarts proves that two environment variables are all that a provider needs, and a third for services
-// that people run themselves.
+// TestEveryProviderStarts: a provider needs only two environment variables, and a third for self-hosted services.
 func TestEveryProviderStarts(t *testing.T) {
 	all := []*core.OAuthProvider{
 		providers.OIDC("my-op", "https://op.example"),
@@ -120,13 +119,13 @@ func TestEveryProviderStarts(t *testing.T) {
 	}
 }
 
-// TestHooks asks the userinfo functions what they make of answers that are not those of good days.
+// TestHooks checks the userinfo functions with unusual responses.
 func TestHooks(t *testing.T) {
 	const broken = `{"error":"x"}`
 	for _, row := range []struct {
 		id, path, answer string
 		extra            core.Members
-		want             string // the id, empty for an error
+		want             string // the ID, or "" for an error
 	}{
 		{"notion", "/v1/users/me", `{"bot":{"owner":{"type":"user","user":{"id":"u1"}}}}`, nil, "u1"},
 		{"notion", "/v1/users/me", `{"bot":{"owner":{"type":"workspace","workspace":true}}}`, nil, ""},
@@ -183,7 +182,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestAppleSecret makes a client secret and reads it back with the public key.
+// TestAppleSecret creates a client secret and verifies it with the public key.
 func TestAppleSecret(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -236,7 +235,7 @@ func TestAppleSecret(t *testing.T) {
 	}
 }
 
-// TestTyped maps with a struct of one's own.
+// TestTyped maps with a struct of the application.
 func TestTyped(t *testing.T) {
 	type profile struct {
 		Login string `json:"login"`
@@ -252,7 +251,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestCommas: some services separate scopes by commas, and a space is a part of a name there.
+// TestCommas: some services separate scopes by commas and would read a space as a part of a name.
 func TestCommas(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{

@@ -24,8 +24,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// The canaries: what a provider gives us to keep, and what we prove ourselves to it with. The slash is spelled in three
-// ways in addresses.
+// The canaries: secrets from the provider and our client credentials. The slash has three spellings in URLs.
 const (
 	canaryAccess  = "CANARY/access token"
 	canaryRefresh = "CANARY/refresh+token"
@@ -33,12 +32,12 @@ const (
 	canaryCode    = "CANARY-authorization-code"
 )
 
-// fragile is a provider whose tokens are canaries and whose userinfo endpoint has trouble.
+// fragile is a provider with canaries as tokens and a userinfo endpoint that fails.
 type fragile struct {
 	key     *rsa.PrivateKey
-	issuer  string // with a slash at its end or not
+	issuer  string // with or without a trailing slash
 	nonce   string
-	asked   int // for userinfo
+	asked   int // the number of userinfo requests
 	trouble func(*http.Request) (*http.Response, error)
 }
 
@@ -84,7 +83,7 @@ func (f *fragile) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.trouble(r)
 }
 
-// named spells an issuer as its provider does.
+// named returns an issuer in the spelling of its provider.
 func (f *fragile) named(issuer string) string {
 	if strings.TrimSuffix(f.issuer, "/") == issuer {
 		return f.issuer
@@ -92,7 +91,7 @@ func (f *fragile) named(issuer string) string {
 	return issuer
 }
 
-// idToken is signed by the issuer that the token endpoint belongs to.
+// idToken returns an ID token of the issuer that the token endpoint belongs to.
 func (f *fragile) idToken(r *http.Request) string {
 	payload, _ := json.Marshal(map[string]any{
 		"iss": f.named(strings.TrimSuffix(r.URL.String(), "/token")), "aud": "client", "sub": "u1",
@@ -105,8 +104,8 @@ func (f *fragile) idToken(r *http.Request) string {
 	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// TestNoTokenInTheLog signs in at every provider while its userinfo endpoint fails in every way, and looks for what
-// must not be read: some providers want the access token in the address, and errors like to tell addresses.
+// TestNoTokenInTheLog signs in at every provider while its userinfo endpoint fails in every way, and searches the log
+// for secrets. Some providers require the access token in the URL, and errors often contain URLs.
 func TestNoTokenInTheLog(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -172,7 +171,7 @@ func TestNoTokenInTheLog(t *testing.T) {
 	}
 }
 
-// signInAt goes through a flow and returns the log with the last answer.
+// signInAt runs a flow and returns the log and the last response.
 func signInAt(t *testing.T, p *core.OAuthProvider, f *fragile) (string, *core.Response) {
 	t.Helper()
 	env := map[string]string{"AUTH_SECRET": "a-secret-of-more-than-thirty-two-bytes", "AUTH_URL": "https://app.example"}

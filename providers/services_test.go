@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// TestIssuerAliases: documents of Azure AD B2C and of Entra tenants may name another issuer than the one configured, if
-// it is the tenant's own, on the same host.
+// TestIssuerAliases: discovery documents of Azure AD B2C and Entra tenants may name another issuer than the configured
+// one, if it belongs to the same tenant and host.
 func TestIssuerAliases(t *testing.T) {
 	t.Parallel()
 	const id, other = "11111111-2222-3333-4444-555555555555", "99999999-2222-3333-4444-555555555555"
@@ -88,7 +88,7 @@ func TestOwnSignOut(t *testing.T) {
 	for name, row := range map[string]struct {
 		provider *core.OAuthProvider
 		request  core.SignOutRequest
-		want     string // empty: an error
+		want     string // "" for an error
 	}{
 		"Cognito": {
 			providers.Cognito(), standard,
@@ -114,7 +114,7 @@ func TestOwnSignOut(t *testing.T) {
 	}
 }
 
-// TestOwnWordsForARevokedToken has error responses that no error code distinguishes.
+// TestOwnWordsForARevokedToken has error responses with ambiguous error codes.
 func TestOwnWordsForARevokedToken(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -151,7 +151,7 @@ func TestOwnWordsForARevokedToken(t *testing.T) {
 	}
 }
 
-// TestGitHubHosts: the API of an Enterprise Server is below its address, that of ghe.com on another host.
+// TestGitHubHosts: the API of an Enterprise Server has the same host, that of ghe.com another one.
 func TestGitHubHosts(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
@@ -168,7 +168,7 @@ func TestGitHubHosts(t *testing.T) {
 	}
 }
 
-// TestGitHubAddressesOfAnotherForm: something other than a list of addresses leaves the profile without one.
+// TestGitHubAddressesOfAnotherForm: if the response is not a list of addresses, the profile has no address.
 func TestGitHubAddressesOfAnotherForm(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"message":"ok"}`, `null`, `[1]`, `<html>`, `[{"email":7,"primary":true}]`} {

@@ -22,14 +22,15 @@ const fusionAuthClaims = `{
 	"department": "sales", "SUB": "somebody else"
 }`
 
-// employee has a claim of the installation's own beside those that all have.
+// employee has a claim of the installation in addition to the standard ones.
 type employee struct {
 	providers.FusionAuthProfile
 
 	Department string `json:"department"`
 }
 
-// TestFusionAuthProfile reads every claim of an identity server into the type, and others into one that embeds it.
+// TestFusionAuthProfile decodes every claim of an identity server into the type, and additional ones into a type that
+// embeds it.
 func TestFusionAuthProfile(t *testing.T) {
 	t.Parallel()
 	profile := profileOf(t, fusionAuthClaims)
@@ -72,14 +73,14 @@ const twitterAnswer = `{
 	"includes": {"posts": [{"id": "1255542774432063488", "text": "hello"}]}
 }`
 
-// TestTwitterProfile reads every field of a microblog's answer into the type.
+// TestTwitterProfile decodes every field of a response into the type.
 func TestTwitterProfile(t *testing.T) {
 	t.Parallel()
 	got, err := providers.ProfileAs[providers.TwitterProfile](profileOf(t, twitterAnswer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What comes back is what was read: no member is lost or called otherwise.
+	// Encoding the profile again gives the same members.
 	raw, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func profileOf(t *testing.T, text string) (p core.Profile) {
 	return p
 }
 
-// asked is the service's answer to a sign-in, and what it was asked for.
+// asked is the service's response to a sign-in, and the request that it received.
 type asked struct{ userinfo url.Values }
 
 func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -117,7 +118,8 @@ func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestTwitterUserFields asks for further fields and for pinned posts by options, and finds them in the signIn callback.
+// TestTwitterUserFields requests additional fields and pinned posts with options, and finds them in the signIn
+// callback.
 func TestTwitterUserFields(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -168,7 +170,7 @@ func TestTwitterUserFields(t *testing.T) {
 	}
 }
 
-// signInTo returns an Auth of one provider that hands the profile of a sign-in to look.
+// signInTo returns an Auth with one provider. It passes the profile of a sign-in to look.
 func signInTo(t *testing.T, p core.Provider, look func(core.Profile)) *core.Auth {
 	t.Helper()
 	auth, err := core.New(core.Config{

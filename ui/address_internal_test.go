@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzAddress looks for an address that passes the check and that a browser may read as a script, another scheme or
-// another host than the one that was checked. The pictures of visitors come from strangers.
+// FuzzAddress searches for an address that passes the check and that a browser may read as a script, another scheme or
+// another host than the checked one. Attackers can choose the URLs of users' pictures.
 func FuzzAddress(f *testing.F) {
 	for _, seed := range []string{
 		"/a?b=c#d", "https://img.test/a.png", "http://[::1]:80/", "//evil.example", "/\\evil.example",
@@ -34,7 +34,7 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// FuzzColor looks for a colour that could end its declaration or fetch something.
+// FuzzColor searches for a color that could end its declaration or load something.
 func FuzzColor(f *testing.F) {
 	for _, seed := range []string{
 		"#fff", "red", "rgb(1 2 3 / 50%)", "oklch(.6 .1 250)", "url(x)", "#fff}body{", "red;x:y", "rgb(/**/)",

@@ -23,7 +23,7 @@ import (
 var sources = []string{".", "../core", "../providers", "../providers/password", "../account"}
 
 // translated returns the English of all texts of this repository by key. It is empty for keys that are not looked up by
-// a [ui.Text]: labels, names of providers, and texts of letters by their kind.
+// a [ui.Text]: labels, names of providers, and texts of emails by their kind.
 func translated(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -79,7 +79,8 @@ func collect(t *testing.T, name string, found map[string]string) {
 	})
 }
 
-// TestCatalogue: package ui knows the English text of every translation. Run it with -update after a change of texts.
+// TestCatalogue: package ui contains the English text of every translation. Run it with -update after a change of
+// texts.
 func TestCatalogue(t *testing.T) {
 	texts := translated(t)
 	var b strings.Builder
@@ -115,15 +116,15 @@ func catalogued(key string) (english string, ok bool) {
 	}
 }
 
-// TestTextsOfPlugins: a translation counts only for the English text that it was made for. A plugin that uses a key of
-// this repository for another text does not show the words of the translation.
+// TestTextsOfPlugins: a translation applies only to the English text that it was made for. A plugin that uses a key of
+// this repository for another text does not show the translation.
 func TestTextsOfPlugins(t *testing.T) {
 	own := ui.Locale{Tag: "de", Texts: map[string]string{"status.409": "Belegt", "badge.title": "Ihr Ausweis"}}
 	for _, row := range []struct {
 		name        string
 		locale      ui.Locale
 		key, text   string
-		translation string // empty: the English text
+		translation string // if empty, the English text
 	}{
 		{"text of core", locales.German(), "status.409", "Conflict", "Konflikt"},
 		{"other text", locales.German(), "status.409", "This badge is taken.", ""},

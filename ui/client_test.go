@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestClientTypes: the module and its types export the same names, and every call of a client has its type.
+// TestClientTypes: the module and its types export the same names, and every method of a client has a type.
 func TestClientTypes(t *testing.T) {
 	t.Parallel()
 	module, types := string(ui.Client()), string(ui.ClientTypes())

@@ -123,7 +123,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// A component that lacks something says so and writes nothing.
+// A component with missing data returns an error and writes nothing.
 func TestComponentsNameWhatIsMissing(t *testing.T) {
 	outage := errors.New("store is down")
 	failing := state()
@@ -176,7 +176,7 @@ func TestComponentsNameWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A component's error is reported once, by the innermost that failed.
+// An error is reported once, by the innermost component that failed.
 func TestComponentsReport(t *testing.T) {
 	var told []string
 	st := state()
@@ -191,7 +191,7 @@ func TestComponentsReport(t *testing.T) {
 	}
 }
 
-// The token of a form is made when a form is drawn, and a failure to make it is the form's.
+// The token is created when a form is rendered. If that fails, the form fails.
 func TestFormsAskForTheirToken(t *testing.T) {
 	asked := 0
 	st := state()
@@ -228,7 +228,7 @@ func TestFormsAskForTheirToken(t *testing.T) {
 	}
 }
 
-// answering is a context type that keeps the state itself, as core's does.
+// answering is a context type that contains the state, like that of core.
 type answering struct {
 	context.Context
 	state *ui.State

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// cssRule is one selector of a rule, the condition around it and what it says.
+// cssRule is a selector of a rule, its condition and its declarations.
 type cssRule struct {
 	condition, text, body string
 	selector
@@ -17,11 +17,11 @@ type cssRule struct {
 
 func (r cssRule) String() string { return r.condition + "{" + r.text + "{" + r.body + "}}" }
 
-// selector is what an element has to be, whatever state it is in.
+// selector describes an element, in any state.
 type selector struct {
-	language string     // of the page; empty: any
-	inside   *selector  // what stands in it, nil: anything
-	steps    [][]string // what leads to it: names, classes and attributes, and what is between two
+	language string     // of the page; if empty, any
+	inside   *selector  // the required content, or nil
+	steps    [][]string // the path to the element: names, classes and attributes, and the combinators between them
 }
 
 var (
@@ -33,7 +33,7 @@ var (
 	cssSimple   = regexp.MustCompile(`[.\[]?[\w-]+(="?[\w-]+"?)?\]?|[>+]`)
 )
 
-// rulesOf are the rules of a squeezed stylesheet, those within conditions too.
+// rulesOf returns the rules of a minified stylesheet, including those within conditions.
 func rulesOf(css string) (rules []cssRule) {
 	for _, found := range cssBlock.FindAllStringSubmatch(css, -1) {
 		switch found[1] {
@@ -52,7 +52,7 @@ func rulesOf(css string) (rules []cssRule) {
 	return rules
 }
 
-// selectorsOf cuts a list of selectors at the commas that stand in no parentheses.
+// selectorsOf splits a list of selectors at the commas outside of parentheses.
 func selectorsOf(list string) []string {
 	depth := 0
 	return strings.FieldsFunc(list, func(r rune) bool {
@@ -81,7 +81,7 @@ func selectorOf(text string) (s selector) {
 	return s
 }
 
-// matches reports whether there is such an element.
+// matches reports whether the document contains such an element.
 func (s selector) matches(root *html.Node) bool {
 	if s.inside != nil && !s.inside.matches(root) {
 		return false
@@ -99,7 +99,7 @@ func (s selector) matches(root *html.Node) bool {
 	return false
 }
 
-// reaches reports whether an element is what the last of the steps leads to.
+// reaches reports whether an element matches the last of the steps.
 func reaches(n *html.Node, steps [][]string) bool {
 	last := len(steps) - 1
 	if n == nil || n.Type != html.ElementNode || !has(n, steps[last]...) {
@@ -152,7 +152,7 @@ func attribute(n *html.Node, key string) *string {
 	return nil
 }
 
-// scripted is a page with what its scripts add to it.
+// scripted returns a page with the elements that its scripts add.
 func scripted(t *testing.T, page string) *html.Node {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
@@ -170,7 +170,7 @@ func scripted(t *testing.T, page string) *html.Node {
 	}
 	for _, n := range slices.Collect(root.Descendants()) {
 		switch {
-		case n.Data == "input" && has(n, `[type="hidden"]`): // has no look
+		case n.Data == "input" && has(n, `[type="hidden"]`): // invisible
 			n.Parent.RemoveChild(n)
 		case attribute(n, "data-session") != nil, attribute(n, "data-sent") != nil:
 			add(n, `<strong></strong> <a class="site"></a>`)

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// The request hook of a router adapter puts the state there; here it is written out.
+// In a program, the request hook of the router's adapter creates the state.
 func requestContext() context.Context {
 	return ui.WithState(context.Background(), &ui.State{
 		BasePath:  "/auth",
@@ -33,7 +33,7 @@ func ExampleSignInWith() {
 	// <a href="/auth/signin?callbackUrl=%2Fcart%3Fstep%3D2" class="latchkey-signin">Log in</a>
 }
 
-// In a template this reads: @ui.SignOut() { <b>Leave</b> }
+// In a templ template: @ui.SignOut() { <b>Leave</b> }
 func ExampleSignOut() {
 	ctx := templ.WithChildren(requestContext(), templ.Raw("<b>Leave</b>"))
 	_ = ui.SignOut().Render(ctx, os.Stdout)
@@ -76,7 +76,7 @@ func ExampleImageSource() {
 	// Output: https://cdn.example 'self'
 }
 
-// A sign-in page of an application's own, with html/template. Behind the hook ctx is that of the request.
+// A sign-in page of the application with html/template. After the request hook, ctx is the request's context.
 func ExampleCSRFField() {
 	page := template.Must(template.New("login").Parse(`{{with .Problem}}<p role="alert">{{.}}</p>
 {{end}}<form action="/auth/callback/credentials" method="POST">{{.CSRFField}}

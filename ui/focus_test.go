@@ -10,8 +10,8 @@ import (
 
 var inputTag = regexp.MustCompile(`<input[^>]*>`)
 
-// TestFocus is where the cursor is at first, and where a message stands: in one place alone, and never where the cursor
-// makes browsers scroll past the message.
+// TestFocus checks the initial focus and the place of the message. The message is in one place, and browsers never
+// scroll past it to the focused field.
 func TestFocus(t *testing.T) {
 	second := credentials
 	second.ID = "ldap"
@@ -26,8 +26,8 @@ func TestFocus(t *testing.T) {
 		name      string
 		err       string
 		providers []ui.Provider
-		focus     string // the id of the field
-		message   string // the id of a field of the form that has it, "top" above all, "" nowhere
+		focus     string // the ID of the field
+		message   string // the ID of a field of the form with the message, "top" if it is above all forms, or ""
 	}{
 		{"only buttons", "", []ui.Provider{mock, plain}, "", ""},
 		{"the first form", "", []ui.Provider{mock, passkey, credentials, email}, "input-email-for-email-provider", ""},

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestFuncs draws with html/template what the components draw.
+// TestFuncs compares the functions for html/template with the components.
 func TestFuncs(t *testing.T) {
 	t.Parallel()
 	const field = `<input type="hidden" name="csrfToken" value="7d0c6f9c">`
@@ -21,7 +21,7 @@ func TestFuncs(t *testing.T) {
 	unknown.Visitor = func(context.Context) (*ui.Visitor, error) { return nil, errors.New("outage") }
 	for name, row := range map[string]struct {
 		state      *ui.State
-		text, want string // want begins with "error:" where it fails
+		text, want string // want starts with "error:" if the template fails
 	}{
 		"a provider": {state(), `{{signIn "mock"}}`, `<form action="/auth/signin/mock" method="POST">` + field +
 			`<button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},

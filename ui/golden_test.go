@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files in testdata")
 
-// token stands for a CSRF token wherever one is needed.
+// token is the CSRF token of all pages.
 const token = "7d0c6f9c"
 
 var (
@@ -42,7 +42,7 @@ func signIn(p ui.Page, providers ...ui.Provider) ui.SignInView {
 	return ui.SignInView{Page: p, CSRFToken: token, CallbackURL: "https://app.test", Providers: providers}
 }
 
-// views are the pages that are kept as golden files, by file name.
+// views are the pages with golden files, by file name.
 func views() map[string]templ.Component {
 	painted := mock
 	painted.Style = ui.Style{Background: "#123456", Text: "white", Logo: "https://img.test/l.svg"}
@@ -120,7 +120,7 @@ func render(t testing.TB, c templ.Component) string {
 	return b.String()
 }
 
-// ownStyle is the style element that every page has.
+// ownStyle matches the style element of every page.
 var ownStyle = regexp.MustCompile(`(?s)(<style[^>]*>)body\{.*?</style>`)
 
 func TestGoldenPages(t *testing.T) {
@@ -130,7 +130,7 @@ func TestGoldenPages(t *testing.T) {
 			got = ownStyle.ReplaceAllString(got, "$1(stylesheet)</style>")
 			got = strings.Replace(got, string(ui.SheetStylesheet()), "(stylesheet of sheets)", 1)
 			got = strings.Replace(got, string(ui.Script()), "(script)", 1)
-			// One element per line reads better in a review; the pages hold no text in which that would change anything.
+			// One element on each line is easier to review. No text in the pages is changed by it.
 			got = strings.ReplaceAll(got, "><", ">\n<") + "\n"
 
 			file := filepath.Join("testdata", name+".html")

@@ -10,14 +10,14 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// withAddress signs in with an address and a password.
+// withAddress is a provider with the fields email address and password.
 var withAddress = ui.Provider{ID: "own", Name: "Password", Type: "credentials", Fields: []ui.Field{
 	{Name: "email", Label: "Email", Required: true},
 	{Name: "password", Label: "Password", Type: "password", Required: true},
 }, Links: []ui.Link{{Label: "Forgot your password?", Action: "password/forgot"}}}
 
-// TestOneAddress is which ways share a form: an address is asked for once, everything is posted where it is posted
-// without sharing, and what has its own form keeps it.
+// TestOneAddress checks which sign-in methods share a form: the address is requested once, every method posts the same
+// request as without the shared form, and the other methods keep their forms.
 func TestOneAddress(t *testing.T) {
 	second := withAddress
 	second.ID = "ldap"
@@ -26,7 +26,7 @@ func TestOneAddress(t *testing.T) {
 	for _, row := range []struct {
 		name      string
 		providers []ui.Provider
-		// want are the forms in their order: what is typed, and where the buttons lead.
+		// want are the forms in order: their fields and the targets of their buttons.
 		want []string
 	}{
 		{"a password alone", []ui.Provider{withAddress}, []string{"email text, password password > callback/own"}},
@@ -60,7 +60,7 @@ func TestOneAddress(t *testing.T) {
 	}
 }
 
-// formsOf writes down the forms of a page.
+// formsOf returns the forms of a page as text.
 func formsOf(t *testing.T, document string) (forms []string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(document))
@@ -97,8 +97,8 @@ func formsOf(t *testing.T, document string) (forms []string) {
 	return forms
 }
 
-// TestSharedForm: what browsers and managers read in a form that Auth.js does not have is HTML, and the ways of a form
-// say what they do.
+// TestSharedForm: the shared form, which Auth.js does not have, has standard HTML for browsers and password managers,
+// and its buttons have clear labels.
 func TestSharedForm(t *testing.T) {
 	view := signIn(page, passkey, withAddress, email)
 	view.Email = "ada@example.com"

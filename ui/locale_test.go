@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// ownTexts are the texts that the files of this package define, by key.
+// ownTexts returns the texts in the files of this package, by key.
 func ownTexts(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -41,7 +41,7 @@ func ownTexts(t *testing.T) map[string]string {
 	return found
 }
 
-// element is a string of a composite literal, as far as it is a constant.
+// element returns a string of a composite literal, if it is constant.
 func element(literal *ast.CompositeLit, name string) string {
 	for _, e := range literal.Elts {
 		pair, ok := e.(*ast.KeyValueExpr)
@@ -66,7 +66,7 @@ func constant(e ast.Expr) string {
 	return ""
 }
 
-// marked is a language in which every text is its key in brackets.
+// marked returns a language in which every text is its key in brackets.
 func marked(t *testing.T) ui.Locale {
 	t.Helper()
 	l := ui.Locale{Tag: "x-marked", Dir: "rtl", Texts: map[string]string{}}
@@ -219,7 +219,7 @@ func TestLocaleValidate(t *testing.T) {
 	}
 }
 
-// The sentences that the script knows in English are those of the texts.
+// The texts in the script are equal to the English texts.
 func TestScriptTexts(t *testing.T) {
 	texts := ownTexts(t)
 	for _, key := range []string{"waiting", "cancelled", "failed", "unsupported"} {

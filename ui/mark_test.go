@@ -9,14 +9,13 @@ import (
 
 const square = "M0 0h24v24H0z"
 
-// TestMarks is which marks are drawn: what cannot be drawn as a whole is told beforehand, and its button has the
-// initial.
+// TestMarks: an invalid mark is reported in advance, and its button shows the initial.
 func TestMarks(t *testing.T) {
 	shapes := func(s ...ui.Shape) *ui.Mark { return &ui.Mark{Shapes: s} }
 	for _, row := range []struct {
 		name string
 		mark *ui.Mark
-		want string // a part of the one problem; empty: none, and it is drawn
+		want string // a part of the error message; if empty, the mark is valid
 	}{
 		{"in the colour of the text", shapes(ui.Shape{Path: square}), ""},
 		{"in two colours", shapes(
@@ -53,7 +52,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestLogoBeforeMark: an application's own picture takes the place of the mark.
+// TestLogoBeforeMark: a logo of the application replaces the mark.
 func TestLogoBeforeMark(t *testing.T) {
 	p := mock
 	p.Style = ui.Style{Logo: "/own.svg", Mark: &ui.Mark{Shapes: []ui.Shape{{Path: square}}}}

@@ -15,10 +15,10 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// harmless is what each payload is compared with.
+// harmless is the value that each payload is compared with.
 const harmless = "zzz"
 
-// places are all the ways for a value into markup.
+// places are all places where a value gets into markup.
 var places = []struct {
 	name string
 	draw func(value string) templ.Component
@@ -159,7 +159,7 @@ func inState(draw func(*ui.State, string) templ.Component) func(string) templ.Co
 	}
 }
 
-// A payload must leave the tree of elements and attributes as harmless text leaves it.
+// A payload must result in the same elements and attributes as harmless text.
 func TestMarkupStaysText(t *testing.T) {
 	for _, place := range places {
 		t.Run(place.name, func(t *testing.T) {
@@ -173,8 +173,8 @@ func TestMarkupStaysText(t *testing.T) {
 	}
 }
 
-// tree writes down the elements and attributes of a document, with value and its URL encodings replaced by a mark, and
-// checks what no document of ours may hold.
+// tree returns the elements and attributes of a document as text. It replaces value and its URL encodings by a mark,
+// and rejects elements and attributes that no page may contain.
 func tree(t *testing.T, document, value string) string {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(document))
@@ -220,7 +220,7 @@ func firstDifference(got, want string) string {
 	return "elements are missing"
 }
 
-// Names from the query string are looked up: what is not known gets one text, and none is shown.
+// Names from the query string select a text. Unknown names get one general text, and no name is shown.
 func TestUnknownErrorNames(t *testing.T) {
 	draw := map[string]func(name string) templ.Component{
 		"sign-in": inSignIn(func(v *ui.SignInView, s string) { v.Error = s }),

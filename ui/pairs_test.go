@@ -15,7 +15,8 @@ var (
 	anyTag      = regexp.MustCompile(`<[^>]*>`)
 )
 
-// TestPairs is which buttons stand beside another: those of a run of more than four, but for the last of an odd number.
+// TestPairs checks which buttons are next to each other: those of more than four consecutive buttons, except for the
+// last of an odd number.
 func TestPairs(t *testing.T) {
 	for _, row := range []struct{ name, ways, want string }{
 		{"none", "", ""},
@@ -45,7 +46,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestPairedNames reads the buttons of two columns aloud: each says the whole sentence that it says in one.
+// TestPairedNames: for screen readers, buttons in two columns have the same labels as in one.
 func TestPairedNames(t *testing.T) {
 	for _, locale := range locales.All() {
 		t.Run(locale.Tag, func(t *testing.T) {
@@ -61,7 +62,7 @@ func TestPairedNames(t *testing.T) {
 	}
 }
 
-// buttonText is what the first button says.
+// buttonText returns the text of the first button.
 func buttonText(page string) string {
 	return strings.TrimSpace(anyTag.ReplaceAllString(firstButton.FindString(page), ""))
 }

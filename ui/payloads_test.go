@@ -1,6 +1,6 @@
 package ui_test
 
-// payloads is markup that must stay text wherever it comes from.
+// payloads is markup that must be escaped everywhere.
 var payloads = []struct{ name, value string }{
 	{"element", "<script>alert(1)</script>"},
 	{"out of a double-quoted attribute", "\"><script>alert(1)</script>"},

@@ -17,7 +17,7 @@ var rendered = template.Must(template.New("").Funcs(ui.Funcs(context.Background(
 	`{{define "good"}}<p>{{.}}</p>{{signIn "mock"}}{{end}}{{define "bad"}}<p>{{signIn "nope"}}</p>{{end}}` +
 		`{{define "plain"}}<p>{{.}}</p>{{end}}{{define "wrong"}}<p>{{.Missing.Field}}</p>{{end}}`))
 
-// TestRender: a page is complete, or it is status 500 and nothing of it is sent.
+// TestRender: the response is the complete page, or status 500 without any part of it.
 func TestRender(t *testing.T) {
 	t.Parallel()
 	hooked := ui.WithState(t.Context(), state())
@@ -36,7 +36,7 @@ func TestRender(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			for range 2 { // the template is not used up
+			for range 2 { // the template can be rendered again
 				w := httptest.NewRecorder()
 				r := httptest.NewRequestWithContext(row.ctx, http.MethodGet, "/", nil)
 				err := ui.Render(w, r, rendered, row.page, "<b>")
@@ -63,7 +63,7 @@ type late struct {
 
 func (w *late) Write(b []byte) (int, error) { w.written = true; return w.ResponseWriter.Write(b) }
 
-// TestRenderAsksForTheTokenFirst: a client without cookies gets the one that belongs to the form.
+// TestRenderAsksForTheTokenFirst: a client without cookies gets the cookie that belongs to the form.
 func TestRenderAsksForTheTokenFirst(t *testing.T) {
 	t.Parallel()
 	w := &late{ResponseWriter: httptest.NewRecorder()}
@@ -81,7 +81,7 @@ func TestRenderAsksForTheTokenFirst(t *testing.T) {
 	}
 }
 
-// TestExecute: a writer gets the whole page or nothing, and a template that was executed is refused with the reason.
+// TestExecute: the writer gets the whole page or nothing, and a template that was executed is rejected.
 func TestExecute(t *testing.T) {
 	t.Parallel()
 	ctx := ui.WithState(t.Context(), state())

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// sheet is a page of sections in which every text is value.
+// sheet returns a page of sections with value as all texts.
 func sheet(p ui.Page, value string) templ.Component {
 	row := with(ui.Row(value, value, value),
 		with(ui.Form("https://app.test/auth/account/unlink", token),
@@ -20,14 +20,14 @@ func sheet(p ui.Page, value string) templ.Component {
 		ui.QuietButton("plain", "", false))
 }
 
-// with draws a component with children.
+// with renders a component with children.
 func with(c templ.Component, children ...templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		return c.Render(templ.WithChildren(ctx, templ.Join(children...)), w)
 	})
 }
 
-// TestSheetIsOnePage: a sheet has the house's frame, one heading of the first level, and a name for each section.
+// TestSheetIsOnePage: a sheet has the frame of all pages, one first-level heading, and a name for each section.
 func TestSheetIsOnePage(t *testing.T) {
 	drawn := render(t, sheet(page, "Ada"))
 	for _, part := range []string{

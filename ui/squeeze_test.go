@@ -23,7 +23,8 @@ func TestSqueezed(t *testing.T) {
 	}
 }
 
-// TestSourcesCanBeSqueezed refuses what squeezing would change: text over several lines, and comments other than lines.
+// TestSourcesCanBeSqueezed rejects sources that minification would break: strings over several lines, and comments that
+// are not whole lines.
 func TestSourcesCanBeSqueezed(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{
@@ -53,7 +54,8 @@ func TestSourcesCanBeSqueezed(t *testing.T) {
 	}
 }
 
-// quotedOverLines reports whether a line opens a text that it does not close, or has the begin of a comment in one.
+// quotedOverLines reports whether a line opens a string without closing it, or contains the start of a comment in a
+// string.
 func quotedOverLines(style string) bool {
 	for line := range strings.Lines(style) {
 		if strings.Contains(line, "/*") {
@@ -66,7 +68,7 @@ func quotedOverLines(style string) bool {
 	return false
 }
 
-// TestPagesAreSmall: what a visitor pays for is the squeezed form.
+// TestPagesAreSmall checks the minified sizes.
 func TestPagesAreSmall(t *testing.T) {
 	t.Parallel()
 	if len(script) > 10<<10 || len(stylesheet) > 10<<10 {

@@ -19,7 +19,7 @@ func TestStyleFiles(t *testing.T) {
 	}
 }
 
-// TestDarkIsDark: a page that is always dark, and one that is where the visitor's system is, have the same colours.
+// TestDarkIsDark: pages that are always dark and pages that follow the user's system have the same dark colors.
 func TestDarkIsDark(t *testing.T) {
 	t.Parallel()
 	colours := func(name string) string {

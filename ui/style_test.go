@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestEveryRuleIsUsed draws every page in every state, as it is and as its script changes it: each rule of the
-// stylesheet has something there to match.
+// TestEveryRuleIsUsed renders every page in every state, with and without the elements of its script. Each rule of the
+// stylesheet matches something.
 func TestEveryRuleIsUsed(t *testing.T) {
 	t.Parallel()
 	whole := rulesOf(string(ui.Stylesheet()))
@@ -35,14 +35,14 @@ func TestEveryRuleIsUsed(t *testing.T) {
 	}
 }
 
-// ofParts reports whether the rule is for the pages of parts alone.
+// ofParts reports whether the rule is only for pages of plugins.
 func (r cssRule) ofParts() bool {
 	return slices.Contains([]string{
 		".error + .status", ".secret + .status", ".message + .site", "form + .site", "p:empty",
 	}, r.text)
 }
 
-// dressed are the pages in all their states, by name.
+// dressed returns the pages in all their states, by name.
 func dressed() map[string]templ.Component {
 	all := views()
 	painted, marked, checked := mock, plain, credentials

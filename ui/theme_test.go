@@ -72,7 +72,7 @@ func TestThemeValidate(t *testing.T) {
 			if got := test.theme.Validate(); len(got) != test.problems {
 				t.Errorf("problems %q, want %d", got, test.problems)
 			}
-			// What is refused is not drawn either.
+			// Rejected values are not rendered either.
 			drawn := render(t, ui.SignInPage(signIn(ui.Page{BasePath: "/auth", Theme: test.theme, StylesheetURL: "/s.css"})))
 			refused := test.theme.BrandColor + test.theme.ButtonText + test.theme.Logo + test.theme.DarkLogo +
 				test.theme.Radius + test.theme.Font + test.theme.Terms + test.theme.Privacy
@@ -88,7 +88,7 @@ func TestProviderValidate(t *testing.T) {
 	tests := []struct {
 		name     string
 		provider ui.Provider
-		want     string // a part of the one problem; empty: none
+		want     string // a part of the only error; if empty, there is none
 	}{
 		{"plain", mock, ""},
 		{"credentials", credentials, ""},
@@ -153,7 +153,7 @@ func TestAssets(t *testing.T) {
 			}
 		}
 	}
-	// A hash source only works when the element holds exactly the bytes that were hashed.
+	// A hash source requires that the element contains exactly the hashed bytes.
 	drawn := render(t, ui.SignInPage(signIn(ui.Page{BasePath: "/auth"}, passkey)))
 	style, script := "<style>"+string(ui.Stylesheet())+"</style>", "<script>"+string(ui.Script())+"</script>"
 	if !strings.Contains(drawn, style) || !strings.Contains(drawn, script) {
@@ -165,8 +165,8 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// TestPagesFindTheirAssets: a page carries style and script, or has their addresses, with the nonce either way; one
-// about errors has no script.
+// TestPagesFindTheirAssets: a page contains style and script, or their URLs, in both cases with the nonce. Error pages
+// have no script.
 func TestPagesFindTheirAssets(t *testing.T) {
 	carried := ui.Page{BasePath: "/auth", Nonce: "bm9uY2U"}
 	linked := carried

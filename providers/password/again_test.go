@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// resets is how many emails with a reset link an address got.
+// resets returns the number of emails with a reset link to an address.
 func (w *world) resets(to string) (n int) {
 	w.t.Helper()
 	for _, l := range w.letters(to) {

@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// withoutTransactions is a store that has none.
+// withoutTransactions is a store without transactions.
 type withoutTransactions struct {
 	core.Store
 	store.SessionStore
@@ -27,7 +27,7 @@ type withoutTransactions struct {
 
 func plain(s *troubled) core.Store { return withoutTransactions{s, s, s, s, s} }
 
-// transactions has a site stand on a store with transactions, or without.
+// transactions configures a store with or without transactions.
 func transactions(there bool) func(*password.Options, *core.Config) {
 	return func(_ *password.Options, c *core.Config) {
 		if !there {
@@ -44,7 +44,7 @@ func encode(fields ...string) string {
 	return form.Encode()
 }
 
-// answer is what a visitor can tell apart: all but random texts and times.
+// answer returns everything in a response that a client can compare, without random texts and times.
 func answer(r *core.Response) string {
 	var names []string
 	for _, c := range r.Cookies {
@@ -67,8 +67,8 @@ func answer(r *core.Response) string {
 	}, "\n")
 }
 
-// TestKnownAndUnknownAreAlike asks for the same with an address that is known, one that is known without a password,
-// and one that is not: the answers are the same, and what is asked of the store before they are given.
+// TestKnownAndUnknownAreAlike makes the same requests for an address with a password, one without, and an unknown one.
+// The responses are equal, and so are the calls to the store before the responses.
 func TestKnownAndUnknownAreAlike(t *testing.T) {
 	t.Parallel()
 	for _, accept := range []string{"application/json", "text/html"} {
@@ -100,7 +100,7 @@ func TestKnownAndUnknownAreAlike(t *testing.T) {
 					w.post.hold()
 					r := b.send("POST", "/auth/"+action.name, "application/x-www-form-urlencoded", encode(
 						append([]string{"csrfToken", csrf, "email", email}, action.fields...)...))
-					// What the outbox does is not part of the answer; its first call is the look-up of the user.
+					// Background emails are not part of the response. Their first call is the lookup of the user.
 					calls = append(calls, before(w.store.took(), action.name != "callback/password"))
 					w.post.release()
 					w.flush()
@@ -119,7 +119,7 @@ func TestKnownAndUnknownAreAlike(t *testing.T) {
 	}
 }
 
-// before are the calls that an answer waits for: those of the outbox begin with the look-up of a user.
+// before returns the calls that a response waits for. The calls of background emails start with the lookup of a user.
 func before(calls []string, outbox bool) []string {
 	if i := slices.Index(calls, "UserByEmail"); outbox && i >= 0 {
 		calls = calls[:i]
@@ -127,7 +127,8 @@ func before(calls []string, outbox bool) []string {
 	return calls
 }
 
-// TestHashesAreComputedAlike counts hashes by a queue that is full for a client: every request for one gets 503.
+// TestHashesAreComputedAlike detects hash computations with a queue that is full for one client: every request that
+// needs a hash gets 503.
 func TestHashesAreComputedAlike(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{})
@@ -145,7 +146,7 @@ func TestHashesAreComputedAlike(t *testing.T) {
 	}
 	w.signUp(ada, good)
 	w.store.took()
-	w.provider.Patience(time.Hour) // on a busy machine the first would leave before the last has come
+	w.provider.Patience(time.Hour) // on a busy machine the first would time out before the last arrives
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer close(held)
@@ -170,7 +171,8 @@ func TestHashesAreComputedAlike(t *testing.T) {
 	}
 }
 
-// TestKnownAddressIsTold proves that the owner of a known address learns of a sign-up, and that nothing waits for it.
+// TestKnownAddressIsTold: the owner of a known address gets an email about a sign-up, and the response does not wait
+// for it.
 func TestKnownAddressIsTold(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -190,7 +192,7 @@ func TestKnownAddressIsTold(t *testing.T) {
 	}
 }
 
-// TestUnknownAddressGetsNoLetter asks for a reset for nobody.
+// TestUnknownAddressGetsNoLetter requests a reset for an unknown address.
 func TestUnknownAddressGetsNoLetter(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -200,8 +202,8 @@ func TestUnknownAddressGetsNoLetter(t *testing.T) {
 	}
 }
 
-// TestMailFails has every letter fail: the answers stay the same, no link is left that nobody has, and the log tells.
-// Once letters go out again, who asks again at once gets one.
+// TestMailFails: if all emails fail, the responses are the same, no unsent link remains, and the log has the errors.
+// Once emails work again, a repeated request sends one immediately.
 func TestMailFails(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -236,7 +238,7 @@ func TestMailFails(t *testing.T) {
 	w.clean(good, better)
 }
 
-// TestMailerThatPanics: it is one that fails. No link is left that nobody has, and no link is in the log.
+// TestMailerThatPanics: a panic counts as a failed email. No unsent link remains, and no link is in the log.
 func TestMailerThatPanics(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -261,8 +263,8 @@ func TestMailerThatPanics(t *testing.T) {
 	w.clean(good, better, "https://app.test/auth/password/")
 }
 
-// TestRefusedLettersCount: a mail service may deliver what it says it refused, so no mailbox is filled by letters that
-// fail. After a while there is one more.
+// TestRefusedLettersCount: failed emails count for the limit of a mailbox, because a service may deliver emails that it
+// rejects. After some time there is another one.
 func TestRefusedLettersCount(t *testing.T) {
 	t.Parallel()
 	for action, while := range map[string]time.Duration{
@@ -293,8 +295,8 @@ func TestRefusedLettersCount(t *testing.T) {
 	}
 }
 
-// TestSignUpsMailOneAddressSeldom where sign-ups themselves are not limited: whoever wants to fill a mailbox has them
-// come from many networks.
+// TestSignUpsMailOneAddressSeldom: emails to one address are limited even if sign-ups are not, because an attacker can
+// send sign-ups from many networks.
 func TestSignUpsMailOneAddressSeldom(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(_ *password.Options, c *core.Config) {

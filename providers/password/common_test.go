@@ -33,7 +33,7 @@ func TestCommon(t *testing.T) {
 			t.Errorf("%q: %v", word, got)
 		}
 	}
-	for hostile, want := range map[string]bool{ // a kilobyte each, in which much is tried
+	for hostile, want := range map[string]bool{ // a kilobyte each, to find slow paths
 		strings.Repeat("1234567890", 102): true, strings.Repeat("é", 512): true,
 		strings.Repeat("a", 1023) + "b": false, strings.Repeat("ab", 512) + "a": false,
 		"x" + strings.Repeat("1", 1023): false,
@@ -44,8 +44,8 @@ func TestCommon(t *testing.T) {
 	}
 }
 
-// TestCommonList: the list has what was found most often, to its end, and enough of it that a site may allow: 3,000
-// passwords at least (OWASP ASVS 5.0, 6.2.4).
+// TestCommonList: the list contains the most frequent passwords to its end, and at least 3,000 of a length that a site
+// can allow (OWASP ASVS 5.0, 6.2.4).
 func TestCommonList(t *testing.T) {
 	t.Parallel()
 	if n, bytes := password.CommonEntries(); n != 47705 || bytes > 250_000 {
@@ -58,7 +58,7 @@ func TestCommonList(t *testing.T) {
 	}
 }
 
-// TestHIBP asks a stand-in for the range service.
+// TestHIBP uses a fake range service.
 func TestHIBP(t *testing.T) {
 	t.Parallel()
 	sum := sha1.Sum([]byte("correct horse battery"))
@@ -114,7 +114,7 @@ func TestHIBP(t *testing.T) {
 			if got != row.want || (err != nil) != row.fails {
 				t.Errorf("answered %v, %v", got, err)
 			}
-			if name != "slow" { // it may have been too slow to be asked
+			if name != "slow" { // it may have timed out before the request
 				if want, got := "/range/"+digest[:5]+"|true|", <-asked; got != want {
 					t.Errorf("asked %s, want %s", got, want)
 				}
@@ -126,7 +126,7 @@ func TestHIBP(t *testing.T) {
 	}
 }
 
-// silent is a service that does not answer.
+// silent is a service that never responds.
 type silent struct{}
 
 func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -134,7 +134,7 @@ func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// TestRangeTimeout: by default nobody waits longer than two seconds for the service.
+// TestRangeTimeout: the default timeout of the service is two seconds.
 func TestRangeTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestDeniedSignUp confirms a sign-up that Callbacks.SignIn denies: no user, no password and no session exist
-// afterwards, and the link works once the callback allows the sign-up. createUser is then called before signIn.
+// TestDeniedSignUp: if Callbacks.SignIn denies the confirmation of a sign-up, there is no user, password or session,
+// and the link works once the callback allows the sign-up. createUser is then called before signIn.
 func TestDeniedSignUp(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

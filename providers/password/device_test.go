@@ -7,8 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestConfirmOnAnotherDevice opens the link of a sign-up in a browser that did not sign up: the page shows the address,
-// and the ways out of a device that does not know the password. So it does after a wrong one. The page uses nothing up.
+// TestConfirmOnAnotherDevice opens the link of a sign-up in another browser. The page shows the address, and
+// alternatives for a device without the password, also after a wrong password. It does not use up the link.
 func TestConfirmOnAnotherDevice(t *testing.T) {
 	t.Parallel()
 	w := site(t)

@@ -11,15 +11,15 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// nobody gets the letters of the example: smtp.Nodemailer().Mailer() sends them.
-type nobody struct{}
+// noMail drops emails. Real programs use smtp.Nodemailer().Mailer().
+type noMail struct{}
 
-func (nobody) Send(context.Context, core.Letter) error { return nil }
+func (noMail) Send(context.Context, core.Letter) error { return nil }
 
-// Hashes of another system come along. At somebody's first sign-in theirs gives way to argon2id.
+// Import hashes of another system. At the user's first sign-in such a hash is replaced by argon2id.
 func Example() {
 	ctx, store := context.Background(), memory.New()
-	passwords := password.New(password.Options{Mail: nobody{}, Import: []password.Verifier{password.Bcrypt()}})
+	passwords := password.New(password.Options{Mail: noMail{}, Import: []password.Verifier{password.Bcrypt()}})
 	_, err := core.New(core.Config{
 		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"}, URL: "https://app.example",
 		Store: store, Providers: []core.Provider{passwords},

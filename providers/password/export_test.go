@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Waiting is how many wait for a hash.
+// Waiting returns the number of requests that wait for a hash.
 func (p *Provider) Waiting() int { return p.hashing.load().Waiting }
 
-// CommonEntries are how many passwords the built-in list has, and in how many bytes.
+// CommonEntries returns the number of passwords in the built-in list, and its size.
 func CommonEntries() (n, bytes int) { return len(commonWords) / commonEntry, len(commonWords) }
 
-// Patience sets how long a visitor waits for a hash at most.
+// Patience sets the maximum wait for a hash.
 func (p *Provider) Patience(d time.Duration) { p.hashing.wait = d }
 
-// Cheaply makes a hash cost a three-hundredth of the default, for what the provider is attached to already. No Options
-// may do so; most tests are not about the cost.
+// Cheaply reduces the cost of a hash to a three-hundredth of the default, in every Auth of the provider. Options do not
+// allow this; most tests do not depend on the cost.
 func (p *Provider) Cheaply() {
 	for _, m := range p.live() {
 		m.hashes.costs = Params{Memory: 64, Passes: 2, Lanes: 1}
 	}
 }
 
-// Sleep replaces the wait of refused sign-ins, in every Auth that the provider is attached to already.
+// Sleep replaces the delay of rejected sign-ins, in every Auth of the provider.
 func (p *Provider) Sleep(sleep func(ctx context.Context, d time.Duration)) {
 	for _, m := range p.live() {
 		m.hashes.sleep = sleep
 	}
 }
 
-// Kept returns how many Auths the provider knows, those among them that are in use no more.
+// Kept returns the number of Auths that the provider refers to, including unused ones.
 func (p *Provider) Kept() int { return len(p.used) }

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestFieldsOfASignUp sends each field in each wrong way.
+// TestFieldsOfASignUp sends each field with each kind of invalid value.
 func TestFieldsOfASignUp(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(o *password.Options, _ *core.Config) {
@@ -87,7 +87,7 @@ func TestFieldsOfASignUp(t *testing.T) {
 	w.clean(good, "the service is down", "the service panics", "this one is breached")
 }
 
-// TestBodiesOfOtherShapes sends JSON, other types, fields twice and nothing at all to every action.
+// TestBodiesOfOtherShapes sends JSON, other types, duplicate fields and empty bodies to every action.
 func TestBodiesOfOtherShapes(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -116,16 +116,17 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 			t.Errorf("%s by GET: %d", action, r.Status)
 		}
 	}
-	// Of a field that is there twice the last counts, as everywhere.
+	// The last value of a duplicate field counts, as in all actions.
 	says(t, w.visit().post("password/sign-up", "email", "x", "email", "b@example.com", "password", "y", "password", good),
 		202, "mail")
 	w.letter("b@example.com", core.LetterVerify)
-	// Without cookies there is no token, hence no sign-up; a link opened there asks for the password.
+	// Without cookies there is no CSRF token, so no sign-up is possible. A link that is opened there asks for the
+	// password.
 	says(t, w.visit().post("password/confirm", "token", token(t, w.letter("b@example.com", core.LetterVerify))),
 		401, "password_wrong")
 }
 
-// TestSignInFields sends the sign-in form in each wrong way: there is one answer.
+// TestSignInFields: all invalid sign-in forms get the same response.
 func TestSignInFields(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -142,7 +143,7 @@ func TestSignInFields(t *testing.T) {
 			t.Errorf("%s: answered %d %s", name, r.Status, r.Redirect)
 		}
 	}
-	// As the clients of Auth.js ask: signIn("password", {email, password, redirect: false}).
+	// As Auth.js clients do: signIn("password", {email, password, redirect: false}).
 	b := w.visit()
 	r := &core.Request{Method: "POST", Target: "/auth/callback/password", Hosts: []string{"app.test"}, Scheme: "https"}
 	csrf := b.csrf()

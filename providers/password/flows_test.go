@@ -14,8 +14,8 @@ const ada = "ada@example.com"
 
 func jwt(_ *password.Options, c *core.Config) { c.Session.Strategy = core.StrategyJWT }
 
-// TestWholeWay signs up, proves the address, signs in, forgets the password, chooses another and changes that, with
-// sessions of both kinds.
+// TestWholeWay signs up, verifies the address, signs in, resets the password and changes it, with both session
+// strategies.
 func TestWholeWay(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*password.Options, *core.Config){
@@ -69,7 +69,7 @@ func TestWholeWay(t *testing.T) {
 	}
 }
 
-// TestPreHijack has mallory sign ada up, with a password of mallory's, in the hope that ada presses the link.
+// TestPreHijack: mallory signs up with ada's address and mallory's password, and hopes that ada opens the link.
 func TestPreHijack(t *testing.T) {
 	t.Parallel()
 	t.Run("ada presses the link in her browser", func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestPreHijack(t *testing.T) {
 		if w.signIn(ada, evil) != "" || w.signIn(ada, good) != ada {
 			t.Error("the account has mallory's password")
 		}
-		// Even with the link of the first letter mallory's browser gets nowhere: the address is ada's by now.
+		// Mallory's browser cannot use the first link either, because the address belongs to ada by now.
 		says(t, mallory.post("password/confirm", "token", first), 400, "link_invalid")
 		says(t, w.visit().post("password/confirm", "token", first, "password", evil), 400, "link_invalid")
 		if w.signIn(ada, evil) != "" {
@@ -129,8 +129,8 @@ func TestPreHijack(t *testing.T) {
 	})
 }
 
-// TestTheBrowserThatSignedUp finishes with one click, also with two sign-ups in two tabs; any other one is asked for
-// the password, and let in with it.
+// TestTheBrowserThatSignedUp finishes with one click, also after two sign-ups in two tabs. Any other browser must send
+// the password.
 func TestTheBrowserThatSignedUp(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -155,7 +155,7 @@ func TestTheBrowserThatSignedUp(t *testing.T) {
 	}
 }
 
-// TestLinkIsLeftAlone opens a link ten times, as scanners do, in each way that asks for nothing to happen.
+// TestLinkIsLeftAlone opens a link ten times like a mail scanner, with all methods that must not change anything.
 func TestLinkIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -166,7 +166,7 @@ func TestLinkIsLeftAlone(t *testing.T) {
 	for range 10 {
 		w.visit().get("/auth/password/confirm?token=" + link)
 		w.person().get("/auth/password/confirm?token=" + link)
-		w.visit().post("password/confirm", "token", link) // a scanner that presses buttons has not the password
+		w.visit().post("password/confirm", "token", link) // a scanner that presses buttons does not have the password
 	}
 	for _, call := range w.store.took() {
 		if strings.HasPrefix(call, "Delete") || strings.HasPrefix(call, "Create") {
@@ -184,7 +184,7 @@ func TestLinkIsLeftAlone(t *testing.T) {
 	says(t, w.open(reset).post("password/reset", "newPassword", better), 200, "signin")
 }
 
-// TestLinksEnd uses links twice, too late, for another purpose, and after what they were made for has changed.
+// TestLinksEnd uses links twice, too late, for another purpose, and after the object of the link has changed.
 func TestLinksEnd(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -214,16 +214,16 @@ func TestLinksEnd(t *testing.T) {
 
 	first, second := w.open(w.forgot(ada)), w.open(w.forgot(ada))
 	says(t, first.post("password/reset", "newPassword", better), 200, "signin")
-	says(t, second.post("password/reset", "newPassword", evil), 400, "link_invalid") // the password is another one
+	says(t, second.post("password/reset", "newPassword", evil), 400, "link_invalid") // the password has changed
 	says(t, first.post("password/reset", "newPassword", evil), 400, "link_invalid")  // used
 
-	// A link for one purpose is none for another.
+	// A link for one purpose is not valid for another.
 	says(t, w.visit().post("password/confirm", "token", w.forgot(ada), "password", better), 400, "link_invalid")
 	w.visit().post("password/sign-up", "email", "bob@example.com", "password", good)
 	bob := w.open(token(t, w.letter("bob@example.com", core.LetterVerify)))
 	says(t, bob.post("password/reset", "newPassword", evil), 400, "link_invalid")
 
-	// The cookie of a link is worth nothing in another site's hands, nor altered, nor under another name.
+	// The cookie of a link is invalid on another site, when altered, and under another name.
 	thief := w.visit()
 	says(t, thief.post("password/reset", "newPassword", evil), 400, "link_invalid")
 	thief.cookies["__Host-latchkey.password-reset"] = w.open(w.forgot(ada)).cookies["__Host-latchkey.password-reset"] + "x"
@@ -235,7 +235,7 @@ func TestLinksEnd(t *testing.T) {
 	}
 }
 
-// TestLinkOfAnotherAddress changes the address of a user between the letter and the link.
+// TestLinkOfAnotherAddress changes the user's address between the email and the link.
 func TestLinkOfAnotherAddress(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -253,7 +253,7 @@ func TestLinkOfAnotherAddress(t *testing.T) {
 	says(t, link.post("password/reset", "newPassword", evil), 400, "link_invalid")
 }
 
-// TestChangeWithoutAnID: a session that began before passwords were switched on has no ID by which it could be spared.
+// TestChangeWithoutAnID: a session that started before the plugin was used has no ID, so a change could not keep it.
 func TestChangeWithoutAnID(t *testing.T) {
 	t.Parallel()
 	w := site(t, jwt)
@@ -289,7 +289,7 @@ func TestChangeWithoutAnID(t *testing.T) {
 	says(t, here.post("password/change", "current", good, "newPassword", better), 200, "done")
 }
 
-// TestSessionsEnd ends them all by a reset, and all others by a change.
+// TestSessionsEnd: a reset ends all sessions, a change all others.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -309,7 +309,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestChangeNeedsTheCurrentPassword and a session.
+// TestChangeNeedsTheCurrentPassword: a change requires the current password and a session.
 func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -324,7 +324,7 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 	if w.signIn(ada, good) != ada {
 		t.Error("the password has changed")
 	}
-	// Somebody who signed up at a provider has no password to change: the first one comes by a letter.
+	// A user who signed up at a provider has no password to change. The first password is set with an emailed link.
 	link := w.forgot(ada)
 	if err := w.provider.Remove(t.Context(), w.user(ada).ID); err != nil {
 		t.Fatal(err)
@@ -342,8 +342,8 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 	}
 }
 
-// TestPasswordOfAnUnprovedAddress imports a password for an address that nobody has proved. It ends when somebody
-// proves the address in another way, as it may be a stranger's.
+// TestPasswordOfAnUnprovedAddress: a password that was imported for an unverified address may be an attacker's. It
+// becomes invalid when the address is verified in another way.
 func TestPasswordOfAnUnprovedAddress(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{password.Bcrypt()} })
@@ -361,7 +361,7 @@ func TestPasswordOfAnUnprovedAddress(t *testing.T) {
 	}
 	says(t, b.post("password/change", "current", vectors[1].password, "newPassword", evil), 200, "done")
 	u = w.user(ada)
-	u.EmailVerified = w.Now() // as a sign-in link does
+	u.EmailVerified = w.Now() // like a sign-in link
 	if _, err := w.store.UpdateUser(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
@@ -374,8 +374,8 @@ func TestPasswordOfAnUnprovedAddress(t *testing.T) {
 	}
 }
 
-// TestLinkOfAnotherPassword changes the password in another way than by this part, which leaves the link in the store:
-// it is void all the same.
+// TestLinkOfAnotherPassword: a link becomes void when the password changes without this plugin, although the link stays
+// in the store.
 func TestLinkOfAnotherPassword(t *testing.T) {
 	t.Parallel()
 	w := site(t)

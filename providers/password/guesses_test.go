@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestWhatIsNoPassword is refused before anybody is looked up: nothing, and what is longer than any password.
+// TestWhatIsNoPassword: empty and overlong passwords are rejected before the user is looked up.
 func TestWhatIsNoPassword(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -28,7 +28,8 @@ func TestWhatIsNoPassword(t *testing.T) {
 	}
 }
 
-// TestGuessesAtAChangeAreCounted, as those at a sign-in are: whoever finds a browser signed in learns no password.
+// TestGuessesAtAChangeAreCounted: guesses at a change are counted like those at a sign-in, so that an attacker at an
+// open session cannot guess the password.
 func TestGuessesAtAChangeAreCounted(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(_ *password.Options, c *core.Config) { c.InsecureNoLimits = false })
@@ -41,7 +42,7 @@ func TestGuessesAtAChangeAreCounted(t *testing.T) {
 	t.Error("20 guesses were compared")
 }
 
-// TestAChangeEndsLinks removes the links of letters that somebody may have asked for, and remembered devices.
+// TestAChangeEndsLinks: a change deletes reset links, which an attacker may have requested, and remembered devices.
 func TestAChangeEndsLinks(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -57,7 +58,7 @@ func TestAChangeEndsLinks(t *testing.T) {
 	}
 }
 
-// often has guesses in a row end soon, and nothing else limit them.
+// often limits only the consecutive failed attempts.
 func often(_ *password.Options, c *core.Config) {
 	plenty := core.Rate{Burst: 1000, Every: time.Second}
 	c.InsecureNoLimits = false
@@ -72,7 +73,8 @@ func often(_ *password.Options, c *core.Config) {
 	}
 }
 
-// TestAfterFailuresInARow only a letter helps: for whoever is known and whoever is not, until a new password is chosen.
+// TestAfterFailuresInARow: after many failures only an emailed link works, for known and unknown addresses, until a new
+// password is set.
 func TestAfterFailuresInARow(t *testing.T) {
 	t.Parallel()
 	w := site(t, often)
@@ -99,7 +101,7 @@ func TestAfterFailuresInARow(t *testing.T) {
 		t.Errorf("after a new password: %d %s, %v", r.Status, r.Body, r.Err)
 	}
 	owner.post("callback/password", "email", ada, "password", better)
-	for range 3 { // those at a change count apart, and where the owner has signed in before
+	for range 3 { // attempts at a change in a known browser count separately
 		owner.post("password/change", "current", evil, "newPassword", good)
 	}
 	if r := owner.post("password/change", "current", better, "newPassword", good); r.Status != 429 {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzParse reads hashes that somebody planted: what is read has one spelling, and costs within the bounds.
+// FuzzParse: every accepted hash has one encoding, and costs within the limits, even if an attacker wrote it to the
+// store.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2U",
@@ -33,7 +34,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzVerifiers shows planted hashes to all verifiers. Those that nobody should compute are refused before.
+// FuzzVerifiers passes malicious hashes to all verifiers. Those that are too costly are rejected before they are
+// computed.
 func FuzzVerifiers(f *testing.F) {
 	for _, seed := range []string{
 		"$2b$04$abcdefghijklmnopqrstuuJg0Tq5yVYyhNQ7QMBmbmnKM3mCqKf2e", "$2b$31$abcdefghijklmnopqrstuu",

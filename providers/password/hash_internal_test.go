@@ -25,7 +25,7 @@ func TestReferenceHash(t *testing.T) {
 	}
 }
 
-// TestPasswordsAreBytes proves that a password is hashed as it came: nothing trimmed, cut or normalised.
+// TestPasswordsAreBytes: a password is hashed as typed. Nothing is trimmed, truncated or normalized.
 func TestPasswordsAreBytes(t *testing.T) {
 	t.Parallel()
 	p := Params{Memory: 64, Passes: 1, Lanes: 1}
@@ -51,7 +51,7 @@ func TestPasswordsAreBytes(t *testing.T) {
 	}
 }
 
-// TestAllOfAHashIsCompared proves that every byte of a hash counts.
+// TestAllOfAHashIsCompared: every byte of a hash counts.
 func TestAllOfAHashIsCompared(t *testing.T) {
 	t.Parallel()
 	p := Params{Memory: 64, Passes: 1, Lanes: 1}
@@ -75,7 +75,7 @@ func TestAllOfAHashIsCompared(t *testing.T) {
 	}
 }
 
-// TestHashesThatCannotBeRead proves that one hash has one spelling, and that a broken one is never computed.
+// TestHashesThatCannotBeRead: each hash has one encoding, and malformed hashes are never computed.
 func TestHashesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string][2]string{
@@ -99,7 +99,7 @@ func TestHashesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestCostlyHashes plants parameters around the bound of ten times ours.
+// TestCostlyHashes uses parameters around the limit of ten times the configured ones.
 func TestCostlyHashes(t *testing.T) {
 	t.Parallel()
 	own := Params{}.withDefaults()
@@ -150,7 +150,7 @@ func TestParamsOfTheConfiguration(t *testing.T) {
 func TestUnsalted(t *testing.T) {
 	t.Parallel()
 	for encoded, want := range map[string]bool{
-		"88a434c88cca4e900f7874cd98123f43":               true, // MD5, as Django's unsalted_md5 has it
+		"88a434c88cca4e900f7874cd98123f43":               true, // MD5, as in Django's unsalted_md5
 		"88A434C88CCA4E900F7874CD98123F43":               true,
 		"6d138ca3ae545631b3abd71a4f076ce759c5700b":       true,
 		"md5$$88a434c88cca4e900f7874cd98123f43":          true,
@@ -168,9 +168,9 @@ func TestUnsalted(t *testing.T) {
 	}
 }
 
-// TestNobodyCostsAsMuch proves that a comparison with nobody's password takes the memory of a hash, and so does one
-// with a stored hash that cannot be computed.
-func TestNobodyCostsAsMuch(t *testing.T) { // alone: it counts what the process allocates
+// TestNobodyCostsAsMuch: a comparison without a stored password takes the memory of a hash, and so does one with a
+// stored hash that cannot be computed.
+func TestNobodyCostsAsMuch(t *testing.T) { // not parallel: it counts allocations of the process
 	o := Options{Hash: Params{}.withDefaults()}
 	h := &hasher{costs: o.Hash}
 	for name, old := range map[string]*stored{

@@ -10,9 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestChangedWhileItIsCompared lets something happen to a password while it is compared, which takes as long as
-// somebody who fills the queue wants. Who knows an old password is not in behind a reset, which has ended all sessions
-// by then.
+// TestChangedWhileItIsCompared changes a password while it is compared, which an attacker can delay by filling the
+// queue. The old password must not sign in after a reset, which has ended all sessions by then.
 func TestChangedWhileItIsCompared(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -68,7 +67,7 @@ func TestChangedWhileItIsCompared(t *testing.T) {
 	}
 }
 
-// comparing is a site with a user whose password was imported, as what begins with "old", and is compared by compare.
+// comparing returns a site with a user whose imported hash is "old…" and is verified by compare.
 func comparing(
 	t *testing.T, unproved bool, compare func(w *world, u *core.User, encoded, typed string) bool,
 ) (w *world) {
@@ -79,7 +78,7 @@ func comparing(
 	return w
 }
 
-// comparingWith is comparing with more of a configuration.
+// comparingWith is like comparing with additional configuration.
 func comparingWith(
 	t *testing.T, unproved bool, compare func(encoded, typed string) bool,
 	change func(o *password.Options, c *core.Config),
@@ -105,7 +104,7 @@ func comparingWith(
 	return w, u
 }
 
-// replace takes a password away and sets one whose record has the same version.
+// replace deletes a password and sets another one, whose record has the same version.
 func replace(t *testing.T, w *world, u *core.User, encoded string) {
 	t.Helper()
 	if err := w.provider.Remove(t.Context(), u.ID); err != nil {
@@ -116,8 +115,8 @@ func replace(t *testing.T, w *world, u *core.User, encoded string) {
 	}
 }
 
-// TestChangedBeforeTheSessionBegins lets something happen to a password once it was compared for good, by the callback
-// that is asked before the session begins.
+// TestChangedBeforeTheSessionBegins changes a password after it was compared, in the callback before the session is
+// created.
 func TestChangedBeforeTheSessionBegins(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -174,7 +173,7 @@ func TestChangedBeforeTheSessionBegins(t *testing.T) {
 	}
 }
 
-// TestChangesAgainAndAgain changes a password whenever it is compared: whoever types it is told to try later.
+// TestChangesAgainAndAgain changes a password at every comparison. The user is asked to try later.
 func TestChangesAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	compared := 0
@@ -190,8 +189,8 @@ func TestChangesAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestMadeAnewWhileItIsChanged has an administrator take a password away, and another set, while its owner of before
-// changes it: the record has the version that it had, and the other password stays.
+// TestMadeAnewWhileItIsChanged: an administrator deletes a password and sets another one while the user changes it. The
+// new record has the same version, and the administrator's password stays.
 func TestMadeAnewWhileItIsChanged(t *testing.T) {
 	t.Parallel()
 	changing := false
@@ -207,7 +206,7 @@ func TestMadeAnewWhileItIsChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replace(t, w, u, "old") // as it was before the sign-in made its hash better
+	replace(t, w, u, "old") // the version before the sign-in replaced the hash
 	changing = true
 	says(t, b.post("password/change", "current", good, "newPassword", better), 409, "password_changed")
 	changing = false

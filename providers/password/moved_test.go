@@ -9,8 +9,9 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestMovedDuringAReset has the owner of a link take a stranger's address, in a profile that the application lets them
-// edit, while the password of the reset is looked at and hashed: the link proves the address that it was sent to.
+// TestMovedDuringAReset: during a reset, while the password is checked and hashed, the owner of the link takes over
+// another person's address in a profile that the application lets them edit. The link verifies only the address that it
+// was sent to.
 func TestMovedDuringAReset(t *testing.T) {
 	t.Parallel()
 	var w *world

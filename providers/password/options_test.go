@@ -20,7 +20,7 @@ func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithCancel(t.Context())
 }
 
-// TestFaultsOfOptions makes every mistake that the options allow.
+// TestFaultsOfOptions makes every possible configuration error.
 func TestFaultsOfOptions(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -60,7 +60,7 @@ func TestFaultsOfOptions(t *testing.T) {
 	}
 }
 
-// TestSignUpClosed and by invitation.
+// TestSignUpClosed: sign-up is disabled or requires an invitation.
 func TestWhoMaySignUp(t *testing.T) {
 	t.Parallel()
 	t.Run("nobody", func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestWhoMaySignUp(t *testing.T) {
 		b.post("password/sign-up", "email", ada, "password", good)
 		link := token(t, w.letter(ada, core.LetterVerify))
 		invite(-time.Second)
-		says(t, b.post("password/confirm", "token", link), 400, "link_invalid") // withdrawn meanwhile
+		says(t, b.post("password/confirm", "token", link), 400, "link_invalid") // withdrawn in the meantime
 		invite(time.Hour)
 		b.post("password/confirm", "token", link) // the callback fails, and the link stays valid
 		if b.session() != "" || w.user(ada) != nil {
@@ -136,7 +136,7 @@ type partFunc func(h *core.Host) error
 
 func (f partFunc) Attach(h *core.Host) error { return f(h) }
 
-// TestImport takes hashes along and replaces them at the first sign-in.
+// TestImport imports hashes and replaces them at the first sign-in.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	all := []password.Verifier{
@@ -156,7 +156,7 @@ func TestImport(t *testing.T) {
 		if err := w.provider.Import(t.Context(), u.ID, vectors[0].encoded); !errors.Is(err, core.ErrConflict) {
 			t.Errorf("%s: a second import: %v", v.name, err)
 		}
-		for range 2 { // by the foreign hash, then by ours
+		for range 2 { // with the imported hash, then with ours
 			if len(v.password) < 72 && w.signIn(email, v.password+"!") != "" || w.signIn(email, v.password) != email {
 				t.Errorf("%s: signing in fails", v.name)
 			}
@@ -184,7 +184,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestUnsaltedWhateverAVerifierSays proves that a Verifier of one's own cannot let MD5 in.
+// TestUnsaltedWhateverAVerifierSays: a custom Verifier cannot allow MD5.
 func TestUnsaltedWhateverAVerifierSays(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(o *password.Options, _ *core.Config) {
@@ -198,7 +198,7 @@ func TestUnsaltedWhateverAVerifierSays(t *testing.T) {
 	}
 }
 
-// TestPlantedHash plants a hash that would take hours: it is refused like a wrong password, and the log tells.
+// TestPlantedHash: a hash that would take hours is rejected like a wrong password, and the log has the cause.
 func TestPlantedHash(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -222,7 +222,7 @@ func TestPlantedHash(t *testing.T) {
 	}
 }
 
-// TestSendReset has an administrator send a link.
+// TestSendReset sends a link as an administrator.
 func TestSendReset(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -253,7 +253,7 @@ func TestSendReset(t *testing.T) {
 	}
 }
 
-// TestCostsAreRaised signs in with a hash of other costs than the configured ones, which is brought up to date.
+// TestCostsAreRaised: a hash with other costs than configured is replaced at the sign-in.
 func TestCostsAreRaised(t *testing.T) {
 	t.Parallel()
 	kept := memory.New()
@@ -279,7 +279,7 @@ func TestCostsAreRaised(t *testing.T) {
 	}
 }
 
-// TestWithoutAStore reports the missing store once, and nothing that follows from it.
+// TestWithoutAStore: New reports the missing store once, without errors that follow from it.
 func TestWithoutAStore(t *testing.T) {
 	_, err := core.New(core.Config{
 		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"},

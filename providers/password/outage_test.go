@@ -8,9 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestEngineDown lets the engine fail at each step of each action. Whatever fails, nobody is signed in by halves, no
-// user is left without a password, the old password stays good until the new one is, and the same link works when the
-// engine is back.
+// TestEngineDown lets the database fail at each step of each action. After any failure, no sign-in is half complete, no
+// user is left without a password, the old password stays valid until the new one is, and the same link works once the
+// database is available.
 func TestEngineDown(t *testing.T) {
 	t.Parallel()
 	for _, hidden := range []bool{false, true} {
@@ -35,7 +35,7 @@ func TestEngineDown(t *testing.T) {
 				if !met {
 					return
 				}
-				if call == "CreateSession" { // the account is made: its owner signs in
+				if call == "CreateSession" { // the account exists: its owner signs in
 					if w.signIn(ada, good) != ada {
 						t.Error("the account cannot be used")
 					}
@@ -83,7 +83,7 @@ func TestEngineDown(t *testing.T) {
 			r := b.post("password/sign-up", "email", ada, "password", good)
 			w.flush()
 			w.store.failing("")
-			if (call == "UserByEmail") != (r.Status == 202) { // what comes after the answer is in the log alone
+			if (call == "UserByEmail") != (r.Status == 202) { // errors after the response are only in the log
 				t.Errorf("answered %d %s", r.Status, r.Body)
 			}
 			if !strings.Contains(w.log.String(), "the engine is down") || len(w.letters(ada)) > 0 {
@@ -109,8 +109,8 @@ func TestEngineDown(t *testing.T) {
 	}
 }
 
-// TestPasswordIsNotStored has a store panic over the password of a sign-up, or say that there is one already: nobody is
-// left whom no password opens, and the link works afterwards.
+// TestPasswordIsNotStored: the store panics when it writes the password of a sign-up, or reports that there is one
+// already. No user without a password remains, and the link works afterwards.
 func TestPasswordIsNotStored(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func() error{
@@ -140,7 +140,7 @@ func TestPasswordIsNotStored(t *testing.T) {
 	}
 }
 
-// asked signs up, and returns the visitor and the token of the letter.
+// asked signs up and returns the browser and the token in the email.
 func (w *world) asked() (*browser, string) {
 	w.t.Helper()
 	b := w.visit()
@@ -148,8 +148,8 @@ func (w *world) asked() (*browser, string) {
 	return b, token(w.t, w.letter(ada, core.LetterVerify))
 }
 
-// TestAnswerIsLost has a store without transactions make the user of a sign-up and answer with an error: no user is
-// left whom no password opens, the log tells of none, and the link works afterwards.
+// TestAnswerIsLost: a store without transactions creates the user of a sign-up but returns an error. No user without a
+// password remains, the log mentions none, and the link works afterwards.
 func TestAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	w := site(t, transactions(false))
@@ -174,8 +174,8 @@ func TestAnswerIsLost(t *testing.T) {
 	}
 }
 
-// TestNobodyIsStuck has a store without transactions keep the user of a sign-up and lose their password: the log tells,
-// and the owner of the address gets in by a letter, as the next sign-up says.
+// TestNobodyIsStuck: a store without transactions keeps the user of a sign-up and loses the password. The log has the
+// error. The owner of the address signs in with a reset link, as the email after the next sign-up suggests.
 func TestNobodyIsStuck(t *testing.T) {
 	t.Parallel()
 	w := site(t, transactions(false))
@@ -187,7 +187,8 @@ func TestNobodyIsStuck(t *testing.T) {
 		"token", link))
 	w.store.failing("")
 	w.store.keeps = false
-	if r.Status < 500 || w.user(ada) == nil || !strings.Contains(w.log.String(), "could not delete a user without a password") {
+	log := w.log.String()
+	if r.Status < 500 || w.user(ada) == nil || !strings.Contains(log, "could not delete a user without a password") {
 		t.Fatalf("answered %d %s; user %v", r.Status, r.Body, w.user(ada))
 	}
 	says(t, b.post("password/confirm", "token", link), 400, "link_invalid")
@@ -199,14 +200,14 @@ func TestNobodyIsStuck(t *testing.T) {
 	}
 }
 
-// TestEndOfTheProcess ends a confirmation in the middle, where nothing can be put back: on a store with transactions
+// TestEndOfTheProcess: the process ends during a confirmation and cannot restore anything. On a store with transactions
 // the link works afterwards.
 func TestEndOfTheProcess(t *testing.T) {
 	t.Parallel()
 	w := site(t)
 	b, link := w.asked()
 	csrf := b.csrf()
-	w.store.failing("Create") // neither the user nor, to put it back, the sign-up
+	w.store.failing("Create") // neither the user nor the restored sign-up
 	r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf,
 		"token", link))
 	w.store.failing("")
@@ -219,7 +220,7 @@ func TestEndOfTheProcess(t *testing.T) {
 	}
 }
 
-// TestFlushWaits proves that letters outlive the request, and that Flush waits for them and gives up when it must.
+// TestFlushWaits: emails are sent after the response. Flush waits for them until its context is done.
 func TestFlushWaits(t *testing.T) {
 	t.Parallel()
 	w := site(t)

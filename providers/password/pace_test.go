@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// paced is a site with hashes of another system, which take a time that they name: "slow$173ms$password". Its clock
-// moves while they are compared, and while refused sign-ins wait.
+// paced is a site with hashes of another system that contain their duration: "slow$173ms$password". Its clock advances
+// while they are compared and while rejected sign-ins wait.
 type paced struct {
 	*world
 	mu     sync.Mutex
@@ -43,7 +43,7 @@ func newPaced(t *testing.T) *paced {
 	return p
 }
 
-// imported makes a user whose hash takes that long.
+// imported creates a user with a hash of this duration.
 func (p *paced) imported(email, takes string) {
 	p.t.Helper()
 	u, err := p.store.Store.CreateUser(p.t.Context(), &core.User{ID: core.NewID(), Email: email, EmailVerified: p.Now()})
@@ -55,7 +55,7 @@ func (p *paced) imported(email, takes string) {
 	}
 }
 
-// takes is how long a sign-in takes by the site's clock.
+// takes returns the duration of a sign-in by the site's clock.
 func (p *paced) takes(email, secret string) time.Duration {
 	p.t.Helper()
 	b := p.visit()
@@ -66,8 +66,8 @@ func (p *paced) takes(email, secret string) time.Duration {
 	return p.Now().Sub(began)
 }
 
-// TestImportedHashesTakeNoOtherTime: once a hash of another system was compared, a wrong password takes the same time
-// for it, for a hash of this package, for a cheaper one and for an address that has no account.
+// TestImportedHashesTakeNoOtherTime: after a comparison with a hash of another system, a wrong password takes the same
+// time for that hash, for a hash of this package, for a cheaper one, and for an unknown address.
 func TestImportedHashesTakeNoOtherTime(t *testing.T) {
 	t.Parallel()
 	p := newPaced(t)
@@ -93,10 +93,10 @@ func TestImportedHashesTakeNoOtherTime(t *testing.T) {
 	same(900 * time.Millisecond) // a minute of the last hour
 	p.advance(11 * time.Minute)
 	p.takes("bob@example.com", "a wrong password")
-	p.advance(55 * time.Minute) // what waited before has been compared for 173 ms or less since
+	p.advance(55 * time.Minute) // the comparisons since then took 173 ms or less
 	same(173 * time.Millisecond)
 	p.advance(48 * time.Hour)
-	same(173 * time.Millisecond) // nothing was compared for two days: the last minimum counts
+	same(173 * time.Millisecond) // there were no comparisons for two days: the previous minimum stays
 	if p.inSlot {
 		t.Error("a sign-in waits in a slot of the queue")
 	}
@@ -106,8 +106,8 @@ func TestImportedHashesTakeNoOtherTime(t *testing.T) {
 	}
 }
 
-// TestPaceIsBounded: a comparison that hung makes other sign-ins wait for five seconds at most. No sign-in waits if
-// there are no hashes of other systems.
+// TestPaceIsBounded: after a comparison that hung, other sign-ins wait for at most five seconds. Without hashes of
+// other systems no sign-in waits.
 func TestPaceIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newPaced(t)
@@ -124,9 +124,9 @@ func TestPaceIsBounded(t *testing.T) {
 	}
 }
 
-// TestSharedProviderKeepsNoAuths: a provider that many Auths use, one after the other, does not keep the earlier ones
-// in memory. The last one, which is in use, can be managed.
-func TestSharedProviderKeepsNoAuths(t *testing.T) { // not parallel: it collects garbage
+// TestSharedProviderKeepsNoAuths: a provider that several Auths use in succession does not keep the earlier ones in
+// memory. The last one can still be managed.
+func TestSharedProviderKeepsNoAuths(t *testing.T) { // not parallel: it runs the garbage collector
 	provider := password.New(password.Options{Mail: &postbox{}})
 	made := func() *core.Auth {
 		auth, err := core.New(core.Config{

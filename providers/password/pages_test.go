@@ -8,8 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPages asks for each page as a person: markup that managers of passwords and screen readers rely on, forms that
-// work without scripts, and the house's policy.
+// TestPages checks each page: markup for password managers and screen readers, forms that work without scripts, and the
+// Content-Security-Policy.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -82,8 +82,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPersonsGoOn follows a person without scripts through all forms: each POST leads to a page, or shows the form
-// again with what they typed and what is wrong.
+// TestPersonsGoOn uses all forms without scripts: each POST redirects to a page, or shows the form again with the
+// submitted values and the error.
 func TestPersonsGoOn(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -127,7 +127,7 @@ func TestPersonsGoOn(t *testing.T) {
 	if r := other.post("password/reset", "newPassword", better); r.Redirect != "https://app.test/auth/password/done" {
 		t.Errorf("led to %d %s", r.Status, r.Redirect)
 	}
-	// callbackUrl of the sign-up, which the other end of the letter finds again; another site's is not followed.
+	// The callbackUrl of the sign-up applies after the confirmation, unless it is of another site.
 	for back, want := range map[string]string{"https://app.test/cart": "https://app.test/cart",
 		"https://evil.example/": "https://app.test"} {
 		email := "x" + want[len(want)-4:] + "@example.com"
@@ -140,7 +140,7 @@ func TestPersonsGoOn(t *testing.T) {
 	}
 }
 
-// TestResetOfTwoTabs: a link that a second tab opens, perhaps a stranger's, does not take the form of the first over.
+// TestResetOfTwoTabs: a link that a second tab opens, possibly an attacker's, does not take over the form of the first.
 func TestResetOfTwoTabs(t *testing.T) {
 	t.Parallel()
 	const bob = "bob@example.com"

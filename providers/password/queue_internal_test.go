@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestQueueBounds fills two slots and their waiting room: nobody computes beside them, the next one is turned away at
-// once, and who waits is turned away after three seconds.
+// TestQueueBounds fills two slots and their waiting places. No further hash is computed, the next request is rejected
+// immediately, and waiting requests are rejected after three seconds.
 func TestQueueBounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestQueueBounds(t *testing.T) {
 	})
 }
 
-// TestQueueForgetsWhoLeaves proves that a visitor who has left takes no slot and no place.
+// TestQueueForgetsWhoLeaves: a client that has disconnected takes no slot and no place.
 func TestQueueForgetsWhoLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestQueueForgetsWhoLeaves(t *testing.T) {
 	})
 }
 
-// TestQueueOutlivesPanics proves that a slot comes back from work that panics.
+// TestQueueOutlivesPanics: the slot of work that panics is free again.
 func TestQueueOutlivesPanics(t *testing.T) {
 	t.Parallel()
 	q := newQueue(1, 1)
@@ -100,8 +100,8 @@ func TestQueueOutlivesPanics(t *testing.T) {
 	}
 }
 
-// TestQueueCollects proves that garbage is collected when it is as much as the slots hold, and later in a process where
-// much lives.
+// TestQueueCollects: garbage is collected when it reaches the memory of the slots, and later in a process with much
+// live memory.
 func TestQueueCollects(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -122,7 +122,7 @@ func TestQueueCollects(t *testing.T) {
 	}
 }
 
-// TestQueueFlood fills the queue in every way to be many or unidentified. Clients elsewhere and the owner in a known
+// TestQueueFlood fills the queue in all ways to be many or unidentified. Clients elsewhere and the owner in a known
 // browser still get a slot within the longest wait.
 func TestQueueFlood(t *testing.T) {
 	t.Parallel()
@@ -138,8 +138,8 @@ func TestQueueFlood(t *testing.T) {
 	}
 	for name, row := range map[string]struct {
 		attacker func(i int) place
-		most     int  // requests of the attacker that wait
-		others   bool // identified clients elsewhere get a slot
+		most     int  // waiting requests of the attacker
+		others   bool // whether identified clients elsewhere get a slot
 	}{
 		"unidentified":          {func(int) place { return place{} }, 64, true},
 		"one IPv4":              {func(int) place { return v4(1) }, 16, true},
@@ -195,8 +195,7 @@ func TestQueueFlood(t *testing.T) {
 	}
 }
 
-// TestQueueTurns proves that known clients do not keep others out while they wait, and that each network has a share of
-// its own in each line.
+// TestQueueTurns: waiting known clients do not keep others out, and each network has a separate share in each line.
 func TestQueueTurns(t *testing.T) {
 	t.Parallel()
 	q := newQueue(1, 1)

@@ -12,7 +12,7 @@ import (
 
 const racers = 50
 
-// race lets fifty do something at the same moment, and counts those of whom it is true.
+// race makes fifty calls at the same moment and returns how often the result was true.
 func race(do func(i int) bool) int64 {
 	var all sync.WaitGroup
 	var won atomic.Int64
@@ -30,10 +30,10 @@ func race(do func(i int) bool) int64 {
 	return won.Load()
 }
 
-// patient waits for hashes as long as it takes: a race is about who wins.
+// patient allows enough concurrent hashes, because a race is about which request succeeds.
 func patient(o *password.Options, _ *core.Config) { o.AtOnce = 8 }
 
-// TestFiftyConfirmations presses one link fifty times at once: one user, one session.
+// TestFiftyConfirmations opens one link fifty times concurrently: there is one user and one session.
 func TestFiftyConfirmations(t *testing.T) {
 	t.Parallel()
 	for name, hidden := range map[string]bool{"with transactions": false, "without": true} {
@@ -64,7 +64,7 @@ func TestFiftyConfirmations(t *testing.T) {
 	}
 }
 
-// TestFiftyResets uses one link fifty times at once, with fifty passwords: one of them is good.
+// TestFiftyResets uses one link fifty times concurrently with fifty passwords: one of them is valid.
 func TestFiftyResets(t *testing.T) {
 	t.Parallel()
 	w := site(t, patient)
@@ -78,7 +78,7 @@ func TestFiftyResets(t *testing.T) {
 	}
 	won := race(func(i int) bool {
 		r := browsers[i].post("password/reset", "newPassword", secrets[i])
-		if r.Status == 503 { // the queue is full: the link is untouched
+		if r.Status == 503 { // the queue is full: the link is not used up
 			return false
 		}
 		return r.Status == 200
@@ -97,7 +97,8 @@ func TestFiftyResets(t *testing.T) {
 	}
 }
 
-// TestFiftyChanges changes one password fifty times at once from as many tabs: one wins, and knows it.
+// TestFiftyChanges changes one password fifty times concurrently in as many tabs: one succeeds, and its response says
+// so.
 func TestFiftyChanges(t *testing.T) {
 	t.Parallel()
 	w := site(t, patient)
@@ -127,7 +128,7 @@ func TestFiftyChanges(t *testing.T) {
 	}
 }
 
-// TestTwoSignUpsAtOnce signs one address up twice, in two browsers, and finishes both at once.
+// TestTwoSignUpsAtOnce signs up one address in two browsers, and confirms both concurrently.
 func TestTwoSignUpsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := site(t, patient)
@@ -150,7 +151,7 @@ func TestTwoSignUpsAtOnce(t *testing.T) {
 	}
 }
 
-// TestImprovedOnce signs in fifty times at once with a hash that is to be replaced: all get in, and the hash is
+// TestImprovedOnce signs in fifty times concurrently with a hash that will be replaced: all succeed, and the hash is
 // replaced.
 func TestImprovedOnce(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,7 @@ func oldHash() password.Verifier {
 }
 
 // TestResetTellsOfRemovedMethods: an honest user signed in at a provider that does not verify addresses, and resets the
-// password. The reset unlinks the provider's account, because an attacker may have linked it: the response and an email
+// password. The reset unlinks the provider's account, because an attacker may have linked it. The response and an email
 // say so, and the user links it again after signing in with the password.
 func TestResetTellsOfRemovedMethods(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestResetRemovesRecentMethods(t *testing.T) {
 		selects bool
 		json    bool
 		listed  bool
-		left    bool // the account
+		left    bool // whether the account remains
 	}{
 		"selected":         {after: time.Hour, selects: true, listed: true},
 		"selected, JSON":   {after: time.Hour, selects: true, listed: true, json: true},
@@ -225,8 +225,8 @@ func TestResetRemovesRecentMethods(t *testing.T) {
 	}
 }
 
-// TestResetWhileTheAddressIsRestored: the owner of the old address undoes a change while an attacker's reset is under
-// way. The attacker's password does not stay.
+// TestResetWhileTheAddressIsRestored: the owner of the old address undoes a change while an attacker's reset is in
+// progress. The attacker's password does not stay.
 func TestResetWhileTheAddressIsRestored(t *testing.T) {
 	t.Parallel()
 	w := site(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// BenchmarkKnownAndUnknown compares how long answers take for a known and an unknown address, b.N times each in random
-// order, by the test of Mann and Whitney: |z| above 2.58 is a difference at α 0.01.
+// BenchmarkKnownAndUnknown compares the response times for a known and an unknown address, b.N times each in random
+// order, with the Mann–Whitney test: |z| above 2.58 is a difference at α 0.01.
 //
 //	go test -run '^$' -bench KnownAndUnknown -benchtime 2000x -timeout 60m .
 func BenchmarkKnownAndUnknown(b *testing.B) {
@@ -46,7 +46,7 @@ func BenchmarkKnownAndUnknown(b *testing.B) {
 			for _, known := range order {
 				email := map[bool]string{true: ada, false: "eve@example.com"}[known]
 				body := encode(append([]string{"csrfToken", csrf, "email", email}, action.fields[1:]...)...)
-				clear(visitor.cookies) // a browser that remembers sign-ups would send more and more
+				clear(visitor.cookies) // otherwise the cookie of sign-ups would grow
 				visitor.cookies["__Host-authjs.csrf-token"] = cookie
 				began := time.Now()
 				r := visitor.send("POST", "/auth/"+action.fields[0], "application/x-www-form-urlencoded", body)
@@ -70,7 +70,7 @@ type sample struct {
 	known bool
 }
 
-// mannWhitney returns the standardised statistic of the rank-sum test, with the medians.
+// mannWhitney returns the standardized statistic of the rank-sum test, and the medians.
 func mannWhitney(all []sample) (z float64, known, unknown time.Duration) {
 	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(a.took, b.took) })
 	var ranks, ties float64
@@ -99,8 +99,8 @@ func mannWhitney(all []sample) (z float64, known, unknown time.Duration) {
 	return (statistic - n*m/2) / sigma, k[len(k)/2], u[len(u)/2]
 }
 
-// BenchmarkHostile has 500 strangers sign in at once, and honest visitors beside them who come back when they are asked
-// to. It reports the peak of the heap above what was there before, and how the others fared.
+// BenchmarkHostile has 500 attackers sign in concurrently, and honest users who retry when they are asked to. It
+// reports the peak of the heap above the start, and the results of the honest users.
 //
 //	go test -run '^$' -bench Hostile -benchtime 1x .
 func BenchmarkHostile(b *testing.B) {
@@ -155,8 +155,7 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// heap is how many bytes of the heap are taken, by what lives and by what is not collected yet. Reading it stops
-// nobody.
+// heap returns the size of the heap in bytes, live or not yet collected. Reading it does not stop the program.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

@@ -13,16 +13,16 @@ import (
 
 var errEngine = errors.New("the engine is down")
 
-// troubled is a store that writes down what is asked of it, and fails where it is told to.
+// troubled is a store that records its calls and can be made to fail.
 type troubled struct {
 	*memory.Store
 	mu    sync.Mutex
 	calls []string
-	// fail is the call that fails, "CreateRecord password", from the time it is set on; empty: none.
+	// fail is the call that fails, such as "CreateRecord password", or "".
 	fail string
-	// how is what becomes of it, an error or a panic; nil: the engine is down.
+	// how returns the failure, an error or a panic. If it is nil, the database is unavailable.
 	how func() error
-	// applied: a user is made all the same, and the answer is lost. keeps: a user is not deleted.
+	// applied creates the user although the call fails. keeps ignores the deletion of a user.
 	applied, keeps bool
 }
 
@@ -45,7 +45,7 @@ func (s *troubled) failing(call string) {
 	s.fail = call
 }
 
-// took returns the calls since the last time.
+// took returns the calls since its last call.
 func (s *troubled) took() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *troubled) DeleteUserRecords(ctx context.Context, userID, kind string) (
 	return s.Store.DeleteUserRecords(ctx, userID, kind)
 }
 
-// InTransaction runs the transaction with this store around, so that what happens inside is written down too.
+// InTransaction wraps the store of the transaction, so that its calls are recorded too.
 func (s *troubled) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	if err := s.note("InTransaction"); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (w *within) CreateRecord(ctx context.Context, r *store.Record) error {
 	return w.Store.CreateRecord(ctx, r)
 }
 
-// count is how often a call was made since the last time.
+// count returns how often a call was made since the last call of took.
 func (s *troubled) count(call string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// firebase are the parameters of the sample in the documentation of firebase/scrypt.
+// firebase contains the parameters of the sample in the documentation of firebase/scrypt.
 var firebase = password.FirebaseParams{
 	SignerKey: "jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==",
 
 	SaltSeparator: "Bw==", Rounds: 8, MemCost: 14,
 }
 
-// vectors are hashes that other systems made, and how each was made.
+// vectors are hashes of other systems, and how each was created.
 var vectors = []struct {
 	name, made        string
 	verifier          password.Verifier
@@ -100,7 +100,7 @@ var vectors = []struct {
 			"lo78198JAdRuid5lQ=="},
 }
 
-// TestForeignHashes proves that hashes of other systems are understood, by themselves and by no other verifier.
+// TestForeignHashes: each hash of another system is accepted by its verifier and by no other.
 func TestForeignHashes(t *testing.T) {
 	t.Parallel()
 	for _, v := range vectors {
@@ -114,7 +114,7 @@ func TestForeignHashes(t *testing.T) {
 			}
 			for _, wrong := range []string{"", v.password + "x", "X" + v.password[1:], strings.ToUpper(v.password)} {
 				if len(v.password) > 72 && wrong == v.password+"x" {
-					continue // bcrypt looks at 72 bytes
+					continue // bcrypt uses 72 bytes
 				}
 				if ok, err := v.verifier.Verify(v.encoded, []byte(wrong)); ok || err != nil {
 					t.Errorf("%q is taken: %v, %v", wrong, ok, err)
@@ -124,8 +124,8 @@ func TestForeignHashes(t *testing.T) {
 	}
 }
 
-// TestForeignHashesOutOfBounds plants hashes that are broken or would take minutes. Each is refused before anything is
-// computed, so that this test takes no time.
+// TestForeignHashesOutOfBounds: hashes that are malformed or would take minutes are rejected before anything is
+// computed, so this test is fast.
 func TestForeignHashesOutOfBounds(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("A", 43)
@@ -201,7 +201,7 @@ func TestForeignHashesOutOfBounds(t *testing.T) {
 	}
 }
 
-// TestVerifiersAreApart proves that no hash is of two formats.
+// TestVerifiersAreApart: no hash has two formats.
 func TestVerifiersAreApart(t *testing.T) {
 	t.Parallel()
 	all := map[string]password.Verifier{
@@ -209,7 +209,7 @@ func TestVerifiersAreApart(t *testing.T) {
 		"better-auth": password.BetterAuth(), "firebase": password.Firebase(firebase), "argon2i": password.Argon2i(),
 		"wordpress": password.WordPress(), "spring": password.Spring(),
 	}
-	lucia := password.Lucia() // whose Oslo has the formats of others
+	lucia := password.Lucia() // Oslo uses formats of others
 	for _, v := range vectors {
 		var knows []string
 		for name, verifier := range all {

@@ -20,25 +20,25 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// Passwords of the tests.
+// The passwords of the tests.
 const (
 	good   = "violet otter ladder"
 	better = "seven quiet lanterns"
 	evil   = "mallory knows this one"
 )
 
-// usualCost is the default in every part, for tests that look at hashes.
+// usualCost has all defaults, for tests of hashes.
 var usualCost = password.Params{Lanes: 1}
 
-// postbox is a Mailer that keeps letters.
+// postbox is a Mailer that stores emails.
 type postbox struct {
 	mu      sync.Mutex
 	letters []core.Letter
 	fails   error
-	failed  int           // deliveries that failed
-	panics  bool          // with the link
-	holds   chan struct{} // when set, nothing is delivered before it is closed
-	held    chan struct{} // told of each letter that waits for that
+	failed  int           // failed emails
+	panics  bool          // panics with the link
+	holds   chan struct{} // if set, emails are delivered after it is closed
+	held    chan struct{} // receives a value for each waiting email
 }
 
 func (p *postbox) Send(ctx context.Context, l core.Letter) error {
@@ -66,7 +66,7 @@ func (p *postbox) Send(ctx context.Context, l core.Letter) error {
 	return nil
 }
 
-// hold keeps letters from being delivered until release.
+// hold delays emails until release.
 func (p *postbox) hold() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *postbox) release() {
 	p.holds = nil
 }
 
-// world is a site with passwords, its store, its mailbox, its clock and its log.
+// world is a site with passwords, its store, mailbox, clock and log.
 type world struct {
 	t        testing.TB
 	auth     *core.Auth
@@ -113,8 +113,8 @@ func (w *world) Now() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now
 
 func (w *world) advance(d time.Duration) { w.mu.Lock(); defer w.mu.Unlock(); w.now = w.now.Add(d) }
 
-// site makes a world, where a hash costs next to nothing but for benchmarks and with Options.Hash. change may alter the
-// options and the configuration.
+// site returns a site with cheap hashes, except in benchmarks and if Options.Hash is set. change may change the options
+// and the configuration.
 func site(t testing.TB, change ...func(o *password.Options, c *core.Config)) *world {
 	t.Helper()
 	w := &world{t: t, store: &troubled{Store: memory.New()}, post: &postbox{}, log: &safeBuffer{},
@@ -152,7 +152,7 @@ func (w *world) flush() {
 	}
 }
 
-// letters are those to an address, the newest last.
+// letters returns the emails to an address, oldest first.
 func (w *world) letters(to string) []core.Letter {
 	w.t.Helper()
 	w.flush()
@@ -180,7 +180,7 @@ func (w *world) letter(to string, kind core.LetterKind) core.Letter {
 	return core.Letter{}
 }
 
-// token is that of the link in a letter.
+// token returns the token in the link of an email.
 func token(t testing.TB, l core.Letter) string {
 	t.Helper()
 	u, err := url.Parse(string(l.URL))
@@ -190,7 +190,7 @@ func token(t testing.TB, l core.Letter) string {
 	return u.Query().Get("token")
 }
 
-// user finds a user of the store, nil where there is none.
+// user returns the user with an address, or nil.
 func (w *world) user(email string) *core.User {
 	w.t.Helper()
 	user, err := w.store.Store.UserByEmail(w.t.Context(), email)
@@ -200,17 +200,17 @@ func (w *world) user(email string) *core.User {
 	return user
 }
 
-// browser is a visitor with cookies.
+// browser is a client with cookies.
 type browser struct {
 	t       testing.TB
 	auth    *core.Auth
 	mu      sync.Mutex
 	cookies map[string]string
 	accept  string
-	from    string // the client's address; empty: 192.0.2.1
+	from    string // the client's address; the default is 192.0.2.1
 }
 
-// visit opens a browser that asks for JSON; page one that asks for pages.
+// visit returns a browser that requests JSON, page one that requests pages.
 func (w *world) visit() *browser {
 	return &browser{t: w.t, auth: w.auth, cookies: map[string]string{}, accept: "application/json"}
 }
@@ -256,7 +256,7 @@ func (b *browser) send(method, target, contentType, body string) *core.Response 
 
 func (b *browser) get(target string) *core.Response { return b.send("GET", target, "", "") }
 
-// csrf is the token of the browser.
+// csrf returns the CSRF token of the browser.
 func (b *browser) csrf() string {
 	accept := b.accept
 	b.accept = "application/json"
@@ -268,7 +268,7 @@ func (b *browser) csrf() string {
 	return answer.CSRFToken
 }
 
-// post sends a form, fields being names and values.
+// post sends a form. fields are names and values.
 func (b *browser) post(action string, fields ...string) *core.Response {
 	form := url.Values{"csrfToken": {b.csrf()}}
 	for i := 0; i < len(fields); i += 2 {
@@ -277,7 +277,7 @@ func (b *browser) post(action string, fields ...string) *core.Response {
 	return b.send("POST", "/auth/"+action, "application/x-www-form-urlencoded", form.Encode())
 }
 
-// session is whose session the browser has, empty: nobody's.
+// session returns the email address of the browser's session, or "".
 func (b *browser) session() string {
 	accept := b.accept
 	b.accept = "application/json"
@@ -287,7 +287,7 @@ func (b *browser) session() string {
 	return answer.User.Email
 }
 
-// says checks the status of an answer, and its code or what comes next.
+// says checks the status of a response, and its code or next step.
 func says(t testing.TB, r *core.Response, status int, word string) {
 	t.Helper()
 	var answer struct{ Code, Next string }
@@ -309,7 +309,7 @@ func (w *world) signUp(email, secret string) *browser {
 	return b
 }
 
-// signIn tries to sign in from a new browser, and reports whose session it has.
+// signIn tries to sign in with a new browser, and returns the address of its session.
 func (w *world) signIn(email, secret string) string {
 	w.t.Helper()
 	b := w.visit()
@@ -321,7 +321,7 @@ func (w *world) signIn(email, secret string) string {
 	return who
 }
 
-// forgot asks for a reset and returns the token of the letter.
+// forgot requests a reset and returns the token in the email.
 func (w *world) forgot(email string) string {
 	w.t.Helper()
 	says(w.t, w.visit().post("password/forgot", "email", email), 202, "mail")
@@ -340,7 +340,7 @@ func (w *world) open(token string) *browser {
 	return b
 }
 
-// clean checks that the log holds none of these texts.
+// clean fails the test if the log contains one of these texts.
 func (w *world) clean(secrets ...string) {
 	w.t.Helper()
 	w.flush()

@@ -7,8 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/smtp"
 )
 
-// Links by mail, through a mail server. Without options the server is that of EMAIL_SERVER, the sender that of
-// EMAIL_FROM.
+// Sign-in links with a mail server. By default, the server is $EMAIL_SERVER and the sender $EMAIL_FROM.
 func Example() {
 	links := smtp.Email(smtp.Options{
 		Server:       "smtp://user:password@mail.example:587",

@@ -23,7 +23,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// payload is one hostile answer; unknown members fail the test.
+// payload is a malicious response. Unknown members fail the test.
 type payload struct {
 	ID, Ceremony, Want, Why string
 	Patch                   map[string]any
@@ -46,7 +46,7 @@ const (
 	pending = "__Secure-authjs.challenge"
 )
 
-// house is a site with two users, u1 and u2, who own a passkey each.
+// house is a site with two users, u1 and u2, who have a passkey each.
 type house struct {
 	t     *testing.T
 	auth  *core.Auth
@@ -56,7 +56,7 @@ type house struct {
 	log   bytes.Buffer
 }
 
-// faultyStore fails where a test wants it.
+// faultyStore fails when a test requests it.
 type faultyStore struct {
 	*memory.Store
 	failCounter bool
@@ -76,7 +76,7 @@ func newHouse(t *testing.T, stored uint32) *house {
 		keys: map[string]*authenticator.Credential{},
 	}
 	provider := webauthn.Passkey()
-	provider.InsecureTypedEmail = true // users are told apart by their addresses here
+	provider.InsecureTypedEmail = true // the tests identify users by their addresses
 	auth, err := core.New(core.Config{
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Providers: []core.Provider{provider}, Store: h.store,
@@ -112,7 +112,7 @@ func newHouse(t *testing.T, stored uint32) *house {
 	return h
 }
 
-// browser has cookies.
+// browser is a client with cookies.
 type browser struct {
 	*house
 	cookies map[string]string
@@ -120,7 +120,7 @@ type browser struct {
 
 func (h *house) browser() *browser { return &browser{h, map[string]string{}} }
 
-// signedIn is a browser in which a user has a session.
+// signedIn returns a browser with a session of the user.
 func (h *house) signedIn(user string) *browser {
 	b := h.browser()
 	stored, err := h.store.UserByEmail(h.t.Context(), user+"@app.example")
@@ -170,7 +170,7 @@ func (b *browser) send(r *core.Request) *core.Response {
 	return response
 }
 
-// options asks for a challenge.
+// options requests a challenge.
 func (b *browser) options(query string) (challenge string, status int) {
 	response := b.send(b.request("GET", "/auth/webauthn-options/passkey?"+query, nil))
 	var body struct{ Options struct{ Challenge string } }
@@ -182,7 +182,7 @@ func (b *browser) answer(action, data string) *core.Response {
 	return b.send(b.request("POST", "/auth/callback/passkey", url.Values{"action": {action}, "data": {data}}))
 }
 
-// who is signed in.
+// who returns the signed-in user.
 func (b *browser) who() string {
 	_, user, err := b.store.SessionAndUser(b.t.Context(), b.cookies[session])
 	if err != nil {
@@ -200,7 +200,7 @@ func (h *house) counter(key string) uint32 {
 	return a.Counter
 }
 
-// patched applies a patch to a good ceremony.
+// patched applies a patch to a valid ceremony.
 func (h *house) patched(x authenticator.Ceremony, patch map[string]any) authenticator.Ceremony {
 	for where, v := range patch {
 		text, _ := v.(string)
@@ -248,7 +248,7 @@ func (h *house) patched(x authenticator.Ceremony, patch map[string]any) authenti
 	return x
 }
 
-// TestHostileAnswers plays the payloads of testdata/webauthn.json.
+// TestHostileAnswers sends the payloads of testdata/webauthn.json.
 func TestHostileAnswers(t *testing.T) {
 	raw, err := os.ReadFile("testdata/webauthn.json")
 	if err != nil {
@@ -287,7 +287,7 @@ func play(t *testing.T, p payload) {
 		wantUser = "new"
 	}
 	if p.SignedIn != "" {
-		b, wantUser = h.signedIn(p.SignedIn), p.SignedIn // whose session stays
+		b, wantUser = h.signedIn(p.SignedIn), p.SignedIn // this session must continue
 	}
 	switch strings.Join(p.Steps, ", ") {
 	case "":
@@ -377,7 +377,7 @@ func play(t *testing.T, p payload) {
 	}
 }
 
-// refused checks that an answer changed nothing: user is who was signed in before.
+// refused checks that a response changed nothing. user is the user who was signed in before.
 func (h *house) refused(b *browser, p payload, response *core.Response, user string, counter uint32) {
 	h.t.Helper()
 	location, err := url.Parse(response.Redirect)
@@ -392,7 +392,7 @@ func (h *house) refused(b *browser, p payload, response *core.Response, user str
 		h.t.Errorf("%s (%s): %q is signed in, want %q", p.ID, p.Why, got, user)
 	}
 	if p.Setup == "delete u1, keep c1" || p.SignedIn != "" {
-		counter = h.counter("c1") // as in Auth.js, the counter of a genuine answer is kept before its owner is looked up
+		counter = h.counter("c1") // as in Auth.js, the counter of a valid response is stored before the user is looked up
 	}
 	if p.SignedIn != "" && !errors.Is(response.Err, core.ErrAccountNotLinked) {
 		h.t.Errorf("%s (%s): %v", p.ID, p.Why, response.Err)
@@ -411,7 +411,7 @@ func (h *house) refused(b *browser, p payload, response *core.Response, user str
 	}
 }
 
-// deleteUserKeepPasskey leaves a passkey whose owner is gone, as a store without foreign keys would.
+// deleteUserKeepPasskey leaves a passkey without its user, as a store without foreign keys would.
 func (h *house) deleteUserKeepPasskey(user string) {
 	u, err := h.store.UserByEmail(h.t.Context(), user+"@app.example")
 	if err != nil {
@@ -424,11 +424,11 @@ func (h *house) deleteUserKeepPasskey(user string) {
 	}
 	err = errors.Join(h.store.DeleteUser(h.t.Context(), u.ID), h.store.CreateAuthenticator(h.t.Context(), kept))
 	if err != nil {
-		h.t.Log(err) // a store that keeps its rows together is as good
+		h.t.Log(err) // also fine: the store deletes the passkey together with its user
 	}
 }
 
-// TestOneAnswerAtOnce sends one answer from many places at the same time: one of them is signed in.
+// TestOneAnswerAtOnce sends one response many times concurrently: one of the requests signs in.
 func TestOneAnswerAtOnce(t *testing.T) {
 	h := newHouse(t, 0)
 	b := h.browser()
@@ -453,7 +453,7 @@ func TestOneAnswerAtOnce(t *testing.T) {
 	}
 }
 
-// TestHideUsers: strangers get the same answers for addresses that have an account and those that have none.
+// TestHideUsers: unauthenticated clients get the same responses for addresses with and without an account.
 func TestHideUsers(t *testing.T) {
 	h := newHouse(t, 0)
 	provider := webauthn.Passkey()
@@ -495,8 +495,7 @@ func TestHideUsers(t *testing.T) {
 	}
 }
 
-// TestRelyingPartyOfTheOrigin asks for options under another host's name: passkeys are made for the site that the
-// configuration names.
+// TestRelyingPartyOfTheOrigin requests options with another Host header: passkeys are created for the configured site.
 func TestRelyingPartyOfTheOrigin(t *testing.T) {
 	h := newHouse(t, 0)
 	for _, query := range []string{"action=authenticate", "action=register&email=new%40app.example"} {

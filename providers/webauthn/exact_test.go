@@ -10,8 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// TestExactSpelling refuses answers that mean the right thing in the eyes of one reader and are not what browsers
-// write.
+// TestExactSpelling rejects responses that some parsers accept although browsers never send them.
 func TestExactSpelling(t *testing.T) {
 	key := authenticator.New("credential")
 	stored := &store.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}

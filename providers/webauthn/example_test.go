@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// Passkeys need a store that keeps authenticators, and the public address.
+// Passkeys require a store with authenticators, and the public URL.
 func Example() {
 	_, err := core.New(core.Config{
 		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"}, URL: "https://app.example",

@@ -18,10 +18,10 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// coseKey is a public key by the numbers of its members (RFC 9052 section 7).
+// coseKey is a public key with its members by number (RFC 9052 section 7).
 type coseKey map[int]any
 
-// ec2 is a key of a curve.
+// ec2 returns a key of an elliptic curve.
 func ec2(t *testing.T, curve elliptic.Curve, alg, number int) coseKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(curve, rand.Reader)
@@ -36,7 +36,7 @@ func ec2(t *testing.T, curve elliptic.Curve, alg, number int) coseKey {
 	return coseKey{1: 2, 3: alg, -1: number, -2: point[1 : 1+half], -3: point[1+half:]}
 }
 
-// okp is a key of Ed25519.
+// okp returns a key of Ed25519.
 func okp(t *testing.T) coseKey {
 	t.Helper()
 	public, _, err := ed25519.GenerateKey(rand.Reader)
@@ -46,13 +46,13 @@ func okp(t *testing.T) coseKey {
 	return coseKey{1: 1, 3: -8, -1: 6, -2: []byte(public)}
 }
 
-// modulus is an odd number of that many bits.
+// modulus returns an odd number with this number of bits.
 func modulus(bits uint) []byte {
 	n := new(big.Int).Lsh(big.NewInt(1), bits-1)
 	return n.SetBit(n, 0, 1).Bytes()
 }
 
-// with is a key with another member.
+// with returns a copy of a key with one member replaced.
 func (k coseKey) with(member int, value any) coseKey {
 	k[member] = value
 	return k

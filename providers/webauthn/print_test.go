@@ -10,7 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// TestTransportsAreWords: a browser's word becomes one of a list, so that it has no comma, and a length.
+// TestTransportsAreWords: transports from the browser are limited to known values, so that they contain no comma and
+// are short.
 func TestTransportsAreWords(t *testing.T) {
 	t.Parallel()
 	var answer map[string]any
@@ -28,7 +29,7 @@ func TestTransportsAreWords(t *testing.T) {
 	}
 }
 
-// TestErrorsHoldNothing: neither the challenge that was expected nor one that came is in an error.
+// TestErrorsHoldNothing: errors contain neither the expected challenge nor the received one.
 func TestErrorsHoldNothing(t *testing.T) {
 	t.Parallel()
 	ceremony := good()

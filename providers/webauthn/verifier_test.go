@@ -93,7 +93,7 @@ func TestAuthentication(t *testing.T) {
 			c.Signature = func(s []byte) []byte { return append(s, 0) }
 		}},
 		"something in the signature": {change: func(c *authenticator.Ceremony) {
-			c.Signature = func(s []byte) []byte { s[1] += 2; return append(s, 0x05, 0x00) } // NULL, counted in the length
+			c.Signature = func(s []byte) []byte { s[1] += 2; return append(s, 0x05, 0x00) } // a trailing NULL
 		}},
 		"no signature": {change: func(c *authenticator.Ceremony) {
 			c.Signature = func([]byte) []byte { return nil }
@@ -113,8 +113,8 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// TestSignaturesOfAllShapes also meets signatures whose halves begin with zero bytes, which the library of Auth.js
-// refuses (docs/protocol.md §12.2).
+// TestSignaturesOfAllShapes includes signatures with numbers that start with zero bytes, which the library of Auth.js
+// rejects (docs/protocol.md §12.2).
 func TestSignaturesOfAllShapes(t *testing.T) {
 	key := authenticator.New("credential")
 	stored := &store.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}

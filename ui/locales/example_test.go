@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// One of the shipped languages, with a text of the application's own.
+// A built-in language with a text of the application.
 func ExampleGerman() {
 	german := locales.German()
 	german.Texts["signin.heading"] = "Willkommen zurück"

@@ -12,9 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// TestEveryKeyInEveryLanguage compares the languages with each other: what one can say all can.
+// TestEveryKeyInEveryLanguage: all languages have the same keys.
 func TestEveryKeyInEveryLanguage(t *testing.T) {
-	places := map[string]int{} // of each key, by its language
+	places := map[string]int{} // for each key, by language
 	all := locales.All()
 	for _, l := range all {
 		for key, words := range l.Texts {
