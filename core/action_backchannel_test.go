@@ -20,19 +20,20 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// smallOP is an OpenID provider without a network: every visitor is u1, in the session sid. With tenants it stands for
-// many.
+// smallOP is an OpenID provider without a network. Every user is u1, in the session sid. With tenants it simulates a
+// multi-tenant issuer.
 type smallOP struct {
 	mu      sync.Mutex
 	clock   *clock
 	tenants bool
 	sid     string
 	asked   int
-	// endSession is the member of the metadata, as JSON, empty: none; padding makes ID tokens long; down: no answer.
+	// endSession is the end_session_endpoint member of the metadata as JSON, or empty. padding makes ID tokens long. If
+	// down is true, there is no response.
 	endSession string
 	padding    int
 	down       bool
-	// authTime is the claim auth_time of ID tokens; nil: none.
+	// authTime is the claim auth_time of ID tokens, or nil.
 	authTime any
 }
 
@@ -90,7 +91,7 @@ func (p *smallOP) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answered(r, 200, body), nil
 }
 
-// logoutToken is a token of the provider; "$del" removes a claim.
+// logoutToken returns a signed logout token. The value "$del" removes a claim.
 func (p *smallOP) logoutToken(id string, changes map[string]any) string {
 	now := p.clock.Now().Unix()
 	claims := map[string]any{
@@ -105,7 +106,7 @@ func (p *smallOP) logoutToken(id string, changes map[string]any) string {
 	return jws(`{"alg":"EdDSA","typ":"logout+jwt"}`, claims)
 }
 
-// opRows is a store of one table for each kind.
+// opRows is a store with one table for each kind.
 type opRows struct {
 	*sessionRows
 	users    map[string]core.User
@@ -150,7 +151,7 @@ func (s *opRows) DeleteSessions(_ context.Context, user string) (n int, err erro
 	return n, nil
 }
 
-// openOP is an application with the provider.
+// openOP returns an application with the provider.
 func openOP(t *testing.T, op *smallOP, config core.Config) *app {
 	t.Helper()
 	config.Providers = append(config.Providers, &core.OAuthProvider{
@@ -176,7 +177,7 @@ func (p *smallOP) signIn(t *testing.T, a *app, sid string) *browser {
 	return b
 }
 
-// logout posts a token as the provider does: without a browser.
+// logout posts a token directly to the application, as the provider does.
 func logout(a handler, token string) *core.Response {
 	return a.Handle(context.Background(), &core.Request{
 		Method: "POST", Target: "/auth/backchannel-logout/op", Hosts: []string{"app.test"}, Scheme: "https",
@@ -187,8 +188,8 @@ func logout(a handler, token string) *core.Response {
 
 func here(b *browser) bool { return string(b.get("/auth/session").Body) != "null" }
 
-// TestLogoutOfOneSession ends the session that a session at the provider began, and no other, for providers that name
-// nothing else.
+// TestLogoutOfOneSession checks that a token with only a sid ends the local session which that provider session
+// started, and no other.
 func TestLogoutOfOneSession(t *testing.T) {
 	t.Parallel()
 	for _, hashed := range []bool{false, true} {
@@ -217,7 +218,7 @@ func TestLogoutOfOneSession(t *testing.T) {
 	}
 }
 
-// TestLogoutOfJWTSessions ends sessions that live in cookies, by their session at the provider and by the person.
+// TestLogoutOfJWTSessions ends sessions in cookies by sid and by subject.
 func TestLogoutOfJWTSessions(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{}
@@ -256,7 +257,8 @@ func TestLogoutOfJWTSessions(t *testing.T) {
 	}
 }
 
-// TestLogoutOfAnUnknownSession is refused where nothing could end it: the provider shall not believe that it has.
+// TestLogoutOfAnUnknownSession checks that a logout gets an error response if nothing could be ended, so that the
+// provider does not assume success.
 func TestLogoutOfAnUnknownSession(t *testing.T) {
 	t.Parallel()
 	op, store := &smallOP{}, newOPRows()
@@ -277,14 +279,14 @@ func TestLogoutOfAnUnknownSession(t *testing.T) {
 	}
 }
 
-// TestLogoutTokensAreGoodOnce replays one until it would have expired, with and without exp.
+// TestLogoutTokensAreGoodOnce replays a logout token until it would have expired, with and without exp.
 func TestLogoutTokensAreGoodOnce(t *testing.T) {
 	t.Parallel()
 	for _, exp := range []any{"$del", start.Unix() + 600} {
 		op := &smallOP{}
 		a := openOP(t, op, core.Config{Store: newOPRows()})
 		op.signIn(t, a, "s1")
-		// By a clock that is ahead.
+		// The provider's clock is ahead.
 		token := op.logoutToken("j1", map[string]any{"sub": "u1", "exp": exp, "iat": start.Unix() + 300})
 		if r := logout(a, token); r.Status != 200 {
 			t.Fatalf("answered %d: %s", r.Status, a.log)
@@ -298,8 +300,8 @@ func TestLogoutTokensAreGoodOnce(t *testing.T) {
 	}
 }
 
-// TestStrangersLogout posts what a stranger can make up: no issuer is asked about what is wrong at first sight, and a
-// provider with many tenants is asked a few times, whatever they are called.
+// TestStrangersLogout posts forged tokens. The provider must not be asked about tokens that are invalid at first sight,
+// and a multi-tenant provider only a few times, whatever tenants the tokens name.
 func TestStrangersLogout(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{tenants: true}
@@ -333,8 +335,8 @@ func TestStrangersLogout(t *testing.T) {
 	}
 }
 
-// TestLogoutOfATenant ends the session of a user whose tenant says so, in a token of the type that the specification
-// recommends.
+// TestLogoutOfATenant ends the session of a user with a token from the user's tenant, of the type that the
+// specification recommends.
 func TestLogoutOfATenant(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -8,9 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestCallbackAsksOnce counts what the callback of a signed-in visitor costs: the session token is opened once, and the
-// store is asked once for the owner of the account. A signIn callback sees the owner too; after it the store is asked
-// again, as the callback may have written.
+// TestCallbackAsksOnce counts the cost of a callback with a signed-in user: the session token is decrypted once, and
+// the store is asked once for the owner of the account. If there is a signIn callback, it gets the owner too. The store
+// is asked again after it, because the callback may have written to the store.
 func TestCallbackAsksOnce(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -48,7 +48,7 @@ func TestCallbackAsksOnce(t *testing.T) {
 			if r := w.through(b, "open", "s2", stranger, ""); r.Err != nil {
 				t.Fatal(r.Err)
 			}
-			// The request that begins the sign-in names the session too: one more.
+			// One more for the request that starts the sign-in.
 			if opened != 2 || owners != row.owners {
 				t.Errorf("tokens opened %d times, owners asked for %d times, want 2 and %d", opened, owners, row.owners)
 			}
@@ -56,15 +56,15 @@ func TestCallbackAsksOnce(t *testing.T) {
 	}
 }
 
-// TestSignInKnowsWhatIsVouchedFor: who lets people in by their address has to know whether it is theirs. An address in
-// a profile is anybody's.
+// TestSignInKnowsWhatIsVouchedFor checks that a signIn callback can see whether the provider vouches for the address.
+// An attacker can put any address into the profile of a provider that does not.
 func TestSignInKnowsWhatIsVouchedFor(t *testing.T) {
 	t.Parallel()
 	var saw []string
 	w := newTown(t, powers()[0], core.StrategyJWT, func(c *core.Config) {
 		c.Callbacks.SignIn = func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
 			saw = append(saw, p.Account.EmailProved)
-			p.Account.EmailProved = "changed@evil.example" // which changes nothing
+			p.Account.EmailProved = "changed@evil.example" // has no effect
 			return core.Allow(), nil
 		}
 	})

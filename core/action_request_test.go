@@ -11,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPartGuards: what guards of an action return, or the action itself, before a browser and before a program.
+// TestPartGuards checks the response to each error of a guard or of the action itself, for a browser and for an API
+// client.
 func TestPartGuards(t *testing.T) {
 	t.Parallel()
 	signedIn := func(context.Context, *core.Session) error { return nil }
@@ -70,7 +71,7 @@ func TestPartGuards(t *testing.T) {
 	}
 }
 
-// TestPartSignsOut: the session ends in the store too, and not by a GET.
+// TestPartSignsOut checks that Call.SignOut also ends the session in the store, and that a GET cannot call it.
 func TestPartSignsOut(t *testing.T) {
 	t.Parallel()
 	leave := core.Action{Name: "toy", Verb: "leave"}
@@ -108,7 +109,7 @@ func TestPartSignsOut(t *testing.T) {
 	}
 }
 
-// TestHostKnowsTheSite: providers in order, those of parts among them, and the address of an action.
+// TestHostKnowsTheSite checks Host.Providers, which includes the providers of plugins in order, and Host.URL.
 func TestHostKnowsTheSite(t *testing.T) {
 	t.Parallel()
 	var host *core.Host
@@ -134,8 +135,8 @@ func TestHostKnowsTheSite(t *testing.T) {
 	}
 }
 
-// TestPartLogsNobody: a program without a session is told to sign in, and the log has no line of it; whom a guard
-// forbids is in the log.
+// TestPartLogsNobody checks that an API client without a session gets 401 and no log line, and that a request which a
+// guard forbids is logged.
 func TestPartLogsNobody(t *testing.T) {
 	t.Parallel()
 	guarded := says("GET", "guarded", "")

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestSessionUpdateFromOutside posts data for claims that are not the visitor's to choose.
+// TestSessionUpdateFromOutside posts data for claims that the client must not be able to choose.
 func TestSessionUpdateFromOutside(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -36,7 +36,7 @@ func TestSessionUpdateFromOutside(t *testing.T) {
 	}
 }
 
-// TestReissue gives a session another token, and ends the others; a copy of the old token is good no longer.
+// TestReissue replaces the token of a session and ends the others. A copy of the old token becomes invalid.
 func TestReissue(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
@@ -71,8 +71,8 @@ func TestReissue(t *testing.T) {
 	}
 }
 
-// TestReissueWithoutAProof: a token that is only brought up to date is of the same session, proved when and how it was.
-// With a method it is as fresh as the proof.
+// TestReissueWithoutAProof checks that a reissue without methods keeps the session's ID, age and methods. With a
+// method, the session is a recent authentication.
 func TestReissueWithoutAProof(t *testing.T) {
 	t.Parallel()
 	const moved = "ada@new.example"
@@ -126,7 +126,7 @@ func TestReissueWithoutAProof(t *testing.T) {
 	}
 }
 
-// provingAgain is a part whose action proves again who the visitor is; first runs before it.
+// provingAgain returns a plugin with an action that re-authenticates the user. It calls first before.
 func provingAgain(first func(context.Context, *core.Call) error) core.Part {
 	return partFunc(func(h *core.Host) error {
 		h.Facts()
@@ -143,14 +143,14 @@ func provingAgain(first func(context.Context, *core.Call) error) core.Part {
 
 func nothingFirst(context.Context, *core.Call) error { return nil }
 
-// othersFirst ends the other sessions of the visitor, as a change of a password does.
+// othersFirst ends the user's other sessions, as a password change does.
 func othersFirst(ctx context.Context, c *core.Call) error {
 	_, err := c.EndOthers(ctx)
 	return err
 }
 
-// TestReissueEndsCopies: whoever has a copy of the very session that proves again who they are is out with it. The list
-// shows one session, which began when and where it did.
+// TestReissueEndsCopies checks that a copy of the old session token becomes invalid when its session is reissued after
+// a re-authentication. The list shows one session, with its original start and place.
 func TestReissueEndsCopies(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(context.Context, *core.Call) error{
@@ -193,8 +193,8 @@ func TestReissueEndsCopies(t *testing.T) {
 	}
 }
 
-// TestReissueEndsTokensWithoutFacts: a session that began before sessions had facts has them from its first proof on,
-// and a copy of its token ends.
+// TestReissueEndsTokensWithoutFacts checks that a session from before facts were enabled gets them at its first
+// re-authentication, and that a copy of its old token becomes invalid.
 func TestReissueEndsTokensWithoutFacts(t *testing.T) {
 	t.Parallel()
 	config := core.Config{Store: newHouse(), Providers: []core.Provider{byName()}, InsecureNoLimits: true}
@@ -213,8 +213,8 @@ func TestReissueEndsTokensWithoutFacts(t *testing.T) {
 	}
 }
 
-// TestLogoutOfASessionThatGoesOn: the session at a provider ends the one that it began here, whatever its token is by
-// now.
+// TestLogoutOfASessionThatGoesOn checks that a back-channel logout by sid ends the local session even after its token
+// was reissued.
 func TestLogoutOfASessionThatGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -240,7 +240,7 @@ func TestLogoutOfASessionThatGoesOn(t *testing.T) {
 	}
 }
 
-// TestReissueLeavesEndedSessions: a session that ends while an action runs stays ended.
+// TestReissueLeavesEndedSessions checks that a session stays ended if it ends while an action runs.
 func TestReissueLeavesEndedSessions(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*app, *browser){

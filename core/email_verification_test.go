@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// unkeyer is a store that removes passkeys, or fails to.
+// unkeyer is a store that deletes passkeys, or fails to.
 type unkeyer struct {
 	least
 	store.UserDeleter
@@ -33,8 +33,9 @@ func (u *unkeyer) DeleteAuthenticator(_ context.Context, id string) error {
 	return err
 }
 
-// TestProveEmailTakesPasskeys: with the accounts that a stranger has put to an address before its owner proved it the
-// passkeys go too; those of accounts that were vouched for stay.
+// TestProveEmailTakesPasskeys checks that a verification also deletes the passkeys of accounts that no provider vouched
+// for. An attacker may have added them before the owner verified the address. The passkeys of accounts that were
+// vouched for stay.
 func TestProveEmailTakesPasskeys(t *testing.T) {
 	t.Parallel()
 	u := &unkeyer{}
@@ -61,7 +62,7 @@ func TestProveEmailTakesPasskeys(t *testing.T) {
 		w.accounts[accountKey("passkey", id)] = a
 		w.passkeys[id] = store.Authenticator{CredentialID: id, ProviderAccountID: id, UserID: a.UserID}
 	}
-	// A conflict of two writers is no word that the user has another address, which parts read in ErrConflict.
+	// A write conflict in the store must not become ErrConflict, which means that the user has another address.
 	for _, u.fails = range []error{errors.New("connection reset"), fmt.Errorf("write: %w", core.ErrConflict)} {
 		r := w.browser().submit("/auth/prove", url.Values{"id": {"u1"}})
 		if r.Err == nil || errors.Is(r.Err, core.ErrConflict) || !errors.Is(r.Err, core.ErrStore) {

@@ -12,9 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestCredentialsAloneWithAStore configures a store, credentials and no strategy: sessions live in the store, where
-// users are that the application has put there. One that it has not is told of in the log with both ways out, the other
-// strategy among them (docs/protocol.md §10).
+// TestCredentialsAloneWithAStore configures a store, credentials and no strategy. Sessions are in the store, which must
+// contain the user. If it does not, the log names two fixes: store the user, or use the other strategy
+// (docs/protocol.md §10).
 func TestCredentialsAloneWithAStore(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -56,8 +56,8 @@ func TestCredentialsAloneWithAStore(t *testing.T) {
 	}
 }
 
-// TestAdmittedIsAskedOnceMore has what somebody signed in with change between Authorize and their session: by the time
-// core asks, the session or the sign-in that a gate holds is stored, so that what ends all sessions finds it.
+// TestAdmittedIsAskedOnceMore changes the credentials between Authorize and the new session. When core calls still, the
+// session or the pending sign-in is already stored, so that a change which ends all sessions ends it too.
 func TestAdmittedIsAskedOnceMore(t *testing.T) {
 	t.Parallel()
 	changed := core.NewError(core.ErrCredentialsSignin, nil)
@@ -122,7 +122,8 @@ func TestAdmittedIsAskedOnceMore(t *testing.T) {
 	}
 }
 
-// TestRefusedAfterTheVisitorLeft: the session of somebody whom Admit refuses is removed, also where they have hung up.
+// TestRefusedAfterTheVisitorLeft checks that the session of a user whom Admit refuses is deleted even if the client has
+// disconnected.
 func TestRefusedAfterTheVisitorLeft(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
@@ -141,7 +142,7 @@ func TestRefusedAfterTheVisitorLeft(t *testing.T) {
 	}
 }
 
-// admit has the credentials of a configuration admit in place of Authorize.
+// admit sets Admit instead of Authorize.
 func admit(c *core.Config, still func(context.Context) error) {
 	for _, p := range c.Providers {
 		if p, ok := p.(*core.CredentialsProvider); ok {
@@ -157,7 +158,7 @@ func admit(c *core.Config, still func(context.Context) error) {
 	}
 }
 
-// TestAuthorizeThatIsBusy has Authorize ask for patience: no refusal, and nothing that counts as one.
+// TestAuthorizeThatIsBusy returns a Problem with Retry-After from Authorize: it must not count as a wrong attempt.
 func TestAuthorizeThatIsBusy(t *testing.T) {
 	t.Parallel()
 	busy := &core.Problem{Status: http.StatusServiceUnavailable, Code: "busy", RetryAfter: 2500 * time.Millisecond}
@@ -177,7 +178,7 @@ func TestAuthorizeThatIsBusy(t *testing.T) {
 	}
 }
 
-// TestProblemThatEnds has an action say when to come back.
+// TestProblemThatEnds returns a Problem with RetryAfter from an action.
 func TestProblemThatEnds(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
@@ -194,7 +195,7 @@ func TestProblemThatEnds(t *testing.T) {
 	}
 }
 
-// TestLinksOfACredentialsForm shows them on the sign-in page, behind the base path.
+// TestLinksOfACredentialsForm checks the links of the form on the sign-in page, below the base path.
 func TestLinksOfACredentialsForm(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{&core.CredentialsProvider{

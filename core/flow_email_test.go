@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestMailThatFails tells the visitor to check the address and try again, whatever the sender's function says, and the
-// log why (docs/protocol.md §9.2).
+// TestMailThatFails checks that the user is asked to check the address and try again, whatever error the Send function
+// returns, and that the log has the reason (docs/protocol.md §9.2).
 func TestMailThatFails(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -84,7 +84,7 @@ func (s *tokenStore) UseVerificationToken(context.Context, string, string) (*sto
 	return &store.VerificationToken{}, nil
 }
 
-// TestMailThatHangs tells the visitor within ten seconds that the mail could not be sent.
+// TestMailThatHangs checks that the user sees a failure within ten seconds if the mail server does not respond.
 func TestMailThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestMailThatHangs(t *testing.T) {
 	})
 }
 
-// TestRefusedMailsCount: a mail service may deliver what it says it refused, so nobody fills a mailbox by mails that
-// fail.
+// TestRefusedMailsCount checks that failed emails count against the limit. A mail service may deliver what it reported
+// as failed, and an attacker could fill a mailbox this way.
 func TestRefusedMailsCount(t *testing.T) {
 	sent := 0
 	a := newApp(t, core.Config{Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
@@ -117,7 +117,7 @@ func TestRefusedMailsCount(t *testing.T) {
 	for range 20 {
 		visit(t, a).submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
 	}
-	if sent != 5 { // as many as one visitor may have sent
+	if sent != 5 { // the limit for one client
 		t.Errorf("%d mails were tried", sent)
 	}
 }

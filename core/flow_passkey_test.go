@@ -19,8 +19,8 @@ const (
 	passkeyCallback = "/auth/callback/passkey"
 )
 
-// ceremonies is an application with passkeys, one of them stored: ada's, with the credential id "key". The browser is
-// ada's, signed in.
+// ceremonies returns an application with passkeys. One is stored: ada's, with the credential ID "key". Ada is signed in
+// in the browser.
 func ceremonies(t *testing.T, change ...func(*core.Config)) (*town, *browser) {
 	t.Helper()
 	w := newTown(t, power{true, true, true, true}, core.StrategyJWT, change...)
@@ -30,7 +30,7 @@ func ceremonies(t *testing.T, change ...func(*core.Config)) (*town, *browser) {
 	return w, ada
 }
 
-// beginCeremony asks for options.
+// beginCeremony requests options.
 func beginCeremony(t *testing.T, b *browser, action string) {
 	t.Helper()
 	r := b.get("/auth/webauthn-options/passkey?action=" + action)
@@ -39,14 +39,14 @@ func beginCeremony(t *testing.T, b *browser, action string) {
 	}
 }
 
-// assertion is the form with an answer, by a passkey of that name.
+// assertion returns the form with a response of the passkey with that name.
 func assertion(action, name string) url.Values {
 	id := base64.RawURLEncoding.EncodeToString([]byte(name))
 	return url.Values{"action": {action}, "data": {`{"id":"` + id + `"}`}}
 }
 
-// TestPasskeyAnswersNeedTheSite posts answers as programs and pages do: without a word of this site, by its Origin
-// header or by the token of its pages, nobody is signed in.
+// TestPasskeyAnswersNeedTheSite posts responses as API clients and pages do. Without the site's Origin header or its
+// CSRF token, no user is signed in.
 func TestPasskeyAnswersNeedTheSite(t *testing.T) {
 	t.Parallel()
 	w, _ := ceremonies(t)
@@ -78,7 +78,7 @@ func TestPasskeyAnswersNeedTheSite(t *testing.T) {
 	}
 }
 
-// TestPasskeyAnswersArePosted has a link answer a ceremony, with the fields where a GET could have them.
+// TestPasskeyAnswersArePosted sends the fields of a response in the query of a GET.
 func TestPasskeyAnswersArePosted(t *testing.T) {
 	t.Parallel()
 	w, _ := ceremonies(t)
@@ -93,7 +93,7 @@ func TestPasskeyAnswersArePosted(t *testing.T) {
 	}
 }
 
-// TestOneRegistration answers the challenge of a registration twice, with the cookies of before the first answer.
+// TestOneRegistration answers the challenge of a registration twice, the second time with a copy of the first cookies.
 func TestOneRegistration(t *testing.T) {
 	t.Parallel()
 	w, ada := ceremonies(t)
@@ -108,7 +108,7 @@ func TestOneRegistration(t *testing.T) {
 	}
 }
 
-// TestOneAttemptAtAChallenge: the cookie of a challenge goes with the first answer, a good one or a bad one.
+// TestOneAttemptAtAChallenge checks that the challenge cookie is deleted after the first response, valid or not.
 func TestOneAttemptAtAChallenge(t *testing.T) {
 	t.Parallel()
 	w, _ := ceremonies(t)
@@ -122,7 +122,7 @@ func TestOneAttemptAtAChallenge(t *testing.T) {
 	}
 }
 
-// TestChallengeOfTheOtherCeremony answers a challenge of one ceremony as if it were one of the other.
+// TestChallengeOfTheOtherCeremony answers a challenge of one ceremony as the other ceremony.
 func TestChallengeOfTheOtherCeremony(t *testing.T) {
 	t.Parallel()
 	w, ada := ceremonies(t)
@@ -136,7 +136,7 @@ func TestChallengeOfTheOtherCeremony(t *testing.T) {
 	}
 }
 
-// swapped attests another credential than the answer names.
+// swapped is a verifier that returns another credential than the one in the response.
 type swapped struct{ anyPasskey }
 
 func (swapped) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*store.Authenticator, error) {
@@ -146,7 +146,7 @@ func (swapped) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*sto
 	return anyPasskey{}.VerifyRegistration(data, want)
 }
 
-// TestAttestedCredential names another credential beside the attested one.
+// TestAttestedCredential sends a response whose ID is not that of the attested credential.
 func TestAttestedCredential(t *testing.T) {
 	t.Parallel()
 	w, ada := ceremonies(t, verifier(swapped{}))
@@ -157,7 +157,8 @@ func TestAttestedCredential(t *testing.T) {
 	}
 }
 
-// TestCredentialIDsAreBounded: an id has up to 1023 bytes (WebAuthn section 4), and no longer one reaches the store.
+// TestCredentialIDsAreBounded checks that a credential ID has at most 1023 bytes (WebAuthn section 4), and that a
+// longer one does not reach the store.
 func TestCredentialIDsAreBounded(t *testing.T) {
 	t.Parallel()
 	w, _ := ceremonies(t)
@@ -173,7 +174,8 @@ func TestCredentialIDsAreBounded(t *testing.T) {
 	}
 }
 
-// TestCeremoniesAreCounted asks for challenges until there are no more: each costs an answer, and names show passkeys.
+// TestCeremoniesAreCounted requests challenges until the rate limit: each costs a response, and requests for a name
+// reveal its passkeys.
 func TestCeremoniesAreCounted(t *testing.T) {
 	t.Parallel()
 	w, _ := ceremonies(t)
@@ -190,7 +192,7 @@ func TestCeremoniesAreCounted(t *testing.T) {
 	t.Error("1000 challenges for one visitor")
 }
 
-// TestPasskeyOrigins: further origins of a passkey provider are checked when the application starts.
+// TestPasskeyOrigins checks that New validates RelyingParty.Origins.
 func TestPasskeyOrigins(t *testing.T) {
 	t.Parallel()
 	sum := sha256.Sum256([]byte("a certificate"))
@@ -224,7 +226,7 @@ func TestPasskeyOrigins(t *testing.T) {
 	}
 }
 
-// ceremoniesOf is a verifier that keeps what it was asked to verify.
+// ceremoniesOf is a verifier that records the ceremonies.
 type ceremoniesOf struct {
 	anyPasskey
 	seen []core.WebAuthnCeremony
@@ -269,8 +271,8 @@ func TestVerifiersGetAllOrigins(t *testing.T) {
 	}
 }
 
-// TestChallengesAreAnsweredOnce sends an answer again with the cookies that were there before the first: a cookie that
-// was cleared is no obstacle to the one who copied it.
+// TestChallengesAreAnsweredOnce repeats a response with a copy of the cookies from before the first one: deleting the
+// cookie does not stop an attacker who has copied it.
 func TestChallengesAreAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase)
@@ -301,8 +303,9 @@ func TestChallengesAreAnsweredOnce(t *testing.T) {
 	}
 }
 
-// TestPasskeyAnswerTwice: a browser that sends its answer twice, because the response was lost or a button was pressed
-// twice, continues as the user whom the first has signed in. A registration says that it failed.
+// TestPasskeyAnswerTwice repeats a response, as a browser does if the first HTTP response was lost or the user pressed
+// the button twice. The sign-in continues with the user whom the first response signed in. A registration reports a
+// failure.
 func TestPasskeyAnswerTwice(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -326,7 +329,7 @@ func TestPasskeyAnswerTwice(t *testing.T) {
 				if r := b.submit("/auth/callback/passkey", form); r.Err != nil || r.Redirect != target {
 					t.Fatalf("%s: the first answer leads to %s: %v", action, r.Redirect, r.Err)
 				}
-			} else { // the cookie is gone
+			} else { // the cookie was deleted
 				w.app.clock.Advance(16 * time.Minute)
 			}
 			if r := b.submit("/auth/callback/passkey", form); r.Err == nil || !strings.HasPrefix(r.Redirect, target) {
@@ -336,8 +339,8 @@ func TestPasskeyAnswerTwice(t *testing.T) {
 	}
 }
 
-// TestPasskeyOptionsWithoutAProvider asks for options without a provider in the path: those of the only passkey
-// provider, and where there is not exactly one a script gets 400 in JSON (docs/protocol.md §12.1).
+// TestPasskeyOptionsWithoutAProvider requests options without a provider in the path. The response is that of the only
+// passkey provider. If there is not exactly one, a script gets 400 in JSON (docs/protocol.md §12.1).
 func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
 	t.Parallel()
 	passkey := func(id string) core.Provider {
@@ -378,10 +381,10 @@ func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
 				}
 				return
 			}
-			// The challenge is the provider's: its callback takes the answer.
+			// The challenge belongs to the provider, so its callback accepts the response.
 			answer := url.Values{"action": {"authenticate"}, "data": {`{"id":"a2V5"}`}}
 			r = b.submit("/auth/callback/one", answer)
-			if r.Err == nil || !strings.Contains(r.Err.Error(), "no passkey with that credential id") {
+			if r.Err == nil || !strings.Contains(r.Err.Error(), "no passkey with that credential ID") {
 				t.Errorf("the answer to these options: %v", r.Err)
 			}
 		})

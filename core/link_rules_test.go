@@ -13,15 +13,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// linking is a sign-in whose rule is looked at: who acts, and what became of it.
+// linking is one sign-in in a test of the rules.
 type linking struct {
 	*town
-	b     *browser // of the visitor who acts
-	me    string   // who the visitor was before
-	owner string   // who had the address, or the account, before
+	b     *browser // the browser of the user who signs in
+	me    string   // ID of the user who is signed in before
+	owner string   // ID of the user who has the address or the account before
 }
 
-// user is a user by the part they play.
+// user returns the role of a user ID: me, owner, new or nobody.
 func (l *linking) user(id string) string {
 	switch id {
 	case "":
@@ -34,11 +34,11 @@ func (l *linking) user(id string) string {
 	return "new"
 }
 
-// TestLinkingRules has each rule of linking decide a sign-in, seen from outside: who the visitor is afterwards, and
-// whose the account "plain/s1" or "linking/s1" and the address are then.
+// TestLinkingRules tests each linking rule from the outside. It checks who is signed in afterwards, and which user then
+// has the account "plain/s1" or "linking/s1" and the address.
 func TestLinkingRules(t *testing.T) {
 	t.Parallel()
-	// What there is before.
+	// Initial states.
 	signedIn := func(l *linking) { l.me = l.signedIn(l.b, l.through(l.b, "plain", "mine", stranger, "")) }
 	known := func(l *linking) {
 		b := l.browser()
@@ -51,7 +51,7 @@ func TestLinkingRules(t *testing.T) {
 		b := l.browser()
 		l.owner = l.signedIn(b, l.through(b, "vouching", "v1", victim, vouched))
 	}
-	outdated := func(l *linking) { // the session is older than the proof
+	outdated := func(l *linking) { // the session is older than the verification
 		l.owner = l.made(l.b)
 		b := l.browser()
 		l.signedIn(b, l.byMail(b, victim))
@@ -61,14 +61,14 @@ func TestLinkingRules(t *testing.T) {
 		l.owner = l.signedIn(b, l.through(b, "plain", "other", victim, ""))
 		l.signedIn(b, l.passkey(b, "action=register", "register", "key"))
 	}
-	// What the visitor does.
+	// Sign-ins.
 	plain := func(l *linking) *core.Response { return l.through(l.b, "plain", "s1", victim, "") }
 	vouches := func(l *linking) *core.Response { return l.through(l.b, "linking", "s1", victim, vouched) }
 	mail := func(l *linking) *core.Response {
 		if r := l.byMail(l.b, victim); r.Redirect != "" {
 			return r
 		}
-		return l.b.submit(strings.TrimPrefix(l.mails[0], "https://app.test"), nil) // who is signed in is asked first
+		return l.b.submit(strings.TrimPrefix(l.mails[0], "https://app.test"), nil) // a signed-in user must confirm first
 	}
 	register := func(l *linking) *core.Response { return l.passkey(l.b, "action=register", "register", "key") }
 	type given = func(*linking)
@@ -78,7 +78,7 @@ func TestLinkingRules(t *testing.T) {
 		can   power
 		given []given
 		act   func(*linking) *core.Response
-		// who the visitor is afterwards, whose the account is and whose the address
+		// the signed-in user, the account's user and the address's user afterwards
 		visitor, account, address string
 	}{
 		{"known account, nobody here", all, []given{known}, plain, "owner", "owner", "owner unproved"},
@@ -139,20 +139,20 @@ func TestLinkingRules(t *testing.T) {
 	}
 }
 
-// careful is a part that lets accounts be linked shortly after a proof alone.
+// careful is a plugin that allows linking only shortly after a sign-in.
 type careful time.Duration
 
 func (d careful) Attach(h *core.Host) error { h.FreshLinks(time.Duration(d)); return nil }
 
-// TestFreshLinks: whoever comes upon an open session adds no account and no passkey of their own to its user, where a
-// part asks for it. The owner proves again who they are, and then does.
+// TestFreshLinks checks Host.FreshLinks: an attacker at an unlocked computer cannot add an account or a passkey to the
+// signed-in user. The owner can, after signing in again.
 func TestFreshLinks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		parts  []core.Part
 		waits  time.Duration
-		before string // an account that is used again first
+		before string // an account to sign in with again first
 		linked bool
 	}{
 		{"nobody asks", nil, time.Hour, "", true},
@@ -199,7 +199,7 @@ func TestFreshLinks(t *testing.T) {
 	}
 }
 
-// TestMostMethods: a user has up to a hundred linked accounts and a hundred passkeys. Adding another one by any
+// TestMostMethods checks that a user can have up to 100 linked accounts and 100 passkeys. Adding another one by any
 // method fails with an error that says why, and sign-in still works.
 func TestMostMethods(t *testing.T) {
 	t.Parallel()
@@ -212,7 +212,7 @@ func TestMostMethods(t *testing.T) {
 			u.EmailVerified = start
 			w.users[id] = u
 			w.app.clock.Advance(time.Minute)
-			w.signedIn(ada, w.through(ada, "linking", "ada", "ada@x.example", vouched)) // after the proof
+			w.signedIn(ada, w.through(ada, "linking", "ada", "ada@x.example", vouched)) // after the verification
 			for i := len(w.accounts); i < many; i++ {
 				w.keep(core.Account{
 					UserID: id, Type: core.TypeOAuth, Provider: "old", ProviderAccountID: strconv.Itoa(i),
@@ -227,7 +227,7 @@ func TestMostMethods(t *testing.T) {
 				!strings.Contains(r.Err.Error(), "100 linked accounts")) {
 				t.Errorf("%s: refused with %v", strategy, r.Err)
 			}
-			if many == 100 { // by the address, signed out
+			if many == 100 { // by the address, while signed out
 				r := w.through(w.browser(), "open", "third", "ada@x.example", vouched)
 				if len(w.accounts) != 100 || !errors.Is(r.Err, core.ErrOAuthAccountNotLinked) {
 					t.Errorf("%s: %d accounts by the address: %v", strategy, len(w.accounts), r.Err)
@@ -259,7 +259,7 @@ func TestMostPasskeys(t *testing.T) {
 		}
 		fill(98)
 		beginCeremony(t, ada, "register")
-		fill(many) // meanwhile, in other tabs
+		fill(many) // concurrently, in other tabs
 		r := ada.submit(passkeyCallback, assertion("register", "another"))
 		if made := len(w.passkeys) == many+1; made != (many == 99) {
 			t.Errorf("%d passkeys after the %dth: %v", len(w.passkeys), many+1, r.Err)

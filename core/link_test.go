@@ -21,19 +21,19 @@ const (
 	stranger = "stranger@evil.example"
 )
 
-// town is an application with ways in of all kinds:
+// town is an application with all kinds of sign-in methods:
 //
-//	plain     an OAuth service that says nothing about addresses
-//	vouching  one that says email_verified
-//	linking   one that says email_verified and may link by e-mail
-//	open      one that says nothing and may link by e-mail
-//	email, passkey, credentials (the id of a stored user)
+//	plain     an OAuth provider that does not vouch for addresses
+//	vouching  one that sends email_verified
+//	linking   one that sends email_verified and may link by email
+//	open      one that does not vouch and may link by email
+//	email, passkey, credentials (the ID of a stored user)
 type town struct {
 	*testing.T
 	*people
 	app    *app
 	mails  []string
-	person string // what the services say of the visitor
+	person string // the profile that the providers return
 }
 
 func (w *town) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -84,7 +84,7 @@ func newTown(t *testing.T, can power, strategy core.Strategy, change ...func(*co
 	return w
 }
 
-// through signs a browser in at a service. claims are further members of the profile, with a comma in front.
+// through signs a browser in with a provider. claims are further members of the profile, with a leading comma.
 func (w *town) through(b *browser, provider, sub, email, claims string) *core.Response {
 	w.Helper()
 	start := b.submit("/auth/signin/"+provider, nil)
@@ -105,7 +105,7 @@ func (w *town) through(b *browser, provider, sub, email, claims string) *core.Re
 
 const vouched = `,"email_verified":true`
 
-// byMail asks for a link and opens it in the same browser.
+// byMail requests a sign-in link and opens it in the same browser.
 func (w *town) byMail(b *browser, email string) *core.Response {
 	w.Helper()
 	if r := b.submit("/auth/signin/email", url.Values{"email": {email}}); r.Err != nil {
@@ -114,7 +114,7 @@ func (w *town) byMail(b *browser, email string) *core.Response {
 	return b.get(strings.TrimPrefix(w.mails[len(w.mails)-1], "https://app.test"))
 }
 
-// anyPasskey believes every answer.
+// anyPasskey accepts every response.
 type anyPasskey struct{}
 
 func (anyPasskey) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store.Authenticator, error) {
@@ -128,7 +128,7 @@ func (anyPasskey) VerifyAuthentication([]byte, *store.Authenticator, core.WebAut
 	return 0, nil
 }
 
-// passkey asks for options with that query and answers with a passkey of that name.
+// passkey requests options with that query and responds with a passkey of that name.
 func (w *town) passkey(b *browser, query, action, name string) *core.Response {
 	w.Helper()
 	if r := b.get("/auth/webauthn-options/passkey?" + query); r.Status >= 400 ||
@@ -139,7 +139,7 @@ func (w *town) passkey(b *browser, query, action, name string) *core.Response {
 	return b.submit("/auth/callback/passkey", url.Values{"action": {action}, "data": {data}})
 }
 
-// who is the user id of a browser's session, "" for none.
+// who returns the user ID of a browser's session, or "".
 func (w *town) who(b *browser) string {
 	w.Helper()
 	v := b.auth.Visit(w.Context(), b.request("GET", "/", "", ""))
@@ -160,7 +160,7 @@ func (w *town) browser() *browser {
 	return b
 }
 
-// signedIn fails unless the browser is signed in, and returns as whom.
+// signedIn returns the ID of the signed-in user, and fails the test if there is none.
 func (w *town) signedIn(b *browser, r *core.Response) string {
 	w.Helper()
 	id := w.who(b)
@@ -170,7 +170,7 @@ func (w *town) signedIn(b *browser, r *core.Response) string {
 	return id
 }
 
-// made is a user whom the application made, without a proof, with a session of theirs.
+// made adds a user whom the application created, with an unverified address and a session in b.
 func (w *town) made(b *browser) string {
 	w.Helper()
 	w.users["made"] = core.User{ID: "made", Name: "Invited", Email: victim}
@@ -184,24 +184,24 @@ func (w *town) made(b *browser) string {
 	return "made"
 }
 
-// given is a user who has the address without a proof.
+// given is the initial state of a test: a user with an unverified address.
 type given struct {
 	name string
-	// before makes the user of the address in a stranger's or the owner's browser and returns their id.
+	// before creates the user of the address in the attacker's or the owner's browser and returns their ID.
 	before func(w *town, b *browser) string
-	// keeps reports whether the proof leads to that user.
+	// keeps reports whether the owner of the address gets this user.
 	keeps func(can power, s core.Strategy, forgets bool) bool
-	// again signs in as the person who made the user; nil: there is no way but the session.
+	// again signs in as the person who created the user. It is nil if only their session gives access.
 	again func(w *town, b *browser) *core.Response
 }
 
-// proofCase is how the address is proved, and where.
+// proofCase describes how and where the address is verified.
 type proofCase struct {
 	can      power
 	strategy core.Strategy
-	// byMail: by a link, not by a provider that vouches.
+	// byMail reports that a sign-in link verifies the address, and not a provider that vouches for it.
 	byMail bool
-	// forgets: the store has no room for what a provider vouched for.
+	// forgets reports that the store does not keep Account.EmailProved.
 	forgets bool
 }
 
@@ -211,9 +211,10 @@ func (c proofCase) String() string {
 	return fmt.Sprintf("%s/%s/%s%s", c.can, c.strategy, by, room)
 }
 
-// proofCases are those of the n-th given: stores of all powers under both strategies. How the proof comes, and whether
-// the store forgets, follow from the others so that any two of the five meet in each given, as do the three that the
-// rules look at (strategy, ends, forgets); of four givens in a row each has another quarter of all cases.
+// proofCases returns the cases for the n-th given: stores with all combinations of features under both strategies.
+// byMail and forgets are derived from the others, so that for each given every pair of the five values occurs, and
+// every combination of the three that the rules use (strategy, ends, forgets). Four consecutive givens together cover
+// all cases.
 func proofCases(n int) (all []proofCase) {
 	for _, can := range powers() {
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -265,12 +266,12 @@ func (g given) run(t *testing.T, c proofCase) {
 	if c.strategy == core.StrategyDatabase && owner == first && (w.who(before) == first) != own {
 		t.Errorf("the session from before shows %q", w.who(before))
 	}
-	if !own { // the user who had it proves nothing by it, and loses nothing either
+	if !own { // a sign-in by the previous user verifies nothing, and removes nothing
 		w.oldSessionIsNoWayIn(before, owner)
 	}
 }
 
-// oldSessionIsNoWayIn tries to get into the user of the address from a session of before the proof.
+// oldSessionIsNoWayIn tries to gain access to the user of the address with a session from before the verification.
 func (w *town) oldSessionIsNoWayIn(before *browser, owner string) {
 	w.Helper()
 	w.through(before, "vouching", "s9", stranger, vouched)
@@ -291,9 +292,9 @@ func (w *town) oldSessionIsNoWayIn(before *browser, owner string) {
 	}
 }
 
-// TestFirstProofOfAnAddress: a visitor who proves an address that a user has without a proof gets that user when no
-// other person can have a way into it, and a user of their own otherwise. On stores of all powers, under both
-// strategies, whichever way the proof comes.
+// TestFirstProofOfAnAddress checks the first verification of an address that a user already has unverified. The person
+// who verifies it gets that user if no one else can have access to it, and a new user otherwise. It runs on stores with
+// all combinations of features, under both strategies, with both kinds of verification.
 func TestFirstProofOfAnAddress(t *testing.T) {
 	t.Parallel()
 	never := func(power, core.Strategy, bool) bool { return false }
@@ -345,7 +346,7 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 			id := w.signedIn(b, w.through(b, "vouching", "v1", victim, vouched))
 			w.signedIn(b, w.through(b, "plain", "v2", "other@corp.example", ""))
 			w.signedIn(b, w.passkey(b, "action=register", "register", "key"))
-			other := w.browser() // signing in by it does not undo that
+			other := w.browser() // signing in with it must not change that
 			w.signedIn(other, w.through(other, "plain", "v2", "other@corp.example", ""))
 			return id
 		}, vouches, func(w *town, b *browser) *core.Response {
@@ -365,8 +366,8 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 	}
 }
 
-// TestCallbacksHearOfTheNewUser: nothing that a callback or an event gets after an address has moved names the user who
-// had it.
+// TestCallbacksHearOfTheNewUser checks that callbacks and events never get the previous user after an address has moved
+// to a new one.
 func TestCallbacksHearOfTheNewUser(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -407,8 +408,8 @@ func TestCallbacksHearOfTheNewUser(t *testing.T) {
 	}
 }
 
-// TestLinkingByEmailNeedsBothSides: a provider that may link by e-mail links when it vouches for the address, and to a
-// user who proved it.
+// TestLinkingByEmailNeedsBothSides checks that a provider which may link by email only links if it vouches for the
+// address and the user has verified it.
 func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 	t.Parallel()
 	can := power{true, true, true, true}
@@ -439,7 +440,7 @@ func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 			if !row.links && len(w.accounts) > 0 {
 				t.Error("an account was linked")
 			}
-			// Nor does it prove what the user has not proved.
+			// Nor does it verify an address that the user has not verified.
 			w = newTown(t, can, core.StrategyDatabase)
 			w.made(w.browser())
 			b = w.browser()
@@ -451,7 +452,8 @@ func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 	}
 }
 
-// TestClaimsAboutAnotherAddress: email_verified is about the member email, whatever a mapping takes for the address.
+// TestClaimsAboutAnotherAddress checks that email_verified applies only to the member email, even if the mapping uses
+// another member as the address.
 func TestClaimsAboutAnotherAddress(t *testing.T) {
 	t.Parallel()
 	mapped := func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
@@ -468,8 +470,8 @@ func TestClaimsAboutAnotherAddress(t *testing.T) {
 	}
 }
 
-// TestVouchingIsTheProvidersAlone: EmailProved decides for its provider, but never against a claim that says no;
-// members of a token answer vouch for nothing.
+// TestVouchingIsTheProvidersAlone checks that EmailProved decides for its provider, except if the claim email_verified
+// is false, and that members of a token response do not count.
 func TestVouchingIsTheProvidersAlone(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -506,8 +508,8 @@ func TestVouchingIsTheProvidersAlone(t *testing.T) {
 	}
 }
 
-// TestProofAgainstAStrangerWhoKeepsTrying lets a stranger act at each call that the first proof makes to the store, and
-// at all of them. Whatever they get in between is not the user of the visitor who proved the address.
+// TestProofAgainstAStrangerWhoKeepsTrying lets an attacker act at each store call of the first verification, and at all
+// of them. The attacker must never gain access to the user of the person who verified the address.
 func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
 	t.Parallel()
 	type attack struct {
@@ -535,13 +537,13 @@ func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
 			}},
 		} {
 			for k, can := range powers() {
-				// Each power under each strategy, with every other pair of attack and given.
+				// Each store under each strategy, with every second pair of attack and given.
 				strategy := []core.Strategy{core.StrategyJWT, core.StrategyDatabase}[(i+j+k+k/6)%2]
 				t.Run(fmt.Sprintf("%s/%s/%s/%s", attack.name, given.name, can, strategy), func(t *testing.T) {
 					t.Parallel()
-					synctest.Test(t, func(t *testing.T) { // refused sign-ins wait for accounts that may be on their way
+					synctest.Test(t, func(t *testing.T) { // refused sign-ins wait for accounts that a concurrent sign-in may link
 						calls := proofUnderAttack(t, can, strategy, given.before, attack.act, 0)
-						// Each call by itself, where it matters most: without transactions.
+						// Each call separately where it matters most: without transactions.
 						for n := 1; n <= calls && !can.tx && can.ends; n++ {
 							proofUnderAttack(t, can, strategy, given.before, attack.act, n)
 						}
@@ -552,8 +554,8 @@ func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
 	}
 }
 
-// proofUnderAttack proves the address while a stranger acts at the n-th call to the store, at all of them when n is 0.
-// It returns how many calls an undisturbed proof makes at least.
+// proofUnderAttack verifies the address while an attacker acts at the n-th call to the store, or at all of them if n is
+// 0. It returns a lower bound for the number of store calls of an undisturbed verification.
 func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before func(*town, *browser),
 	attack func(*town, *browser, int), at int) int {
 	t.Helper()
@@ -568,7 +570,7 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 	var act func(string)
 	act = func(string) {
 		w.at = nil
-		// Without an end the stranger would keep the owner out, which is all they can do.
+		// Without a limit the attacker would keep the owner out forever, which is all they can do.
 		if n++; at == n || at == 0 && n <= 24 {
 			attack(w, thief, n)
 		}
@@ -580,7 +582,7 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 	if n == 0 {
 		t.Fatal("the stranger never came to act")
 	}
-	if w.who(b) == "" { // the stranger took the address each time it was free: once they rest, the owner gets in
+	if w.who(b) == "" { // the attacker took the address each time it was free; after they stop, the owner gets in
 		w.signedIn(b, w.byMail(b, victim))
 	}
 	owner := w.who(b)
@@ -604,7 +606,7 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 	return min(n, 12)
 }
 
-// TestAddressTakenInTheGap: a stranger who is quick enough to take an address that is on its way to a new user loses it
+// TestAddressTakenInTheGap checks that an attacker who takes an address just before it moves to a new user loses it
 // again.
 func TestAddressTakenInTheGap(t *testing.T) {
 	t.Parallel()
@@ -624,12 +626,13 @@ func TestAddressTakenInTheGap(t *testing.T) {
 	}
 }
 
-// TestLinkedWhileTheAddressIsProved: an account that reaches the store after the proof, begun before it, is taken back.
+// TestLinkedWhileTheAddressIsProved checks that an account is unlinked again if its linking started before the
+// verification of the address and reached the store after it.
 func TestLinkedWhileTheAddressIsProved(t *testing.T) {
 	t.Parallel()
 	for _, can := range powers() {
 		if !can.lists || !can.ends {
-			continue // it cannot be taken back, or the address went to another user, whom it does not touch
+			continue // it cannot be unlinked, or the address moved to another user, which it does not affect
 		}
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 			t.Run(fmt.Sprintf("%s/%s", can, strategy), func(t *testing.T) {
@@ -639,7 +642,7 @@ func TestLinkedWhileTheAddressIsProved(t *testing.T) {
 				b.submit("/auth/signin/email", url.Values{"email": {victim}})
 				known := 0
 				w.at = func(method string) {
-					if method == "UserByAccount" || method == "begin" { // after the stranger was found to be signed in
+					if method == "UserByAccount" || method == "begin" { // after the attacker's session was read
 						if known++; known == 1 {
 							w.at = nil
 							b.get(strings.TrimPrefix(w.mails[0], "https://app.test"))
@@ -660,7 +663,8 @@ func TestLinkedWhileTheAddressIsProved(t *testing.T) {
 	}
 }
 
-// TestTypedAddressOfAPasskey: what a visitor types is no address of theirs, unless the application says so.
+// TestTypedAddressOfAPasskey checks that an address typed at a passkey registration does not become the user's email
+// address, unless InsecureTypedEmail is set.
 func TestTypedAddressOfAPasskey(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []bool{false, true} {
@@ -694,7 +698,7 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 						t.Errorf("%s: came back as %q, was %q", query, back, id)
 					}
 				}
-				other := w.browser() // one name, one user
+				other := w.browser() // a label belongs to one user
 				if r := other.get("/auth/webauthn-options/passkey?action=register&email=" + victim); r.Status != 400 {
 					t.Errorf("the name can be had twice: %d", r.Status)
 				}
@@ -707,7 +711,8 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 				if asking.Status != 200 || w.who(slow) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
 					t.Errorf("two at once have one name: %s", r.Redirect)
 				}
-				// The name is no address: a visitor who proves it by mail is another person, and finds no passkeys there.
+				// The label is not an email address: a person who verifies the address by email is another user, without these
+				// passkeys.
 				owner := w.browser()
 				proved := w.signedIn(owner, w.byMail(owner, victim))
 				if _, err := w.UserByAccount(t.Context(), "passkey", victim); (proved == id) || typed == (err == nil) {
@@ -722,8 +727,8 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 	}
 }
 
-// TestTypedAddressOfAKnownUser: where the answers do not show which addresses have an account, a name that is a user's
-// address is refused in the end.
+// TestTypedAddressOfAKnownUser checks that with HideUsers a registration is refused at the end if its label is the
+// address of an existing user.
 func TestTypedAddressOfAKnownUser(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) {
@@ -741,8 +746,8 @@ func TestTypedAddressOfAKnownUser(t *testing.T) {
 	}
 }
 
-// TestAnotherUsersPasskey: a signed-in visitor who uses another user's passkey is told on the sign-in page that it is
-// not theirs.
+// TestAnotherUsersPasskey checks that the sign-in page tells a signed-in user who uses another user's passkey that it
+// is not theirs.
 func TestAnotherUsersPasskey(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -772,8 +777,8 @@ func TestAnotherUsersPasskey(t *testing.T) {
 	})
 }
 
-// TestIDsWithoutAStore: account 1 of one provider and account 1 of another are two people, each the same at every
-// sign-in.
+// TestIDsWithoutAStore checks that account 1 of one provider and account 1 of another are two users, each with the same
+// ID at every sign-in.
 func TestIDsWithoutAStore(t *testing.T) {
 	t.Parallel()
 	w := &town{T: t, people: newPeople()}
@@ -798,8 +803,8 @@ func TestIDsWithoutAStore(t *testing.T) {
 	}
 }
 
-// TestTokensFromBeforeTheProof: a token whose user had proved nothing links nothing afterwards, whatever the
-// application's callbacks make of it, and links as ever as long as nothing is proved.
+// TestTokensFromBeforeTheProof checks that a session token from before the user's address was verified cannot link
+// anything afterwards, whatever the jwt callback does. Before the verification it can link as usual.
 func TestTokensFromBeforeTheProof(t *testing.T) {
 	t.Parallel()
 	anew := func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -849,7 +854,7 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 				if len(w.passkeys) > 0 || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
 					t.Errorf("answered %s, passkeys %v", r.Redirect, w.passkeys)
 				}
-				// The owner links, in the session of the proof and in a later one by password.
+				// The owner can link, in the session of the verification and in a later one by password.
 				w.through(b, "plain", "v1", victim, "")
 				later := w.browser()
 				later.submit("/auth/callback/credentials", url.Values{"id": {id}})
@@ -862,7 +867,8 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 	}
 }
 
-// TestWarnsOfWhatTheStoreLacks: what changes the outcome of a first proof is said when the application starts.
+// TestWarnsOfWhatTheStoreLacks checks that New warns about missing store features that change the result of a first
+// verification.
 func TestWarnsOfWhatTheStoreLacks(t *testing.T) {
 	t.Parallel()
 	for _, can := range powers() {
@@ -879,8 +885,8 @@ func TestWarnsOfWhatTheStoreLacks(t *testing.T) {
 	}
 }
 
-// TestSessionFromBeforeTheProof: of a user whom the application made, and who has no other way in, earlier sessions end
-// with the proof.
+// TestSessionFromBeforeTheProof checks that the earlier sessions of a user whom the application created, and who has no
+// sign-in method, end with the verification.
 func TestSessionFromBeforeTheProof(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
@@ -894,8 +900,9 @@ func TestSessionFromBeforeTheProof(t *testing.T) {
 	}
 }
 
-// TestTokenFromBeforeThereWereProofs: a token that an Auth without a provider of proofs issued (the same application
-// before it had one, or a second Auth with its secret and store) links after the proof.
+// TestTokenFromBeforeThereWereProofs covers tokens of an Auth that could not verify addresses: the same application at
+// an earlier time, or a second Auth with the same secret and store. Such a token has no emailUnproved claim and can
+// link an account after the verification, but the account must not give lasting access to the owner's user.
 func TestTokenFromBeforeThereWereProofs(t *testing.T) {
 	t.Parallel()
 	can := power{true, true, true, true}

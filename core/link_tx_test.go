@@ -13,15 +13,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// meddled is a store with transactions that let another request act in the middle of one.
+// meddled is a store with transactions that lets another request act during a transaction.
 type meddled struct {
 	least
 	store.UserDeleter
 	store.AccountStore
 	store.SessionLister
 	people *people
-	// undone is called after what the first transaction does, which is undone then: as an engine does that finds out at
-	// the commit.
+	// undone is called after the first transaction has done its work, which is then rolled back, as a database does that
+	// detects a conflict at the commit.
 	undone func()
 }
 
@@ -37,8 +37,8 @@ func (m *meddled) InTransaction(ctx context.Context, do func(context.Context, co
 	return core.ErrConflict
 }
 
-// TestSameVisitorTwice: a person who signs in for the first time on two devices at once is let in on both, as one user,
-// wherever the other sign-in comes in between.
+// TestSameVisitorTwice signs one person in for the first time on two devices concurrently. Both succeed as one user,
+// wherever the second sign-in interrupts the first.
 func TestSameVisitorTwice(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -75,8 +75,8 @@ func TestSameVisitorTwice(t *testing.T) {
 	}
 }
 
-// TestVisitorBeingMade: on a store without transactions a sign-in finds the user whom another one has made, and not yet
-// the account, which that one links then.
+// TestVisitorBeingMade covers a store without transactions: a sign-in finds the user whom a concurrent one has created,
+// before that one has linked the account.
 func TestVisitorBeingMade(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{false, true, true, true}, core.StrategyDatabase)
@@ -85,7 +85,7 @@ func TestVisitorBeingMade(t *testing.T) {
 	var other sync.WaitGroup
 	looked := make(chan struct{})
 	w.at = func(method string) {
-		if method == "Accounts" { // the second one, which looks whether the user is being made
+		if method == "Accounts" { // the second call, which checks whether the user is being created
 			seen.Do(func() { close(looked) })
 		}
 		if method == "LinkAccount" {
@@ -102,14 +102,14 @@ func TestVisitorBeingMade(t *testing.T) {
 	}
 }
 
-// TestRefusalsStay: an account that is nobody's, and an address that somebody has, is refused as before.
+// TestRefusalsStay checks that a new account with an address that another user has is still refused.
 func TestRefusalsStay(t *testing.T) {
 	t.Parallel()
 	for _, can := range powers() {
 		synctest.Test(t, func(t *testing.T) {
 			w := newTown(t, can, core.StrategyDatabase)
 			b := w.browser()
-			w.made(b) // without an account: it may be one that is being made
+			w.made(b) // without an account: it may be about to be linked
 			stranger := w.browser()
 			if r := w.through(stranger, "plain", "s1", victim, ""); r.Err == nil || w.who(stranger) != "" {
 				t.Errorf("%s: a stranger got in: %v", can, r.Err)
@@ -118,7 +118,7 @@ func TestRefusalsStay(t *testing.T) {
 	}
 }
 
-// losing is a store that has lost the record by which one account is found, and still lists it among its user's.
+// losing is a store that has lost the index entry of one account, and still lists the account for its user.
 type losing struct {
 	least
 	store.UserDeleter
@@ -142,7 +142,8 @@ func (l *losing) LinkAccount(ctx context.Context, a *core.Account) error {
 	return l.least.LinkAccount(ctx, a)
 }
 
-// TestLostAccount: the account whose record a store has lost lets its owner in again, and no account that is like it.
+// TestLostAccount checks that the owner of an account whose index entry was lost can sign in again, and that a similar
+// account cannot.
 func TestLostAccount(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -176,8 +177,8 @@ func TestLostAccount(t *testing.T) {
 	}
 }
 
-// TestMailIsNoAccount: an account that is called like an e-mail link is a stranger's way in like any other, so that the
-// first proof of the address leads to a user of its own.
+// TestMailIsNoAccount checks that an account whose provider ID looks like an email link is an unvouched sign-in method
+// like any other, so that the first verification of the address creates a new user.
 func TestMailIsNoAccount(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase)
@@ -189,8 +190,8 @@ func TestMailIsNoAccount(t *testing.T) {
 	}
 }
 
-// TestRefusalsTakeNoTime: a user who has proved the address is not one that is being made, so nobody waits for it; one
-// who has another account gets none of this sign-in's, which is not tried again.
+// TestRefusalsTakeNoTime checks that a sign-in does not wait for an account if the user has verified the address, or
+// already has another account: then no concurrent sign-in can be creating them.
 func TestRefusalsTakeNoTime(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(w *town, b *browser){
@@ -221,7 +222,7 @@ func TestRefusalsTakeNoTime(t *testing.T) {
 	}
 }
 
-// taken is a store whose CreateUser finds the address taken, of which the reader of the address learns only afterwards.
+// taken is a store whose CreateUser reports that the address is taken, although the lookup before did not find it.
 type taken struct {
 	least
 	store.UserDeleter
@@ -239,7 +240,8 @@ func (t *taken) DeleteUser(_ context.Context, id string) error {
 	return nil
 }
 
-// TestConflictMakesNobody: a user whom the store refuses to make is not undone: the id may be another person's.
+// TestConflictMakesNobody checks that a user whom the store refused to create is not deleted: the ID may be another
+// person's.
 func TestConflictMakesNobody(t *testing.T) {
 	t.Parallel()
 	s := &taken{}
@@ -254,14 +256,14 @@ func TestConflictMakesNobody(t *testing.T) {
 	}
 }
 
-// halfDone is a store without transactions whose writes of users and sessions can fail, the first after the user is
-// there.
+// halfDone is a store without transactions that can fail to write users and sessions. A failing CreateUser has already
+// created the user.
 type halfDone struct {
 	least
 	store.UserDeleter
 	store.AccountStore
 	store.SessionLister
-	users, sessions bool // that they fail
+	users, sessions bool // which writes fail
 }
 
 func (s *halfDone) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
@@ -279,8 +281,8 @@ func (s *halfDone) CreateSession(ctx context.Context, v *store.Session) error {
 	return s.least.CreateSession(ctx, v)
 }
 
-// TestTakenBack lets first sign-ins fail half-way on a store without transactions: nothing stays, and the second
-// try is as the first.
+// TestTakenBack makes first sign-ins fail halfway on a store without transactions. Nothing must remain, and a second
+// attempt must work like a first one.
 func TestTakenBack(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(s *halfDone, on bool){

@@ -24,7 +24,7 @@ type keptRecords struct {
 	exists func(userID string) bool
 }
 
-// records is the store of people with all powers, and records.
+// records returns a store with all optional interfaces, including records.
 func (p *people) records() (core.Store, *keptRecords) {
 	k := &keptRecords{all: map[string]store.Record{}, exists: func(id string) bool {
 		defer p.step("")()
@@ -106,19 +106,20 @@ func (k *keptRecords) DeleteUserRecords(ctx context.Context, userID, kind string
 	return len(list), nil
 }
 
-// count is how many records there are.
+// count returns the number of records.
 func (k *keptRecords) count() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.all)
 }
 
-// hosting is a part that keeps its Host.
+// hosting is a plugin that stores its Host.
 type hosting struct{ host **core.Host }
 
 func (p hosting) Attach(h *core.Host) error { *p.host = h; return nil }
 
-// TestPartTokens: tokens of links have 256 bits of the configured source, and there is none without it.
+// TestPartTokens checks that link tokens have 256 bits from the configured source of randomness, and that a failing
+// source is an error.
 func TestPartTokens(t *testing.T) {
 	t.Parallel()
 	var h *core.Host
@@ -143,8 +144,8 @@ func TestPartTokens(t *testing.T) {
 	}
 }
 
-// TestIVsNeverRepeat: each sealed value begins with bytes of its own, though it says the same. They are not those of
-// the ID either, which a reader of the token knows.
+// TestIVsNeverRepeat checks that each encrypted value has its own initialization vector, even if the content is the
+// same. The vector must also differ from the token's ID, which a client that decrypts the token knows.
 func TestIVsNeverRepeat(t *testing.T) {
 	t.Parallel()
 	var h *core.Host

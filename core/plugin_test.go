@@ -15,12 +15,12 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// partFunc is a part that is a function.
+// partFunc is a plugin whose Attach is a function.
 type partFunc func(h *core.Host) error
 
 func (f partFunc) Attach(h *core.Host) error { return f(h) }
 
-// answers is a part with these actions.
+// answers returns a plugin with these actions.
 func answers(actions ...core.Action) core.Part {
 	return partFunc(func(h *core.Host) error {
 		for _, a := range actions {
@@ -30,7 +30,7 @@ func answers(actions ...core.Action) core.Part {
 	})
 }
 
-// says is an action that answers with a JSON text.
+// says returns an action that responds with a JSON string.
 func says(method, name, verb string) core.Action {
 	return core.Action{Method: method, Name: name, Verb: verb,
 		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
@@ -38,7 +38,7 @@ func says(method, name, verb string) core.Action {
 		}}
 }
 
-// problemDocument is a problem document as clients read it.
+// problemDocument is a problem document as a client decodes it.
 type problemDocument struct {
 	Type, Title, Code, Detail, Reference string
 	Status                               int
@@ -59,7 +59,7 @@ func documentOf(t *testing.T, r *core.Response) (d problemDocument) {
 	return d
 }
 
-// TestPartActions asks for actions of a part, by the rules that guard each of them.
+// TestPartActions requests actions of a plugin and checks the rules that protect them.
 func TestPartActions(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Parts: []core.Part{answers(
@@ -127,7 +127,7 @@ func TestPartActions(t *testing.T) {
 	}
 }
 
-// TestPartProblems lets an action fail in each way, before a browser and before a program.
+// TestPartProblems checks the response to each kind of error of an action, for a browser and for an API client.
 func TestPartProblems(t *testing.T) {
 	t.Parallel()
 	short := &core.Problem{
@@ -191,7 +191,8 @@ func TestPartProblems(t *testing.T) {
 	}
 }
 
-// TestPartFaults refuses parts that would answer what is not theirs, or answer nothing.
+// TestPartFaults checks that New rejects plugins with invalid actions, and with actions that belong to core or to
+// another plugin.
 func TestPartFaults(t *testing.T) {
 	t.Parallel()
 	good := says("GET", "toy", "")
@@ -248,7 +249,7 @@ func TestPartFaults(t *testing.T) {
 	}
 }
 
-// standing is a provider that is a part: it adds one action and two providers, one of them in its place.
+// standing is a provider that is also a plugin. It adds one action and two providers; one of them replaces it.
 type standing struct{ *core.CredentialsProvider }
 
 func (s standing) Attach(h *core.Host) error {
@@ -260,7 +261,7 @@ func (s standing) Attach(h *core.Host) error {
 	return nil
 }
 
-// TestPartProviders puts the providers of parts where they belong on the sign-in page.
+// TestPartProviders checks the position of plugins' providers on the sign-in page.
 func TestPartProviders(t *testing.T) {
 	t.Parallel()
 	first, last, added := plainOAuth(), plainOAuth(), plainOAuth()
@@ -291,7 +292,7 @@ func TestPartProviders(t *testing.T) {
 	}
 }
 
-// TestPartCalls tells a part what it has to know of a request, and keeps what it wants kept.
+// TestPartCalls checks what an action reads from a request, and the cookies that it keeps.
 func TestPartCalls(t *testing.T) {
 	t.Parallel()
 	var host *core.Host
@@ -370,7 +371,8 @@ func TestPartCalls(t *testing.T) {
 	host.Action(says("GET", "late", ""))
 }
 
-// TestPartSeals seals under the secrets, by purpose and audience, and reads it after a rotation.
+// TestPartSeals checks that encryption depends on the secrets, the purpose and the audience, and works after a
+// rotation.
 func TestPartSeals(t *testing.T) {
 	t.Parallel()
 	host := func(audience string, secrets ...core.Secret) (h *core.Host) {
@@ -419,7 +421,7 @@ func TestPartSeals(t *testing.T) {
 	}
 }
 
-// TestPartSignIn signs in by a part, under both strategies.
+// TestPartSignIn signs a user in by a plugin, under both strategies.
 func TestPartSignIn(t *testing.T) {
 	t.Parallel()
 	in := func(ctx context.Context, c *core.Call) (*core.Response, error) {
@@ -469,7 +471,7 @@ func TestPartSignIn(t *testing.T) {
 	}
 }
 
-// TestPartRequires asks for actions that need a session, and one that guards let pass.
+// TestPartRequires requests actions that need a session and pass guards.
 func TestPartRequires(t *testing.T) {
 	t.Parallel()
 	var verdict error

@@ -11,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestProfileMembers reads members of a profile as what they are, and as nothing where they are something else.
+// TestProfileMembers reads members of a profile with the method of their type, and gets the zero value for any other
+// type.
 func TestProfileMembers(t *testing.T) {
 	t.Parallel()
 	var p core.Profile
@@ -52,7 +53,8 @@ func TestProfileMembers(t *testing.T) {
 	}
 }
 
-// TestStandardProfile maps the standard claims; what is there first is the name, and an address must be a text.
+// TestStandardProfile maps the standard claims. The first name claim that is present is the name, and an address must
+// be a string.
 func TestStandardProfile(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -82,7 +84,7 @@ func TestStandardProfile(t *testing.T) {
 	}
 }
 
-// TestPersonInLogs: a log that is handed a person learns the ID of the account alone.
+// TestPersonInLogs checks that a logged Person shows only the account ID.
 func TestPersonInLogs(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -93,7 +95,7 @@ func TestPersonInLogs(t *testing.T) {
 	}
 }
 
-// claimsOfAda are claims of a profile, and what an application reads in them.
+// claimsOfAda lists claims of a profile, and how an application reads them.
 var claimsOfAda = map[string]struct {
 	claims string
 	good   func(core.Profile) bool
@@ -137,8 +139,8 @@ var claimsOfAda = map[string]struct {
 	"further": {`"groups":["a","b"]`, func(p core.Profile) bool { return fmt.Sprint(p.List("groups")) == "[a b]" }},
 }
 
-// TestProfileClaims: a signIn callback reads the standard claims of OpenID Connect as what they are, and further ones
-// as they came.
+// TestProfileClaims checks that a signIn callback can read the standard claims of OpenID Connect with their types, and
+// other claims unchanged.
 func TestProfileClaims(t *testing.T) {
 	t.Parallel()
 	for name, row := range claimsOfAda {

@@ -13,7 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestProviderIsSealed: a type of another package is no Provider, which the compiler says and New need not.
+// TestProviderIsSealed checks that a type of another package cannot implement Provider without embedding, so that the
+// compiler reports it.
 func TestProviderIsSealed(t *testing.T) {
 	t.Parallel()
 	methods := reflect.TypeFor[core.Provider]()
@@ -22,7 +23,7 @@ func TestProviderIsSealed(t *testing.T) {
 	}
 }
 
-// TestNilProviders: a forgotten entry is named by its place, and the others are still looked at.
+// TestNilProviders checks that New reports the index of a nil provider and still checks the others.
 func TestNilProviders(t *testing.T) {
 	t.Parallel()
 	for name, entry := range map[string]core.Provider{
@@ -45,7 +46,7 @@ func TestNilProviders(t *testing.T) {
 	}
 }
 
-// TestEmbeddedProvider: a type that embeds a provider signs in as that provider does.
+// TestEmbeddedProvider checks that a type that embeds a provider signs users in as that provider does.
 func TestEmbeddedProvider(t *testing.T) {
 	t.Parallel()
 	type named struct {
@@ -60,7 +61,7 @@ func TestEmbeddedProvider(t *testing.T) {
 	}
 }
 
-// TestProvidersAreCopied: what an application changes after New reaches no page.
+// TestProvidersAreCopied checks that changes to a provider after New have no effect.
 func TestProvidersAreCopied(t *testing.T) {
 	t.Parallel()
 	declared := &core.CredentialsProvider{

@@ -19,13 +19,13 @@ import (
 
 const pendingCookie = "__Host-latchkey.pending"
 
-// toyFactor is a second factor for everybody: the code is 123456.
+// toyFactor is a second factor for every user. The code is 123456.
 type toyFactor struct {
 	name string
 	seen []core.PendingSignIn
 	mu   sync.Mutex
 	err  error
-	// resumed is called when an action has found a sign-in that is held.
+	// resumed is called when an action has found a pending sign-in.
 	resumed func()
 }
 
@@ -77,7 +77,7 @@ func (f *toyFactor) Attach(h *core.Host) error {
 	return nil
 }
 
-// gatedTown is a town with second factors, an account of OAuth 1.0a and a part that signs in.
+// gatedTown returns a town with second factors, an OAuth 1.0a provider and a plugin that signs users in.
 func gatedTown(
 	t *testing.T, strategy core.Strategy, factors ...*toyFactor,
 ) (w *town, k *keptRecords, signIns *[]core.SignInEvent) {
@@ -104,7 +104,8 @@ func gatedTown(
 
 var strategies = []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
 
-// doors are all ways to sign in. Each of them is tried with a user that is there, and who it is; "": whoever it makes.
+// doors lists all sign-in methods. Each is tried with an existing user and names that user; an empty name means the
+// user that the sign-in creates.
 var doors = []struct {
 	name, user string
 	methods    []core.Method
@@ -131,8 +132,8 @@ var doors = []struct {
 	}},
 }
 
-// TestGateHoldsEveryDoor signs in by each door with a second factor behind it. Until the code is right there is no
-// session: no cookie, no row, no event.
+// TestGateHoldsEveryDoor signs in by each method with a second factor. Until the code is correct there is no session:
+// no cookie, no row, no event.
 func TestGateHoldsEveryDoor(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -194,7 +195,8 @@ func TestGateHoldsEveryDoor(t *testing.T) {
 	}
 }
 
-// TestGateReleasesOnce lets fifty browsers with one pending cookie and the right code race.
+// TestGateReleasesOnce sends the same pending cookie and the correct code from fifty browsers concurrently. Only one
+// gets a session.
 func TestGateReleasesOnce(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -235,7 +237,7 @@ func TestGateReleasesOnce(t *testing.T) {
 	}
 }
 
-// TestGateEnds refuses to release what has ended meanwhile.
+// TestGateEnds checks that a pending sign-in cannot be completed after it has expired or become invalid.
 func TestGateEnds(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -276,7 +278,7 @@ func TestGateEnds(t *testing.T) {
 	}
 }
 
-// TestGates puts two second factors one behind the other. Neither releases what the other holds, and both are asked.
+// TestGates checks two second factors in a row. Neither completes the other's pending sign-in, and both are asked.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -312,14 +314,15 @@ func TestGates(t *testing.T) {
 					k.count())
 			}
 			delete(b.cookies, sessionCookie)
-			if r := b.submit("/auth/direct", nil); w.who(b) != "u1" { // both trust the device
+			if r := b.submit("/auth/direct", nil); w.who(b) != "u1" { // both gates trust the device
 				t.Errorf("a trusted device is held at %s: %v", r.Body, r.Err)
 			}
 		})
 	}
 }
 
-// TestGateRefuses: a gate that fails, panics or names what is not its own lets nobody in.
+// TestGateRefuses checks that a gate that fails, panics, or returns an action that is not the plugin's does not let the
+// user in.
 func TestGateRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -364,7 +367,7 @@ func TestGateRefuses(t *testing.T) {
 	}
 }
 
-// TestGateNeedsRecords: a sign-in can wait in a store alone.
+// TestGateNeedsRecords checks that gates require a store with records.
 func TestGateNeedsRecords(t *testing.T) {
 	t.Parallel()
 	_, err := core.New(core.Config{
@@ -376,8 +379,8 @@ func TestGateNeedsRecords(t *testing.T) {
 	}
 }
 
-// TestGateKeepsWhatCallbacksSee: behind a gate the jwt callback and the event are told what they are told without one,
-// tokens and profile included, however much it is.
+// TestGateKeepsWhatCallbacksSee checks that the jwt callback and the events get the same data with a gate as without
+// one, including tokens and a large profile.
 func TestGateKeepsWhatCallbacksSee(t *testing.T) {
 	t.Parallel()
 	type seen struct {
@@ -420,7 +423,7 @@ func TestGateKeepsWhatCallbacksSee(t *testing.T) {
 	}
 }
 
-// TestProveEmail proves the address of a user, who may have ways in that are a stranger's.
+// TestProveEmail verifies the address of a user who may have sign-in methods of an attacker.
 func TestProveEmail(t *testing.T) {
 	t.Parallel()
 	own := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "own", EmailProved: victim}
@@ -430,7 +433,7 @@ func TestProveEmail(t *testing.T) {
 		accounts []core.Account
 		verified time.Time
 		left     []string
-		in       bool // the session that was there goes on
+		in       bool // the existing session continues
 	}{
 		"no account":            {in: false},
 		"a vouched account":     {accounts: []core.Account{own}, left: []string{"own"}, in: true},
@@ -489,8 +492,8 @@ func TestProveEmail(t *testing.T) {
 	}
 }
 
-// TestGateLeavesSessions: a signed-in user who links another account, or signs in with their own once more, keeps the
-// session that has passed the gate.
+// TestGateLeavesSessions checks that a signed-in user who links another account, or signs in again with their own,
+// keeps the session that has already passed the gate.
 func TestGateLeavesSessions(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -515,8 +518,8 @@ func TestGateLeavesSessions(t *testing.T) {
 	}
 }
 
-// TestProveEmailLooksTwice: what a stranger has linked goes with the proof, and what another request links beside it
-// goes too.
+// TestProveEmailLooksTwice checks that a verification removes the accounts that an attacker linked before it, and those
+// that a concurrent request links.
 func TestProveEmailLooksTwice(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
@@ -535,7 +538,7 @@ func TestProveEmailLooksTwice(t *testing.T) {
 	w.accounts[accountKey("plain", "strange")] = strange
 	looked := 0
 	w.at = func(method string) {
-		if method != "Accounts" { // the one within the transaction is not told
+		if method != "Accounts" { // w.at is not called within the transaction
 			return
 		}
 		looked++
@@ -553,7 +556,8 @@ func TestProveEmailLooksTwice(t *testing.T) {
 	}
 }
 
-// TestGateCookieIsCores: a part cannot read the cookie of a held sign-in, which has the name of its records.
+// TestGateCookieIsCores checks that a plugin cannot read the cookie of a pending sign-in, which contains the key of its
+// records.
 func TestGateCookieIsCores(t *testing.T) {
 	t.Parallel()
 	f := &toyFactor{name: "toyfactor"}
@@ -574,7 +578,7 @@ func TestGateCookieIsCores(t *testing.T) {
 	}
 }
 
-// TestEndOthers ends the sessions of the visitor's other browsers, and what waits behind a gate there.
+// TestEndOthers ends the sessions of the user's other browsers, and their pending sign-ins.
 func TestEndOthers(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
