@@ -1,13 +1,13 @@
-// Package ascii reads and writes bytes as protocols do that know no other letters.
+// Package ascii has functions for protocols with ASCII text.
 package ascii
 
-// IsAlnum reports whether a byte is a letter or a digit.
+// IsAlnum reports whether c is an ASCII letter or digit.
 func IsAlnum(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// Lower lower-cases the letters of s and nothing else: strings.ToLower would fold letters from elsewhere, as the Kelvin
-// sign, into them.
+// Lower converts only ASCII letters to lower case. strings.ToLower would also map other characters to ASCII letters,
+// such as the Kelvin sign.
 func Lower(s string) string {
 	for i := range len(s) {
 		if c := s[i]; 'A' <= c && c <= 'Z' {
@@ -26,7 +26,7 @@ func lower(b []byte, from int) string {
 	return string(b)
 }
 
-// Unhex returns the value of a hexadecimal digit in either case, -1 for any other byte.
+// Unhex returns the value of a hexadecimal digit in either case. It returns -1 for any other byte.
 func Unhex(c byte) int {
 	switch {
 	case '0' <= c && c <= '9':
@@ -39,16 +39,16 @@ func Unhex(c byte) int {
 	return -1
 }
 
-// AppendPercent appends a byte percent-encoded, in upper case as RFC 3986 section 2.1 recommends.
+// AppendPercent appends c percent-encoded, in upper case as RFC 3986 section 2.1 recommends.
 func AppendPercent(dst []byte, c byte) []byte {
 	const digits = "0123456789ABCDEF"
 	return append(dst, '%', digits[c>>4], digits[c&15])
 }
 
-// Set is a set of bytes: 0 for those that are in it, so that looking at several takes one comparison.
+// Set is a set of bytes. The value of a member is 0, so that several can be tested with one comparison.
 type Set [256]uint8
 
-// SetOf is the set of the bytes that are in.
+// SetOf returns the set of the bytes for which in returns true.
 func SetOf(in func(c byte) bool) *Set {
 	var s Set
 	for c := range len(s) {
@@ -59,8 +59,8 @@ func SetOf(in func(c byte) bool) *Set {
 	return &s
 }
 
-// Lead returns how many bytes of text, from the first, are in the set. It looks at eight at a time: what asks is mostly
-// about a whole token.
+// Lead returns the length of the longest prefix of text whose bytes are all in the set. It tests eight bytes at a time,
+// because callers usually test whole tokens.
 func (s *Set) Lead(text string) (n int) {
 	for rest := text; len(rest) >= 8; rest = rest[8:] {
 		b := rest[:8]

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// ChunkSize is the number of value characters one cookie carries: 4096 less 160 that are reckoned for its name and
-	// attributes (docs/protocol.md §3.3).
+	// ChunkSize is the maximum number of value characters in one cookie: 4096 minus 160, which are reserved for its name
+	// and attributes (docs/protocol.md §3.3).
 	ChunkSize = 3936
-	// MaxChunks is the largest number of chunks of one value, some 63,000 characters. Servers and proxies refuse request
-	// headers long before; the bound keeps what a stranger's cookies can make us join, and expire, small.
+	// MaxChunks is the maximum number of chunks of one value, about 63,000 characters. Servers and proxies reject such
+	// request headers long before. The limit bounds the work that an attacker's cookies can cause.
 	MaxChunks = 16
 )
 
@@ -23,23 +23,23 @@ const (
 var ErrTooLong = errors.New("cookie: value needs more than 16 chunks of 3936 characters: " +
 	"keep less in the session token or use a store")
 
-// ErrNotText is returned for a value that is not valid UTF-8: it could be split, but not be read back.
+// ErrNotText is returned for a value that is not valid UTF-8: it could be split, but not read back.
 var ErrNotText = errors.New("cookie: value to split is not valid UTF-8")
 
-// Chunk is one cookie of a split value: what to set, or, with Clear, a name to expire.
+// Chunk is one cookie of a split value: a cookie to set or, if Clear is true, a cookie to delete.
 type Chunk struct {
 	Name  string
 	Value string
-	// Clear: the request carried this cookie and the new value does not use it. Value is then empty.
+	// Clear means that the request has this cookie and the new value does not use it. Value is then empty.
 	Clear bool
 }
 
-// Split cuts value into the cookies that carry it: name itself when one suffices, else name.0, name.1 and so on with
-// ChunkSize characters each. A character that must be percent-encoded counts as long as its encoding, and is never cut
-// in two, so that every cookie stays within MaxSize; tokens have no such characters and split as Auth.js does. The
-// errors are ErrTooLong and ErrNotText.
+// Split splits value into cookies: one called name if that is enough, else name.0, name.1 and so on with ChunkSize
+// characters each. A character that must be percent-encoded counts with its encoded length and is never split, so that
+// every cookie stays within MaxSize. Tokens have no such characters and are split as in Auth.js. The errors are
+// ErrTooLong and ErrNotText.
 func Split(name, value string) ([]Chunk, error) {
-	if 3*len(value) <= ChunkSize || encodedLen(value) <= ChunkSize { // an escape has three characters
+	if 3*len(value) <= ChunkSize || encodedLen(value) <= ChunkSize { // an escape sequence has three characters
 		return []Chunk{{Name: name, Value: value}}, nil
 	}
 	if !utf8.ValidString(value) {
@@ -57,7 +57,7 @@ func Split(name, value string) ([]Chunk, error) {
 	return chunks, nil
 }
 
-// cut returns the length of the longest prefix of whole characters whose encoding fits one chunk.
+// cut returns the length of the longest prefix of whole characters whose encoding fits into one chunk.
 func cut(s string) int {
 	size, n := 0, 0
 	for n < len(s) {
@@ -74,33 +74,32 @@ func chunkName(name string, n int) string {
 	return name + "." + strconv.Itoa(n)
 }
 
-// maxCopies is how many cookies of one name are looked at.
+// maxCopies is the maximum number of cookies with the same name that are read.
 const maxCopies = 4
 
-// Joined is what a request carries under one name and its chunk names: the values it may mean, and which names to
-// expire when a new value is written. The zero Joined is a request without any.
+// Joined contains the possible values of a cookie that may be split into chunks, and the cookie names to delete when a
+// new value is written. The zero Joined has no cookies.
 type Joined struct {
 	name    string
-	first   string   // the best reading; empty: there is none
-	others  []string // the further ones, behind it
-	wholes  int      // how many of values, from the first, are whole cookies
+	first   string   // the best candidate; empty if there is none
+	others  []string // the other candidates, in order
+	wholes  int      // the number of candidates, from the first, that are whole cookies
 	whole   bool
-	filled  bool   // some cookie of ours has a value
+	filled  bool   // at least one of the cookies has a value
 	present uint32 // bit n: name.<n> was in the request
 }
 
-// Join reads the cookie called name, or its chunks, from jar. Only name and name.<n> count, n being a decimal number
-// below MaxChunks in its one canonical spelling; look-alikes of other people's cookies are not ours
-// (docs/protocol.md §3.3). Chunks count from 0 upwards until the first gap.
+// Join reads the cookie called name, or its chunks, from jar. It accepts only name and name.<n>, where n is a decimal
+// number below MaxChunks without leading zeros (docs/protocol.md §3.3). Chunks count from 0 up to the first gap.
 //
-// One request may carry several readings, because a neighbouring subdomain can plant cookies of our very names, which
-// browsers send beside ours and often in front of them, and because browsers keep stale ones. Which is right only the
-// caller can tell, by opening them: see Joined.Values. Join does not allocate when the value is one cookie without
-// percent escapes.
+// One request may have several candidates for the value: a sibling subdomain can set cookies with the same names, which
+// browsers send in addition and often first, and browsers keep outdated cookies. Only the caller can decide which one
+// is valid, by decrypting them: see Joined.Values. Join does not allocate if the value is one cookie without
+// percent-encoding.
 func Join(jar Jar, name string) Joined {
 	j := Joined{name: name}
 	var chunks [MaxChunks]string
-	again := false // a chunk name appears more than once
+	again := false // a chunk name is repeated
 	for w := (walker{lines: jar.lines}); w.next(); {
 		suffix, ours := strings.CutPrefix(w.name, name)
 		if !ours {
@@ -135,8 +134,8 @@ func Join(jar Jar, name string) Joined {
 	return j
 }
 
-// Whole is what a request carries that has one cookie called name with this value; none where it is empty. No cookie
-// of it is in the browser, so that none is cleared.
+// Whole returns the Joined of a request with one cookie called name with this value, or without cookies if value is
+// empty. The browser has no such cookie, so none is deleted.
 func Whole(name, value string) Joined {
 	j := Joined{name: name}
 	j.add(value)
@@ -144,7 +143,8 @@ func Whole(name, value string) Joined {
 	return j
 }
 
-// joinCopies joins the chunks below run, of each name the copy of that number or, where there are fewer, the last.
+// joinCopies joins the chunks below run. If a name is repeated, it uses the copy with that number or, if there are
+// fewer, the last one.
 func joinCopies(jar Jar, name string, run, number int) string {
 	var chunks [MaxChunks]string
 	var seen [MaxChunks]int
@@ -162,8 +162,8 @@ func joinCopies(jar Jar, name string, run, number int) string {
 	return b.String()
 }
 
-// addChunks adds the join of all chunks, and the join up to the first one that is not full: Split fills every chunk
-// but the last, so anything after a short one was left over or planted.
+// addChunks adds the join of all chunks, and the join up to the first chunk that is not full. Split fills every chunk
+// except the last, so chunks after a short one are outdated or planted.
 func (j *Joined) addChunks(chunks []string) {
 	var b strings.Builder
 	size := 0
@@ -182,7 +182,7 @@ func (j *Joined) addChunks(chunks []string) {
 	j.add(short)
 }
 
-// add adds a reading that is not there yet.
+// add adds a candidate unless it is already there.
 func (j *Joined) add(value string) {
 	switch {
 	case value == "" || value == j.first || slices.Contains(j.others, value):
@@ -193,7 +193,7 @@ func (j *Joined) add(value string) {
 	}
 }
 
-// readings is how many there are.
+// readings returns the number of candidates.
 func (j *Joined) readings() int {
 	if j.first == "" {
 		return 0
@@ -201,7 +201,7 @@ func (j *Joined) readings() int {
 	return 1 + len(j.others)
 }
 
-// chunkNumber parses ".<n>". Leading zeros, signs and numbers of MaxChunks and more are no chunk numbers.
+// chunkNumber parses ".<n>". Leading zeros, signs and numbers of MaxChunks or more are invalid.
 func chunkNumber(suffix string) (n int, ok bool) {
 	if len(suffix) < 2 || len(suffix) > 3 || suffix[0] != '.' || suffix[1] == '0' && len(suffix) > 2 {
 		return 0, false
@@ -215,13 +215,13 @@ func chunkNumber(suffix string) (n int, ok bool) {
 	return n, n < MaxChunks
 }
 
-// Value returns the first reading, or "" when there is none: the whole cookie if the request has it, else the chunks;
-// or the one that Prefer put in front.
+// Value returns the first candidate, or "" if there is none: the whole cookie, else the joined chunks, or the one
+// passed to Prefer.
 func (j Joined) Value() string { return j.first }
 
-// Values yields the possible readings, best first and at most nine: the whole cookies, all chunks joined, the chunks up
-// to the first that is not full, and the joins of further copies of the chunks. Empty values are none. A caller opens
-// one after the other and keeps the first that is genuine, so that a planted stray does not sign the visitor out.
+// Values returns an iterator over at most nine candidates, the best first: the whole cookies, all chunks joined, the
+// chunks up to the first that is not full, and the joins of repeated chunks. Empty values are omitted. The caller tries
+// to decrypt them in order and uses the first valid one, so that a planted cookie does not sign the user out.
 func (j Joined) Values() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if j.first == "" || !yield(j.first) {
@@ -235,17 +235,17 @@ func (j Joined) Values() iter.Seq[string] {
 	}
 }
 
-// LookUps returns the readings of a value that is looked up rather than opened, each of which costs a query: the whole
-// cookies, at most four, else the chunks joined.
+// LookUps returns the candidates for a value that is looked up in a database, where each costs a query: at most four
+// whole cookies, or else the joined chunks.
 func (j Joined) LookUps() []string {
 	all := slices.Collect(j.Values())
 	return all[:max(j.wholes, min(len(all), 1))]
 }
 
-// Several reports whether there is more than one reading.
+// Several reports whether there is more than one candidate.
 func (j Joined) Several() bool { return len(j.others) > 0 }
 
-// Prefer puts a reading in front of the others; one of LookUps where the value is looked up.
+// Prefer moves a candidate to the front. For values that are looked up, it must be one of LookUps.
 func (j *Joined) Prefer(value string) {
 	if i := slices.Index(j.others, value); i >= 0 {
 		all := slices.Concat([]string{value, j.first}, j.others[:i], j.others[i+1:])
@@ -253,14 +253,13 @@ func (j *Joined) Prefer(value string) {
 	}
 }
 
-// Stray reports whether the request has cookies of ours with values, but none that could be read: the first chunk is
-// missing.
+// Stray reports whether the request has cookies with values but no candidate, because the first chunk is missing.
 func (j Joined) Stray() bool { return j.first == "" && j.filled }
 
-// Any reports whether the request carries any cookie of ours, if only an empty or stray one.
+// Any reports whether the request has any of these cookies, even if it is empty or a chunk without the first one.
 func (j Joined) Any() bool { return j.whole || j.present != 0 }
 
-// Present returns the names of ours that the request carried, the whole one first, then by number.
+// Present returns the names of these cookies in the request: the whole cookie first, then the chunks by number.
 func (j Joined) Present() []string {
 	var names []string
 	if j.whole {
@@ -272,16 +271,15 @@ func (j Joined) Present() []string {
 	return names
 }
 
-// One reports whether an answer that stores value where the request carried j is one cookie, of the name given to Join:
-// what Replace would return then needs no plan.
+// One reports whether a response that sets value consists of one cookie with the name given to Join. Replace is then
+// not needed.
 func (j Joined) One(value string) bool { return j.present == 0 && 3*len(value) <= ChunkSize }
 
-// Replace returns the cookies of an answer that stores value where the request carried j: every name that was there,
-// rewritten or cleared, then the names that are new. No name appears twice. The errors are those of Split. The name is
-// the one given to Join.
+// Replace returns the cookies of a response that sets value: all names in the request, set or deleted, then new names.
+// No name is repeated. The errors are those of Split.
 func (j Joined) Replace(value string) ([]Chunk, error) {
 	chunks, err := Split(j.name, value)
-	if err != nil || !j.Any() || j.present == 0 && len(chunks) == 1 { // nearly always: one cookie takes the place of one
+	if err != nil || !j.Any() || j.present == 0 && len(chunks) == 1 { // the common case: one cookie replaces one cookie
 		return chunks, err
 	}
 	present := j.Present()
@@ -292,7 +290,7 @@ func (j Joined) Replace(value string) ([]Chunk, error) {
 	return append(plan, chunks...), nil
 }
 
-// take removes and returns the chunk called name, or returns the order to clear it.
+// take removes and returns the chunk called name. If there is none, it returns a chunk that deletes the cookie.
 func take(chunks *[]Chunk, name string) Chunk {
 	for i, c := range *chunks {
 		if c.Name == name {

@@ -1,6 +1,5 @@
-// Package cookie reads and writes the cookies of the wire: the Cookie request header in, Set-Cookie values out, and the
-// numbered chunks that a long session token is split into (docs/protocol.md §3.3). It decides what a cookie is, not
-// what it means: sealing, lifetimes and names belong to its caller.
+// Package cookie parses Cookie headers, formats Set-Cookie headers, and splits long session tokens into numbered
+// cookies (docs/protocol.md §3.3). Encryption, lifetimes and names are up to the caller.
 package cookie
 
 import (
@@ -13,50 +12,49 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// MaxSize is the number of bytes a browser is sure to keep for one cookie, its name, value and attributes together
-// (RFC 6265 section 6.1).
+// MaxSize is the number of bytes that every browser accepts for one cookie, including its name and attributes (RFC 6265
+// section 6.1).
 const MaxSize = 4096
 
-// Cookie is one cookie to be set. The zero value of every field but Name leaves the attribute out.
+// Cookie is a cookie to set. A field with the zero value omits the attribute.
 //
-// A Cookie is written by String or Append, which do not check it; call Validate once for cookies whose name or
-// attributes come from a configuration.
+// String and Append do not validate a Cookie. Call Validate for cookies whose name or attributes are configured.
 type Cookie struct {
-	// Name is an HTTP token (RFC 9110 section 5.6.2). A "__Host-" or "__Secure-" prefix binds the other fields.
+	// Name is an HTTP token (RFC 9110 section 5.6.2). A prefix "__Host-" or "__Secure-" restricts the other fields.
 	Name string
-	// Value is the plain value; it is percent-encoded when written, as encodeURIComponent does.
+	// Value is the unencoded value. It is percent-encoded in the header, as encodeURIComponent does.
 	Value string
-	// Path is the path below which the browser sends the cookie.
+	// Path is the path prefix of requests with the cookie.
 	Path string
-	// Domain opens the cookie to subdomains; empty means this host only.
+	// Domain includes subdomains. If it is empty, the cookie is for this host only.
 	Domain string
-	// Expires is the absolute end of its life, written in UTC to the second; zero means no Expires attribute.
+	// Expires is the expiry, in UTC with whole seconds. Zero omits the attribute.
 	Expires time.Time
-	// MaxAge is the time to live in seconds. It is written only when HasMaxAge is set, because 0 means "delete now".
+	// MaxAge is the lifetime in seconds. It is written only if HasMaxAge is set, because 0 means "delete now".
 	MaxAge int
 	// HasMaxAge reports whether MaxAge is written.
 	HasMaxAge bool
 	// HTTPOnly hides the cookie from scripts.
 	HTTPOnly bool
-	// Secure keeps the cookie off plain http.
+	// Secure restricts the cookie to https.
 	Secure bool
-	// Partitioned asks for one jar per top-level site (CHIPS); it needs Secure.
+	// Partitioned separates the cookie by top-level site (CHIPS). It requires Secure.
 	Partitioned bool
-	// Priority is "Low", "Medium", "High", or empty for no attribute: which cookies Chromium evicts first when a site has
-	// too many.
+	// Priority is "Low", "Medium", "High", or empty. Chromium deletes cookies of low priority first if a site has too
+	// many.
 	Priority string
-	// SameSite is "Lax", "Strict", "None", or empty for no attribute.
+	// SameSite is "Lax", "Strict", "None", or empty.
 	SameSite string
 }
 
 // String returns c as the value of a Set-Cookie header.
 func (c Cookie) String() string {
-	var room [1536]byte // on the stack; what is longer moves
+	var room [1536]byte // on the stack; a longer cookie is allocated
 	return string(c.Append(room[:0]))
 }
 
-// Append appends c as the value of a Set-Cookie header to dst and returns the extended slice. The attributes stand in
-// the order recorded from Auth.js, so that golden answers compare as text.
+// Append appends c as the value of a Set-Cookie header to dst. The attributes have the same order as in Auth.js, so
+// that recorded responses can be compared as text.
 func (c *Cookie) Append(dst []byte) []byte {
 	dst = append(dst, c.Name...)
 	dst = append(dst, '=')
@@ -96,11 +94,11 @@ func (c *Cookie) Append(dst []byte) []byte {
 	return dst
 }
 
-// httpDate is http.TimeFormat (RFC 9110 section 5.6.7), repeated to keep net/http out of this leaf.
+// httpDate is http.TimeFormat (RFC 9110 section 5.6.7). It is repeated here to avoid a dependency on net/http.
 const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// appendDate appends a time of UTC as httpDate has it. To read the layout takes package time longer than all the rest
-// of a cookie.
+// appendDate appends a UTC time in the format httpDate. It is faster than package time, which takes longer to parse the
+// layout than formatting the rest of a cookie does.
 func appendDate(dst []byte, t time.Time) []byte {
 	year, month, day := t.Date()
 	if year < 0 || year > 9999 {
@@ -119,18 +117,18 @@ func appendDate(dst []byte, t time.Time) []byte {
 // appendTwo appends a number below 100 as two digits.
 func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
-// Validate reports everything that a browser would punish by dropping c or a server by splitting the header, joined
-// into one error; nil means none of it. The texts name the attribute and never the value.
+// Validate returns an error with all problems that would make a browser reject c or make a server split the header. The
+// texts name the attribute and never contain the value.
 //
-// The rules are those of RFC 6265bis sections 4.1.1 to 4.1.3. Prefixes are recognised in any letter case, as
-// browsers do (RFC 6265bis section 5.4).
+// The rules are those of RFC 6265bis sections 4.1.1 to 4.1.3. Prefixes are case-insensitive, as in browsers (RFC
+// 6265bis section 5.4).
 func (c Cookie) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("cookie: "+format, args...))
 	}
 	if !isToken(c.Name) {
-		// The name is a configuration's own text and quoting makes it printable, so it may be shown.
+		// The name is configured, not user input, and it is quoted, so the error may contain it.
 		bad("name %q is not a token: use letters, digits and !#$%%&'*+-.^_`|~ only", c.Name)
 	}
 	if c.Path != "" && !isPath(c.Path) {
@@ -174,7 +172,7 @@ func (c Cookie) Validate() error {
 	return errors.Join(errs...)
 }
 
-// NeedsSecure reports whether browsers drop a cookie of that name which lacks Secure (RFC 6265bis section 4.1.3).
+// NeedsSecure reports whether browsers reject a cookie of that name without Secure (RFC 6265bis section 4.1.3).
 func NeedsSecure(name string) bool {
 	return hasPrefixFold(name, "__Secure-") || hasPrefixFold(name, "__Host-")
 }
@@ -203,8 +201,8 @@ func isPath(s string) bool {
 	return s[0] == '/'
 }
 
-// isDomain accepts letters, digits and hyphens in dot-separated labels. A leading dot is kept for old configurations:
-// RFC 6265 section 5.2.3 tells browsers to ignore it.
+// isDomain reports whether s consists of dot-separated labels of letters, digits and hyphens. A leading dot is allowed
+// for old configurations: browsers ignore it (RFC 6265 section 5.2.3).
 func isDomain(s string) bool {
 	s = strings.TrimPrefix(s, ".")
 	if len(s) > 253 {

@@ -7,11 +7,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// unreserved are the bytes that encodeURIComponent leaves alone (ECMA-262 section 19.2.6.4).
+// unreserved are the bytes that encodeURIComponent does not encode (ECMA-262 section 19.2.6.4).
 var unreserved = ascii.SetOf(func(c byte) bool { return ascii.IsAlnum(c) || strings.IndexByte("-_.!~*'()", c) >= 0 })
 
-// appendEncoded appends s as encodeURIComponent writes it. Bytes that are no UTF-8, which JavaScript strings cannot
-// hold, are encoded as they are.
+// appendEncoded appends s percent-encoded, as encodeURIComponent does. Invalid UTF-8, which JavaScript strings cannot
+// contain, is encoded byte by byte.
 func appendEncoded(dst []byte, s string) []byte {
 	for {
 		n := unreserved.Lead(s)
@@ -24,13 +24,13 @@ func appendEncoded(dst []byte, s string) []byte {
 	}
 }
 
-// Encode returns a value as a Cookie or Set-Cookie header has it.
+// Encode returns a value as it is encoded in a Cookie or Set-Cookie header.
 func Encode(s string) string { return string(appendEncoded(make([]byte, 0, encodedLen(s)), s)) }
 
-// EncodedLen returns the number of bytes that a value has in a Cookie or Set-Cookie header.
+// EncodedLen returns the length of an encoded value in bytes.
 func EncodedLen(s string) int { return encodedLen(s) }
 
-// encodedLen returns the number of bytes that appendEncoded would append for s.
+// encodedLen returns the number of bytes that appendEncoded appends for s.
 func encodedLen(s string) int {
 	length := len(s)
 	for {
@@ -43,14 +43,14 @@ func encodedLen(s string) int {
 	}
 }
 
-// Decode undoes percent-encoding the way decodeURIComponent does: a value with a broken escape, or whose escapes
-// give no UTF-8, is returned as it came (vectors cookie-parse). It does not allocate for a value without "%".
+// Decode decodes percent-encoding like decodeURIComponent. A value with an invalid escape sequence, or whose decoded
+// bytes are not UTF-8, is returned unchanged (vectors cookie-parse). It does not allocate for a value without "%".
 func Decode(s string) string {
 	first := strings.IndexByte(s, '%')
 	if first < 0 {
 		return s
 	}
-	var short [256]byte // on the stack: our own small cookies fit
+	var short [256]byte // on the stack; small cookies fit
 	out := append(short[:0], s[:first]...)
 	for i := first; i < len(s); i++ {
 		if s[i] != '%' {

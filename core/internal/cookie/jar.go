@@ -6,32 +6,31 @@ import (
 )
 
 const (
-	// MaxHeaderBytes is how much of the Cookie header lines of one request is read, all lines together. It holds
-	// sixteen full chunks twice over; a cookie that crosses the bound, and everything after it, is ignored.
+	// MaxHeaderBytes is the maximum number of bytes read from the Cookie headers of a request, all lines together. It is
+	// enough for two copies of sixteen full chunks. A cookie beyond the limit, and all after it, are ignored.
 	MaxHeaderBytes = 128 << 10
-	// MaxCookies is how many cookies of one request are looked at; later ones are ignored. Package net/http stops at
-	// the same number (CVE-2025-58186).
+	// MaxCookies is the maximum number of cookies read from a request; later ones are ignored. Package net/http has the
+	// same limit (CVE-2025-58186).
 	MaxCookies = 3000
 )
 
-// Jar gives access to the cookies of one request. It refers to the header text and walks it anew at each question: a
-// request asks for a handful of names, so walking is cheaper than building an index, costs no memory for cookies that
-// are not asked for, and leaves an attacker nothing to grow. The zero Jar is empty. A Jar is read-only and safe for
-// concurrent use.
+// Jar contains the cookies of one request. It refers to the header text and parses it for each lookup. A request looks
+// up only a few names, so this is faster than an index, needs no memory for other cookies, and gives an attacker
+// nothing to grow. The zero Jar is empty. A Jar is read-only and safe for concurrent use.
 type Jar struct {
 	lines []string
 }
 
-// Parse returns the Jar of a request's Cookie header lines, in the order received (HTTP/2 may split the header, RFC
-// 9113 section 8.2.3). It never fails: what is no cookie is skipped, and what exceeds MaxHeaderBytes or MaxCookies is
-// ignored. The strings are kept, so an adapter whose router lends its bytes must copy them first.
+// Parse returns the Jar of the Cookie headers, in the order received (HTTP/2 may split the header, RFC 9113 section
+// 8.2.3). It never fails: invalid cookies are skipped, and those beyond MaxHeaderBytes or MaxCookies are ignored. The
+// strings are kept, so an adapter must copy memory that its server reuses.
 func Parse(headers []string) Jar {
 	total := 0
 	for i, line := range headers {
 		if total += len(line); total <= MaxHeaderBytes {
 			continue
 		}
-		// Cut at the last whole cookie: half a value must not pass for a value.
+		// Cut at the last complete cookie, so that a truncated value is not used.
 		keep := line[:len(line)-(total-MaxHeaderBytes)]
 		keep = keep[:max(strings.LastIndexByte(keep, ';'), 0)]
 		return Jar{lines: append(append(make([]string, 0, i+1), headers[:i]...), keep)}
@@ -39,21 +38,21 @@ func Parse(headers []string) Jar {
 	return Jar{lines: headers}
 }
 
-// Get returns the decoded value of the first cookie with this name, which is matched in its exact letter case. The
-// value is percent-decoded when its escapes are valid UTF-8, else returned as it came; quotes are part of it.
+// Get returns the decoded value of the first cookie with this name, which is case-sensitive. If the value is not valid
+// percent-encoded UTF-8, it is returned unchanged. Quotes are part of the value.
 func (j Jar) Get(name string) (value string, ok bool) {
 	raw, ok := j.Raw(name)
 	return Decode(raw), ok
 }
 
-// Has reports whether the request carries a cookie with this name.
+// Has reports whether the request has a cookie with this name.
 func (j Jar) Has(name string) bool {
 	_, ok := j.Raw(name)
 	return ok
 }
 
-// Raws yields the values of the cookies with this name without decoding, in the order received and at most limit of
-// them. Browsers send several when a neighbouring subdomain, or another path, has set one of the name.
+// Raws returns an iterator over the encoded values of at most limit cookies with this name, in the order received.
+// Browsers send several if a sibling subdomain, or another path, has set a cookie with the same name.
 func (j Jar) Raws(name string, limit int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for w := (walker{lines: j.lines}); limit > 0 && w.next(); {
@@ -67,8 +66,8 @@ func (j Jar) Raws(name string, limit int) iter.Seq[string] {
 	}
 }
 
-// WithPrefix yields the names that begin with prefix and their decoded values, in the order received and at most limit
-// of them.
+// WithPrefix returns an iterator over at most limit cookies whose names begin with prefix, with decoded values, in the
+// order received.
 func (j Jar) WithPrefix(prefix string, limit int) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for w := (walker{lines: j.lines}); limit > 0 && w.next(); {
@@ -92,7 +91,7 @@ func (j Jar) Raw(name string) (value string, ok bool) {
 	return "", false
 }
 
-// walker steps through the name=value pairs of header lines.
+// walker iterates over the name=value pairs of header lines.
 type walker struct {
 	lines       []string
 	rest        string
@@ -100,8 +99,7 @@ type walker struct {
 	name, value string
 }
 
-// next moves to the next pair. A piece without an equals sign is no cookie; blanks and tabs around name and value are
-// not part of them.
+// next moves to the next pair. It skips text without an equals sign, and removes white space around name and value.
 func (w *walker) next() bool {
 	for w.count < MaxCookies {
 		if w.rest == "" {
@@ -128,7 +126,7 @@ func (w *walker) next() bool {
 	return false
 }
 
-// trimBlank cuts the optional white space of RFC 9110 section 5.6.3.
+// trimBlank removes optional white space (RFC 9110 section 5.6.3).
 func trimBlank(s string) string {
 	for s != "" && (s[0] == ' ' || s[0] == '\t') {
 		s = s[1:]

@@ -1,6 +1,6 @@
-// Package deadline bounds calls by time that hardly ever wait. A context of the standard library starts a timer, and
-// enrols with its parent, before anybody has asked when it ends; one of this package does both when somebody asks for
-// its channel. What only asks whether it has ended, or until when it lasts, gets the answer from the clock.
+// Package deadline provides timeouts for calls that rarely block. A context of the standard library starts a timer and
+// registers with its parent when it is created. A context of this package does so only when its Done channel is
+// requested; Err and Deadline use only the clock.
 package deadline
 
 import (
@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// now is the clock of the timer that ends a context for which somebody waits.
-var now = time.Now //nolint:forbidigo // a timer and what is asked instead of it go by one clock
+// now is the clock that also controls the timer.
+var now = time.Now //nolint:forbidigo // timers use the real clock, so the checks without a timer must too
 
-// Context ends when its time is over, with its parent, or by [Context.End]. It is safe for concurrent use, keeps the
-// rules of [context.Context], and children of it need no goroutine to watch it.
+// Context ends after its timeout, with its parent, or by [Context.End]. It is safe for concurrent use, implements
+// [context.Context], and its children need no goroutine to watch it.
 type Context struct {
 	parent context.Context
 	at     time.Time
 
 	mu      sync.Mutex
-	watched context.Context    // of the standard library; nil until somebody needs it
-	stop    context.CancelFunc // of watched
+	watched context.Context    // of the standard library; nil until it is needed
+	stop    context.CancelFunc // cancels watched
 	ended   bool
 }
 
-// After returns a context that ends after a time, or when its parent does. The caller ends it when the call is over.
+// After returns a context with a timeout. The caller must call End when the call is complete.
 func After(parent context.Context, limit time.Duration) *Context {
 	return &Context{parent: parent, at: now().Add(limit)}
 }
 
-// End ends the context, as the function does that [context.WithTimeout] returns.
+// End ends the context, like the cancel function of [context.WithTimeout].
 func (c *Context) End() {
 	c.mu.Lock()
 	c.ended = true
@@ -48,7 +48,7 @@ func (c *Context) Deadline() (time.Time, bool) {
 	return c.at, true
 }
 
-// Done implements [context.Context]. From the first call on there is a timer.
+// Done implements [context.Context]. The first call starts a timer.
 func (c *Context) Done() <-chan struct{} { return c.watch().Done() }
 
 // Err implements [context.Context].
@@ -59,11 +59,11 @@ func (c *Context) Err() error {
 	if lasts && c.parent.Err() == nil {
 		return nil
 	}
-	return c.watch().Err() // which stays what it is now
+	return c.watch().Err() // the error does not change afterwards
 }
 
-// Value implements [context.Context]. The watched context tells the standard library, which asks every context by a key
-// of its own, that it is what children enrol with.
+// Value implements [context.Context]. It passes the key with which the standard library finds cancelable contexts to
+// the watched context, so that children register there.
 func (c *Context) Value(key any) any {
 	c.mu.Lock()
 	of := c.watched
@@ -74,13 +74,13 @@ func (c *Context) Value(key any) any {
 	return of.Value(key)
 }
 
-// watch is a context of the standard library that ends as this one does.
+// watch returns a context of the standard library that ends at the same time.
 func (c *Context) watch() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.watched != nil:
-	case c.ended: // whatever has become of the parent since
+	case c.ended: // even if the parent has ended since
 		c.watched, c.stop = context.WithCancel(context.WithoutCancel(c.parent))
 		c.stop()
 	default:
@@ -89,21 +89,21 @@ func (c *Context) watch() context.Context {
 	return c.watched
 }
 
-// Series is the context of calls that follow one another, each with a limit of its own. A call that begins when hardly
-// any of the limit is gone has the rest of it: they share a timer and what enrols with it. What a slow call took is not
-// taken from the next. A Series is its parent, and ends with it; it serves one goroutine.
+// Series is the context of sequential calls, each with the same timeout. A call that starts shortly after the previous
+// timeout began shares its timer. The duration of one call does not reduce the timeout of the next. A Series ends with
+// its parent. It must be used by one goroutine only.
 type Series struct {
 	context.Context
 	shared context.Context
-	end    context.CancelFunc // of shared; nil: there was no call yet
+	end    context.CancelFunc // ends shared; nil before the first call
 	limit  time.Duration
-	until  time.Time // a call that begins later has a limit anew
+	until  time.Time // a call that starts later gets a new timer
 }
 
-// InSeries returns a Series, which the caller ends when the last call is over.
+// InSeries returns a Series. The caller must call End after the last call.
 func InSeries(parent context.Context) *Series { return &Series{Context: parent} }
 
-// Call is the context of the next call: it lasts as long as the limit, or a tenth less.
+// Call returns the context of the next call. Its timeout is limit, or up to a tenth less.
 func (s *Series) Call(limit time.Duration) context.Context {
 	begins := now()
 	if s.end != nil && s.limit == limit && !begins.After(s.until) {

@@ -10,10 +10,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// AppendText appends s as a JSON string. What needs no escape, in JSON or inside HTML, is copied as it is.
+// AppendText appends s as a JSON string that is also safe inside HTML.
 func AppendText(dst []byte, s string) []byte {
 	if asItIs.Lead(s) < len(s) {
-		raw, _ := json.Marshal(s) // a string always marshals
+		raw, _ := json.Marshal(s) // cannot fail for a string
 		return append(dst, raw...)
 	}
 	dst = append(dst, '"')
@@ -21,10 +21,10 @@ func AppendText(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// asItIs are the characters that need no escape, in JSON or inside HTML.
+// asItIs are the characters that need no escape in JSON or inside HTML.
 var asItIs = ascii.SetOf(func(c byte) bool { return ' ' <= c && c < 0x7f && strings.IndexByte(`"\<>&`, c) < 0 })
 
-// AppendName begins a member of the object in dst: a comma where one is needed, the quoted name and a colon.
+// AppendName starts a member of the object in dst: a comma if needed, the quoted name and a colon.
 func AppendName(dst []byte, name string) []byte {
 	if n := len(dst); n > 0 && dst[n-1] != '{' {
 		dst = append(dst, ',')
@@ -32,7 +32,7 @@ func AppendName(dst []byte, name string) []byte {
 	return append(AppendText(dst, name), ':')
 }
 
-// AppendField appends a member that is a text: its value, null, or nothing at all.
+// AppendField appends a string member. If value is empty, it appends null, or nothing if null is false.
 func AppendField(dst []byte, name, value string, null bool) []byte {
 	switch {
 	case value != "":
@@ -43,20 +43,20 @@ func AppendField(dst []byte, name, value string, null bool) []byte {
 	return dst
 }
 
-// AppendPlain appends a member that is a text of which the caller knows that it needs no escape, as a token.
+// AppendPlain appends a string member whose value needs no escape, such as a token.
 func AppendPlain(dst []byte, name, value string) []byte {
 	return append(append(append(AppendName(dst, name), '"'), value...), '"')
 }
 
-// AppendTime appends t as a JSON string, in the way of JavaScript's toISOString: UTC, milliseconds.
+// AppendTime appends t as a JSON string in the format of JavaScript's toISOString: UTC with milliseconds.
 func AppendTime(dst []byte, t time.Time) []byte {
-	dst = t.UTC().AppendFormat(append(dst, '"'), time.RFC3339) // which package time writes four times faster than others
+	dst = t.UTC().AppendFormat(append(dst, '"'), time.RFC3339) // four times faster than other layouts
 	const digits = "0123456789"
 	ms := t.Nanosecond() / int(time.Millisecond)
 	return append(dst[:len(dst)-1], '.', digits[ms/100], digits[ms/10%10], digits[ms%10], 'Z', '"')
 }
 
-// AppendMembers appends members, ordered by name, to the object in dst, but for the names that skip reports.
+// AppendMembers appends members to the object in dst, sorted by name, except those for which skip returns true.
 func AppendMembers[M ~map[string]json.RawMessage](dst []byte, members M, skip func(name string) bool) []byte {
 	if len(members) == 0 {
 		return dst
@@ -69,8 +69,8 @@ func AppendMembers[M ~map[string]json.RawMessage](dst []byte, members M, skip fu
 	return dst
 }
 
-// KeepText stores a copy of a value that [ObjectText] handed out under its name, which keeps the text, making the map
-// when it is nil.
+// KeepText stores a copy of a value from [ObjectText] under its name. It creates the map if it is nil. The name refers
+// to the parsed text and keeps it in memory.
 func KeepText[M ~map[string]json.RawMessage](members *M, name, raw string) {
 	if *members == nil {
 		*members = M{}
@@ -78,7 +78,7 @@ func KeepText[M ~map[string]json.RawMessage](members *M, name, raw string) {
 	(*members)[name] = json.RawMessage(raw)
 }
 
-// Keep stores a copy of raw, which is part of a larger text, under a copy of name, making the map when it is nil.
+// Keep stores copies of name and raw. It creates the map if it is nil.
 func Keep[M ~map[string]json.RawMessage](members *M, name string, raw []byte) {
 	if *members == nil {
 		*members = M{}

@@ -1,14 +1,13 @@
-// Package exactjson reads JSON (RFC 8259) that an attacker may have written, with one meaning per text.
+// Package exactjson parses untrusted JSON (RFC 8259) strictly, so that a text has exactly one meaning.
 //
-// Parsers that disagree about a document are how one layer checks one user and the next signs in another. So whatever
-// parsers are known to disagree about is an error here, at every depth: a name that comes twice in an object (compared
-// after unescaping), bytes that are not UTF-8, a lone surrogate, text behind the value, a byte order mark. Names are
-// matched as written, never by folding case as encoding/json does with struct fields. Numbers stay text until a caller
-// asks for a type, so that none is rounded on the way through.
+// If two parsers read a document differently, one layer may check one user while the next signs in another. So
+// everything that parsers are known to read differently is an error here, at every depth: a repeated name in an object
+// (compared after unescaping), bytes that are not UTF-8, a lone surrogate, text after the value, a byte order mark.
+// Names are case-sensitive, unlike struct fields in encoding/json. Numbers stay text until a caller converts them, so
+// that none is rounded.
 //
-// Nesting ends at [MaxDepth], members of one object at [MaxMembers]; the size of the text is the caller's to bound.
-// Everything is a function of its arguments and safe for concurrent use. Errors tell a reason and an offset and never
-// quote the text, which may be secret.
+// Nesting is limited to [MaxDepth], and an object to [MaxMembers]; the caller must limit the size of the text. All
+// functions are safe for concurrent use. Errors contain a reason and an offset and never the text, which may be secret.
 package exactjson
 
 import (
@@ -16,11 +15,11 @@ import (
 	"strconv"
 )
 
-// Error says why a text was refused. It carries nothing of the text itself.
+// Error describes why a text is invalid. It contains nothing of the text.
 type Error struct {
 	// Reason is a fixed phrase.
 	Reason string
-	// Offset counts the bytes before the place where reading ended.
+	// Offset is the number of bytes before the error.
 	Offset int
 }
 
@@ -44,18 +43,18 @@ const (
 	reasonMembers   = "too many members"
 )
 
-// fewNames is how many names are compared one by one before a map takes over: most objects have no more, and 16
-// comparisons cost less than one map.
+// fewNames is the maximum number of names that are compared one by one. Most objects have no more, and 16 comparisons
+// cost less than a map.
 const fewNames = 16
 
-// nameSet remembers the names of one object. The zero value is empty and needs no allocation for the first fewNames.
+// nameSet contains the names of one object. The zero value is empty and does not allocate for the first fewNames.
 type nameSet struct {
 	few  [fewNames]string
 	many map[string]struct{}
 	n    int
 }
 
-// add returns the reason why the object may not have name, "" when it may.
+// add adds a name. It returns a reason if the object may not have it, else "".
 func (s *nameSet) add(name string) (reason string) {
 	if s.n == MaxMembers {
 		return reasonMembers
@@ -84,38 +83,35 @@ func (s *nameSet) add(name string) (reason string) {
 	return ""
 }
 
-// MaxDepth is how deep arrays and objects may nest, the outermost included.
+// MaxDepth is the maximum nesting depth of arrays and objects, including the outermost.
 const MaxDepth = 64
 
-// MaxMembers is how many members one object may have.
+// MaxMembers is the maximum number of members of one object.
 const MaxMembers = 4096
 
-// Object reads data, one JSON object with nothing but blanks around it, and calls member for each of its members in the
-// order written. name is unescaped; value is the valid JSON of the member, without blanks around it.
+// Object parses data, a JSON object with optional white space around it, and calls member for each of its members in
+// order. name is unescaped; value is the valid JSON of the member, without white space around it.
 //
-// value is a part of data and lives as long as data is left alone: copy what is kept. name does not change with data,
-// but may be a part of one copy of the whole text: strings.Clone what is kept for long. data must not change during the
-// call.
+// value is a slice of data: copy it if you keep it longer than data is unchanged. name does not change with data, but
+// may refer to a copy of the whole text: use strings.Clone to keep it for long. data must not change during the call.
 //
-// What member returns ends the walk and is returned as it is; every other error is an [*Error]. Since members are
-// handed out while reading, member may have been called before an error shows up further on: on an error, forget what
-// it gathered.
+// An error of member ends the parsing and is returned unchanged; every other error is an [*Error]. member is called
+// during parsing, so an error may follow: discard the members then.
 func Object(data []byte, member func(name string, value []byte) error) error {
 	return members(string(data), func(name string, start, end int) error { return member(name, data[start:end:end]) })
 }
 
-// ObjectText is [Object] over a text, whose parts it hands out: what is kept of them keeps the text.
+// ObjectText is [Object] for a string. Names and values refer to the string and keep it in memory.
 func ObjectText(text string, member func(name, value string) error) error {
 	return members(text, func(name string, start, end int) error { return member(name, text[start:end]) })
 }
 
-// ObjectSpans is [Object] over a text that hands out where each value begins and ends in it.
+// ObjectSpans is [Object] for a string. It passes the start and end of each value.
 func ObjectSpans(text string, member func(name string, start, end int) error) error {
 	return members(text, member)
 }
 
-// ObjectParts is [Object] that hands out each value twice: as a part of one copy of the text, which what is kept of it
-// keeps, and as a part of data.
+// ObjectParts is [Object] that passes each value twice: as part of a copy of the text, and as a slice of data.
 func ObjectParts(data []byte, member func(name, text string, value []byte) error) error {
 	text := string(data)
 	return members(text, func(name string, start, end int) error {
@@ -142,8 +138,8 @@ func members(text string, member func(name string, start, end int) error) error 
 	return r.end()
 }
 
-// Decode reads one JSON value: nil, bool, string, [json.Number], []any or map[string]any. Its strings share one copy of
-// the text. Errors are of type [*Error].
+// Decode parses one JSON value: nil, bool, string, [json.Number], []any or map[string]any. Its strings share one copy
+// of the text. Errors are of type [*Error].
 func Decode(data []byte) (any, error) {
 	r := reader{text: string(data)}
 	r.blanks()
@@ -157,7 +153,7 @@ func Decode(data []byte) (any, error) {
 	return v, nil
 }
 
-// DecodeObject is [Decode] for a text that has to be an object.
+// DecodeObject is [Decode] for a text that must be an object.
 func DecodeObject(data []byte) (map[string]any, error) {
 	v, err := Decode(data)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// reader walks over text. Every method that reads a value starts at its first byte and ends behind its last.
+// reader parses text. Every method that reads a value starts at its first byte and ends after its last.
 type reader struct {
 	text string
 	at   int
@@ -15,7 +15,7 @@ type reader struct {
 func (r *reader) fail(reason string) error { return &Error{Reason: reason, Offset: r.at} }
 
 func (r *reader) blanks() {
-	if r.at < len(r.text) && r.text[r.at] <= ' ' { // nearly never
+	if r.at < len(r.text) && r.text[r.at] <= ' ' { // rare
 		r.skipBlanks()
 	}
 }
@@ -31,7 +31,7 @@ func (r *reader) skipBlanks() {
 	}
 }
 
-// end wants nothing but blanks up to the end of the text.
+// end reads white space and returns an error unless the text ends.
 func (r *reader) end() error {
 	r.blanks()
 	if r.at != len(r.text) {
@@ -40,7 +40,7 @@ func (r *reader) end() error {
 	return nil
 }
 
-// expect reads one byte of the grammar.
+// expect reads the byte c.
 func (r *reader) expect(c byte) error {
 	if r.at == len(r.text) {
 		return r.fail(reasonEnd)
@@ -52,7 +52,7 @@ func (r *reader) expect(c byte) error {
 	return nil
 }
 
-// skip checks a value and leaves it.
+// skip reads a value and discards it.
 func (r *reader) skip(depth int) error {
 	if r.at == len(r.text) {
 		return r.fail(reasonEnd)
@@ -84,7 +84,7 @@ func (r *reader) word(w string) error {
 	return nil
 }
 
-// object reads an object whose nesting is depth. member is called with each name and reads the value.
+// object reads an object at nesting depth. It calls member with each name; member reads the value.
 func (r *reader) object(depth int, member func(name string) error) error {
 	if depth > MaxDepth {
 		return r.fail(reasonDepth)
@@ -118,7 +118,7 @@ func (r *reader) object(depth int, member func(name string) error) error {
 	}
 }
 
-// array reads an array whose nesting is depth. element reads each element.
+// array reads an array at nesting depth. It calls element, which reads one element.
 func (r *reader) array(depth int, element func() error) error {
 	if depth > MaxDepth {
 		return r.fail(reasonDepth)
@@ -139,7 +139,7 @@ func (r *reader) array(depth int, element func() error) error {
 	}
 }
 
-// next reads the comma before a further element, or the closing bracket.
+// next reads the comma before another element, or the closing bracket.
 func (r *reader) next(closing byte) (more bool, err error) {
 	r.blanks()
 	if r.at < len(r.text) && r.text[r.at] == closing {
@@ -153,7 +153,7 @@ func (r *reader) next(closing byte) (more bool, err error) {
 	return true, nil
 }
 
-// str reads a string. Without escapes it is a part of the text.
+// str reads a string. A string without escapes refers to the text.
 func (r *reader) str() (string, error) {
 	start := r.at + 1
 	escaped, err := r.scanString()
@@ -167,7 +167,7 @@ func (r *reader) str() (string, error) {
 	return s, nil
 }
 
-// scanString checks a string and says whether it has escapes.
+// scanString reads a string and reports whether it has escapes.
 func (r *reader) scanString() (escaped bool, err error) {
 	if err := r.expect('"'); err != nil {
 		return false, err
@@ -199,7 +199,7 @@ func (r *reader) scanString() (escaped bool, err error) {
 	}
 }
 
-// plainRun counts the characters at the start of s that stand for themselves in a string.
+// plainRun returns the number of characters at the start of s that need no special handling in a string.
 func plainRun(s string) int {
 	for i := range len(s) {
 		if !plain[s[i]] {
@@ -209,7 +209,7 @@ func plainRun(s string) int {
 	return len(s)
 }
 
-// plain are the characters of ASCII that need no second look.
+// plain are the ASCII characters that need no special handling in a string.
 var plain = func() (table [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		table[c] = c != '"' && c != '\\'
@@ -217,7 +217,7 @@ var plain = func() (table [256]bool) {
 	return table
 }()
 
-// escape checks an escape; a high surrogate has to be followed by a low one at once (RFC 8259 section 7).
+// escape reads an escape sequence. A high surrogate must be followed by a low one (RFC 8259 section 7).
 func (r *reader) escape() error {
 	rest := r.text[r.at+1:]
 	if rest == "" {
@@ -250,7 +250,7 @@ func (r *reader) escape() error {
 	return nil
 }
 
-// unescape resolves the escapes of a checked string.
+// unescape replaces the escape sequences of a valid string.
 func unescape(s string) string {
 	out := make([]byte, 0, len(s))
 	for {
@@ -275,7 +275,7 @@ func unescape(s string) string {
 	}
 }
 
-// plainEscape is the byte that a backslash and c stand for, 0 when c is not one of those eight.
+// plainEscape returns the byte for the escape sequence \c, or 0 if c is not one of the eight characters.
 func plainEscape(c byte) byte {
 	switch c {
 	case '"', '\\', '/':
@@ -316,7 +316,7 @@ func hex4(s string) (rune, bool) {
 	return n, true
 }
 
-// number checks a number (RFC 8259 section 6). What follows it is checked by the caller.
+// number reads a number (RFC 8259 section 6). The caller checks the text after it.
 func (r *reader) number() error {
 	end, ok := scanNumber(r.text[r.at:])
 	if !ok {

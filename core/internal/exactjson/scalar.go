@@ -2,8 +2,8 @@ package exactjson
 
 import "strings"
 
-// Text returns the string that raw, exactly one JSON string, stands for. ok is false for everything else, blanks around
-// it and nil included. Of a text it is a part, where nothing is escaped.
+// Text returns the value of raw, which must be exactly one JSON string without white space around it; otherwise ok is
+// false. If raw is a string without escapes, the result refers to it.
 func Text[T ~string | ~[]byte](raw T) (s string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
@@ -16,7 +16,7 @@ func Text[T ~string | ~[]byte](raw T) (s string, ok bool) {
 	return s, true
 }
 
-// TextOf is [Text] for a value that [Object] or [ObjectText] handed out: it is known to be valid and not read again.
+// TextOf is [Text] for a value from [Object] or [ObjectText], which is known to be valid.
 func TextOf(value string) (s string, ok bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
@@ -27,11 +27,11 @@ func TextOf(value string) (s string, ok bool) {
 	return Text(value)
 }
 
-// IsNull reports whether raw is null, exactly. A nil raw, a member that is absent, is not.
+// IsNull reports whether raw is exactly null. It returns false for a nil raw, which means an absent member.
 func IsNull[T ~string | ~[]byte](raw T) bool { return string(raw) == "null" }
 
-// Int64 returns the value of raw, exactly one JSON number. ok is false when raw is something else, has a fraction other
-// than zero, or does not fit: 12345.0 and 1e3 are whole numbers, 1.5 is none, and nothing is ever rounded.
+// Int64 returns the value of raw, which must be exactly one JSON number. ok is false if it is something else, has a
+// fractional part, or overflows: 12345.0 and 1e3 are integers, 1.5 is not. Nothing is rounded.
 func Int64[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	n, exact, ok := whole(raw)
 	if !ok || !exact {
@@ -40,14 +40,14 @@ func Int64[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	return n, true
 }
 
-// Floor is [Int64] that rounds fractions down: for times, which may have a fraction (RFC 7519 section 2, NumericDate)
-// and are kept in whole seconds.
+// Floor is [Int64] that rounds down: for times, which may have a fraction (RFC 7519 section 2, NumericDate) and are
+// stored in whole seconds.
 func Floor[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	n, _, ok = whole(raw)
 	return n, ok
 }
 
-// whole returns the largest integer that is not above the number, and whether that is the number.
+// whole returns the largest integer that is not greater than the number, and whether they are equal.
 func whole[T ~string | ~[]byte](raw T) (n int64, exact, ok bool) {
 	if n, ok = plainWhole(raw); ok {
 		return n, true, true
@@ -56,7 +56,7 @@ func whole[T ~string | ~[]byte](raw T) (n int64, exact, ok bool) {
 	if !ok {
 		return 0, false, false
 	}
-	// The limit for what follows the sign: 2^63 for negative numbers, one less for the others.
+	// The limit for the absolute value: 2^63 for negative numbers, one less for others.
 	limit := uint64(1)<<63 - 1
 	if d.negative {
 		limit++
@@ -65,7 +65,7 @@ func whole[T ~string | ~[]byte](raw T) (n int64, exact, ok bool) {
 	exact = true
 	for i := 0; i < d.digits(); i++ {
 		c := uint64(d.digit(i))
-		if i >= d.digits()+d.scale { // a place behind the point
+		if i >= d.digits()+d.scale { // a digit after the decimal point
 			exact = exact && c == 0
 			continue
 		}
@@ -89,10 +89,10 @@ func whole[T ~string | ~[]byte](raw T) (n int64, exact, ok bool) {
 		}
 		u++
 	}
-	return -int64(u), exact, true // two's complement: right for 2^63 as well
+	return -int64(u), exact, true // two's complement: also correct for 2^63
 }
 
-// plainWhole returns what nearly all whole numbers are: digits that fit, without sign, point or exponent.
+// plainWhole handles the most common integers: digits without sign, decimal point or exponent.
 func plainWhole[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	if len(raw) == 0 || len(raw) > 18 || raw[0] == '0' {
 		return 0, false
@@ -106,7 +106,7 @@ func plainWhole[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	return n, true
 }
 
-// decimal is a number as written: the digits of integer and fraction in a row, times ten to the power of scale.
+// decimal is a parsed number: the digits of integer and fraction, times ten to the power of scale.
 type decimal[T ~string | ~[]byte] struct {
 	integer, fraction T
 	scale             int

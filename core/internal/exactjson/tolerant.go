@@ -10,13 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Tolerant calls read with data, a JSON object of a service whose strings may be malformed in places that do not
-// matter: an emoji cut in half, a Latin-1 name, a raw line break, a byte order mark before the text. If read fails
-// because of such a string, Tolerant repairs data and calls read a second time; read must forget the first call.
+// Tolerant calls read with data, a JSON object from a service whose strings may be malformed in unimportant places: a
+// truncated emoji, a Latin-1 name, a raw line break, or a byte order mark at the start. If read fails because of such a
+// string, Tolerant repairs data and calls read again; read must discard the results of the first call.
 //
-// Lone surrogates and bytes that are not UTF-8 become U+FFFD, as in encoding/json; raw control characters become
-// escapes. If strict returns true for a member of the object, the member and everything inside it is never repaired:
-// two different malformed texts would become the same text. All other rules of this package hold for the repaired text.
+// Lone surrogates and bytes that are not UTF-8 become U+FFFD, as in encoding/json; raw control characters become escape
+// sequences. If strict returns true for a member of the object, the member and everything inside it is never repaired,
+// because two different malformed strings would become equal. All other rules of this package apply to the repaired
+// text.
 func Tolerant(data []byte, strict func(name string) bool, read func(data []byte) error) error {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	err := read(data)
@@ -30,7 +31,7 @@ func Tolerant(data []byte, strict func(name string) bool, read func(data []byte)
 	return read(repaired)
 }
 
-// DecodeObjectTolerant is [DecodeObject] within [Tolerant].
+// DecodeObjectTolerant is [DecodeObject] with [Tolerant].
 func DecodeObjectTolerant(data []byte, strict func(name string) bool) (object map[string]any, err error) {
 	err = Tolerant(data, strict, func(data []byte) (err error) {
 		object, err = DecodeObject(data)
@@ -39,8 +40,7 @@ func DecodeObjectTolerant(data []byte, strict func(name string) bool) (object ma
 	return object, err
 }
 
-// IsClean reports whether s is UTF-8 without control characters and without U+FFFD, which takes the place of malformed
-// text.
+// IsClean reports whether s is UTF-8 without control characters and without U+FFFD, which replaces malformed text.
 func IsClean(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || r == utf8.RuneError
@@ -58,8 +58,8 @@ func (e *Error) repairable() bool {
 	return false
 }
 
-// repairer copies a JSON text and repairs its strings. It follows the structure only as far as it must to know which
-// member of the outermost object a string belongs to; the result is still to be checked.
+// repairer copies a JSON text and repairs its strings. It parses only enough structure to know which member of the
+// outermost object contains a string; the result must still be parsed.
 type repairer struct {
 	data   []byte
 	at     int
@@ -110,7 +110,8 @@ func (r *repairer) text(strict func(name string) bool) error {
 	return nil
 }
 
-// copyString copies a string with its quotes, repairs it, and returns why it had to, "" if it was well-formed.
+// copyString copies and repairs a string with its quotes. It returns the reason for the repair, or "" if the string was
+// well-formed.
 func (r *repairer) copyString() (reason string) {
 	r.out = append(r.out, '"')
 	for r.at++; r.at < len(r.data); {
@@ -139,8 +140,8 @@ func (r *repairer) copyString() (reason string) {
 	return reason
 }
 
-// copyEscape copies an escape, or a pair of them that makes one character. It returns false for a lone surrogate.
-// It copies unknown escapes unchanged: the reader refuses them.
+// copyEscape copies an escape sequence, or a surrogate pair. It returns false for a lone surrogate. Unknown escape
+// sequences are copied unchanged, because the reader rejects them.
 func (r *repairer) copyEscape() bool {
 	rest := string(r.data[r.at:min(len(r.data), r.at+12)])
 	unit, isUnit := rune(0), false

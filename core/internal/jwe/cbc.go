@@ -22,7 +22,7 @@ type cbcKey struct {
 	workers sync.Pool // of *worker
 }
 
-// worker seals and opens with one key, one token at a time, and has the room for it.
+// worker encrypts and decrypts with one key, one token at a time, and contains the buffers for it.
 type worker struct {
 	mac        mac
 	encrypter  blockMode
@@ -30,7 +30,7 @@ type worker struct {
 	raw, token []byte // IV, ciphertext and tag; and their text
 }
 
-// newCBCKey takes 64 bytes: the first half authenticates, the second encrypts.
+// newCBCKey returns a key of 64 bytes: the first half authenticates, the second encrypts.
 func newCBCKey(key []byte, id identity) (*cbcKey, error) {
 	block, err := aes.NewCipher(key[32:])
 	if err != nil {
@@ -47,7 +47,7 @@ func newCBCKey(key []byte, id identity) (*cbcKey, error) {
 	return k, nil
 }
 
-// blockMode is a CBC encrypter or decrypter that can start again: each holds a copy of the expanded key.
+// blockMode is a reusable CBC encrypter or decrypter. Each contains a copy of the expanded key.
 type blockMode interface {
 	cipher.BlockMode
 	SetIV(iv []byte)
@@ -60,17 +60,17 @@ func newMode(block cipher.Block, start func(cipher.Block, []byte) cipher.BlockMo
 	return &freshMode{block: block, start: start}
 }
 
-// freshMode is for implementations of AES whose modes start once.
+// freshMode is a blockMode for AES implementations whose modes cannot be reused.
 type freshMode struct {
 	cipher.BlockMode
 	block cipher.Block
 	start func(cipher.Block, []byte) cipher.BlockMode
 }
 
-// SetIV makes a new mode.
+// SetIV creates a new mode.
 func (m *freshMode) SetIV(iv []byte) { m.BlockMode = m.start(m.block, iv) }
 
-// encrypt turns a buffer that holds the IV, payload and room for padding into IV and ciphertext.
+// encrypt encrypts a buffer in place. The buffer contains the IV, the payload and space for the padding.
 func (w *worker) encrypt(buf []byte, payload int) {
 	text := buf[cbcIV:]
 	padding := byte(len(text) - payload)
@@ -81,9 +81,9 @@ func (w *worker) encrypt(buf []byte, payload int) {
 	w.encrypter.CryptBlocks(text, text)
 }
 
-// decrypt returns the payload, in place of the ciphertext. The tag comes first, and is compared in a time that does not
-// depend on where it is wrong: without it an answer to wrong padding would decrypt the token byte by byte for a client
-// that asks often enough. After it, only the holder of the key can have made the padding wrong.
+// decrypt decrypts in place and returns the payload. It checks the tag before the padding, in constant time: otherwise
+// a different response to wrong padding would let an attacker decrypt a token byte by byte (padding oracle). After that
+// check, only the holder of the key can cause wrong padding.
 func (w *worker) decrypt(header, ivAndCiphertext, tag []byte) ([]byte, error) {
 	if subtle.ConstantTimeCompare(tag, w.mac.tag(header, ivAndCiphertext)) != 1 {
 		return nil, refuseSeal

@@ -12,14 +12,14 @@ const (
 	gcmTag = 16
 )
 
-// gcmKey is a key for A256GCM (RFC 7518 section 5.3). The cipher is made with the first token that asks for it: hardly
-// any does, and where GODEBUG says fips140=only there is none whose IV is chosen elsewhere.
+// gcmKey is a key for A256GCM (RFC 7518 section 5.3). The cipher is created at the first use, because such tokens are
+// rare. If GODEBUG contains fips140=only, there is no GCM cipher with an external IV.
 type gcmKey struct {
 	identity
 	aead func() (cipher.AEAD, error)
 }
 
-// newGCMKey takes 32 bytes.
+// newGCMKey returns a key of 32 bytes.
 func newGCMKey(key []byte, id identity) *gcmKey {
 	return &gcmKey{id, sync.OnceValues(func() (cipher.AEAD, error) {
 		block, err := aes.NewCipher(key)
@@ -30,7 +30,7 @@ func newGCMKey(key []byte, id identity) *gcmKey {
 	})}
 }
 
-// decrypt returns the payload, in place of the ciphertext.
+// decrypt decrypts in place and returns the payload.
 func (k *gcmKey) decrypt(header, iv, ciphertextAndTag []byte) ([]byte, error) {
 	aead, err := k.aead()
 	if err != nil {

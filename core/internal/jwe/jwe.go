@@ -1,18 +1,18 @@
-// Package jwe seals and opens the session token and the check cookies: compact JWE (RFC 7516 section 7.1) under a key
-// derived from a secret, as Auth.js writes it.
+// Package jwe encrypts and decrypts session tokens and check cookies: compact JWE (RFC 7516 section 7.1) with a key
+// derived from a secret, as in Auth.js.
 //
 //	BASE64URL(header) .. BASE64URL(IV) . BASE64URL(ciphertext) . BASE64URL(tag)
 //
-// The header is {"alg":"dir","enc":"A256CBC-HS512","kid":"…"}: no encrypted key, the derived key is used directly.
-// A256GCM is opened and never written. Keys come from HKDF-SHA256 with the salt in the info as well, so that a token
-// made for one cookie name opens under no other.
+// The header is {"alg":"dir","enc":"A256CBC-HS512","kid":"…"}: there is no encrypted key, and the derived key is used
+// directly. A256GCM can be decrypted but is never used for encryption. Keys are derived with HKDF-SHA256. The info
+// contains the salt, so that a token for one cookie name is invalid for another.
 //
-// Open is narrower than RFC 7516 on purpose. What a general library supports beyond these two forms (compression, key
-// wrapping, keys by reference, JSON serialisation, base64 with blanks) has been a way in or a way to stall a server
-// somewhere, and none of it is needed here. A token has one spelling: two texts never open to the same payload by
-// differing in blanks, padding or unused bits.
+// Open deliberately supports less than RFC 7516. Other features of general libraries (compression, key wrapping, key
+// references, JSON serialization, base64 with white space) have led to vulnerabilities or denial of service, and none
+// is needed here. A token has exactly one encoding: texts that differ in white space, padding or unused bits never
+// decrypt to the same payload.
 //
-// What the payload says, expiry included, is for the caller to judge.
+// The caller must check the payload, including its expiry.
 package jwe
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// ErrInvalid is what every error of [Keyring.Open] is, whatever is wrong with the token.
+// ErrInvalid is the error of [Keyring.Open] for any invalid token.
 var ErrInvalid = errors.New("jwe: token refused")
 
-// refusal is an error of Open: ErrInvalid with a fixed reason for the log. Bytes of the token are never in it. What
-// depends on the key has one reason alone, so that it shows no more than the answer does.
+// refusal is an error of Open: ErrInvalid with a fixed reason for the log. It contains nothing of the token. All
+// failures that depend on the key have the same reason, so that it reveals no more than the response does.
 type refusal string
 
 const (
@@ -42,21 +42,21 @@ const (
 
 func (r refusal) Error() string { return ErrInvalid.Error() + ": " + string(r) }
 
-// Unwrap makes every refusal an ErrInvalid.
+// Unwrap returns ErrInvalid.
 func (r refusal) Unwrap() error { return ErrInvalid }
 
-// maxHeader is how many characters the header part may have: ours has 174.
+// maxHeader is the maximum length of the encoded header. The header of Seal has 174 characters.
 const maxHeader = 2048
 
-// header is what a token says about itself.
+// header contains the supported header parameters of a token.
 type header struct {
 	alg, enc, kid string
 	hasKid        bool
 }
 
-// parseHeader reads the header part of a token. Parameters that are not known here are refused although RFC 7516
-// section 4 would ignore them: every one of the registered ones changes what the token means (zip, crit, cty) or brings
-// a key along (jku, jwk, x5u, x5c, epk, p2s), and none of ours has any.
+// parseHeader parses the header of a token. It rejects unknown parameters, although RFC 7516 section 4 would ignore
+// them. The registered ones either change the meaning of the token (zip, crit, cty) or contain or reference a key (jku,
+// jwk, x5u, x5c, epk, p2s), and Seal writes none.
 func parseHeader(part string) (h header, err error) {
 	if len(part) > maxHeader {
 		return header{}, refuseHeader
@@ -75,7 +75,7 @@ func parseHeader(part string) (h header, err error) {
 		case "kid":
 			into, h.hasKid = &h.kid, true
 		case "typ":
-			into = new(string) // for applications that tell types of tokens apart (RFC 7516 section 4.1.11)
+			into = new(string) // applications may distinguish types of tokens (RFC 7516 section 4.1.11)
 		default:
 			return refuseParameter
 		}
@@ -96,11 +96,11 @@ func parseHeader(part string) (h header, err error) {
 	}
 }
 
-// strict refuses bits behind the last byte, of which two spellings of the same bytes could be made.
+// strict rejects non-zero unused bits at the end, which would allow two encodings of the same bytes.
 var strict = base64.RawURLEncoding.Strict()
 
-// appendDecoded appends what a part of a token says to dst. Package encoding/base64 skips line ends even when strict: a
-// part that has one is longer than what it says would be.
+// appendDecoded appends a decoded part of a token to dst. Package encoding/base64 ignores line breaks even in strict
+// mode, so appendDecoded also checks the length.
 func appendDecoded(dst []byte, part string) ([]byte, error) {
 	n := len(dst)
 	dst, err := strict.AppendDecode(dst, []byte(part))

@@ -19,34 +19,35 @@ const (
 	encGCM = "A256GCM"
 )
 
-// Keyring seals and opens the tokens of one purpose. Everything that depends on the secrets is computed once, when it
-// is first used: an application with a configuration for each of many tenants starts without waiting for the keys of
-// all. It is safe for concurrent use. The zero value has no keys: use [NewKeyring].
+// Keyring encrypts and decrypts the tokens of one purpose. Its keys are derived at the first use, so that an
+// application with one configuration for each of many tenants starts quickly. It is safe for concurrent use. The zero
+// value has no keys: use [NewKeyring].
 type Keyring struct {
 	derived func() (*keys, error)
-	// number tells it from all others of the process. What is remembered by it keeps no keys alive.
+	// number identifies the Keyring within the process. Cache entries refer to it, so that they do not keep keys in
+	// memory.
 	number uint64
 }
 
-// numbered is how many Keyrings were made.
+// numbered is the number of Keyrings created so far.
 var numbered atomic.Uint64
 
-// keys are what a Keyring works with: one per secret, in the same order.
+// keys contains the derived keys, one for each secret, in the same order.
 type keys struct {
 	cbc []*cbcKey
 	gcm []*gcmKey
 }
 
-// identity is what names a key in a token.
+// identity is the key ID of a key and the header that contains it.
 type identity struct {
 	kid string
-	// header is the header part of the tokens that are sealed with the key, base64url.
+	// header is the encoded header of tokens encrypted with the key.
 	header []byte
 }
 
-// NewKeyring makes the keys of all secrets for salt, the name of the cookie or parameter that the tokens are for. The
-// first secret seals; the others open what was sealed with them. It fails without secrets and for an empty secret or
-// salt; how long a secret should be is the configuration's to say.
+// NewKeyring returns a Keyring with a key for each secret. salt is the name of the cookie or parameter that contains
+// the tokens. The first secret encrypts; all secrets decrypt. It returns an error if there are no secrets, or if a
+// secret or salt is empty. The caller must check the length of the secrets.
 func NewKeyring(secrets []string, salt string) (*Keyring, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("jwe: no secret: give at least one")
@@ -83,9 +84,9 @@ func newKeys(secrets []string, salt string) (*keys, error) {
 	return k, nil
 }
 
-// deriveKeys is HKDF with SHA-256 (RFC 5869), for the 64 bytes of A256CBC-HS512 and the 32 of A256GCM: as both have the
-// same secret, salt and info, the short key is the beginning of the long one. The salt stands in the info too because
-// Auth.js puts it there.
+// deriveKeys derives the 64 bytes of A256CBC-HS512 and the 32 bytes of A256GCM with HKDF-SHA256 (RFC 5869). Both have
+// the same secret, salt and info, so the short key is a prefix of the long one. The info contains the salt too, as in
+// Auth.js.
 func deriveKeys(secret, salt string) (long, short []byte, err error) {
 	long, err = hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", 64)
 	if err != nil {
@@ -94,8 +95,8 @@ func deriveKeys(secret, salt string) (long, short []byte, err error) {
 	return long, long[:32], nil
 }
 
-// thumbprintInput is what RFC 7638 hashes of a symmetric key. The hash follows the length of the key, as in Auth.js:
-// SHA-512 for 64 bytes, SHA-256 for 32.
+// thumbprintInput returns the text that RFC 7638 hashes for a symmetric key. As in Auth.js, the hash is SHA-512 for 64
+// bytes and SHA-256 for 32.
 func thumbprintInput(key []byte) []byte {
 	return []byte(`{"k":"` + base64.RawURLEncoding.EncodeToString(key) + `","kty":"oct"}`)
 }
@@ -106,7 +107,7 @@ func newIdentity(enc string, thumbprint []byte) identity {
 	return identity{kid: kid, header: base64.RawURLEncoding.AppendEncode(nil, []byte(header))}
 }
 
-// same compares in a time that depends on the lengths only.
+// same compares in a time that depends only on the lengths.
 func same[T string | []byte](a string, b T) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }

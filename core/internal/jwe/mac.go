@@ -9,13 +9,13 @@ import (
 	"hash"
 )
 
-// macKey is a key of HMAC-SHA-512 (RFC 2104) as what SHA-512 holds behind the key's two pads: they need not be hashed
-// for every token then (RFC 2104 section 4). Package crypto/hmac keeps the same, but not what SHA-512 holds behind the
-// header part, which nearly all tokens of a key have in common and which is a third of what there is to hash.
+// macKey is an HMAC-SHA-512 key (RFC 2104), stored as the states of SHA-512 after the two padded keys, so that they are
+// not hashed for every token (RFC 2104 section 4). Package crypto/hmac does the same. In addition, macKey stores the
+// state after the header, which is the same for almost all tokens of a key and a third of the hashed bytes.
 type macKey struct {
 	header       []byte
 	inner, outer []byte
-	named        []byte // inner, and the header behind it
+	named        []byte // the state of inner after the header
 }
 
 func newMACKey(key, header []byte) *macKey {
@@ -25,14 +25,14 @@ func newMACKey(key, header []byte) *macKey {
 	}
 }
 
-// pad is a block of one byte, combined with the key.
+// pad returns a block of one byte, XORed with the key.
 func pad(key []byte, with byte) []byte {
 	block := bytes.Repeat([]byte{with}, sha512.BlockSize)
 	subtle.XORBytes(block, block, key)
 	return block
 }
 
-// savedHash is a hash that goes on from where another one was, as all of the standard library do.
+// savedHash is a hash whose state can be restored, as for all hashes of the standard library.
 type savedHash interface {
 	hash.Hash
 	encoding.BinaryAppender
@@ -41,7 +41,7 @@ type savedHash interface {
 
 func newHash() savedHash { return sha512.New().(savedHash) }
 
-// saved returns where SHA-512 is after a text.
+// saved returns the state of SHA-512 after a text.
 func saved(text []byte) []byte {
 	h := newHash()
 	h.Write(text)
@@ -50,14 +50,14 @@ func saved(text []byte) []byte {
 	return state
 }
 
-// never is for errors of SHA-512 about its own states.
+// never panics. It is for errors of SHA-512 about states that it returned itself.
 func never(err error) {
 	if err != nil {
 		panic("jwe: SHA-512 does not go on from where it was: " + err.Error())
 	}
 }
 
-// mac makes tags, one at a time.
+// mac computes tags, one at a time.
 type mac struct {
 	*macKey
 	hash   savedHash
@@ -65,7 +65,7 @@ type mac struct {
 	sum    [sha512.Size]byte
 }
 
-// tag returns the tag of a token (RFC 7518 section 5.2.2.1), good until the next.
+// tag returns the tag of a token (RFC 7518 section 5.2.2.1). It is valid until the next call.
 func (m *mac) tag(header, ivAndCiphertext []byte) []byte {
 	if bytes.Equal(header, m.header) {
 		never(m.hash.UnmarshalBinary(m.named))

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// MaxLength is the longest token, in bytes, that is opened or made. Most servers and proxies refuse headers of that
-// size, and it is decrypted in a fraction of a millisecond.
+// MaxLength is the maximum length of a token in bytes. Most servers and proxies reject headers of that size, and it is
+// decrypted in a fraction of a millisecond.
 const MaxLength = 64 << 10
 
-// token is a token taken apart, still encoded.
+// token contains the encoded parts of a token.
 type token struct {
 	header, iv, ciphertext, tag string
 }
 
-// split takes a token apart.
+// split splits a token into its parts.
 func split(text string) (t token, ok bool) {
 	if t.header, text, ok = strings.Cut(text, ".."); !ok {
 		return token{}, false
@@ -22,14 +22,14 @@ func split(text string) (t token, ok bool) {
 	if t.iv, text, ok = strings.Cut(text, "."); !ok {
 		return token{}, false
 	}
-	// A further dot would be in the tag, and fail as base64.
+	// Another dot would be in the tag, which is then invalid base64.
 	t.ciphertext, t.tag, ok = strings.Cut(text, ".")
 	return t, ok
 }
 
-// Open returns the payload of a token that was sealed with one of the secrets for the same salt. A token that names a
-// key (kid) is opened with that one, a token that names none with that of the first secret, and no other is tried.
-// Every error is [ErrInvalid]; its text adds a reason for the log and nothing of the token.
+// Open returns the payload of a token that was encrypted with one of the secrets and the same salt. If the token has a
+// key ID (kid), Open uses that key, otherwise the key of the first secret. It tries no other key. All errors are
+// [ErrInvalid]; the text contains a reason for the log and nothing of the token.
 func (k *Keyring) Open(text string) (string, error) {
 	if len(text) > MaxLength {
 		return "", refuseLength
@@ -46,7 +46,7 @@ func (k *Keyring) Open(text string) (string, error) {
 }
 
 func (k *keys) open(t *token) (string, error) {
-	// Nearly all tokens have been sealed here, and their header part is known to the letter.
+	// The common case: the token has exactly the header that Seal writes.
 	if key := k.cbcOf(t.header); key != nil {
 		return openCBC(key, key.header, t)
 	}
@@ -75,8 +75,8 @@ func (k *keys) open(t *token) (string, error) {
 	}
 }
 
-// cbcOf returns the key whose tokens have this header part, nil when there is none. Whoever has a token can read that
-// part: how long the comparison takes tells nothing.
+// cbcOf returns the key whose tokens have this header, or nil. The header is not secret, so the comparison need not
+// take constant time.
 func (k *keys) cbcOf(header string) *cbcKey {
 	for _, key := range k.cbc {
 		if header == string(key.header) {
@@ -86,8 +86,8 @@ func (k *keys) cbcOf(header string) *cbcKey {
 	return nil
 }
 
-// pick returns the first key that matches, or the first of all without a kid to match. All are compared, so that the
-// time does not tell which one it was.
+// pick returns the first key that matches or, without a kid, the first key. It compares all keys, so that the duration
+// does not reveal which one matches.
 func pick[K any](keys []*K, matches func(*K) bool, hasKid bool) (found *K) {
 	if !hasKid {
 		return keys[0]
@@ -100,7 +100,7 @@ func pick[K any](keys []*K, matches func(*K) bool, hasKid bool) (found *K) {
 	return found
 }
 
-// raw decodes IV, ciphertext and tag into room, which it makes longer where it is too short, one behind the other.
+// raw decodes IV, ciphertext and tag into room, one after the other. It extends room if necessary.
 func (t *token) raw(room *[]byte, iv, tag int) ([]byte, error) {
 	if len(t.iv) != strict.EncodedLen(iv) || len(t.tag) != strict.EncodedLen(tag) {
 		return nil, refuseEncoding

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// IV is what the encryption of a token begins with. Its bytes come from a source that nobody can foresee, drawn for
-// this token alone (NIST SP 800-38A section 5.3).
+// IV is the initialization vector of a token. Its bytes must be unpredictable and used for one token only (NIST SP
+// 800-38A section 5.3).
 type IV [cbcIV]byte
 
-// Seal returns a token that holds payload, sealed with the first secret under A256CBC-HS512. It fails when the token
-// would be longer than [MaxLength].
+// Seal returns a token that contains payload, encrypted with the first secret and A256CBC-HS512. It returns an error if
+// the token would be longer than [MaxLength].
 func (k *Keyring) Seal(iv IV, payload []byte) (string, error) {
 	all, err := k.derived()
 	if err != nil {
@@ -20,7 +20,7 @@ func (k *Keyring) Seal(iv IV, payload []byte) (string, error) {
 	return seal(all.cbc[0], all.cbc[0].header, iv, payload)
 }
 
-// Current reports whether a token is sealed with the first secret, in the form that Seal writes.
+// Current reports whether a token is encrypted with the first secret, in the format of Seal.
 func (k *Keyring) Current(token string) bool {
 	all, err := k.derived()
 	if err != nil {
@@ -30,12 +30,11 @@ func (k *Keyring) Current(token string) bool {
 	return len(token) > len(header) && token[len(header)] == '.' && token[:len(header)] == string(header)
 }
 
-// unnamedHeader is the header part of a token that names no key.
+// unnamedHeader is the header of a token without a key ID.
 var unnamedHeader = strict.AppendEncode(nil, []byte(`{"alg":"dir","enc":"`+encCBC+`"}`))
 
-// SealUnnamed is Seal without the name of the key (kid) in the token, which makes it 127 characters shorter.
-// [Keyring.Open] tries the first secret alone with such a token: it is for values that need not open any more once a
-// new secret stands in front.
+// SealUnnamed is Seal without the key ID (kid), which makes the token 127 characters shorter. [Keyring.Open] tries only
+// the first secret for such a token, so it becomes invalid when a new secret is added in front.
 func (k *Keyring) SealUnnamed(iv IV, payload []byte) (string, error) {
 	all, err := k.derived()
 	if err != nil {
@@ -45,7 +44,7 @@ func (k *Keyring) SealUnnamed(iv IV, payload []byte) (string, error) {
 }
 
 func seal(key *cbcKey, header []byte, iv IV, payload []byte) (string, error) {
-	if len(payload) > MaxLength { // before arithmetic and allocation
+	if len(payload) > MaxLength { // checked before any arithmetic or allocation
 		return "", ErrTooLong
 	}
 	// PKCS #7 padding has at least one byte.
@@ -75,5 +74,5 @@ func seal(key *cbcKey, header []byte, iv IV, payload []byte) (string, error) {
 	return string(out), nil
 }
 
-// ErrTooLong is returned for a payload whose token would be longer than [MaxLength].
+// ErrTooLong is returned if the token would be longer than [MaxLength].
 var ErrTooLong = errors.New("jwe: payload too long for a token: keep less in it")

@@ -57,8 +57,8 @@ func TestOpenAgain(t *testing.T) {
 // TestRemembered: who comes twice is remembered, without a second decryption, which makes a payload anew.
 func TestRemembered(t *testing.T) {
 	k, seal := remembering(t, "one", "cookie")
-	m := newMemory(1)
-	kept := m.places[0].kept.Load
+	m := newCache(1)
+	kept := m.slots[0].entry.Load
 	open := func(token, want string) {
 		t.Helper()
 		if payload, err := m.open(k, token); payload != want || err != nil {
@@ -78,7 +78,7 @@ func TestRemembered(t *testing.T) {
 	}
 	copy(buffer, strings.Repeat("A", len(buffer)))
 	if o := kept(); !strings.HasPrefix(o.token, "ey") {
-		t.Error("the memory of the server's is kept, and not a copy")
+		t.Error("the entry refers to the memory of the server instead of a copy")
 	}
 
 	o := kept()
@@ -110,7 +110,7 @@ func TestRemembered(t *testing.T) {
 // TestOpenAgainAtOnce has visitors of two applications in one place.
 func TestOpenAgainAtOnce(t *testing.T) {
 	t.Parallel()
-	m := newMemory(1)
+	m := newCache(1)
 	var all sync.WaitGroup
 	for _, name := range []string{"Ada", "Grace", "Edsger", "Barbara"} {
 		k, seal := remembering(t, "secret of "+name, "cookie")
