@@ -48,7 +48,7 @@ func AppendPercent(dst []byte, c byte) []byte {
 // Set is a set of bytes. The value of a member is 0, so that several can be tested with one comparison.
 type Set [256]uint8
 
-// SetOf returns the set of the bytes for which in returns true.
+// SetOf returns the set of all bytes that in accepts.
 func SetOf(in func(c byte) bool) *Set {
 	var s Set
 	for c := range len(s) {

@@ -24,7 +24,7 @@ func appendEncoded(dst []byte, s string) []byte {
 	}
 }
 
-// Encode returns a value as it is encoded in a Cookie or Set-Cookie header.
+// Encode returns a value encoded for a Cookie or Set-Cookie header.
 func Encode(s string) string { return string(appendEncoded(make([]byte, 0, encodedLen(s)), s)) }
 
 // EncodedLen returns the length of an encoded value in bytes.

@@ -62,8 +62,8 @@ func (c *Context) Err() error {
 	return c.watch().Err() // the error does not change afterwards
 }
 
-// Value implements [context.Context]. It passes the key with which the standard library finds cancelable contexts to
-// the watched context, so that children register there.
+// Value implements [context.Context]. The standard library finds cancelable contexts by a private key. For that key,
+// Value returns the watched context, so that children register there.
 func (c *Context) Value(key any) any {
 	c.mu.Lock()
 	of := c.watched

@@ -56,7 +56,8 @@ func AppendTime(dst []byte, t time.Time) []byte {
 	return append(dst[:len(dst)-1], '.', digits[ms/100], digits[ms/10%10], digits[ms%10], 'Z', '"')
 }
 
-// AppendMembers appends members to the object in dst, sorted by name, except those for which skip returns true.
+// AppendMembers appends members to the object in dst, sorted by name. It omits a member if skip returns true for its
+// name.
 func AppendMembers[M ~map[string]json.RawMessage](dst []byte, members M, skip func(name string) bool) []byte {
 	if len(members) == 0 {
 		return dst

@@ -1,5 +1,5 @@
-// Package flight has one caller ask and all others wait: of any number of callers that want the same thing at the same
-// time, one flight brings it to all.
+// Package flight coalesces concurrent requests: callers that request the same key at the same time share one request,
+// called a flight.
 package flight
 
 import (
@@ -10,29 +10,30 @@ import (
 	"time"
 )
 
-// DefaultMax is how many flights a [Group] has in the air whose Max is zero.
+// DefaultMax is the maximum number of concurrent flights of a [Group] whose Max is zero.
 const DefaultMax = 1000
 
 var (
-	// ErrFull is what callers get when Max flights are in the air and none of them is theirs.
-	ErrFull = errors.New("too many requests are under way")
-	// ErrAbandoned is the cause ([context.Cause]) for which the context of a flight ends that every caller has left.
+	// ErrFull is returned if Max flights are in progress and none has the requested key.
+	ErrFull = errors.New("too many requests are in progress")
+	// ErrAbandoned is the cause ([context.Cause]) of the end of a flight's context when all callers have left.
 	ErrAbandoned = errors.New("every caller has left")
 
 	errNoResult = errors.New("the request ended without a result")
 )
 
-// Group has one flight per key in the air. The zero value is ready; set the fields before the first flight. It is safe
-// for concurrent use and must not be copied.
+// Group runs at most one flight for each key. The zero value is ready to use; set the fields before the first flight.
+// It is safe for concurrent use and must not be copied.
 type Group[K comparable, V any] struct {
-	// Timeout bounds each flight; zero: none ends by time.
+	// Timeout limits the duration of each flight. Zero means no limit.
 	Timeout time.Duration
-	// Max bounds the flights in the air; zero: [DefaultMax]. Those that every caller has left count until they have ended.
+	// Max is the maximum number of concurrent flights. The default is [DefaultMax]. Flights that all callers have left
+	// count until they end.
 	Max int
-	// Landed is called with what a flight brought, before its callers get it and before another flight for the key can
-	// start: it can keep the result for later ones. A caller that looked for a result before it joined may have missed the
-	// one that was kept in between, so fly looks again. Landed is not called for a flight that every caller has left. Nil:
-	// no call.
+	// Landed, if not nil, is called with the result of a flight, before its callers receive it and before another flight
+	// for the key can start. It can cache the result. A caller that checked the cache before it joined may have missed the
+	// result of the previous flight, so fly should check the cache again. Landed is not called for a flight that all
+	// callers have left.
 	Landed func(key K, value V, err error)
 
 	mu    sync.Mutex
@@ -40,24 +41,23 @@ type Group[K comparable, V any] struct {
 	inAir int
 }
 
-// Flight is a request under way.
+// Flight is a request in progress.
 type Flight[K comparable, V any] struct {
 	group  *Group[K, V]
 	key    K
 	cancel context.CancelCauseFunc
 	done   chan struct{}
-	value  V // with err: read them when done is closed
+	value  V // value and err are set when done is closed
 	err    error
 
-	// The mutex of the group guards these.
+	// These fields are guarded by the group's mutex.
 	callers int
-	kept    bool // it goes on without callers
+	kept    bool // it continues without callers
 }
 
-// Join returns the flight under way for a key, or starts one in a goroutine of its own. The caller calls [Flight.Wait]
-// once: a flight that was joined and is not waited for goes on to its end. fly gets a context with the values of ctx,
-// which ends with the timeout and when every caller has left. When fly panics or ends its goroutine, callers get an
-// error.
+// Join returns the pending flight for a key, or starts one in a new goroutine. The caller must call [Flight.Wait] once;
+// otherwise the flight never counts as left by all callers. The context of fly has the values of ctx. It ends with the
+// timeout, or when all callers have left. If fly panics or ends its goroutine, callers receive an error.
 func (g *Group[K, V]) Join(ctx context.Context, key K, fly func(context.Context) (V, error)) *Flight[K, V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,7 +82,7 @@ func (g *Group[K, V]) Join(ctx context.Context, key K, fly func(context.Context)
 	return f
 }
 
-// Find is [Group.Join] where a flight is under way for the key, and nil otherwise.
+// Find returns the pending flight for the key as [Group.Join] does, or nil.
 func (g *Group[K, V]) Find(key K) *Flight[K, V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,10 +93,10 @@ func (g *Group[K, V]) Find(key K) *Flight[K, V] {
 	return f
 }
 
-// Refused reports whether there is no flight because Max flights are in the air. Wait returns [ErrFull] then.
+// Refused reports whether there is no flight because Max flights are in progress. Wait then returns [ErrFull].
 func (f *Flight[K, V]) Refused() bool { return f.cancel == nil }
 
-// Keep has the flight go on when every caller has left: what it does must be brought to its end. It returns the flight.
+// Keep makes the flight continue when all callers have left, because its work must be completed. It returns f.
 func (f *Flight[K, V]) Keep() *Flight[K, V] {
 	f.group.mu.Lock()
 	defer f.group.mu.Unlock()
@@ -104,8 +104,8 @@ func (f *Flight[K, V]) Keep() *Flight[K, V] {
 	return f
 }
 
-// Wait returns what the flight brought, the same value for all callers, or the error of ctx when that ends before: the
-// caller leaves, and the flight ends with the last of them unless it is kept.
+// Wait returns the result of the flight, the same value for all callers. If ctx ends first, it returns the error of
+// ctx: the caller leaves, and the flight ends with the last caller unless it is kept.
 func (f *Flight[K, V]) Wait(ctx context.Context) (V, error) {
 	select {
 	case <-f.done:
@@ -117,8 +117,8 @@ func (f *Flight[K, V]) Wait(ctx context.Context) (V, error) {
 	return none, ctx.Err()
 }
 
-// leave counts a caller out. A flight that every caller has left makes room for another at once, however long it takes
-// to end.
+// leave removes a caller. When all callers have left, another flight for the key can start immediately, even if this
+// one has not ended yet.
 func (f *Flight[K, V]) leave() {
 	f.group.mu.Lock()
 	defer f.group.mu.Unlock()
@@ -130,8 +130,8 @@ func (f *Flight[K, V]) leave() {
 	f.cancel(ErrAbandoned)
 }
 
-// run makes the flight. A panic in fly would otherwise end the process, and a [runtime.Goexit] leave the callers
-// waiting.
+// run calls fly. It recovers a panic, which would end the process, and handles [runtime.Goexit], after which callers
+// would wait forever.
 func (f *Flight[K, V]) run(ctx context.Context, stop context.CancelFunc, fly func(context.Context) (V, error)) {
 	var value V
 	err := errNoResult
@@ -146,7 +146,7 @@ func (f *Flight[K, V]) run(ctx context.Context, stop context.CancelFunc, fly fun
 	value, err = fly(ctx)
 }
 
-// land hands the result to the group and to the callers.
+// land passes the result to the group and the callers.
 func (f *Flight[K, V]) land(value V, err error) {
 	f.value, f.err = value, err
 	defer close(f.done)
@@ -154,13 +154,13 @@ func (f *Flight[K, V]) land(value V, err error) {
 	g.mu.Lock()
 	g.inAir--
 	wanted := g.byKey[f.key] == f
-	f.kept = true // a caller that leaves now is too late to end it
+	f.kept = true // a caller that leaves now cannot cancel it
 	g.mu.Unlock()
 	if !wanted {
 		return
 	}
 	defer func() {
-		_ = recover() // Landed is not ours either
+		_ = recover() // Landed may panic too
 		g.mu.Lock()
 		delete(g.byKey, f.key)
 		g.mu.Unlock()

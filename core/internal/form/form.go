@@ -1,5 +1,5 @@
-// Package form reads the body of a POST: bounded, in one of two media types, strictly. What is neither an URL-encoded
-// form nor a JSON object has no fields.
+// Package form reads the body of a POST request: a URL-encoded form or a JSON object, with strict parsing and limits. A
+// body of another type has no fields.
 package form
 
 import (
@@ -15,29 +15,28 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// MaxBody is how many bytes a body may have.
+// MaxBody is the maximum size of a body in bytes.
 const MaxBody = 1 << 20
 
-// maxFields is how many fields a body may have.
+// maxFields is the maximum number of fields.
 const maxFields = 100
 
-// TooLarge is the error for a body of more than MaxBody bytes.
+// TooLarge is the error of a body with more than MaxBody bytes.
 type TooLarge struct{}
 
-// Error says what the limit is.
 func (TooLarge) Error() string { return "the body is larger than 1 MiB" }
 
 // Fields are the fields of a body. The zero value has none.
 type Fields struct {
 	form  weburl.Params
-	json  map[string]string // raw values by name
-	names []string          // of json
+	json  map[string]string // raw JSON values by name
+	names []string          // keys of json
 
 	unread string
 }
 
-// Read reads the body of a request with that Content-Type. Other media types, and requests without one, have no fields.
-// Errors are TooLarge, a failure of the connection, or what is wrong with the body; none repeats it.
+// Read reads a body according to its Content-Type. A body with another media type, or without one, has no fields.
+// Errors are TooLarge, a connection error, or a parse error that contains nothing of the body.
 func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, error) {
 	switch {
 	case len(contentType) == 0:
@@ -77,7 +76,7 @@ func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, er
 
 const urlEncoded = "application/x-www-form-urlencoded"
 
-// mediaType reads a Content-Type; most say no more than browsers do for forms.
+// mediaType parses a Content-Type. The values that browsers send for forms have a fast path.
 func mediaType(contentType string) (media, charset string, err error) {
 	if contentType == urlEncoded {
 		return contentType, "", nil
@@ -86,12 +85,12 @@ func mediaType(contentType string) (media, charset string, err error) {
 	return media, strings.ToLower(params["charset"]), err
 }
 
-// readAll reads MaxBody bytes at most. It keeps what it reads in pieces, and joins them when all are there: a body that
-// is too large costs no more memory than one that is just not.
+// readAll reads at most MaxBody bytes. It joins the parts after all are read, so that a body that is too large needs no
+// more memory than the largest valid one.
 func readAll(r io.Reader) ([]byte, error) {
 	var pieces [][]byte
-	var piece []byte      // its capacity is what is read next
-	read, size := 0, 1<<8 // more than the forms of sign-ins have
+	var piece []byte      // its capacity is the size of the next read
+	read, size := 0, 1<<8 // larger than most sign-in forms
 	for {
 		if len(piece) == cap(piece) {
 			pieces, piece = append(pieces, piece), make([]byte, 0, min(size, MaxBody+1-read))
@@ -112,8 +111,8 @@ func readAll(r io.Reader) ([]byte, error) {
 	}
 }
 
-// named keeps a media type that a page can send without asking from what a stranger made up, which has no place in a
-// log.
+// named returns a media type that a page can send without a CORS preflight. Other values, which an attacker may have
+// made up, must not be logged.
 func named(media string) string {
 	if media == "multipart/form-data" || media == "text/plain" {
 		return media
@@ -121,14 +120,13 @@ func named(media string) string {
 	return "another"
 }
 
-// reader stops between two reads when the context ends, so that a body that comes in drops does not outlive its
-// request.
+// reader returns an error between two reads when the context ends, so that a slow body does not outlive its request.
 type reader struct {
 	ctx  context.Context
 	body io.Reader
 }
 
-// Read is io.Reader's.
+// Read implements [io.Reader].
 func (r *reader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
@@ -155,7 +153,7 @@ func readJSON(raw []byte) (Fields, error) {
 	return f, nil
 }
 
-// bigNumber reports whether a value is a number that costs more to work with than to send.
+// bigNumber reports whether a value is a number that is more expensive to process than to send.
 func bigNumber(value []byte) bool {
 	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') {
 		return false
@@ -166,13 +164,14 @@ func bigNumber(value []byte) bool {
 	return len(value) > 100
 }
 
-// None returns no fields, and the reason as Unread has it.
+// None returns no fields, with a reason for Unread.
 func None(reason string) Fields { return Fields{unread: reason} }
 
-// Unread says why a body was not read: the end of a sentence that begins with it. It is empty for one that was.
+// Unread returns why a body was not read, as the end of a sentence that starts with "the body". It is empty if the body
+// was read.
 func (f Fields) Unread() string { return f.unread }
 
-// Names lists the fields in the order of their first appearance.
+// Names returns the names of the fields in the order of their first appearance.
 func (f Fields) Names() []string {
 	if f.json != nil {
 		return f.names
@@ -186,7 +185,8 @@ func (f Fields) Names() []string {
 	return names
 }
 
-// Text returns a field that is text; of a repeated form field the last. Other JSON values than text are no text.
+// Text returns a string field. If a form field is repeated, it returns the last value. It returns false for JSON values
+// that are not strings.
 func (f Fields) Text(name string) (string, bool) {
 	if f.json != nil {
 		return exactjson.Text([]byte(f.json[name]))
@@ -194,7 +194,7 @@ func (f Fields) Text(name string) (string, bool) {
 	return f.form.Lookup(name)
 }
 
-// Raw returns a field as JSON; a form field is a JSON text. nil when it is absent.
+// Raw returns a field as JSON. A form field is a JSON string. The result is nil if the field is absent.
 func (f Fields) Raw(name string) []byte {
 	if raw, ok := f.json[name]; ok {
 		return []byte(raw)
@@ -205,7 +205,7 @@ func (f Fields) Raw(name string) []byte {
 	return nil
 }
 
-// Count returns how often a field is there.
+// Count returns the number of fields with this name.
 func (f Fields) Count(name string) int {
 	if _, ok := f.json[name]; ok {
 		return 1

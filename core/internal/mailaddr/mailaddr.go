@@ -1,6 +1,6 @@
-// Package mailaddr brings e-mail addresses into the one form in which they are stored, compared and mailed to. Every
-// address parser reads something else into comments, quotes, routes and lists; what only some of them accept is
-// refused, so that a letter goes to the address that was stored and to no other.
+// Package mailaddr converts email addresses to the canonical form in which they are stored, compared and used. Address
+// parsers disagree about comments, quotes, routes and lists. Anything that only some of them accept is rejected, so
+// that an email is sent to the stored address and to no other.
 package mailaddr
 
 import (
@@ -20,13 +20,13 @@ const (
 	maxLabel   = 63
 )
 
-// ErrInvalid is returned for anything that is not one plain address. It does not repeat what came.
+// ErrInvalid is returned for anything that is not one plain address. It does not contain the input.
 var ErrInvalid = errors.New("not one plain e-mail address")
 
-// Normalize returns the canonical form of an address (docs/protocol.md §9.1): NFKC, lower-case, without blanks around
-// it, the domain cut at the first comma as Auth.js does, A-labels of it as U-labels (xn--bcher-kva as bücher). The form
-// is an addr-spec of dot-atom and host name (RFC 5322 section 3.4.1), letters beyond ASCII included. It takes linear
-// time; length and encoding are looked at first.
+// Normalize returns the canonical form of an address (docs/protocol.md §9.1): NFKC, lower case, without surrounding
+// white space, with the domain cut at the first comma as in Auth.js, and with A-labels converted to U-labels
+// (xn--bcher-kva to bücher). The result is an addr-spec of dot-atom and host name (RFC 5322 section 3.4.1), which may
+// contain non-ASCII letters. It takes linear time; length and encoding are checked first.
 func Normalize(identifier string) (string, error) {
 	if len(identifier) > 4*maxAddress || !utf8.ValidString(identifier) {
 		return "", ErrInvalid
@@ -44,15 +44,17 @@ func Normalize(identifier string) (string, error) {
 	return local + "@" + domain, nil
 }
 
-// fold lower-cases s, which is in NFKC, and keeps it there: some letters compose with a mark in lower case only (J and
-// a caron), and an address must not have two forms. The capital dotted i becomes an i with a dot above, as in every
-// language but Turkish; Go's mapping would make it the plain i of another person's address.
+// fold converts s, which must be in NFKC, to lower case in NFKC. It normalizes again, because some letters combine with
+// a mark only in lower case (J and a caron), and an address must not have two forms. The capital dotted I becomes i
+// with a combining dot above, as in all languages except Turkish; Go's mapping would make it a plain i, which is
+// another person's address.
 func fold(s string) string {
 	return norm.NFKC.String(strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307")))
 }
 
-// localPart checks a dot-atom (RFC 5322 section 3.2.3). One with an encoded-word is refused: mail software that decodes
-// it, although RFC 2047 section 5 forbids an encoded-word in an address, would send the message to another mailbox.
+// localPart reports whether s is a dot-atom (RFC 5322 section 3.2.3). It rejects an encoded-word: mail software that
+// decodes it, although RFC 2047 section 5 forbids encoded-words in addresses, would send the message to another
+// mailbox.
 func localPart(s string) bool {
 	if s == "" || len(s) > maxLocal || encodedWord(s) {
 		return false
@@ -65,7 +67,7 @@ func localPart(s string) bool {
 	return true
 }
 
-// encodedWord reports whether s contains the beginning and, after it, the end of an encoded-word: =?charset?q?text?=
+// encodedWord reports whether s contains the start and, after it, the end of an encoded-word: =?charset?q?text?=
 func encodedWord(s string) bool {
 	_, rest, begins := strings.Cut(s, "=?")
 	return begins && strings.Contains(rest, "?=")
@@ -75,9 +77,9 @@ func notAtext(r rune) bool {
 	return !letterOrDigit(r) && (r >= utf8.RuneSelf || !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r))
 }
 
-// hostName checks labels of letters, digits and inner hyphens (RFC 1123 section 2.1). A name that ends in a number is
-// an address in disguise to some resolvers, and one that begins as an A-label and has letters beyond ASCII is read as
-// another label (RFC 5890 section 2.3.1).
+// hostName reports whether s consists of labels of letters, digits and inner hyphens (RFC 1123 section 2.1). It rejects
+// a name that ends in a number, because some resolvers read it as an IP address, and a label that starts like an
+// A-label but has non-ASCII letters, because it is read as another label (RFC 5890 section 2.3.1).
 func hostName(s string) bool {
 	if s == "" || len(s) > maxDomain {
 		return false
@@ -98,7 +100,7 @@ func hostName(s string) bool {
 	return !number(last)
 }
 
-// number reports whether a label is digits only, or hexadecimal with its prefix.
+// number reports whether a label is a decimal number, or a hexadecimal one with its prefix.
 func number(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""
@@ -106,15 +108,15 @@ func number(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// startsWithMark reports whether s begins with a combining mark, which would be drawn onto the dot or at-sign before
-// it.
+// startsWithMark reports whether s starts with a combining mark, which would be displayed on the preceding dot or
+// at-sign.
 func startsWithMark(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsMark(r)
 }
 
-// letterOrDigit lets in the letters of all scripts with their marks, and none of the characters that are invisible,
-// some of which are letters and marks too (variation selectors, the Hangul fillers).
+// letterOrDigit reports whether r is a letter, mark or digit of any script. It rejects invisible characters, some of
+// which are letters or marks (variation selectors, Hangul fillers).
 func letterOrDigit(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
@@ -126,8 +128,8 @@ func letterOrDigit(r rune) bool {
 }
 
 // ASCII returns a canonical address with the labels of its domain as A-labels (RFC 5890 section 2.3.2.1):
-// "ada@bücher.example" as "ada@xn--bcher-kva.example". A label that is too long is returned as it is, and so is an
-// address with letters beyond ASCII before the at-sign, which takes a mail server that knows them anyway (RFC 6531).
+// "ada@bücher.example" becomes "ada@xn--bcher-kva.example". A label that is too long is not converted. Neither is an
+// address with non-ASCII letters before the at-sign, which requires a mail server that supports them anyway (RFC 6531).
 func ASCII(address string) string {
 	local, domain, _ := strings.Cut(address, "@")
 	if !isASCII(local) {
@@ -135,7 +137,7 @@ func ASCII(address string) string {
 	}
 	labels := strings.Split(domain, ".")
 	for i, label := range labels {
-		if isASCII(label) { // what looks like an A-label and is none would be read, and written as another
+		if isASCII(label) { // converting an invalid A-label would change it to another label
 			continue
 		}
 		if encoded, err := idna.Punycode.ToASCII(label); err == nil && len(encoded) <= maxLabel {
@@ -147,8 +149,8 @@ func ASCII(address string) string {
 
 const acePrefix = "xn--"
 
-// unicodeLabels returns a domain with its A-labels as U-labels. A label that is no A-label of the one canonical
-// spelling of a host name stays as it is: nothing else is ever turned into it.
+// unicodeLabels returns a domain with A-labels converted to U-labels. Only canonical A-labels of host names are
+// converted.
 func unicodeLabels(domain string) string {
 	if !strings.Contains(domain, acePrefix) {
 		return domain

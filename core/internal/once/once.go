@@ -1,5 +1,5 @@
-// Package once remembers what is good once, such as the ID of a logout token or the challenge of a passkey, until it
-// would not be accepted any more; and what came of it, for a caller that comes late.
+// Package once stores values that may be used once, such as the ID of a logout token or the challenge of a passkey,
+// until they expire, together with their result for a repeated request.
 package once
 
 import (
@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// DefaultMax is how many entries a [Memory] holds whose Max is zero.
+// DefaultMax is the maximum number of entries of a [Memory] whose Max is zero.
 const DefaultMax = 10_000
 
-// Memory keeps values by key, each until a time. It holds at most Max entries: when it is full, the one that was put
-// first gives way. It is the memory of one process: where several serve one site, each has its own. It is safe for
-// concurrent use and must not be copied.
+// Memory stores values by key until they expire. It has at most Max entries; when it is full, the oldest entry is
+// removed. It is local to the process: if several processes serve a site, each has its own. It is safe for concurrent
+// use and must not be copied.
 type Memory[K comparable, V any] struct {
-	// Now is the clock; it must be set.
+	// Now is the clock. It is required.
 	Now func() time.Time
-	// Max bounds the entries; zero: [DefaultMax].
+	// Max is the maximum number of entries. The default is [DefaultMax].
 	Max int
 
 	mu    sync.Mutex
 	byKey map[K]*list.Element // of *entry[K, V]
-	order list.List           // the entry that was put first is in front
+	order list.List           // oldest entry first
 }
 
 type entry[K comparable, V any] struct {
@@ -31,7 +31,7 @@ type entry[K comparable, V any] struct {
 	until time.Time
 }
 
-// Get returns the value of a key that is remembered.
+// Get returns the value of a key, and whether it is stored.
 func (m *Memory[K, V]) Get(key K) (value V, remembered bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,14 +41,14 @@ func (m *Memory[K, V]) Get(key K) (value V, remembered bool) {
 	return value, false
 }
 
-// Put remembers a value until a time, in place of an earlier one of the key. A zero time has no end: the entry stays
-// until it gives way to others.
+// Put stores a value until a time, and replaces an earlier value of the key. With a zero time, the entry stays until it
+// is removed to make room for others.
 func (m *Memory[K, V]) Put(key K, value V, until time.Time) {
 	m.Update(key, until, func(V) V { return value })
 }
 
-// First remembers a key until a time, with the zero value, and reports whether it was not remembered before. Of any
-// number of concurrent calls with one key, one reports true.
+// First stores a key with the zero value until a time, and reports whether it was not stored before. Of concurrent
+// calls with one key, exactly one returns true.
 func (m *Memory[K, V]) First(key K, until time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,8 +61,8 @@ func (m *Memory[K, V]) First(key K, until time.Time) bool {
 	return true
 }
 
-// Update replaces the value of a key, the zero value when it is not remembered, by what change makes of it. Nobody sees
-// or changes the memory meanwhile, so change must not call its methods.
+// Update replaces the value of a key by the result of change. If the key is not stored, change receives the zero value.
+// The memory is locked meanwhile, so change must not call its methods.
 func (m *Memory[K, V]) Update(key K, until time.Time, change func(V) V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,7 +75,7 @@ func (m *Memory[K, V]) Update(key K, until time.Time, change func(V) V) {
 	m.add(key, change(none), until, now)
 }
 
-// find returns the entry of a key. One whose time is over goes.
+// find returns the entry of a key. It removes an expired entry.
 func (m *Memory[K, V]) find(key K, now time.Time) *entry[K, V] {
 	element := m.byKey[key]
 	if element == nil {
@@ -89,7 +89,8 @@ func (m *Memory[K, V]) find(key K, now time.Time) *entry[K, V] {
 	return e
 }
 
-// add puts a new entry, in the room of those in front whose time is over and, where there is none, of the first.
+// add adds an entry. It first removes the expired entries at the front or, if the memory is full and none has expired,
+// the oldest.
 func (m *Memory[K, V]) add(key K, value V, until, now time.Time) {
 	for front := m.order.Front(); front != nil; front = m.order.Front() {
 		if m.order.Len() < m.max() && !front.Value.(*entry[K, V]).over(now) {
@@ -115,5 +116,5 @@ func (m *Memory[K, V]) max() int {
 	return DefaultMax
 }
 
-// over reports whether the time of an entry is over: it counts up to its end and at its end.
+// over reports whether an entry has expired. It is valid up to and including its end.
 func (e *entry[K, V]) over(now time.Time) bool { return !e.until.IsZero() && e.until.Before(now) }

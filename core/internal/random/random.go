@@ -1,5 +1,5 @@
-// Package random reads random bytes from a source that the caller gives and spells them, and compares secret texts. A
-// source that fails is an error, never a guessable value.
+// Package random reads random bytes from a given source, formats them, and compares secret texts. If a source fails,
+// functions return an error, never a predictable value.
 package random
 
 import (
@@ -20,11 +20,11 @@ func Bytes(source io.Reader, n int) ([]byte, error) {
 	return b, nil
 }
 
-// system is the source of the system, as the program began.
+// system is the source of the system at the start of the program.
 var system = rand.Reader
 
-// Fill reads random bytes into b, which may lie on the stack: what another source than the system's reads into lies on
-// the heap.
+// Fill fills b with random bytes. With the system's source, b can be on the stack; with another source, it is
+// allocated.
 func Fill(source io.Reader, b []byte) error {
 	if source == system {
 		_, _ = rand.Read(b) // never fails
@@ -44,7 +44,7 @@ func Hex(source io.Reader, n int) (string, error) {
 	if err := Fill(source, b[n:]); err != nil {
 		return "", err
 	}
-	hex.Encode(b, b[n:]) // each byte is read before its two digits reach it
+	hex.Encode(b, b[n:]) // each byte is read before its two digits overwrite it
 	return string(b), nil
 }
 
@@ -70,13 +70,13 @@ func UUID(source io.Reader) (string, error) {
 
 const uuidLen = 36
 
-// UUIDOf spells bytes as a UUID of a version, in lower case (RFC 9562 section 4).
+// UUIDOf formats b as a UUID of a version, in lower case (RFC 9562 section 4).
 func UUIDOf(b [16]byte, version byte) string {
 	text := spell(b, version)
 	return string(text[:])
 }
 
-// AppendUUIDOf is UUIDOf behind what is there.
+// AppendUUIDOf appends the result of UUIDOf to dst.
 func AppendUUIDOf(dst []byte, b [16]byte, version byte) []byte {
 	text := spell(b, version)
 	return append(dst, text[:]...)
@@ -93,8 +93,8 @@ func spell(b [16]byte, version byte) (s [uuidLen]byte) {
 	return s
 }
 
-// Same reports whether two secret texts, or their hashes, are equal, in a time that depends on their lengths alone.
-// What a stranger could guess character by character, from how long an answer takes, is compared here.
+// Same reports whether two secret texts, or their hashes, are equal, in a time that depends only on their lengths. Use
+// it for every comparison where an attacker could otherwise guess a text character by character from response times.
 func Same[A, B ~string | ~[]byte](a A, b B) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }

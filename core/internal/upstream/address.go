@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Loopback reports whether a host name is this machine's.
+// Loopback reports whether a host name refers to this machine.
 func Loopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
@@ -22,7 +22,7 @@ func Loopback(host string) bool {
 	return ok && addr.Unmap().IsLoopback()
 }
 
-// literal is the address that a host is. Names are told apart by their end, without the error that parsing makes.
+// literal parses a host that is an IP address. It recognizes names by their end, without the cost of a parse error.
 func literal(host string) (addr netip.Addr, ok bool) {
 	if !strings.Contains(host, ":") && strings.TrimRight(host, "0123456789") == host {
 		return addr, false
@@ -31,16 +31,16 @@ func literal(host string) (addr netip.Addr, ok bool) {
 	return addr, err == nil
 }
 
-// hosts are the names of insecure hosts: the rules about plain http and about this machine do not apply to them.
+// hosts are the names of insecure hosts, which are exempt from the rules about plain http and loopback addresses.
 type hosts []string
 
-// contain reports whether a host is one of them.
+// contain reports whether host is an insecure host.
 func (h hosts) contain(host string) bool {
 	return slices.ContainsFunc(h, func(known string) bool { return strings.EqualFold(known, host) })
 }
 
-// secure refuses plain http to anything but this machine and the insecure hosts, URLs with a user, and addresses that
-// no provider has. The last also holds where a proxy or the operator's transport makes the connection.
+// secure rejects plain http except to this machine and insecure hosts, URLs with user information, and IP addresses
+// that no provider has. The last check also applies if a proxy or the operator's transport makes the connection.
 func (h hosts) secure(u *url.URL) error {
 	host := u.Hostname()
 	local, insecure := Loopback(host), h.contain(host)
@@ -59,13 +59,14 @@ func (h hosts) secure(u *url.URL) error {
 	return checkAddress(addr, local)
 }
 
-// guardedTransport connects only to addresses that a provider can have. It looks at the address when the connection is
-// made: a name that changes between two look-ups makes no difference. Behind a proxy it sees the proxy's address only.
+// guardedTransport returns a transport that connects only to addresses that a provider can have. It checks the address
+// at the time of the connection, so that a DNS name that changes between two lookups cannot bypass the check (DNS
+// rebinding). With a proxy, it checks only the proxy's address.
 func guardedTransport(insecure hosts) http.RoundTripper {
 	return &http.Transport{
 		Proxy: func(r *http.Request) (*url.URL, error) {
 			if r.URL.Scheme == "http" || Loopback(r.URL.Hostname()) {
-				return nil, nil // plain http is for this machine and hosts next to it: a proxy is neither
+				return nil, nil // plain http is only used without a proxy: for this machine and insecure hosts
 			}
 			return http.ProxyFromEnvironment(r)
 		},
@@ -83,15 +84,15 @@ func guardedTransport(insecure hosts) http.RoundTripper {
 			}}
 			return dialer.DialContext(ctx, network, address)
 		},
-		// Each sign-in asks a provider twice. Where it speaks HTTP/1.1 alone, a connection for each sign-in of a busy moment
-		// is kept: to make one costs several times what the question does.
+		// Each sign-in sends two requests to a provider. Over HTTP/1.1, keep as many connections as concurrent sign-ins need,
+		// because a new connection costs several times as much as a request.
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 64, MaxIdleConns: 256, IdleConnTimeout: 90 * time.Second,
 		TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 	}
 }
 
-// checkResolved checks the address that a host name resolved to. The name of an insecure host may resolve to this
-// machine, and localhost to another one, if it is an insecure host.
+// checkResolved checks the address that a host name resolved to. For insecure hosts, the name may resolve to this
+// machine, and localhost to another machine.
 func (h hosts) checkResolved(host string, addr netip.Addr) error {
 	if h.contain(host) {
 		return checkAddress(addr, addr.Unmap().IsLoopback())
@@ -99,8 +100,8 @@ func (h hosts) checkResolved(host string, addr netip.Addr) error {
 	return checkAddress(addr, Loopback(host))
 }
 
-// nowhere are networks that no provider is in: "this network" with the unspecified address, the reserved one with the
-// broadcast address, and metadata services of clouds outside the link-local networks (Alibaba, Oracle, Azure, Amazon,
+// nowhere are networks that contain no provider: "this network" with the unspecified address, the reserved network with
+// the broadcast address, and cloud metadata services outside the link-local networks (Alibaba, Oracle, Azure, Amazon,
 // Google).
 var nowhere = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("::/128"),
@@ -109,10 +110,10 @@ var nowhere = []netip.Prefix{
 	netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("fd20:ce::254/128"),
 }
 
-// checkAddress refuses the networks nowhere, link-local ones (metadata services again) and multicast, also where an
-// IPv6 address wraps them. loopbackNamed says that the name was this machine's: it must lead to this machine, since
-// plain http is allowed there, and no other name may. Private networks are let through: many a company's provider is in
-// one.
+// checkAddress rejects the networks in nowhere, link-local addresses (which include metadata services) and multicast
+// addresses, also if an IPv6 address embeds them. loopbackNamed reports whether the name is that of this machine: it
+// must resolve to this machine, because plain http is allowed for it, and no other name may. Private networks are
+// allowed, because the providers of many companies are there.
 func checkAddress(addr netip.Addr, loopbackNamed bool) error {
 	addr = addr.Unmap().WithZone("")
 	if addr.IsLoopback() != loopbackNamed || addr.IsLinkLocalUnicast() || addr.IsMulticast() {
@@ -129,8 +130,8 @@ func checkAddress(addr netip.Addr, loopbackNamed bool) error {
 	return nil
 }
 
-// wrapped returns the IPv4 address that an IPv6 address is translated or tunnelled to: NAT64 (RFC 6052), 6to4 (RFC
-// 3056) and the IPv4-compatible form (RFC 4291 section 2.5.5.1). The IPv4-mapped form is unmapped before.
+// wrapped returns the IPv4 address embedded in an IPv6 address: NAT64 (RFC 6052), 6to4 (RFC 3056) or the
+// IPv4-compatible form (RFC 4291 section 2.5.5.1). The IPv4-mapped form was unmapped earlier.
 func wrapped(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() {
 		return netip.Addr{}, false

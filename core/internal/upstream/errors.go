@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Errors that a caller can tell from others with [errors.Is].
+// Errors for [errors.Is].
 var (
 	ErrTooLarge = errors.New("the answer is too large")
 	ErrInsecure = errors.New("plain http is for providers on this machine only: use https, or AllowInsecureHTTP")
@@ -17,26 +17,26 @@ var (
 	ErrRedirect = errors.New("the redirect is not followed")
 )
 
-// maxText bounds the text of an Error, in bytes: a peer has its say in it.
+// maxText is the maximum length of the text of an Error in bytes, because the text may contain data from the peer.
 const maxText = 1 << 10
 
-// Error says which request failed and why. Its text is one line of printable ASCII that a log may have: no query, no
-// Authorization, nothing of a body, and no path of a request that carries secrets, as some providers want the token
-// there.
+// Error is the error of a request. Its text is one line of printable ASCII that is safe to log. It contains no query,
+// no Authorization header and no body. It omits the path of a request with secrets, because some providers require the
+// token there.
 type Error struct {
-	// Method, Host and Path are the request's. After a redirect they are those of the first request. Path is empty where
-	// it may hold a secret: under NoRedirects.
+	// Method, Host and Path are those of the first request, even after a redirect. Path is empty under NoRedirects,
+	// because it may contain a secret.
 	Method, Host, Path string
-	// Err is why. Its own text is not bounded and may hold what Error leaves out.
+	// Err is the cause. Its text is not truncated and may contain parts that Error omits.
 	Err error
 
 	hidden []string
 }
 
-// Error returns method, host, path and reason.
+// Error returns the method, host, path and cause.
 func (e *Error) Error() string {
 	reason := e.Err.Error()
-	for _, secret := range e.hidden { // an operator's transport may put anything into its text
+	for _, secret := range e.hidden { // the error of an operator's transport may contain anything
 		reason = strings.ReplaceAll(reason, secret, "[hidden]")
 	}
 	quoted := strconv.QuoteToASCII(e.Method + " " + e.Host + e.Path + ": " + reason)
@@ -47,15 +47,15 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the reason.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// leastHidden is how long a part of an address is that is hidden wherever it appears: shorter ones are words.
+// leastHidden is the minimum length of a part of a URL that is removed from texts. Shorter ones may be common words.
 const leastHidden = 8
 
 func describe(r *http.Request, policy Policy, err error) error {
 	e := &Error{Method: r.Method, Host: r.URL.Host, Err: withoutURL(err)}
-	if policy == SameHost { // such a document is public: its address helps
+	if policy == SameHost { // such a document is public, and its path helps to find errors
 		e.Path = r.URL.EscapedPath()
 	} else {
 		e.hide(r.URL.EscapedPath(), r.URL.Path)
@@ -79,7 +79,7 @@ func (e *Error) hide(texts ...string) {
 	}
 }
 
-// withoutURL returns the cause of a [url.Error], whose text has the whole address.
+// withoutURL returns the cause of a [url.Error], whose own text contains the full URL.
 func withoutURL(err error) error {
 	for {
 		u, ok := errors.AsType[*url.Error](err)

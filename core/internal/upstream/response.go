@@ -7,16 +7,17 @@ import (
 	"net/http"
 )
 
-// Response is an answer, read to its end.
+// Response is a completely read response.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// HTTP returns the answer in the form that HTTP libraries take, but for its Location: whether a redirect is followed
-// was decided when the request was sent. An [http.Client] around a transport decides anew, and sends the body of a 307,
-// with the code and the client secret in it, to whatever host it names. Without a Location there is nothing to follow.
+// HTTP converts the response to an http.Response without the Location header. The policy for redirects was already
+// applied when the request was sent. An [http.Client] that uses this transport would apply its own policy, and send the
+// body of a 307 redirect, with the code and the client secret, to any host. Without Location there is nothing to
+// follow.
 func (r *Response) HTTP(request *http.Request) *http.Response {
 	header := r.Header
 	if _, there := header["Location"]; there {
@@ -34,8 +35,8 @@ func (r *Response) HTTP(request *http.Request) *http.Response {
 	}
 }
 
-// Transport is the Client as a transport, for libraries and hooks that bring their own requests. It answers as
-// [Response.HTTP] does: an [http.Client] with it follows no redirect that policy does not.
+// Transport returns the Client as a transport, for libraries and callbacks that send their own requests. Its responses
+// are those of [Response.HTTP]: an [http.Client] that uses it follows no redirect that policy does not follow.
 func (c *Client) Transport(policy Policy) http.RoundTripper { return transport{c, policy} }
 
 type transport struct {
@@ -43,7 +44,7 @@ type transport struct {
 	policy Policy
 }
 
-// RoundTrip implements [http.RoundTripper]. The answer's body is in memory.
+// RoundTrip implements [http.RoundTripper]. The body of the response is in memory.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.client.Do(r.Context(), r, t.policy)
 	if err != nil {

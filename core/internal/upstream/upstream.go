@@ -1,6 +1,6 @@
-// Package upstream sends requests to identity providers: with a deadline, a bounded answer, no redirects where secrets
-// travel, https except to this machine, and no connection to addresses that no provider has. Providers lie, hang and
-// get hacked.
+// Package upstream sends requests to identity providers. Providers can be slow, malicious or compromised, so requests
+// have a timeout and a response size limit. Requests with secrets follow no redirects. https is required except for
+// this machine. Connections to addresses that no provider has are rejected.
 package upstream
 
 import (
@@ -21,44 +21,43 @@ const (
 	DefaultMaxBody = 1 << 20
 )
 
-// maxRedirects is how many redirects SameHost follows.
+// maxRedirects is the maximum number of redirects under SameHost.
 const maxRedirects = 3
 
-// Options says how careful a Client is. The zero value is the default for all.
+// Options are the options of a Client. The zero value has sensible defaults.
 type Options struct {
-	// HTTP is the operator's own client, nil for ours. Its transport is used as it is, and so is a shorter Timeout;
-	// deadline, bound and redirect rules hold. Its Jar and CheckRedirect are not used, and it is not changed. Without a
-	// transport ours is used, which looks at the address of every connection; a transport of the operator's connects where
-	// it likes.
+	// HTTP is the operator's client, or nil. Its transport and a shorter Timeout are used; the limits and redirect rules
+	// still apply. Its Jar and CheckRedirect are ignored, and it is not changed. If it has no transport, the default
+	// transport is used, which checks the address of every connection. The operator's own transport has no such check.
 	HTTP *http.Client
-	// InsecureHosts are names of hosts, without a port, that may be asked over plain http and whose names may resolve to
-	// this machine. The exception is for these hosts only, not for those that they redirect to.
+	// InsecureHosts are names of hosts, without a port, that may use plain http and may resolve to this machine. The
+	// exception does not apply to hosts that they redirect to.
 	InsecureHosts []string
-	// Timeout bounds a request from dialling to the last byte of the body; zero: DefaultTimeout. A request of a
-	// [deadline.Series] may have a tenth less.
+	// Timeout limits a request from dialing to the last byte of the body. The default is DefaultTimeout. Requests of a
+	// [deadline.Series] may have up to a tenth less.
 	Timeout time.Duration
-	// MaxBody is how many bytes an answer may have, after decompression; zero: DefaultMaxBody.
+	// MaxBody is the maximum size of a decompressed response body in bytes. The default is DefaultMaxBody.
 	MaxBody int64
-	// OnDate, if not nil, is called with the host and the Date of each response that no cache has stored (RFC 9110 section
-	// 6.6.1). It must be safe for concurrent use.
+	// OnDate, if not nil, is called with the host and the Date header of each response that is not from a cache (RFC 9110
+	// section 6.6.1). It must be safe for concurrent use.
 	OnDate func(host string, date time.Time)
 }
 
-// Policy says whether redirects are followed.
+// Policy is the policy for redirects.
 type Policy int
 
 const (
-	// NoRedirects is for requests that carry a code, a secret or a token. A redirect is an answer like any other.
+	// NoRedirects is for requests with a code, a secret or a token. A redirect is returned like any other response.
 	NoRedirects Policy = iota
-	// SameHost follows up to three redirects of a GET within the same scheme, host and port: for documents that are
-	// public. Any other redirect is ErrRedirect.
+	// SameHost follows up to three redirects of a GET request with the same scheme, host and port. It is for public
+	// documents. Any other redirect is ErrRedirect.
 	SameHost
 )
 
-// Client sends requests. It is safe for concurrent use; make it with [New].
+// Client sends requests. It is safe for concurrent use. Create it with [New].
 type Client struct {
 	transport http.RoundTripper
-	own       bool // transport is ours, which changes no request
+	own       bool // the transport is the default one, which does not change requests
 	insecure  hosts
 	timeout   time.Duration
 	maxBody   int64
@@ -89,16 +88,16 @@ func New(o Options) *Client {
 // AllowsInsecure reports whether a host is one of [Options.InsecureHosts]. A nil Client has none.
 func (c *Client) AllowsInsecure(host string) bool { return c != nil && c.insecure.contain(host) }
 
-// Do sends a request and reads the answer. The status is the caller's to judge. Errors are of type [*Error]; those of
-// ctx and of its deadline are behind it.
+// Do sends a request and reads the response. The caller must check the status. Errors are of type [*Error] and wrap
+// those of ctx and of the timeout.
 func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Response, error) {
 	return c.Ask(ctx, policy, func(ctx context.Context) (*http.Request, error) {
 		return r.WithContext(ctx), nil
 	})
 }
 
-// Ask is Do for a request that is made for it, with the context that request gets: one with the deadline, so that the
-// request need not be copied to have it. An error of request itself is returned as it is.
+// Ask is Do for a request that the function request creates with a context that has the timeout, so that Do need not
+// copy it. An error of that function is returned unchanged.
 func (c *Client) Ask(
 	ctx context.Context, policy Policy, request func(context.Context) (*http.Request, error),
 ) (*Response, error) {
@@ -109,7 +108,7 @@ func (c *Client) Ask(
 		return nil, err
 	}
 	sent := r
-	if !c.own { // a transport must not see a request change, nor the caller one that a transport changed
+	if !c.own { // neither the transport nor the caller may see changes of the other
 		sent = r.Clone(ctx)
 	}
 	answer, err := c.follow(sent, policy)
@@ -125,7 +124,8 @@ func (c *Client) Ask(
 	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
 }
 
-// noteDate calls onDate with the time when the server sent a response. It ignores cached responses, which have an Age.
+// noteDate calls onDate with the time when the server sent a response. It ignores cached responses, which have an Age
+// header.
 func (c *Client) noteDate(r *http.Request, response *http.Response) {
 	if c.onDate == nil || response.Header.Get("Age") != "" {
 		return
@@ -135,21 +135,21 @@ func (c *Client) noteDate(r *http.Request, response *http.Response) {
 	}
 }
 
-// within is ctx with the deadline of a request, which those of a series share as far as it goes.
+// within returns ctx with the timeout of a request. Requests of a series share it.
 func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if series, ok := ctx.(*deadline.Series); ok {
-		return series.Call(c.timeout), func() {} // the series ends what it shares
+		return series.Call(c.timeout), func() {} // the series ends its context
 	}
 	return context.WithTimeout(ctx, c.timeout)
 }
 
-// follow sends a request, and those that the answers redirect to as far as the policy goes. It does not leave that to
-// [http.Client], which has its say about the Location of an answer before it asks whether to follow.
+// follow sends a request and follows redirects according to the policy. It does not use [http.Client] for that, which
+// reads the Location header of a response before it calls CheckRedirect.
 func (c *Client) follow(r *http.Request, policy Policy) (*http.Response, error) {
 	for hops := 0; ; hops++ {
 		if err := c.insecure.secure(r.URL); err != nil {
 			if r.Body != nil {
-				_ = r.Body.Close() // as a transport would have
+				_ = r.Body.Close() // as a transport would do
 			}
 			return nil, err
 		}
@@ -181,14 +181,14 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// read reads an answer to its end or to the bound. A transport that decompresses does so below the bound.
+// read reads a body up to the limit. If the transport decompresses, the limit applies to the decompressed body.
 func (c *Client) read(answer *http.Response) ([]byte, error) {
 	if answer.ContentLength > c.maxBody {
 		return nil, ErrTooLarge
 	}
 	size := int64(bytes.MinRead)
 	if answer.ContentLength > 0 {
-		size = answer.ContentLength + 1 // so that the end is found without growing
+		size = answer.ContentLength + 1 // one more, to read the end without growing the buffer
 	}
 	body := make([]byte, 0, size)
 	for {

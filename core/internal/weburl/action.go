@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// takesProvider knows the actions and which of them take a provider ID (docs/protocol.md §1.1).
+// takesProvider reports whether an action takes a provider ID (docs/protocol.md §1.1), and whether it is known.
 func takesProvider(action string) (takes, known bool) {
 	switch action {
 	case "signin", "callback", "webauthn-options", "backchannel-logout":
@@ -18,19 +18,19 @@ func takesProvider(action string) (takes, known bool) {
 	return false, false
 }
 
-// Action reads action and provider ID from a raw request target: base path, action, and for signin, callback,
-// webauthn-options and backchannel-logout an optional provider ID. target is what the client sent, before any router
-// cleaned or decoded it; basePath is a result of CleanBasePath. ok is false for everything else: another path, another
-// letter case, too many segments, a provider on an action that takes none, control characters, backslashes, bytes
-// beyond ASCII, fragments. Action does not allocate.
+// Action returns the action and provider ID in a raw request target. They follow the base path; the provider ID is
+// optional, for signin, callback, webauthn-options and backchannel-logout. target is the target that the client sent,
+// before any router cleaned or decoded it; basePath is a result of CleanBasePath. ok is false for everything else:
+// another path, another letter case, too many segments, a provider for an action that takes none, control characters,
+// backslashes, non-ASCII bytes, fragments. Action does not allocate.
 //
-// The base path is compared literally and on whole segments. Behind it, empty segments are ignored and dot segments
-// resolved, as a browser's URL parser would have done, but never above the base path. Nothing is percent-decoded: an
-// escaped action is no action, an escaped dot segment is refused, and an escaped provider ID is an unknown provider
-// (vectors paths-2). The provider "undefined", which old clients send for none, is none.
+// The base path is compared literally and by whole segments. After it, empty segments are ignored and dot segments
+// resolved, as in a browser's URL parser, but never above the base path. Nothing is percent-decoded: an escaped action
+// is unknown, an escaped dot segment is rejected, and an escaped provider ID is an unknown provider (vectors paths-2).
+// The provider "undefined", which old clients send if there is none, is ignored.
 //
-// Of an absolute-form target (RFC 9112 section 3.2.2) only the path is read. Its authority is a host like any other
-// and must have gone through ResolveOrigin; see SplitTarget.
+// If the target is in absolute form (RFC 9112 section 3.2.2), only its path is read. Its authority is a host like any
+// other and must be checked with ResolveOrigin; see SplitTarget.
 func Action(target, basePath string) (action, provider string, ok bool) {
 	action, provider, ok = Segments(target, basePath)
 	if !ok {
@@ -46,16 +46,16 @@ func Action(target, basePath string) (action, provider string, ok bool) {
 	return action, provider, true
 }
 
-// Reserved reports whether a name is that of an action of core in some configuration. Plugins must not use such a name.
-// "logout", the action that providers redirect to after a sign-out, is not in [Action], which knows the actions of
-// Auth.js.
+// Reserved reports whether name is an action of core in any configuration. Plugins must not use such a name. It
+// includes "logout", the action that providers redirect to after a sign-out; [Action] does not, because it has only the
+// actions of Auth.js.
 func Reserved(name string) bool {
 	_, known := takesProvider(name)
 	return known || name == "logout"
 }
 
-// Segments reads the one or two segments behind the base path from a raw request target, by the rules of [Action],
-// whatever they are called. second is empty where there is one. Segments does not allocate.
+// Segments returns the one or two path segments after the base path of a raw request target, by the rules of [Action],
+// whatever their names are. second is empty if there is only one. Segments does not allocate.
 func Segments(target, basePath string) (first, second string, ok bool) {
 	_, path, _ := SplitTarget(target)
 	if !plainPath(path) || strings.IndexByte(target, '#') >= 0 || strings.HasPrefix(path, "//") {
@@ -65,7 +65,8 @@ func Segments(target, basePath string) (first, second string, ok bool) {
 	if !found || !strings.HasPrefix(rest, "/") {
 		return "", "", false
 	}
-	// A browser's parser lets ".." take back an empty segment; ignoring those first would then climb too far.
+	// In a browser's parser, ".." removes an empty segment too; ignoring empty segments first would make it remove too
+	// much.
 	mayClimb := !strings.Contains(rest, "//")
 	n := 0
 	var segments [2]string
@@ -84,13 +85,13 @@ func Segments(target, basePath string) (first, second string, ok bool) {
 	switch n {
 	case 0:
 		return "", "", false
-	case 1: // what ".." took back is no segment
+	case 1: // segments removed by ".." do not count
 		return segments[0], "", true
 	}
 	return segments[0], segments[1], true
 }
 
-// plainPath reports whether every byte of path is printable ASCII and no backslash.
+// plainPath reports whether path is printable ASCII without backslashes.
 func plainPath(path string) bool {
 	for i := range len(path) {
 		if c := path[i]; c <= 0x20 || c >= 0x7f || c == '\\' {
@@ -100,9 +101,9 @@ func plainPath(path string) bool {
 	return true
 }
 
-// SplitTarget splits a request target into the authority of an absolute form (empty for the usual origin form), the
-// path and the query without its question mark. The scheme of an absolute form is not looked at: the connection
-// decides. Nothing is decoded or checked.
+// SplitTarget splits a request target into authority, path, and query without the question mark. The authority is empty
+// unless the target is in absolute form. The scheme of an absolute form is ignored, because the connection determines
+// it. Nothing is decoded or checked.
 func SplitTarget(target string) (authority, path, query string) {
 	path, query, _ = strings.Cut(target, "?")
 	if strings.HasPrefix(path, "/") {
@@ -122,9 +123,9 @@ func SplitTarget(target string) (authority, path, query string) {
 var ErrBasePath = errors.New("weburl: base path must be plain segments of letters, digits and " +
 	"-._~!$&'(),=@, such as /auth or /api/auth")
 
-// CleanBasePath returns a configured base path in its normal form: a leading slash, no trailing one, no empty
-// segments; the root ("" or "/") is "". Dot segments, escapes, and characters that routers take for patterns
-// (":", "*", "+", "{") are ErrBasePath.
+// CleanBasePath normalizes a configured base path: with a leading slash, without a trailing one, and without empty
+// segments. The root ("" or "/") becomes "". Dot segments, escapes, and characters with a special meaning in routers
+// (":", "*", "+", "{") cause ErrBasePath.
 func CleanBasePath(raw string) (string, error) {
 	clean := ""
 	for segment := range strings.SplitSeq(raw, "/") {

@@ -1,9 +1,9 @@
-// Package weburl decides about addresses: which origin a request was made to, where a browser may be sent afterwards,
-// which action a path names, and what a query says. All of it is parsing without I/O.
+// Package weburl parses and checks URLs: the origin of a request, redirect targets, the action in a path, and queries.
+// It does no I/O.
 //
-// Two parsers read every address that leaves an application, the browser's (WHATWG URL) and some server's (RFC 3986,
-// Go's net/url), and attacks live where they differ. This package therefore accepts only what both read alike, and
-// writes it anew: ASCII, no backslash, no control character, no userinfo.
+// Every URL that an application sends is parsed by browsers (WHATWG URL) and by servers (RFC 3986, Go's net/url), and
+// attacks exploit their differences. So this package accepts only URLs that both parse alike, and returns them in
+// normalized form: ASCII, without backslashes, control characters and user information.
 package weburl
 
 import (
@@ -15,25 +15,25 @@ import (
 )
 
 var (
-	// ErrHost is returned when a request names no host, several hosts, or something that is no host.
+	// ErrHost is returned if a request has no host, several hosts, or an invalid one.
 	ErrHost = errors.New("weburl: request names no valid host")
 	// ErrScheme is returned for a scheme other than http and https.
 	ErrScheme = errors.New("weburl: scheme is neither http nor https")
-	// ErrUntrusted is returned when the host is well-formed, but nothing in the configuration vouches for it.
+	// ErrUntrusted is returned if the host is valid but not trusted by the configuration.
 	ErrUntrusted = errors.New("weburl: host is not trusted: " +
 		"pin the origin (AUTH_URL), list trusted hosts, or trust the host header")
 )
 
-// Origin is scheme, host and port of a web application (RFC 6454). The zero value is no origin. Two origins are the
-// same exactly when they are equal with ==.
+// Origin is the scheme, host and port of a web application (RFC 6454). The zero value is not a valid origin. Origins
+// can be compared with ==.
 type Origin struct {
 	// Scheme is "http" or "https".
 	Scheme string
-	// Host is the lower-case host, with ":port" unless that is the scheme's default port.
+	// Host is the host in lower case. It includes ":port" unless that is the default port of the scheme.
 	Host string
 }
 
-// String returns the origin as a URL without a path, as "https://app.example"; "" for the zero value.
+// String returns the origin as a URL without a path, such as "https://app.example", or "" for the zero value.
 func (o Origin) String() string {
 	if o == (Origin{}) {
 		return ""
@@ -47,9 +47,9 @@ func (o Origin) IsZero() bool { return o == Origin{} }
 // loopbackV4 is 127.0.0.0/8 (RFC 1122 section 3.2.1.3).
 var loopbackV4 = netip.MustParsePrefix("127.0.0.0/8")
 
-// Loopback reports whether o is on the client's own machine: localhost and the names below it (RFC 6761 section 6.3),
-// 127.0.0.0/8 and [::1], on any port. No name server leads such a name elsewhere, so no page of another site can have
-// it.
+// Loopback reports whether o is on the client's own machine: localhost and its subdomains (RFC 6761 section 6.3),
+// 127.0.0.0/8 and [::1], with any port. DNS does not resolve these names to other machines, so no page of another site
+// has such an origin.
 func (o Origin) Loopback() bool {
 	if o.Host == "" {
 		return false
@@ -62,8 +62,8 @@ func (o Origin) Loopback() bool {
 	return err == nil && (addr == netip.IPv6Loopback() || loopbackV4.Contains(addr))
 }
 
-// NewOrigin returns the origin of a scheme in lower case and a host[:port], whose default port it drops. The errors
-// are ErrScheme and ErrHost.
+// NewOrigin returns the origin of a scheme in lower case and a host[:port]. It removes the default port. The errors are
+// ErrScheme and ErrHost.
 func NewOrigin(scheme, host string) (Origin, error) {
 	port := ""
 	switch scheme {
@@ -84,9 +84,9 @@ func NewOrigin(scheme, host string) (Origin, error) {
 	return Origin{Scheme: scheme, Host: host}, nil
 }
 
-// ParseOrigin splits an absolute http(s) URL into its origin and its path, which is empty, or starts with a slash. It
-// is for addresses from configuration (AUTH_URL, redirect proxies): userinfo, query and fragment are refused. The
-// errors are ErrMalformed, ErrScheme and ErrTooLong.
+// ParseOrigin splits an absolute http(s) URL into its origin and its path, which is empty or starts with a slash. It is
+// for configured URLs (AUTH_URL, redirect proxies): user information, query and fragment are rejected. The errors are
+// ErrMalformed, ErrScheme and ErrTooLong.
 func ParseOrigin(raw string) (o Origin, path string, err error) {
 	ref, err := parse(raw)
 	switch {
@@ -100,27 +100,27 @@ func ParseOrigin(raw string) (o Origin, path string, err error) {
 	return ref.origin, ref.path, nil
 }
 
-// Options are the trust settings that decide about a request's origin. The zero value trusts nothing: every request
-// is ErrUntrusted.
+// Options are the trust settings that determine a request's origin. The zero value trusts nothing: every request is
+// ErrUntrusted.
 type Options struct {
-	// Pinned is the configured origin. When set, it is the answer to every request and headers change nothing.
+	// Pinned is the configured origin. If it is set, it is the origin of every request, and headers are ignored.
 	Pinned Origin
-	// TrustHost accepts any well-formed host when TrustedHosts is empty.
+	// TrustHost accepts any valid host if TrustedHosts is empty.
 	TrustHost bool
-	// TrustedHosts lists the hosts that may be asked for, in the form of ParsePattern: "app.example",
-	// "app.example:8443", or "*.preview.app.example" for exactly one more label. A non-empty list implies TrustHost.
+	// TrustedHosts lists the accepted hosts in the format of ParsePattern: "app.example", "app.example:8443", or
+	// "*.preview.app.example" for exactly one more label. A non-empty list implies TrustHost.
 	TrustedHosts []string
-	// ForwardedTrusted reads X-Forwarded-Host and X-Forwarded-Proto. Set it only when a proxy in front overwrites or
-	// checks them; otherwise they are the client's words and are ignored.
+	// ForwardedTrusted uses X-Forwarded-Host and X-Forwarded-Proto. Set it only if a proxy in front overwrites or checks
+	// them; otherwise the client controls them.
 	ForwardedTrusted bool
 }
 
-// ResolveOrigin returns the origin that a request was made to (docs/protocol.md §1.4). scheme is that of the
-// connection, hosts are the values of the Host header (or the authority of an absolute-form target, RFC 9112 section
-// 3.2.2), of which there must be exactly one; forwardedHost and forwardedProto are the values of the X-Forwarded
-// headers. Of a forwarded list the first entry counts, an empty header is absent. No other header is ever asked.
+// ResolveOrigin returns the public origin of a request (docs/protocol.md §1.4). scheme is that of the connection. hosts
+// are the values of the Host header, or the authority of an absolute-form target (RFC 9112 section 3.2.2); there must
+// be exactly one. forwardedHost and forwardedProto are the values of the X-Forwarded headers: of a list, the first
+// entry is used, and an empty header counts as absent. No other header is used.
 //
-// The errors are ErrHost, ErrScheme and ErrUntrusted; none of them repeats what the request said.
+// The errors are ErrHost, ErrScheme and ErrUntrusted. They contain nothing of the request.
 func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedProto []string) (Origin, error) {
 	if !opts.Pinned.IsZero() {
 		return opts.Pinned, nil
@@ -131,8 +131,8 @@ func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedP
 	if len(hosts) != 1 {
 		return Origin{}, ErrHost
 	}
-	// The Host header must be sound even when a proxy speaks for another: a request that is broken there was not made
-	// by a browser, and routers disagree about what they make of it.
+	// The Host header must be valid even if a proxy forwards another host: a browser never sends an invalid one, and
+	// routers treat invalid ones differently.
 	host, err := ParseHost(hosts[0])
 	if err != nil {
 		return Origin{}, err
@@ -155,8 +155,8 @@ func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedP
 	return o, nil
 }
 
-// httpScheme returns the scheme of a request whose proxy calls it by that of its WebSocket: some send "wss" with each
-// upgrade (RFC 6455 section 3).
+// httpScheme returns the HTTP scheme of a forwarded WebSocket scheme: some proxies send "wss" with each upgrade (RFC
+// 6455 section 3).
 func httpScheme(scheme string) string {
 	switch scheme {
 	case "wss":
@@ -167,7 +167,7 @@ func httpScheme(scheme string) string {
 	return scheme
 }
 
-// firstEntry returns the first entry of a list header without its blanks, and false if the header is absent or empty.
+// firstEntry returns the first entry of a list header, trimmed. It returns false if the header is absent or empty.
 func firstEntry(values []string) (string, bool) {
 	for _, v := range values {
 		if v = strings.Trim(v, " \t"); v != "" {
@@ -178,9 +178,9 @@ func firstEntry(values []string) (string, bool) {
 	return "", false
 }
 
-// ParsePattern checks and normalises an entry of Options.TrustedHosts: a host[:port] or "*." in front of one. An entry
-// without a port stands for the default port of either scheme. It returns ErrHost for anything else; a wildcard over a
-// whole top-level name, as "*.com", is refused too.
+// ParsePattern checks and normalizes an entry of Options.TrustedHosts: a host[:port], optionally preceded by "*.". An
+// entry without a port means the default port of either scheme. It returns ErrHost for anything else, including a
+// wildcard for a whole top-level domain such as "*.com".
 func ParsePattern(raw string) (string, error) {
 	suffix, wild := strings.CutPrefix(raw, "*.")
 	host, err := ParseHost(suffix)
@@ -199,7 +199,7 @@ func ParsePattern(raw string) (string, error) {
 	return "*." + host, nil
 }
 
-// listed reports whether one of the normalised patterns covers o's host.
+// listed reports whether a normalized pattern matches o's host.
 func listed(patterns []string, o Origin) bool {
 	spelt := o.Host + ":443"
 	if o.Scheme == "http" {
@@ -214,7 +214,7 @@ func listed(patterns []string, o Origin) bool {
 			}
 			continue
 		}
-		// The wildcard covers one whole label: neither none, nor two, nor the end of another.
+		// The wildcard matches exactly one whole label.
 		label, ok := strings.CutSuffix(o.Host, suffix)
 		if ok && strings.HasPrefix(suffix, ".") && label != "" && strings.IndexByte(label, '.') < 0 {
 			return true
@@ -223,10 +223,10 @@ func listed(patterns []string, o Origin) bool {
 	return false
 }
 
-// ParseHost checks a host[:port] and returns it in its one normal form: lower-case, an empty port dropped, a port
-// between 1 and 65535 without leading zeros, IPv6 in brackets as RFC 5952 writes it. It refuses, with ErrHost, what
-// two parsers could read in two ways: userinfo, percent-escapes, bytes beyond ASCII (names must come in their xn--
-// form), a trailing dot, and numbers that browsers take for IPv4 addresses in disguise.
+// ParseHost checks a host[:port] and returns it in normal form: lower case, without an empty port, with a port between
+// 1 and 65535 without leading zeros, and with IPv6 addresses in brackets as in RFC 5952. It returns ErrHost for hosts
+// that parsers can read in different ways: user information, percent-encoding, non-ASCII bytes (use the xn-- form), a
+// trailing dot, and numbers that browsers read as IPv4 addresses.
 func ParseHost(raw string) (string, error) {
 	if raw == "" || len(raw) > 253+len(":65535") {
 		return "", ErrHost
@@ -279,7 +279,7 @@ func normalName(s string) (string, bool) {
 	if s[0] == '[' {
 		addr, err := netip.ParseAddr(s[1 : len(s)-1])
 		if err != nil || !addr.Is6() || addr.Zone() != "" || addr.Is4In6() {
-			// A mapped IPv4 address is spelt differently by browsers and by Go.
+			// Browsers and Go write IPv4-mapped addresses differently.
 			return "", false
 		}
 		return "[" + addr.String() + "]", true
@@ -292,14 +292,15 @@ func normalName(s string) (string, bool) {
 		last = label
 	}
 	if isNumeric(last) {
-		// Browsers read such a name as IPv4, be it 2130706433, 0x7f.1 or 127.1; only the plain form is one for all.
+		// Browsers read such a name as IPv4, whether it is 2130706433, 0x7f.1 or 127.1; only the plain form is unambiguous.
 		addr, err := netip.ParseAddr(s)
 		return s, err == nil && addr.Is4()
 	}
 	return ascii.Lower(s), true
 }
 
-// isLabel accepts letters, digits, hyphens inside, and underscores, which container networks use in names.
+// isLabel reports whether s consists of letters, digits, inner hyphens, and underscores, which container networks use
+// in names.
 func isLabel(s string) bool {
 	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
@@ -312,7 +313,7 @@ func isLabel(s string) bool {
 	return true
 }
 
-// isNumeric reports whether the WHATWG URL standard's "ends in a number" checker takes a last label for a number.
+// isNumeric reports whether the "ends in a number" checker of the WHATWG URL standard accepts a last label as a number.
 func isNumeric(s string) bool {
 	if len(s) >= 2 && s[0] == '0' && s[1]|0x20 == 'x' {
 		for i := 2; i < len(s); i++ {
@@ -330,7 +331,7 @@ func isNumeric(s string) bool {
 	return true
 }
 
-// hostname cuts the port off a normalised host.
+// hostname removes the port from a normalized host.
 func hostname(host string) string {
 	if host[0] == '[' {
 		return host[1:strings.IndexByte(host, ']')]
@@ -339,8 +340,8 @@ func hostname(host string) string {
 	return name
 }
 
-// Listed reports whether one of the patterns covers o: origins such as "https://app.example", or with a wildcard for
-// exactly one more label, "https://*.preview.app.example".
+// Listed reports whether a pattern matches o. Patterns are origins such as "https://app.example" or, with a wildcard
+// for exactly one more label, "https://*.preview.app.example".
 func (o Origin) Listed(patterns []string) bool {
 	for _, p := range patterns {
 		scheme, host, ok := strings.Cut(ascii.Lower(p), "://")
@@ -351,7 +352,7 @@ func (o Origin) Listed(patterns []string) bool {
 	return false
 }
 
-// IsLoopback reports whether o names this machine, where plain http is as good as https.
+// IsLoopback reports whether o is on this machine, where plain http is as safe as https.
 func (o Origin) IsLoopback() bool {
 	switch name := hostname(o.Host); {
 	case name == "localhost", strings.HasSuffix(name, ".localhost"), name == "::1":

@@ -9,17 +9,17 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// MaxFields is the number of fields that a query or a form may have.
+// MaxFields is the maximum number of fields in a query or a form.
 const MaxFields = 100
 
 var (
 	// ErrTooManyFields is returned for more than MaxFields fields.
 	ErrTooManyFields = errors.New("weburl: more than 100 fields")
-	// ErrEncoding is returned by ParseForm for a percent sign that starts no escape.
+	// ErrEncoding is returned by ParseForm for an invalid escape sequence.
 	ErrEncoding = errors.New("weburl: broken percent-encoding")
 )
 
-// Params are the fields of a query or a form in the order received. The zero value has none. Params are read-only and
+// Params are the fields of a query or a form in the order received. The zero value is empty. Params are read-only and
 // safe for concurrent use.
 type Params struct {
 	fields []field
@@ -27,16 +27,16 @@ type Params struct {
 
 type field struct{ name, value string }
 
-// Query reads the query of a raw request target the way URLSearchParams does: "+" is a blank, a percent sign that
-// starts no escape stands for itself, and bytes that are no UTF-8 become U+FFFD. Only "&" separates fields. More than
-// MaxFields fields are ErrTooManyFields, the only error.
+// Query parses the query of a raw request target like URLSearchParams: "+" is a space, a percent sign without an escape
+// sequence is literal, and invalid UTF-8 becomes U+FFFD. Only "&" separates fields. The only error is ErrTooManyFields,
+// for more than MaxFields fields.
 func Query(target string) (Params, error) {
 	_, _, query := SplitTarget(target)
 	return parseFields(query, false)
 }
 
-// ParseForm reads a body of type application/x-www-form-urlencoded as Query reads a query, but refuses broken
-// percent-encoding with ErrEncoding: no browser and no library writes such a body.
+// ParseForm parses a body of type application/x-www-form-urlencoded like Query, but returns ErrEncoding for invalid
+// escape sequences, because no browser or library sends such a body.
 func ParseForm(body string) (Params, error) {
 	return parseFields(body, true)
 }
@@ -68,7 +68,7 @@ func parseFields(s string, strict bool) (Params, error) {
 	return Params{fields: fields}, nil
 }
 
-// unescape decodes a form-encoded text; ok is false when a percent sign started no escape. It does not allocate when
+// unescape decodes a form-encoded text. ok is false if there was an invalid escape sequence. It does not allocate if
 // there is nothing to decode.
 func unescape(s string) (text string, ok bool) {
 	ok = true
@@ -88,20 +88,19 @@ func unescape(s string) (text string, ok bool) {
 		}
 		s = string(b)
 	}
-	if !utf8.ValidString(s) { // hardly ever, and ToValidUTF8 takes longer to see that
+	if !utf8.ValidString(s) { // rare; the check is faster than ToValidUTF8
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	return s, ok
 }
 
-// Get returns the last value of the field called name, whose letter case counts, or "".
+// Get returns the last value of a field, or "". Names are case-sensitive.
 func (p Params) Get(name string) string {
 	value, _ := p.Lookup(name)
 	return value
 }
 
-// Lookup returns the last value of the field called name, and whether there is one: of a repeated field the last counts
-// (docs/protocol.md §1.3).
+// Lookup returns the last value of a field (docs/protocol.md §1.3), and whether the field exists.
 func (p Params) Lookup(name string) (value string, ok bool) {
 	for i := len(p.fields) - 1; i >= 0; i-- {
 		if p.fields[i].name == name {
@@ -111,8 +110,7 @@ func (p Params) Lookup(name string) (value string, ok bool) {
 	return "", false
 }
 
-// Count returns how often the field called name occurs. Protocol parameters that occur twice are to be refused (RFC
-// 6749 section 3.1).
+// Count returns the number of fields with this name. Protocol parameters must not be repeated (RFC 6749 section 3.1).
 func (p Params) Count(name string) int {
 	n := 0
 	for _, f := range p.fields {
@@ -123,7 +121,7 @@ func (p Params) Count(name string) int {
 	return n
 }
 
-// Fields yields name and value of every field in the order received, repeated ones each time.
+// Fields returns an iterator over all fields in the order received, including repeated ones.
 func (p Params) Fields() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, f := range p.fields {

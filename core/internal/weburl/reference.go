@@ -10,27 +10,27 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// MaxLength is the length, in bytes, that an address may have, both as it came and as it is written: it is stored in a
-// cookie and sent as a header.
+// MaxLength is the maximum length of a URL in bytes, both as received and normalized, because it is stored in a cookie
+// and sent in a header.
 const MaxLength = 2000
 
 var (
-	// ErrMalformed is returned for text that is neither a path nor an absolute URL, or that browsers and servers would
-	// read differently.
+	// ErrMalformed is returned for a text that is neither a path nor an absolute URL, or that browsers and servers read
+	// differently.
 	ErrMalformed = errors.New("weburl: not a path and not an absolute URL")
-	// ErrForeign is returned for an address that leads to another origin.
+	// ErrForeign is returned for a URL of another origin.
 	ErrForeign = errors.New("weburl: leads to another origin")
-	// ErrTooLong is returned for an address of more than MaxLength bytes.
+	// ErrTooLong is returned for a URL longer than MaxLength bytes.
 	ErrTooLong = errors.New("weburl: address is longer than 2000 bytes")
 )
 
-// Resolve applies the callback URL rule (docs/protocol.md §6.1): a path is put behind base, an absolute URL on base
-// stays as it is, and either is returned re-serialised, as an absolute URL in ASCII that a browser and net/url both
-// place on base. Resolve is idempotent.
+// Resolve applies the callback URL rule (docs/protocol.md §6.1): raw must be a path, which is appended to base, or an
+// absolute URL with the origin base. The result is a normalized absolute URL in ASCII that both browsers and net/url
+// read as one of base. Resolve is idempotent.
 //
-// What a browser would make of the text decides: "//host", "/\host" and "https:host" lead away, whatever they look
-// like. The errors are ErrForeign; ErrMalformed, also for the empty text; ErrScheme for a URL that is neither http nor
-// https; ErrTooLong. None repeats the text. Callers that fall back do so to base.
+// The interpretation of browsers decides: "//host", "/\host" and "https:host" are URLs of another origin, whatever they
+// look like. The errors are ErrForeign; ErrMalformed, also for an empty text; ErrScheme for a URL that is neither http
+// nor https; and ErrTooLong. Errors do not contain the text. Callers that need a fallback use base.
 func Resolve(raw string, base Origin) (string, error) {
 	ref, err := parse(raw)
 	if err != nil {
@@ -38,7 +38,7 @@ func Resolve(raw string, base Origin) (string, error) {
 	}
 	if ref.origin.IsZero() {
 		if strings.HasPrefix(ref.path, "//") {
-			// "/.//host" climbs to a path that names a host where it is used without the origin.
+			// "/.//host" resolves to a path that would name a host if it were used without the origin.
 			return "", ErrForeign
 		}
 		ref.origin = base
@@ -49,13 +49,13 @@ func Resolve(raw string, base Origin) (string, error) {
 	return ref.serialise()
 }
 
-// Normalise checks and re-serialises an absolute http(s) URL, on whatever origin, that the application's own redirect
-// callback chose. The result is safe in a header: ASCII, no control character, no userinfo. Host names beyond ASCII
-// must come in their xn-- form. Errors are those of Resolve without ErrForeign.
+// Normalise checks and normalizes an absolute http(s) URL of any origin, which the application's redirect callback
+// returned. The result is safe in a header: ASCII without control characters and user information. Non-ASCII host names
+// must be in xn-- form. Errors are those of Resolve except ErrForeign.
 func Normalise(raw string) (string, error) {
 	ref, err := parse(raw)
 	if err != nil {
-		// Userinfo and missing slashes count as foreign for Resolve; here there is no home to compare with.
+		// Resolve returns ErrForeign for user information and missing slashes; here there is no base to compare with.
 		if errors.Is(err, ErrForeign) {
 			err = ErrMalformed
 		}
@@ -67,7 +67,7 @@ func Normalise(raw string) (string, error) {
 	return ref.serialise()
 }
 
-// forbiddenSchemes are schemes that no app may have: a browser or an operating system handles them itself, and most of
+// forbiddenSchemes are schemes that no app may have, because a browser or operating system handles them itself. Most of
 // them run code or open files.
 var forbiddenSchemes = []string{
 	"about", "blob", "chrome", "content", "data", "edge", "file", "filesystem", "ftp", "http", "https", "intent",
@@ -107,9 +107,9 @@ func AppLink(raw string, schemes []string) (string, error) {
 }
 
 // AddQuery adds name and value pairs to the query of u, which is a path or an absolute http(s) URL such as a custom
-// page, and keeps u's own query and fragment. Names and values are encoded once, as URLSearchParams does. u itself is
-// normalised as by Resolve and Normalise, and a path stays a path. An odd number of pairs, or a u that is neither, is
-// ErrMalformed. MaxLength binds u alone, for values may be addresses themselves.
+// page, and keeps u's own query and fragment. Names and values are encoded like in URLSearchParams. u is normalized as
+// by Resolve and Normalise, and a path stays a path. It returns ErrMalformed if the number of pairs is odd or u is
+// invalid. MaxLength applies only to u, because values may be URLs themselves.
 func AddQuery(u string, pairs ...string) (string, error) {
 	ref, err := parse(u)
 	if err != nil {
@@ -131,7 +131,7 @@ func AddQuery(u string, pairs ...string) (string, error) {
 	return ref.String(), nil
 }
 
-// reference is a parsed address: a path reference when origin is zero, else an absolute URL. Its parts are normalised.
+// reference is a parsed URL: a path if origin is zero, else an absolute URL. Its parts are normalized.
 type reference struct {
 	origin      Origin
 	path        string // "" or with a leading slash, dot segments removed
@@ -141,8 +141,8 @@ type reference struct {
 	hasFragment bool
 }
 
-// parse reads an address. It knows two forms only, "/…" and "http(s)://host…", because everything else that the WHATWG
-// parser accepts for a web address ("https:host", "\\host", blanks and tabs dropped) is a way to hide where it leads.
+// parse parses a URL. It accepts only two forms, "/…" and "http(s)://host…". Everything else that the WHATWG parser
+// accepts as a web URL ("https:host", "\\host", ignored spaces and tabs) is a way to hide its destination.
 func parse(raw string) (reference, error) {
 	if len(raw) > MaxLength {
 		return reference{}, ErrTooLong
@@ -151,7 +151,8 @@ func parse(raw string) (reference, error) {
 		return reference{}, ErrMalformed
 	}
 	for i := range len(raw) {
-		// Browsers drop tabs and line breaks anywhere and controls at the ends; a header would end at them.
+		// Browsers remove tabs and line breaks everywhere and control characters at the ends; a line break would end a
+		// header.
 		if raw[i] < 0x20 || raw[i] == 0x7f {
 			return reference{}, ErrMalformed
 		}
@@ -170,7 +171,7 @@ func parse(raw string) (reference, error) {
 		return reference{}, ErrForeign
 	}
 	if strings.Contains(rest, `\`) {
-		// A slash to browsers, a character to servers.
+		// A backslash is a slash to browsers, and an ordinary character to servers.
 		return reference{}, ErrMalformed
 	}
 	ref.path = removeDotSegments(rest)
@@ -195,7 +196,7 @@ func parseAbsolute(s string) (Origin, string, error) {
 	}
 	authority, slashes := strings.CutPrefix(rest, "//")
 	if !slashes {
-		// "https:host", "https:/host" and "https:\\host" name a host to browsers and a path to RFC 3986.
+		// To browsers these name a host, in RFC 3986 a path: "https:host", "https:/host", "https:\\host".
 		return Origin{}, "", ErrForeign
 	}
 	path := ""
@@ -228,7 +229,7 @@ func cutScheme(s string) (scheme, rest string, ok bool) {
 	return "", "", false
 }
 
-// String writes r; the parts are encoded already.
+// String returns the URL. The parts are already encoded.
 func (r reference) String() string {
 	var b strings.Builder
 	b.WriteString(r.origin.String())
@@ -244,7 +245,7 @@ func (r reference) String() string {
 	return b.String()
 }
 
-// serialise is String within MaxLength: escaping can triple a text that came in short.
+// serialise is String with a check of MaxLength, because encoding can triple the length of a text.
 func (r reference) serialise() (string, error) {
 	s := r.String()
 	if len(s) > MaxLength {
@@ -253,7 +254,7 @@ func (r reference) serialise() (string, error) {
 	return s, nil
 }
 
-// removeDotSegments resolves "." and ".." segments, also in their escaped spellings, as the WHATWG path state does.
+// removeDotSegments resolves "." and ".." segments, including their percent-encoded forms, like the WHATWG path state.
 // Empty segments count as segments. The result keeps its leading slash.
 func removeDotSegments(path string) string {
 	if !strings.Contains(path, "/.") && !strings.Contains(path, "/%2") {
@@ -296,8 +297,8 @@ func dots(segment string) int {
 	return n
 }
 
-// encode percent-encodes blanks, bytes beyond ASCII, the bytes in also, and percent signs that start no escape, so that
-// the result means the same to a parser that insists on valid escapes. Valid escapes stay as they are.
+// encode percent-encodes spaces, non-ASCII bytes, the bytes in also, and percent signs without an escape sequence, so
+// that the result has the same meaning to a parser that requires valid escape sequences. Valid ones are not changed.
 func encode(s, also string) string {
 	clean := true
 	for i := 0; clean && i < len(s); i++ {
@@ -328,7 +329,7 @@ func mustEncode(s string, i int, also string) bool {
 	}
 }
 
-// appendFormEncoded appends s as application/x-www-form-urlencoded writes it (WHATWG URL section 5.2).
+// appendFormEncoded appends s encoded as application/x-www-form-urlencoded (WHATWG URL section 5.2).
 func appendFormEncoded(dst []byte, s string) []byte {
 	for i := range len(s) {
 		switch c := s[i]; {
