@@ -54,7 +54,7 @@ func before(step adaptertest.Step) echo.MiddlewareFunc {
 	return a.Hook()
 }
 
-// call is what handlers of echo write.
+// call implements the kit's Call with lines that a handler of echo would contain.
 type call struct {
 	c echo.Context
 	a *authecho.Adapter

@@ -15,8 +15,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestBodiesThatMiddlewareHasRead posts a right password, to a form action and to an auth route, behind middleware of
-// echo that reads bodies.
+// TestBodiesThatMiddlewareHasRead posts the right password to a form action and to an auth route, after echo's
+// middleware that reads bodies.
 func TestBodiesThatMiddlewareHasRead(t *testing.T) {
 	auth, err := core.New(core.Config{
 		URL: "http://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},

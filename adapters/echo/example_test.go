@@ -12,13 +12,12 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// A page for those who are signed in: a program that comes without a session is answered 401, a browser is led to the
-// sign-in page.
+// A page for signed-in users. Without a session, a program gets 401, and a browser is redirected to the sign-in page.
 func Example() {
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"},
 		URL:     "http://example.com",
-		Providers: []core.Provider{&core.OAuthProvider{ // providers.GitHub(), and the like
+		Providers: []core.Provider{&core.OAuthProvider{ // for example providers.GitHub()
 			ID: "acme", Type: core.TypeOIDC, Issuer: "https://login.acme.example", ClientID: "id", ClientSecret: "secret",
 		}},
 	})
@@ -28,7 +27,7 @@ func Example() {
 	e, a := echo.New(), authecho.New(auth)
 	a.Mount(e) // sign-in page, callbacks and the rest, under /auth
 	e.GET("/members", func(c echo.Context) error {
-		session, _ := authecho.Session(c) // RequireSession has read it
+		session, _ := authecho.Session(c) // RequireSession has already read it
 		return c.String(http.StatusOK, "Hello, "+session.User.Name)
 	}, a.RequireSession())
 

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestSkipper asks for pages that the hook leaves out, and for one behind RequireSession, which skips nobody.
+// TestSkipper requests pages that the hook skips, and one with RequireSession, which skips no request.
 func TestSkipper(t *testing.T) {
 	auth, err := core.New(core.Config{
 		URL: "http://example.com", Getenv: func(string) string { return "" },

@@ -55,7 +55,7 @@ func before(step adaptertest.Step) echo.MiddlewareFunc {
 	return a.Hook()
 }
 
-// call is what handlers of echo write.
+// call implements the kit's Call with lines that a handler of echo would contain.
 type call struct {
 	c *echo.Context
 	a *authecho.Adapter

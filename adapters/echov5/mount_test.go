@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestMountOnAGroup looks for the routes where the base path says they are.
+// TestMountOnAGroup requests the routes below the base path.
 func TestMountOnAGroup(t *testing.T) {
 	for _, row := range []struct{ base, group, at string }{
 		{"/auth", "", "/auth/csrf"},

@@ -27,7 +27,7 @@ func newAuth(t *testing.T) *core.Auth {
 	return auth
 }
 
-// signedIn is a request of a visitor whose session is extended with every answer.
+// signedIn returns a request with a session that every response extends.
 func signedIn(t *testing.T, auth *core.Auth) *http.Request {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://app.test/", nil)
@@ -37,8 +37,9 @@ func signedIn(t *testing.T, auth *core.Auth) *http.Request {
 	return r
 }
 
-// TestContextOfAnotherVisitor lets the handler return when its response has become that of the next request, as happens
-// behind a timeout that answers and lets the handler run on. What the hook has to set belongs to its own answer.
+// TestContextOfAnotherVisitor makes the handler return when its context already belongs to the next request. This
+// happens if a timeout responds and the handler continues. The hook's cookies must be written only to its own response,
+// so that the other user does not get them.
 func TestContextOfAnotherVisitor(t *testing.T) {
 	auth := newAuth(t)
 	first, second := httptest.NewRecorder(), httptest.NewRecorder()
@@ -62,7 +63,7 @@ func TestContextOfAnotherVisitor(t *testing.T) {
 	}
 }
 
-// writerOf is what echo's response writes to.
+// writerOf returns the writer of echo's response.
 func writerOf(t *testing.T, c *echo.Context) http.ResponseWriter {
 	t.Helper()
 	answer, err := echo.UnwrapResponse(c.Response())
@@ -72,7 +73,7 @@ func writerOf(t *testing.T, c *echo.Context) http.ResponseWriter {
 	return answer.ResponseWriter
 }
 
-// TestTimeout has a timeout in front answer for a handler that has read the session and goes on.
+// TestTimeout makes a timeout before the hook respond while a handler that has read the session continues.
 func TestTimeout(t *testing.T) {
 	auth, e := newAuth(t), echo.New()
 	ctx, end := context.WithCancel(t.Context())

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestUnderReadsThePathOfTheRouter: a guard behind a rewritten path guards the page that echo serves.
+// TestUnderReadsThePathOfTheRouter checks that a guard after a path rewrite protects the page that echo serves.
 func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 	auth, err := core.New(core.Config{
 		URL: "http://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},

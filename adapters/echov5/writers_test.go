@@ -12,17 +12,17 @@ import (
 	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
 )
 
-// opaque is a ResponseWriter of a middleware that leads to no other.
+// opaque is a ResponseWriter of a middleware without an Unwrap method.
 type opaque struct{ http.ResponseWriter }
 
-// counted is one that leads to the other.
+// counted is a ResponseWriter with an Unwrap method.
 type counted struct{ http.ResponseWriter }
 
-// Unwrap is for [echo.UnwrapResponse].
+// Unwrap supports [echo.UnwrapResponse].
 func (w counted) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// TestWritersInFront puts middlewares in front of the hook that write in place of echo: cookies go out with the header
-// all the same, and a writer that hides the answer is an error rather than a cookie that is lost.
+// TestWritersInFront adds middlewares before the hook that replace echo's writer. Cookies must still be sent with the
+// header. If a writer hides the response, the result is an error and not a lost cookie.
 func TestWritersInFront(t *testing.T) {
 	auth := newAuth(t)
 	replaced := func(by func(http.ResponseWriter) http.ResponseWriter) echo.MiddlewareFunc {
@@ -64,7 +64,7 @@ func TestWritersInFront(t *testing.T) {
 			r.Header.Set("Accept-Encoding", "gzip")
 			answer := httptest.NewRecorder()
 			e.ServeHTTP(answer, r)
-			sent := answer.Result().Header["Set-Cookie"] // as the header was when it went out
+			sent := answer.Result().Header["Set-Cookie"] // the header that was sent
 			held := strings.Contains(strings.Join(sent, "\n"), "authjs.session-token")
 			if answer.Code != row.status || held != (row.status == 200) {
 				t.Errorf("answered %d with %q", answer.Code, sent)

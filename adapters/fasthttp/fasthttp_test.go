@@ -34,7 +34,7 @@ func newAuth(t *testing.T) *core.Auth {
 	return auth
 }
 
-// received is a request as fasthttp reads it.
+// received returns a request as fasthttp reads it.
 func received(t *testing.T, raw string) *fasthttp.RequestCtx {
 	t.Helper()
 	c := &fasthttp.RequestCtx{}
@@ -45,7 +45,7 @@ func received(t *testing.T, raw string) *fasthttp.RequestCtx {
 	return c
 }
 
-// TestRequest compares header fields with what was sent: core decides what is bad about them.
+// TestRequest checks that header fields reach core unchanged, because core decides which are invalid.
 func TestRequest(t *testing.T) {
 	for _, row := range []struct{ name, head, field, want string }{
 		{"no content type", "", "Content-Type", ""},
@@ -74,7 +74,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestRequestIsACopy has fasthttp read another request into the same memory.
+// TestRequestIsACopy makes fasthttp read another request into the same memory.
 func TestRequestIsACopy(t *testing.T) {
 	const head = "%s /%[2]s HTTP/1.1\r\nHost: %[2]s.test\r\nCookie: a=%[2]s\r\n" +
 		"X-A: %[2]s\r\nContent-Length: 5\r\n\r\n%[2]s"
@@ -95,7 +95,7 @@ func TestRequestIsACopy(t *testing.T) {
 	}
 }
 
-// TestWrite writes the fields and cookies of an answer behind those that a handler has set.
+// TestWrite checks that fields and cookies of a response are added after those of a handler.
 func TestWrite(t *testing.T) {
 	c := received(t, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	c.Response.Header.Add("Set-Cookie", "own=1")
@@ -121,7 +121,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWriteOrFail leaves the answer to a failed form action to the caller, and writes the others.
+// TestWriteOrFail checks that a failed form action writes no response and other responses are written.
 func TestWriteOrFail(t *testing.T) {
 	const post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 	c, auth := received(t, post), newAuth(t)
@@ -135,7 +135,7 @@ func TestWriteOrFail(t *testing.T) {
 	}
 }
 
-// TestCommit commits a visit to the answer of its request, and to no other.
+// TestCommit checks that a visit is committed only to the response to its request.
 func TestCommit(t *testing.T) {
 	auth := newAuth(t)
 	cookie := authtest.Cookies(t, auth, "http://x", &core.User{ID: "1", Name: "Ada"})[0]
@@ -163,8 +163,8 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestComposed: a request that a program has put together, as fiber's adaptor does beneath net/http, has no lines that
-// were sent; its cookies and its content type count as they stand.
+// TestComposed checks a request that a program has built, as fiber's adaptor for net/http does. It has no raw lines, so
+// its parsed cookies and content type count.
 func TestComposed(t *testing.T) {
 	for _, row := range []struct {
 		name  string

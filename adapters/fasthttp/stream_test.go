@@ -17,8 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestStreamedBodies sends bodies to a server that streams them: core reads no more than its limit, the rest of a
-// larger one is not taken for the next request, and a connection whose body was read goes on.
+// TestStreamedBodies sends bodies to a server that streams them. Core must not read more than its limit, the rest of a
+// larger body must not be parsed as the next request, and a connection whose body was read stays open.
 func TestStreamedBodies(t *testing.T) {
 	auth, smuggled := newAuth(t), 0
 	handler := func(c *fasthttp.RequestCtx) {
@@ -85,7 +85,7 @@ func TestStreamedBodies(t *testing.T) {
 	}
 }
 
-// TestStreamEnds keeps a streamed body for longer than its request lasts: nothing more is read from it.
+// TestStreamEnds keeps a streamed body after its request. Nothing more may be read from it.
 func TestStreamEnds(t *testing.T) {
 	c := received(t, "POST / HTTP/1.1\r\nHost: x\r\n\r\n")
 	c.Request.SetBodyStream(strings.NewReader("the body"), -1)
@@ -105,7 +105,7 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestStreamedFields: a handler reads the fields of a streamed body that core has read.
+// TestStreamedFields checks that a handler can read the fields of a streamed body after core has read it.
 func TestStreamedFields(t *testing.T) {
 	auth := newAuth(t)
 	for _, row := range []struct{ name, body, want string }{

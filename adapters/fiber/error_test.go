@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// failing is a store that fails with an error that no browser may see.
+// failing is a store that returns an error that must not be sent to the browser.
 type failing struct {
 	core.Store
 	store.SessionStore
@@ -28,7 +28,7 @@ func (f failing) SessionAndUser(context.Context, string) (*store.Session, *core.
 	return nil, nil, f.err
 }
 
-// TestErrorsThatHandlersReturn: fiber writes the text of an error that a handler returns to the response.
+// TestErrorsThatHandlersReturn checks the text of errors that handlers return, because fiber writes it to the response.
 func TestErrorsThatHandlersReturn(t *testing.T) {
 	secret := errors.New("db-1.internal:5432: password authentication failed for user app")
 	for _, row := range []struct {

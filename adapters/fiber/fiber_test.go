@@ -49,8 +49,8 @@ func ask(t *testing.T, f *fiber.App, r *http.Request) (*http.Response, string) {
 	return res, string(body)
 }
 
-// TestSessionThatFiberWouldNotReadIsNotSet signs in with more in the session than fiber's buffer holds: the visitor
-// sees an error once rather than 431 on every page, and the log says what to set.
+// TestSessionThatFiberWouldNotReadIsNotSet signs in with a session that exceeds fiber's buffer. The user gets one error
+// instead of 431 on every page, and the log names the setting.
 func TestSessionThatFiberWouldNotReadIsNotSet(t *testing.T) {
 	for _, row := range []struct {
 		name         string
@@ -93,7 +93,7 @@ func TestSessionThatFiberWouldNotReadIsNotSet(t *testing.T) {
 	}
 }
 
-// TestForwardedHeadersOfStrangers sends forwarded headers to applications that do and do not check for trusted proxies.
+// TestForwardedHeadersOfStrangers sends forwarded headers to applications with and without a check for trusted proxies.
 func TestForwardedHeadersOfStrangers(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -123,7 +123,7 @@ func TestForwardedHeadersOfStrangers(t *testing.T) {
 	}
 }
 
-// TestMountOnAGroup looks for the routes where the base path says they are.
+// TestMountOnAGroup requests the routes below the base path.
 func TestMountOnAGroup(t *testing.T) {
 	for _, row := range []struct{ base, group, at string }{
 		{"/auth", "/", "/auth/csrf"},

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestRequest signs in after a form of the application's own, for the host that the visitor asked.
+// TestRequest signs in with a form of the application, for the host of the request.
 func TestRequest(t *testing.T) {
 	auth, f := newAuth(t, func(*core.Config) {}), fiber.New()
 	authfiber.New(auth).Mount(f)

@@ -73,7 +73,7 @@ func before(step adaptertest.Step) fiber.Handler {
 	return a.Hook()
 }
 
-// call is what handlers of fiber write.
+// call implements the kit's Call with lines that a handler of fiber would contain.
 type call struct {
 	c fiber.Ctx
 	a *authfiber.Adapter

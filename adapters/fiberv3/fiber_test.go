@@ -49,8 +49,8 @@ func ask(t *testing.T, f *fiber.App, r *http.Request) (*http.Response, string) {
 	return res, string(body)
 }
 
-// TestSessionThatFiberWouldNotReadIsNotSet signs in with more in the session than fiber's buffer holds: the visitor
-// sees an error once rather than 431 on every page, and the log says what to set.
+// TestSessionThatFiberWouldNotReadIsNotSet signs in with a session that exceeds fiber's buffer. The user gets one error
+// instead of 431 on every page, and the log names the setting.
 func TestSessionThatFiberWouldNotReadIsNotSet(t *testing.T) {
 	for _, row := range []struct {
 		name         string
@@ -93,12 +93,12 @@ func TestSessionThatFiberWouldNotReadIsNotSet(t *testing.T) {
 	}
 }
 
-// trusting is fiber with a proxy in front.
+// trusting returns the configuration for an application with a trusted proxy.
 func trusting(proxy string) fiber.Config {
 	return fiber.Config{TrustProxy: true, TrustProxyConfig: fiber.TrustProxyConfig{Proxies: []string{proxy}}}
 }
 
-// TestForwardedHeadersOfStrangers sends forwarded headers to applications that do and do not check for trusted proxies.
+// TestForwardedHeadersOfStrangers sends forwarded headers to applications with and without a check for trusted proxies.
 func TestForwardedHeadersOfStrangers(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -122,7 +122,7 @@ func TestForwardedHeadersOfStrangers(t *testing.T) {
 	}
 }
 
-// TestMountOnAGroup looks for the routes where the base path says they are.
+// TestMountOnAGroup requests the routes below the base path.
 func TestMountOnAGroup(t *testing.T) {
 	for _, row := range []struct{ base, group, at string }{
 		{"/auth", "/", "/auth/csrf"},
@@ -146,7 +146,7 @@ func TestMountOnAGroup(t *testing.T) {
 	}
 }
 
-// TestMountOnADomain looks for the routes under the name of the domain, and under another.
+// TestMountOnADomain requests the routes on the domain and on another.
 func TestMountOnADomain(t *testing.T) {
 	f := fiber.New()
 	authfiber.New(newAuth(t, func(*core.Config) {})).Mount(f.Domain("app.test"))

@@ -14,7 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestBehindCORSAndHelmet: a browser rejects a response with two values of Access-Control-Allow-Origin.
+// TestBehindCORSAndHelmet checks responses with CORS and helmet middleware: a browser rejects two values of
+// Access-Control-Allow-Origin.
 func TestBehindCORSAndHelmet(t *testing.T) {
 	const spa = "https://spa.test"
 	auth, err := core.New(core.Config{

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestNext asks for pages that the hook leaves out, and for one behind RequireSession, which leaves out nobody.
+// TestNext requests pages that the hook skips, and one with RequireSession, which skips no request.
 func TestNext(t *testing.T) {
 	auth := newAuth(t, func(*core.Config) {})
 	a, f := authfiber.New(auth), fiber.New()

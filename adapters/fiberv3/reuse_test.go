@@ -13,9 +13,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestContextOfAnotherVisitor lets the handler return when its context is nobody's any more, as happens behind a
-// timeout that answers and lets the handler run on, or has become that of the next request. What the hook had to set is
-// dropped.
+// TestContextOfAnotherVisitor makes the handler return when its context has been released, or already belongs to the
+// next request. This happens if a timeout responds and the handler continues. The hook's cookies must be dropped, so
+// that the other user does not get them.
 func TestContextOfAnotherVisitor(t *testing.T) {
 	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
 	for _, reused := range []bool{false, true} {
@@ -39,7 +39,7 @@ func TestContextOfAnotherVisitor(t *testing.T) {
 			}
 			f.ReleaseCtx(own)
 			if reused {
-				for range 100 { // until the pool hands out the same one
+				for range 100 { // until the pool returns the same context
 					if f.AcquireCtx(&second) == own {
 						break
 					}
@@ -48,7 +48,7 @@ func TestContextOfAnotherVisitor(t *testing.T) {
 			return nil
 		})
 		func() {
-			defer func() { _ = recover() }() // fiber itself goes on with the context that was taken from it
+			defer func() { _ = recover() }() // fiber itself continues with the released context
 			f.Handler()(&first)
 		}()
 		if !handled {

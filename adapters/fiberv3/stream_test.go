@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestStreamedBodies sends bodies to an application that streams them: core reads no more than its limit, the rest of a
-// larger one is not taken for the next request, and a connection whose body was read goes on.
+// TestStreamedBodies sends bodies to an application that streams them. Core must not read more than its limit, the rest
+// of a larger body must not be parsed as the next request, and a connection whose body was read stays open.
 func TestStreamedBodies(t *testing.T) {
 	f := fiber.New(fiber.Config{StreamRequestBody: true, DisablePreParseMultipartForm: true})
 	authfiber.New(newAuth(t, func(*core.Config) {})).Mount(f)

@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestTimeout has fiber's timeout answer for a handler that has read the session and goes on, which may still write to
-// the header of the answer that was not sent: the hook writes nothing beside it.
+// TestTimeout makes fiber's timeout respond while a handler that has read the session continues. The handler may still
+// write to the header of the abandoned response, so the hook must not write to it.
 func TestTimeout(t *testing.T) {
 	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
 	hook := authfiber.New(auth).Hook()
@@ -48,14 +48,14 @@ func TestTimeout(t *testing.T) {
 				return nil
 			}
 			config := timeout.Config{Timeout: time.Hour, OnTimeout: row.on}
-			ends := func(c fiber.Ctx) error { // the context in front of the timeout, which ends as it would
+			ends := func(c fiber.Ctx) error { // before the timeout; ends the context as it would
 				var ctx context.Context
 				ctx, end = context.WithCancel(c.Context())
 				c.SetContext(ctx)
 				return c.Next()
 			}
 			held := ""
-			looks := func(c fiber.Ctx) error { // in front of the hook
+			looks := func(c fiber.Ctx) error { // before the hook
 				err := c.Next()
 				held = string(c.Response().Header.PeekCookie("authjs.session-token"))
 				close(answered)
@@ -85,8 +85,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestEvents reads the session in front of a stream of events, whose context fiber calls abandoned too: its cookie is
-// set.
+// TestEvents reads the session before an event stream, which fiber also calls abandoned. Its cookie must be set.
 func TestEvents(t *testing.T) {
 	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
 	f := fiber.New()

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestUnderReadsThePathOfTheRouter: a guard in front of a group, a mounted application or a rewritten path guards the
-// page that the router serves.
+// TestUnderReadsThePathOfTheRouter checks that a guard for a group, a mounted application or a rewritten path protects
+// the page that the router serves.
 func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 	auth, err := core.New(core.Config{
 		URL: "http://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},

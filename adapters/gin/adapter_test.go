@@ -53,7 +53,7 @@ func before(step adaptertest.Step) gin.HandlerFunc {
 	return a.Hook()
 }
 
-// call is what handlers of gin write.
+// call implements the kit's Call with lines that a handler of gin would contain.
 type call struct {
 	c *gin.Context
 	a *authgin.Adapter

@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestBodiesThatMiddlewareHasRead posts a correct password after gin has read the body in several ways.
+// TestBodiesThatMiddlewareHasRead posts the right password after gin has read the body in several ways.
 func TestBodiesThatMiddlewareHasRead(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	log := &bytes.Buffer{}

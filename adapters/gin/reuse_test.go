@@ -12,8 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestContextOfAnotherVisitor lets the handler return when its context has become that of the next request, as happens
-// behind a timeout that answers and lets the handler run on. What the hook has to set belongs to its own answer.
+// TestContextOfAnotherVisitor makes the handler return when its context already belongs to the next request. This
+// happens if a timeout responds and the handler continues. The hook's cookies must be written only to its own response,
+// so that the other user does not get them.
 func TestContextOfAnotherVisitor(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	auth, err := core.New(core.Config{

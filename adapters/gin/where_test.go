@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestUnderReadsThePathOfTheRouter: a guard behind a rewritten path guards the page that gin serves.
+// TestUnderReadsThePathOfTheRouter checks that a guard after a path rewrite protects the page that gin serves.
 func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	auth, err := core.New(core.Config{

@@ -54,7 +54,7 @@ func before(step adaptertest.Step, next http.Handler) http.Handler {
 	return a.Hook(next)
 }
 
-// call is what handlers of net/http write.
+// call implements the kit's Call with lines that a handler of net/http would contain.
 type call struct {
 	w http.ResponseWriter
 	r *http.Request
@@ -85,7 +85,7 @@ func (c call) TrySignOut() error                         { return c.a.TrySignOut
 func (c call) TrySignInWith(in core.SignInInput) error   { return c.a.TrySignInWith(c.w, c.r, in) }
 func (c call) TrySignOutWith(in core.SignOutInput) error { return c.a.TrySignOutWith(c.w, c.r, in) }
 
-// discard is a ResponseWriter that costs nothing.
+// discard is a ResponseWriter without costs.
 type discard struct{ h http.Header }
 
 func (d discard) Header() http.Header         { return d.h }
@@ -121,7 +121,7 @@ func benchmarkAuth(b *testing.B) (*core.Auth, *http.Request) {
 	return auth, r
 }
 
-// BenchmarkSessionCheck is a signed-in page request: hook, and a handler that reads the session.
+// BenchmarkSessionCheck measures a signed-in page request: the hook, and a handler that reads the session.
 func BenchmarkSessionCheck(b *testing.B) {
 	auth, r := benchmarkAuth(b)
 	handler := authhttp.New(auth).Hook(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -136,7 +136,7 @@ func BenchmarkSessionCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkActions are the auth routes.
+// BenchmarkActions measures the auth routes.
 func BenchmarkActions(b *testing.B) {
 	for _, target := range []string{"/auth/session", "/auth/csrf", "/auth/providers", "/auth/signin"} {
 		b.Run(strings.TrimPrefix(target, "/auth/"), func(b *testing.B) {

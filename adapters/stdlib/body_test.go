@@ -19,7 +19,7 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// newSite returns an Auth with one password, its log, and a CSRF token with the cookies that belong to it.
+// newSite returns an Auth with one password, its log, and a CSRF token with its cookies.
 func newSite(t *testing.T) (auth *core.Auth, log *bytes.Buffer, token string, cookies []*http.Cookie) {
 	t.Helper()
 	log = &bytes.Buffer{}
@@ -44,7 +44,7 @@ func newSite(t *testing.T) (auth *core.Auth, log *bytes.Buffer, token string, co
 	return auth, log, token, w.Result().Cookies()
 }
 
-// TestBodiesThatMiddlewareHasRead posts a correct password to an auth route behind each kind of middleware.
+// TestBodiesThatMiddlewareHasRead posts the right password to an auth route after each kind of middleware.
 func TestBodiesThatMiddlewareHasRead(t *testing.T) {
 	auth, log, token, cookies := newSite(t)
 	fields := url.Values{"csrfToken": {token}, "name": {"Ada"}, "password": {"right"}, "callbackUrl": {"/in"}}
@@ -124,7 +124,7 @@ func TestBodiesThatMiddlewareHasRead(t *testing.T) {
 	}
 }
 
-// TestLongForms: the limit of one mebibyte also holds for parsed forms.
+// TestLongForms checks that the limit of one mebibyte also applies to parsed forms.
 func TestLongForms(t *testing.T) {
 	auth, _, token, cookies := newSite(t)
 	for _, row := range []struct {
@@ -159,7 +159,7 @@ func TestLongForms(t *testing.T) {
 	}
 }
 
-// TestFieldsAfterAFailure: the handler reads the form that core has read, and a success leaves it too.
+// TestFieldsAfterAFailure checks that the handler can read the form after core has read it, also after a success.
 func TestFieldsAfterAFailure(t *testing.T) {
 	auth, _, token, cookies := newSite(t)
 	a := authhttp.New(auth)
@@ -197,7 +197,7 @@ func TestFieldsAfterAFailure(t *testing.T) {
 	}
 }
 
-// TestAskReadsInSmallPieces: recording a body that arrives byte by byte costs no allocation for each byte.
+// TestAskReadsInSmallPieces checks that recording a body that arrives byte by byte does not allocate for each byte.
 func TestAskReadsInSmallPieces(t *testing.T) {
 	body := strings.Repeat("x", 1<<16)
 	entry := func(_ context.Context, r *core.Request) *core.Response {

@@ -10,13 +10,12 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// A page for those who are signed in: a program that comes without a session is answered 401, a browser is led to the
-// sign-in page.
+// A page for signed-in users. Without a session, a program gets 401, and a browser is redirected to the sign-in page.
 func Example() {
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"},
 		URL:     "http://example.com",
-		Providers: []core.Provider{&core.OAuthProvider{ // providers.GitHub(), and the like
+		Providers: []core.Provider{&core.OAuthProvider{ // for example providers.GitHub()
 			ID: "acme", Type: core.TypeOIDC, Issuer: "https://login.acme.example", ClientID: "id", ClientSecret: "secret",
 		}},
 	})
@@ -26,7 +25,7 @@ func Example() {
 	mux, a := http.NewServeMux(), authhttp.New(auth)
 	a.Mount(mux) // sign-in page, callbacks and the rest, under /auth
 	mux.Handle("GET /members", a.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		session, _ := authhttp.Session(r) // RequireSession has read it
+		session, _ := authhttp.Session(r) // RequireSession has already read it
 		_, _ = fmt.Fprintf(w, "Hello, %s", session.User.Name)
 	})))
 

@@ -11,8 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestOwnPages: an application can register its own pages below the base path instead of the built-in ones, before or
-// after Mount.
+// TestOwnPages checks that an application can replace built-in pages below the base path, before or after Mount.
 func TestOwnPages(t *testing.T) {
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "http://app.test",
@@ -141,7 +140,7 @@ func TestMountNextTo(t *testing.T) {
 	}
 }
 
-// TestMountTwice: two Auths cannot have the same base path.
+// TestMountTwice checks that two Auths cannot have the same base path.
 func TestMountTwice(t *testing.T) {
 	auth, _, _, _ := newSite(t)
 	mux := http.NewServeMux()

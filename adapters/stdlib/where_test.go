@@ -10,7 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestUnderReadsThePathOfTheRouter: a guard behind StripPrefix or a rewritten path guards the page that the mux serves.
+// TestUnderReadsThePathOfTheRouter checks that a guard after StripPrefix or a path rewrite protects the page that the
+// mux serves.
 func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 	auth, _, _, _ := newSite(t)
 	inner := http.NewServeMux()

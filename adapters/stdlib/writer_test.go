@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestCookiesGoOutWithTheHeader lets handlers send the header in every way there is: the cookie of a form that was
-// drawn before is in it, once.
+// TestCookiesGoOutWithTheHeader sends the header in every possible way. It must contain the cookie of a form that was
+// rendered before, once.
 func TestCookiesGoOutWithTheHeader(t *testing.T) {
 	auth, err := core.New(core.Config{
 		TrustHost: core.On, Getenv: func(string) string { return "" },
@@ -57,8 +57,8 @@ func TestCookiesGoOutWithTheHeader(t *testing.T) {
 	}
 }
 
-// TestHijackedConnection takes the connection over. The session can still be read, and nothing is written to it but by
-// the handler.
+// TestHijackedConnection hijacks the connection. The session can still be read, and only the handler writes to the
+// connection.
 func TestHijackedConnection(t *testing.T) {
 	auth, err := core.New(core.Config{
 		TrustHost: core.On, Getenv: func(string) string { return "" },
@@ -100,7 +100,7 @@ func TestHijackedConnection(t *testing.T) {
 	}
 }
 
-// TestWriterHasNoMorePowersThanItStandsOn asks a writer without further powers for them.
+// TestWriterHasNoMorePowersThanItStandsOn calls the optional methods of a writer on top of one without them.
 func TestWriterHasNoMorePowersThanItStandsOn(t *testing.T) {
 	auth, err := core.New(core.Config{
 		TrustHost: core.On, Getenv: func(string) string { return "" },

@@ -38,7 +38,7 @@ func ExampleOpen() {
 	// Output: Ada
 }
 
-// The store shares the file of an application that has one already.
+// The store shares the existing file of an application.
 func ExampleNew() {
 	db, err := bbolt.Open("app.bolt", 0o600, nil)
 	if err != nil {

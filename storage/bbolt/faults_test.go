@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 )
 
-// writerFile and writerFirst tell the program of the tests to be a writer that TestKilledWhileWriting kills.
+// writerFile and writerFirst make the test program a writer, which TestKilledWhileWriting kills.
 const (
 	writerFile  = "LATCHKEY_TEST_WRITER_FILE"
 	writerFirst = "LATCHKEY_TEST_WRITER_FIRST"
@@ -46,7 +46,7 @@ func write(path string) {
 	panic(storetest.Write(context.Background(), s, first, os.Stdout))
 }
 
-// TestKilledWhileWriting kills a writing process again and again: what it acknowledged is there, and nothing in part.
+// TestKilledWhileWriting kills a writing process repeatedly. Acknowledged data must exist, and nothing in part.
 func TestKilledWhileWriting(t *testing.T) {
 	path, next := file(t), 0
 	for round := range 12 {
@@ -60,7 +60,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		if err := writer.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// It is killed when it has acknowledged some, so that a kill falls into the middle of another write.
+		// It is killed after it has acknowledged some writes, so that the kill happens during another write.
 		for buffer := make([]byte, 64); bytes.Count(acknowledged.Bytes(), []byte("\n")) <= round; {
 			n, err := out.Read(buffer)
 			acknowledged.Write(buffer[:n])
@@ -72,7 +72,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = acknowledged.ReadFrom(out)
-		_ = writer.Wait() // it says that it was killed
+		_ = writer.Wait() // returns that it was killed
 
 		s, err := bboltstore.Open(path)
 		if err != nil {
@@ -87,7 +87,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// TestWritersWait: while somebody writes, others read, and wait for their turn no longer than their contexts.
+// TestWritersWait checks that calls can read during a write, and wait to write only until their contexts end.
 func TestWritersWait(t *testing.T) {
 	db := database(t, file(t), nil)
 	s := on(t, db)
@@ -121,7 +121,7 @@ func TestWritersWait(t *testing.T) {
 	all.Wait()
 }
 
-// TestEnded: a call whose context has ended does nothing.
+// TestEnded checks that a call with a cancelled context does nothing.
 func TestEnded(t *testing.T) {
 	s := quick(t)
 	kvtest.Fill(t, s, 1)
@@ -168,7 +168,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestFull limits the file. There is no room for more users until there is more, and what is there can be read.
+// TestFull limits the size of the file. It accepts further users only after the limit is raised, and its data can be
+// read meanwhile.
 func TestFull(t *testing.T) {
 	path := file(t)
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{MaxSize: 16 << 20})

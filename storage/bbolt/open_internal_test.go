@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// TestTwoProcesses: the second program on a file reads who has it, and does not wait for ever.
+// TestTwoProcesses checks that the second process on a file gets an error that names the cause, and does not wait
+// indefinitely.
 func TestTwoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.bolt")
 	first, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The lock belongs to the open file, so that a second Open of one process meets it as another process would.
+	// The lock belongs to the open file, so a second Open in one process behaves like one in another process.
 	if _, err := open(path, time.Millisecond); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("got %v", err)
 	}

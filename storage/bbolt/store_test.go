@@ -18,7 +18,7 @@ import (
 
 func file(t testing.TB) string { return filepath.Join(t.TempDir(), "app.bolt") }
 
-// database opens a file as an application might, and closes it at the end of the test.
+// database opens a file like an application, and closes it at the end of the test.
 func database(t testing.TB, path string, options *bbolt.Options) *bbolt.DB {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, options)
@@ -38,7 +38,7 @@ func on(t testing.TB, db *bbolt.DB) *bboltstore.Store {
 	return s
 }
 
-// quick is a store that does not wait for the disk: what the kits look at is all there at once.
+// quick returns a store that does not wait for the disk. The checks need no durable data.
 func quick(t testing.TB) *bboltstore.Store {
 	t.Helper()
 	return on(t, database(t, file(t), &bbolt.Options{NoSync: true}))
@@ -59,7 +59,7 @@ func BenchmarkSession(b *testing.B) {
 	kvtest.Bench(b, func(b *testing.B) *bboltstore.Store { return on(b, database(b, file(b), nil)) })
 }
 
-// TestReopened: what was written is there for the next process, and the file is its owner's alone.
+// TestReopened checks that the next process finds the written data, and that only the owner can read the file.
 func TestReopened(t *testing.T) {
 	path := file(t)
 	s, err := bboltstore.Open(path)
@@ -84,7 +84,7 @@ func TestReopened(t *testing.T) {
 	}
 }
 
-// TestOtherBuckets: an application keeps its own things in the same file.
+// TestOtherBuckets checks that an application can keep its own data in the same file.
 func TestOtherBuckets(t *testing.T) {
 	db := database(t, file(t), nil)
 	err := db.Update(func(tx *bbolt.Tx) error {
@@ -102,7 +102,7 @@ func TestOtherBuckets(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	err = db.View(func(tx *bbolt.Tx) error { // Close of the store has left it open
+	err = db.View(func(tx *bbolt.Tx) error { // Close of the store has not closed it
 		if got := string(tx.Bucket([]byte("orders")).Get([]byte("user/u"))); got != "theirs" {
 			t.Errorf("the application's key holds %q", got)
 		}
@@ -113,7 +113,7 @@ func TestOtherBuckets(t *testing.T) {
 	}
 }
 
-// TestReadme checks that the README has every kind of key there is.
+// TestReadme checks that the README lists every kind of key.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

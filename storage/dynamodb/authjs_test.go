@@ -21,7 +21,8 @@ var null = &types.AttributeValueMemberNULL{Value: true}
 
 const ada = "0a1b2c3d-0000-4000-8000-000000000001"
 
-// authJS are the items of @auth/dynamodb-adapter. Expiries are seconds with a fraction, as JavaScript divides by 1000.
+// authJS returns the items of @auth/dynamodb-adapter. Expiries are seconds with a fraction, because JavaScript divides
+// by 1000.
 func authJS() []item {
 	return []item{
 		{"pk": s("USER#" + ada), "sk": s("USER#" + ada), "id": s(ada), "type": s("USER"), "name": s("Ada"),
@@ -39,7 +40,7 @@ func authJS() []item {
 	}
 }
 
-// filled is a store on a table with items of another program.
+// filled returns a store on a table with items of another program.
 func filled(t *testing.T, items ...item) (*dynamodb.Store, *awsdynamodb.Client, dynamodb.Layout) {
 	t.Helper()
 	client := connect(engines.DynamoDB(t), nil)
@@ -66,7 +67,7 @@ func TestAuthJS(t *testing.T) {
 	}
 }
 
-// TestAdoptEnds ends AdoptAuthJS before each of its requests; then it is called again.
+// TestAdoptEnds interrupts AdoptAuthJS before each of its requests, and calls it again.
 func TestAdoptEnds(t *testing.T) {
 	for at, reached := 0, true; reached; at++ {
 		if at > 50 {
@@ -96,7 +97,7 @@ func TestAdoptEnds(t *testing.T) {
 	}
 }
 
-// TestGoBack is what Auth.js's adapter asks its index for, after this package has written.
+// TestGoBack runs the index queries of Auth.js's adapter after this package has written.
 func TestGoBack(t *testing.T) {
 	store, client, layout := filled(t, authJS()...)
 	if err := store.AdoptAuthJS(t.Context()); err != nil {
@@ -119,7 +120,7 @@ func TestGoBack(t *testing.T) {
 	}
 }
 
-// TestOwnAttributes are attributes that an application has given its users: they are members, and keep their types.
+// TestOwnAttributes uses an application's own attributes of users: they are members, and keep their types.
 func TestOwnAttributes(t *testing.T) {
 	store, client, layout := filled(t, authJS()...)
 	u, err := store.User(t.Context(), ada)
@@ -144,7 +145,7 @@ func TestOwnAttributes(t *testing.T) {
 	}
 }
 
-// TestRefreshSessions is a user whose item another program has changed.
+// TestRefreshSessions changes a user's item like another program.
 func TestRefreshSessions(t *testing.T) {
 	store, client, layout := filled(t, authJS()...)
 	if err := store.AdoptAuthJS(t.Context()); err != nil {
@@ -167,7 +168,7 @@ func TestRefreshSessions(t *testing.T) {
 	}
 }
 
-// TestDuplicates are two users with one address.
+// TestDuplicates uses two users with one address.
 func TestDuplicates(t *testing.T) {
 	other := authJS()[0]
 	other["pk"], other["sk"], other["id"] = s("USER#other"), s("USER#other"), s("other")

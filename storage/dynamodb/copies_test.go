@@ -22,7 +22,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/dynamodb"
 )
 
-// stage stands between a client and its engine.
+// stage is between a client and its database.
 type stage struct {
 	sync.Mutex
 	before func(storetest.Request) (lost bool, err error)
@@ -60,7 +60,7 @@ func (s *stage) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, failure
 }
 
-// named is what a request says about the items it is for.
+// named contains the parts of a request that name items.
 type named struct {
 	Key, Item, ExpressionAttributeValues map[string]struct{ S string }
 
@@ -70,7 +70,7 @@ type named struct {
 	}
 }
 
-// rowsOf are the items that a request is for. A Query says the beginning of their keys.
+// rowsOf returns the items that a request is for. A Query contains only a prefix of their keys.
 func rowsOf(r *http.Request) (rows storetest.Request, err error) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -83,7 +83,7 @@ func rowsOf(r *http.Request) (rows storetest.Request, err error) {
 	}
 	key := func(of map[string]struct{ S string }, partition, sort string) string {
 		if of[partition].S == "" {
-			return "" // some item
+			return "" // any item
 		}
 		return of[partition].S + "\x00" + of[sort].S
 	}
@@ -124,8 +124,7 @@ func TestInterleaved(t *testing.T) {
 	})
 }
 
-// TestAnswersLost are writes whose answer is lost, and which the client therefore makes again: it finds what it has
-// written itself.
+// TestAnswersLost loses the responses to writes, so that the client retries: it then finds its own writes.
 func TestAnswersLost(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store {
 		url := engines.DynamoDB(t)
@@ -144,7 +143,7 @@ func TestAnswersLost(t *testing.T) {
 	}, crowd)
 }
 
-// forgetful loses the answer to the first try of every write.
+// forgetful loses the response to the first attempt of every write.
 type forgetful struct {
 	sync.Mutex
 	seen map[string]bool

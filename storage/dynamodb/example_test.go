@@ -21,7 +21,7 @@ func ExampleNew() {
 	}
 }
 
-// A table of Auth.js's adapter is gone on with, once it has been adopted.
+// A table of Auth.js's adapter can be used after its adoption.
 func ExampleStore_AdoptAuthJS() {
 	var config aws.Config
 	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config), dynamodb.Layout{Table: "my-table"})

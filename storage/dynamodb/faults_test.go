@@ -32,7 +32,7 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// TestKilledInRequest kills the engine while a request waits in it.
+// TestKilledInRequest kills the database while a request waits in it.
 func TestKilledInRequest(t *testing.T) {
 	e := engines.StartDynalite(t)
 	client := connect(e.URL, nil, noRetries)
@@ -58,7 +58,7 @@ func TestKilledInRequest(t *testing.T) {
 	}
 }
 
-// refusing answers writes as an engine does that throttles or forbids them.
+// refusing rejects writes like a database that throttles or forbids them.
 type refusing struct{ code string }
 
 // RoundTrip implements [http.RoundTripper].
@@ -76,7 +76,7 @@ func (f refusing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestRefused are writes that the engine throttles or forbids.
+// TestRefused checks writes that the database throttles or forbids.
 func TestRefused(t *testing.T) {
 	url := engines.DynamoDB(t)
 	layout := table(t, connect(url, nil))

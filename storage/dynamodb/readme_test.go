@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestReadme wants every item and attribute that the store writes in the table of items.
+// TestReadme checks that the README lists every item and attribute that the store writes.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -53,10 +53,10 @@ func TestManyMigrate(t *testing.T) {
 	all.Wait()
 }
 
-// TestErrors name the operation and no value.
+// TestErrors checks that errors contain the operation and no value.
 func TestErrors(t *testing.T) {
 	client := connect(engines.DynamoDB(t), nil)
-	without, err := dynamodb.New(client, table(t, client)) // without its table
+	without, err := dynamodb.New(client, table(t, client)) // its table does not exist
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestLargeUser is too large to be copied into a session.
+// TestLargeUser uses a user that is too large to be copied into a session.
 func TestLargeUser(t *testing.T) {
 	s := fresh(t)
 	large := []byte(`"` + strings.Repeat("x", 350<<10) + `"`)
@@ -106,7 +106,7 @@ func TestLargeUser(t *testing.T) {
 	}
 }
 
-// TestManyOfOneUser are more than a page and a batch hold.
+// TestManyOfOneUser uses more rows of one user than fit in a page and a batch.
 func TestManyOfOneUser(t *testing.T) {
 	s := fresh(t)
 	fill(t, s, 1)
@@ -129,7 +129,7 @@ func TestManyOfOneUser(t *testing.T) {
 	}
 }
 
-// TestTimeToLive is a session that the engine has removed: its entry means nothing, and goes with DeleteExpired.
+// TestTimeToLive uses a session that the database has deleted. Its entry has no effect, and DeleteExpired deletes it.
 func TestTimeToLive(t *testing.T) {
 	store, client, layout := filled(t)
 	fill(t, store, 2)
@@ -157,7 +157,7 @@ func TestTimeToLive(t *testing.T) {
 	if n := entries(); n != 2 {
 		t.Errorf("%d entries", n)
 	}
-	// Extended beyond what its entry says.
+	// The session is extended beyond the time in its entry.
 	if err := store.UpdateSession(t.Context(), "s1", time.UnixMilli(2893553445678)); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestTimeToLive(t *testing.T) {
 	}
 }
 
-// counter counts requests by their operation.
+// counter counts requests by operation.
 type counter struct {
 	sync.Mutex
 	n map[string]int
@@ -184,7 +184,7 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestCosts checks that reading a session with its user is one request, and extending it one write.
+// TestCosts checks that reading a session with its user is one request, and that extending it is one write.
 func TestCosts(t *testing.T) {
 	url := engines.DynamoDB(t)
 	layout := table(t, connect(url, nil))
@@ -208,7 +208,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// fill makes users with ten of n sessions each, named s0 and on.
+// fill creates users with ten sessions each, n sessions in all, named s0, s1, ….
 func fill(t testing.TB, s *dynamodb.Store, n int) {
 	t.Helper()
 	for i := range n {
@@ -227,7 +227,7 @@ func fill(t testing.TB, s *dynamodb.Store, n int) {
 	}
 }
 
-// BenchmarkSession measures what every request costs, with dynalite more than with DynamoDB itself.
+// BenchmarkSession measures the calls of every request. With dynalite they cost more than with DynamoDB itself.
 func BenchmarkSession(b *testing.B) {
 	for _, n := range []int{1e3, 1e5} {
 		url := engines.DynamoDB(b)
@@ -267,7 +267,7 @@ func BenchmarkSession(b *testing.B) {
 	}
 }
 
-// fillUp writes sessions without a user, 25 to a request.
+// fillUp writes sessions without a user, 25 with each request.
 func fillUp(b *testing.B, client *awsdynamodb.Client, layout dynamodb.Layout, n int) {
 	b.Helper()
 	number := &types.AttributeValueMemberN{Value: "1893553445.678"}

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
-// connect returns a client of an engine. through is how requests travel; nil: as usual.
+// connect returns a client of a server. through sends the requests; nil means the default.
 func connect(url string, through http.RoundTripper, more ...func(*awsdynamodb.Options)) *awsdynamodb.Client {
 	o := awsdynamodb.Options{
 		BaseEndpoint: aws.String(url), Region: "eu-west-1",
@@ -33,13 +33,13 @@ func connect(url string, through http.RoundTripper, more ...func(*awsdynamodb.Op
 	return awsdynamodb.New(o, more...)
 }
 
-// table is a layout with a table of one test's own.
+// table returns a layout with a separate table for one test.
 func table(t testing.TB, client *awsdynamodb.Client) dynamodb.Layout {
 	t.Helper()
 	name := "t" + rand.Text()
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		// It may not have been made.
+		// The table may not exist.
 		_, _ = client.DeleteTable(ctx, &awsdynamodb.DeleteTableInput{TableName: &name})
 	})
 	return dynamodb.Layout{Table: name}
@@ -58,14 +58,15 @@ func open(t testing.TB, client *awsdynamodb.Client, layout dynamodb.Layout) *dyn
 	return s
 }
 
-// fresh is a store on an empty table.
+// fresh returns a store on an empty table.
 func fresh(t testing.TB) *dynamodb.Store {
 	t.Helper()
 	client := connect(engines.DynamoDB(t), nil)
 	return open(t, client, table(t, client))
 }
 
-// crowd is the case that the README leaves out: changes of one user follow one another, each a write for every session.
+// crowd is the case that the README excludes: changes of one user run one after another, each with a write for every
+// session.
 const crowd = "sign-in/one person on 32 devices at once, by mail"
 
 func TestContract(t *testing.T) {
@@ -75,7 +76,7 @@ func TestContract(t *testing.T) {
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*dynamodb.Store)(nil)) }
 
-// TestNotMigrated: without Migrate the error says what to call.
+// TestNotMigrated checks that the error without Migrate says what to call.
 func TestNotMigrated(t *testing.T) {
 	client := connect(engines.DynamoDB(t), nil)
 	s, err := dynamodb.New(client, table(t, client))

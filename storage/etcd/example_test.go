@@ -16,7 +16,7 @@ func ExampleOpen() {
 	defer func() { _ = store.Close() }()
 }
 
-// The store shares the client of an application that has one already.
+// The store shares the existing client of an application.
 func ExampleNew() {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://localhost:2379"}})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 )
 
-// client is a client of a test's own, made as an application might.
+// client returns a separate client for a test, like that of an application.
 func client(t testing.TB, url string, options ...grpc.DialOption) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, Logger: zap.NewNop(), DialOptions: options})
@@ -77,7 +77,8 @@ func TestLostAnswers(t *testing.T) {
 	kvtest.LostAnswers(t, storetest.Trouble("etcd"), s, direct, proxy)
 }
 
-// TestFull gives the server a quota. It then takes no writes, deletions neither, until an administrator ends its alarm.
+// TestFull gives the server a quota. Above it the server accepts no writes, not even deletions, until an administrator
+// clears the alarm.
 func TestFull(t *testing.T) {
 	e := engines.StartEtcd(t, "--quota-backend-bytes", "8000000")
 	s := open(t, e.URL)
@@ -97,13 +98,13 @@ func TestFull(t *testing.T) {
 	storetest.Trouble("etcd").Recovers(t, s, "s0")
 }
 
-// TestTooLarge writes a user who is larger than the server takes, in one request.
+// TestTooLarge writes a user that exceeds the size limit of a request.
 func TestTooLarge(t *testing.T) {
 	s := open(t, engines.Etcd(t))
 	storetest.Trouble("etcd").TooLarge(t, s, 2<<20)
 }
 
-// TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.
+// TestKilledWhileWriting kills the server repeatedly. Acknowledged data must exist, and nothing in part.
 func TestKilledWhileWriting(t *testing.T) {
 	e := engines.StartEtcd(t)
 	s := open(t, e.URL)
@@ -113,9 +114,9 @@ func TestKilledWhileWriting(t *testing.T) {
 		ended := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { ended <- storetest.Write(ctx, s, next, &acknowledged) }()
-		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the middle
+		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // during the writes
 		e.Kill(t)
-		waiting := time.AfterFunc(time.Second, cancel) // for a server that does not come back before
+		waiting := time.AfterFunc(time.Second, cancel) // in case the server does not restart earlier
 		if err := <-ended; err == nil {
 			t.Fatal("a server that is dead acknowledged")
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/etcd"
 )
 
-// TestLost loses keys, one after the other.
+// TestLost deletes keys, one after another.
 func TestLost(t *testing.T) {
 	behind := client(t, engines.Etcd(t))
 	storetest.Lost(t, func(t *testing.T) storetest.Keyed {

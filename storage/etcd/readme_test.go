@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 )
 
-// TestReadme checks that the README has every kind of key there is.
+// TestReadme checks that the README lists every kind of key.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
-// open opens a store with keys of its own for the length of a test.
+// open opens a store with its own keys until the test ends.
 func open(t testing.TB, url string) *etcd.Store {
 	t.Helper()
 	s, err := etcd.Open(url, etcd.Options{Prefix: rand.Text() + "/"})

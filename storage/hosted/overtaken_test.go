@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/hosted"
 )
 
-// rejecting is a database without records whose every write is rejected, as if another had always come first. It counts
+// rejecting is a database without records that rejects every write, as if another had always come first. It counts
 // writes.
 type rejecting struct{ writes int }
 
@@ -39,8 +39,8 @@ func openOn(t *testing.T, database http.RoundTripper) *hosted.Store {
 	return s
 }
 
-// The waits between attempts grow, so that many who write the same record at once come through one after another:
-// waits of at most 50 ms each would end within a second.
+// TestWaitsGrow checks that the pauses between attempts increase, so that many writers of the same record succeed one
+// after another. Pauses of at most 50 ms each would end within a second.
 func TestWaitsGrow(t *testing.T) {
 	write := func(ctx context.Context, s store.Store) error {
 		_, err := s.CreateUser(ctx, &store.User{ID: "u", Name: "Jane Doe"})
@@ -71,7 +71,7 @@ func TestWaitsGrow(t *testing.T) {
 	}
 }
 
-// A context that ends ends the waiting.
+// TestWaitsEnd checks that a pause ends with its context.
 func TestWaitsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)

@@ -56,7 +56,7 @@ func TestPrefix(t *testing.T) {
 	})
 }
 
-// TestGoesOn goes on with records as Auth.js's adapter writes them.
+// TestGoesOn uses records as Auth.js's adapter writes them.
 func TestGoesOn(t *testing.T) {
 	s := tables.New(t, "svc_")
 	const at = "2030-01-02T03:04:05.678Z"
@@ -76,7 +76,7 @@ func TestGoesOn(t *testing.T) {
 	storetest.GoOn(t, open(t, s), storetest.Existing{UserID: "rec_u", Session: "s1"})
 }
 
-// TestOlderDatabase is one whose table of records has not been made yet.
+// TestOlderDatabase uses a database without the table of records.
 func TestOlderDatabase(t *testing.T) {
 	opened, s := filled(t, 3)
 	s.Drop("svc_records")
@@ -144,7 +144,7 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestMeeting lets one user sign in many times at once: each sign-in reads and writes what the others do.
+// TestMeeting runs many concurrent sign-ins of one user: each reads and writes the same records.
 func TestMeeting(t *testing.T) {
 	opened, _ := filled(t, 0)
 	must(t, opened.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
@@ -170,7 +170,7 @@ func TestMeeting(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for others, want := range map[int]bool{1: true, 1000: false} { // a transaction that is overtaken is begun again
+	for others, want := range map[int]bool{1: true, 1000: false} { // an overtaken transaction runs again
 		begun := 0
 		err := opened.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
 			u, err := tx.User(ctx, "u1")
@@ -244,10 +244,10 @@ func TestTransactions(t *testing.T) {
 
 const secret = "5ecret-value-of-somebody"
 
-// trouble proves what the store does while the database is in trouble.
+// trouble contains the checks for a failing database.
 const trouble = storetest.Trouble("hosted")
 
-// TestOutages brings the trouble that a database behind HTTP can have. The store goes on by itself afterwards.
+// TestOutages simulates the failures of a database behind HTTP. The store must recover automatically.
 func TestOutages(t *testing.T) {
 	status := func(code int, body string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {
@@ -311,7 +311,7 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// TestLostAnswers lets answers get lost after the database has done what was asked: it is not asked again.
+// TestLostAnswers loses responses after the database has applied the request. The request must not be retried.
 func TestLostAnswers(t *testing.T) {
 	opened, s := filled(t, 1)
 	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1e9, 0)}
@@ -383,7 +383,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReadme checks that the README has every table and column.
+// TestReadme checks that the README lists every table and column.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	must(t, err)
@@ -411,7 +411,7 @@ func ExampleNew() {
 		DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: core.Secret(os.Getenv("DATABASE_API_KEY")),
 	})
 	if err != nil {
-		return // say why
+		return // report the error
 	}
 	_ = store // core.Config{Store: store}
 }

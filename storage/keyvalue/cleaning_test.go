@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// sessions makes a store with live sessions, and some that have ended at noon.
+// sessions returns a store with live sessions, and some that expired at noon.
 func sessions(t *testing.T, live, ended int) (*keyvalue.Store, *engine) {
 	t.Helper()
 	e := newEngine()
@@ -34,7 +34,7 @@ func sessions(t *testing.T, live, ended int) (*keyvalue.Store, *engine) {
 	return s, e
 }
 
-// forget takes the ends away whose names hold a text, as if an earlier version had made what they lead to.
+// forget deletes the names with this text from the set of ends, as if an earlier version had created the records.
 func forget(e *engine, text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -54,7 +54,8 @@ func clean(t *testing.T, s *keyvalue.Store, at time.Time, want int) {
 	}
 }
 
-// TestCleaningReadsLittle when there is little to do, whatever there is.
+// TestCleaningReadsLittle checks that DeleteExpired reads little if little has expired, regardless of the size of the
+// store.
 func TestCleaningReadsLittle(t *testing.T) {
 	s, e := sessions(t, 3000, 5)
 	clean(t, s, noon, 5)
@@ -67,7 +68,8 @@ func TestCleaningReadsLittle(t *testing.T) {
 	}
 }
 
-// TestCleaningFindsWhatEarlierVersionsMade: all of it at once, which then has ends, or in turn when it came later.
+// TestCleaningFindsWhatEarlierVersionsMade checks records without an end: the first round adds all ends, and later
+// rounds find records that were added afterwards.
 func TestCleaningFindsWhatEarlierVersionsMade(t *testing.T) {
 	s, e := sessions(t, 2500, 40)
 	forget(e, "")
@@ -91,7 +93,7 @@ func TestCleaningFindsWhatEarlierVersionsMade(t *testing.T) {
 	}
 }
 
-// TestFirstRoundGoesOn where a context ended it.
+// TestFirstRoundGoesOn checks that an interrupted first round continues at the same place.
 func TestFirstRoundGoesOn(t *testing.T) {
 	s, e := sessions(t, 1000, 0)
 	forget(e, "")
@@ -118,7 +120,7 @@ func TestFirstRoundGoesOn(t *testing.T) {
 	}
 }
 
-// TestCleaningFollowsEnds to what has just ended, before a round comes by.
+// TestCleaningFollowsEnds checks that expired sessions are deleted before a round reaches them.
 func TestCleaningFollowsEnds(t *testing.T) {
 	s, _ := sessions(t, 3500, 0)
 	clean(t, s, noon.Add(-time.Hour), 0)
@@ -127,7 +129,7 @@ func TestCleaningFollowsEnds(t *testing.T) {
 	must(t, s.CreateSession(t.Context(), &store.Session{Token: last, UserID: "u1", Expires: expires}))
 	must(t, s.UpdateSession(t.Context(), last, noon.Add(-30*time.Minute)))
 	must(t, s.CreateSession(t.Context(), &store.Session{Token: last + "x", UserID: "u1", Expires: expires}))
-	clean(t, s, noon.Add(-40*time.Minute), 1) // the second; the first gets another end
+	clean(t, s, noon.Add(-40*time.Minute), 1) // the second one; the first gets another end
 	clean(t, s, noon.Add(-20*time.Minute), 1)
 	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: noon.Add(-time.Minute)}
 	must(t, s.CreateVerificationToken(t.Context(), token))
@@ -135,7 +137,7 @@ func TestCleaningFollowsEnds(t *testing.T) {
 	clean(t, s, noon, 1)
 }
 
-// TestCleaningFollowsEndsOfRecords to what has just ended, before a round comes by.
+// TestCleaningFollowsEndsOfRecords checks that expired records are deleted before a round reaches them.
 func TestCleaningFollowsEndsOfRecords(t *testing.T) {
 	s, e := sessions(t, 0, 0)
 	for i := range 2500 {
@@ -165,7 +167,8 @@ func TestCleaningFollowsEndsOfRecords(t *testing.T) {
 	}
 }
 
-// TestCleaningFindsWhatEarlierVersionsPassedOver: one that knows no records takes their ends away when these have come.
+// TestCleaningFindsWhatEarlierVersionsPassedOver checks records whose ends were deleted by an earlier version, which
+// does not know records.
 func TestCleaningFindsWhatEarlierVersionsPassedOver(t *testing.T) {
 	s, e := sessions(t, 0, 0)
 	clean(t, s, noon, 0)

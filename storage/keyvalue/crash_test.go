@@ -29,7 +29,7 @@ func want(t *testing.T, err, target error) {
 	}
 }
 
-// filled is a store with a user who has sessions, accounts, passkeys and records, n of each.
+// filled returns a store with a user who has n each of sessions, accounts, passkeys and records.
 func filled(t *testing.T, n int) (*keyvalue.Store, *engine, *core.User) {
 	t.Helper()
 	e := newEngine()
@@ -47,12 +47,12 @@ func filled(t *testing.T, n int) (*keyvalue.Store, *engine, *core.User) {
 	return s, e, u
 }
 
-// note is a record of the user of filled.
+// note returns a record of the user of filled.
 func note(key string, expires time.Time) *store.Record {
 	return &store.Record{Kind: "note", Key: key, UserID: "u1", Value: []byte("1"), Expires: expires}
 }
 
-// failing lets the engine go down after some commits.
+// failing makes the engine fail after some commits.
 func (e *engine) failing(after int) {
 	e.between = func(keyvalue.Change) error {
 		if after--; after < 0 {
@@ -62,8 +62,8 @@ func (e *engine) failing(after int) {
 	}
 }
 
-// TestUpdateInterrupted lets the engine go down after each commit of a change: what was acknowledged is read, whatever
-// of the work was done, and a later call finishes it.
+// TestUpdateInterrupted makes the engine fail after each commit of a change. An acknowledged change must be read, and a
+// later call must complete the work.
 func TestUpdateInterrupted(t *testing.T) {
 	const n = 20
 	for commits := 1; ; commits++ {
@@ -104,8 +104,8 @@ func TestUpdateInterrupted(t *testing.T) {
 	}
 }
 
-// TestUpdateOfMany changes a user who has many sessions: that takes as many commits as for one who has few, all
-// sessions show the change, and DeleteExpired renews the copies.
+// TestUpdateOfMany changes a user with many sessions. This takes as many commits as for a user with few, all sessions
+// return the change, and DeleteExpired renews the copies.
 func TestUpdateOfMany(t *testing.T) {
 	const n = 80
 	s, e, u := filled(t, n)
@@ -135,7 +135,7 @@ func TestUpdateOfMany(t *testing.T) {
 	shown()
 }
 
-// TestDeleteInterrupted is the same for a user who is deleted.
+// TestDeleteInterrupted is TestUpdateInterrupted for a deletion.
 func TestDeleteInterrupted(t *testing.T) {
 	const n = 80
 	finish := []struct {
@@ -197,7 +197,7 @@ func TestDeleteInterrupted(t *testing.T) {
 					want(t, err, core.ErrNotFound)
 				}
 				want(t, f.do(s), f.want)
-				_, err = s.DeleteExpired(t.Context(), time.Unix(1, 0)) // what was not in the way is left until then
+				_, err = s.DeleteExpired(t.Context(), time.Unix(1, 0)) // until then, the other remains are not deleted
 				must(t, err)
 				left := e.count("session") + e.count("stale") + e.count("user-")
 				if left > 1 || e.count("account/") > 1 || e.count("passkey/") > 1 || e.count("record") > 1 {
@@ -208,7 +208,7 @@ func TestDeleteInterrupted(t *testing.T) {
 	}
 }
 
-// meanwhile runs do once, before the first commit that is.
+// meanwhile runs do once, before the first commit that is selects.
 func (e *engine) meanwhile(is func(keyvalue.Change) bool, do func()) (happened *bool) {
 	happened = new(bool)
 	e.between = func(c keyvalue.Change) error {
@@ -231,7 +231,7 @@ func settled(c keyvalue.Change) bool {
 	return len(c.Delete) > 0 && strings.HasPrefix(c.Delete[0], "stale/")
 }
 
-// TestSettleMeets lets others come while the copies of a user are renewed, or what is left of one is deleted.
+// TestSettleMeets runs other calls while the copies of a user are renewed, or the remains of a user are deleted.
 func TestSettleMeets(t *testing.T) {
 	for name, moment := range map[string]func(keyvalue.Change) bool{"renewing": renews, "done": settled} {
 		t.Run("another change, "+name, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestSettleMeets(t *testing.T) {
 	}
 }
 
-// TestAlwaysChanged lets others always be faster.
+// TestAlwaysChanged makes every commit conflict.
 func TestAlwaysChanged(t *testing.T) {
 	s, e, _ := filled(t, 1)
 	e.between = func(keyvalue.Change) error { return keyvalue.ErrChanged }
@@ -310,7 +310,7 @@ func TestAlwaysChanged(t *testing.T) {
 	}
 }
 
-// TestSizes checks what engines are promised about queries and changes, with much of everything.
+// TestSizes checks the limits for queries and changes that engines may rely on, with many rows.
 func TestSizes(t *testing.T) {
 	s, e, u := filled(t, 250)
 	e.largest = 0
@@ -343,7 +343,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestCorrupt reads what this package has not written: an error, and not what is not there.
+// TestCorrupt reads records that this package has not written. The result must be an error and not ErrNotFound.
 func TestCorrupt(t *testing.T) {
 	s, e, _ := filled(t, 1)
 	for key := range e.records {

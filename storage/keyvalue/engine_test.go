@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// engine is an engine in memory that lets a test come between.
+// engine is an engine in memory. A test can run code between its calls.
 type engine struct {
 	mu       sync.Mutex
 	records  map[string]record
@@ -18,8 +18,8 @@ type engine struct {
 	revision int
 
 	reads, commits int
-	largest        int                         // operations in a commit
-	between        func(keyvalue.Change) error // before a commit; its error is the commit's
+	largest        int                         // number of operations in a commit
+	between        func(keyvalue.Change) error // before a commit; its error becomes the commit's error
 	reading        func(keyvalue.Query)        // before a read
 }
 
@@ -96,7 +96,7 @@ func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	return nil
 }
 
-// keys are the keys of one kind, and how many names there are in its sets.
+// count returns the number of keys of one kind, and of names in its sets.
 func (e *engine) count(prefix string) (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

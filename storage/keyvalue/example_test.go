@@ -8,8 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// An engine of your own, which can read and commit, is all that a store needs; the name begins the errors of one in
-// trouble.
+// A store needs only an engine that can read and commit. The name is the prefix of its errors.
 func Example() {
 	s := keyvalue.New("mine", newEngine())
 	ctx := context.Background()

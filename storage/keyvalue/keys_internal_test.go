@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestKeysOfTexts: no two texts have one key, whatever is in them, no key has the syntax of another in it, and all are
-// short.
+// TestKeysOfTexts checks that different texts have different keys, that no key contains the separator of another, and
+// that all keys are short.
 func TestKeysOfTexts(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", longest+1)

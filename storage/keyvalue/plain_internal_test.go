@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestPlain: a document that is read without encoding/json says the same as with it.
+// TestPlain checks that a document decoded without encoding/json gives the same result as with it.
 func TestPlain(t *testing.T) {
 	const ada = `{"id":"ada","name":"Ada","email":"ada@example.com","emailVerified":null,"image":null}`
 	for name, row := range map[string]struct {
@@ -38,7 +38,7 @@ func TestPlain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := decodeUser(row.document + " ") // which nothing plain ends in
+			want, err := decodeUser(row.document + " ") // no plain document ends with a space
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v, %v", got, want, err)
 			}

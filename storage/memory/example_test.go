@@ -9,8 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// The accounts of the signed-in user, with the provider's tokens: the session's user has the id under which the store
-// knows them.
+// The accounts of the signed-in user, with the provider's tokens. The ID of the session's user is the ID in the store.
 func ExampleNew_accounts() {
 	ctx := context.Background()
 	store := memory.New()

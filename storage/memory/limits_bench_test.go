@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// BenchmarkSharedLimits is a sign-in with the right password at one of four processes that count together, and in one
-// that counts alone: both have everything but the password's hash.
+// BenchmarkSharedLimits measures a sign-in with the right password at one of four processes with shared limits, and at
+// one with its own limits. Both include everything except the password hash.
 func BenchmarkSharedLimits(b *testing.B) {
 	for name, limits := range map[string]core.Limits{"alone": {}, "shared": {Shared: true}} {
 		b.Run(name, func(b *testing.B) {
@@ -42,7 +42,7 @@ func BenchmarkSharedLimits(b *testing.B) {
 	}
 }
 
-// TestSharedLimits: four processes with one store count as one does.
+// TestSharedLimits checks that four processes with one store count like one process.
 func TestSharedLimits(t *testing.T) {
 	t.Parallel()
 	s, looked := memory.New(), 0
@@ -95,7 +95,7 @@ func csrf(tb testing.TB, a *core.Auth) (cookie, token string) {
 	return r.Cookies[0].Name + "=" + url.QueryEscape(r.Cookies[0].Value), body.CSRFToken
 }
 
-// enter posts the form of the person with that number, from a network of theirs.
+// enter posts the form for the person with that number, from a separate network.
 func enter(a *core.Auth, cookie, token string, person int64, password string) *core.Response {
 	at := netip.AddrFrom4([4]byte{192, 0, byte(person >> 8), byte(person)})
 	name := at.String() + "@example.com"

@@ -10,7 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// TestRefusals: an ID is one user's, what belongs to a user needs one, and an update gives nothing away.
+// TestRefusals checks that an ID belongs to one user, that owned rows need a user, and that an update does not change
+// the owner.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -18,7 +18,7 @@ func TestContract(t *testing.T) {
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*memory.Store)(nil)) }
 
-// TestNestedTransaction: what a transaction within another one writes is part of that one.
+// TestNestedTransaction checks that the writes of a nested transaction are part of the outer one.
 func TestNestedTransaction(t *testing.T) {
 	for name, outcome := range map[string]error{"kept": nil, "undone": errors.New("undone")} {
 		s := memory.New()

@@ -26,8 +26,8 @@ func insert(t *testing.T, c *mongo.Collection, documents ...any) {
 	}
 }
 
-// authJS fills a database as @auth/mongodb-adapter does. The driver of JavaScript writes small integers as int32,
-// others as double.
+// authJS fills a database like @auth/mongodb-adapter. The JavaScript driver writes small integers as int32, others as
+// double.
 func authJS(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	insert(t, db.Collection("users"),
@@ -58,7 +58,7 @@ func TestAuthJS(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	authJS(t, db)
 	s := open(t, db)
-	// Migrate has given every session a copy of its user.
+	// Migrate has added a copy of its user to every session.
 	bare := bson.D{{Key: "user", Value: bson.D{{Key: "$exists", Value: false}}}}
 	n, err := db.Collection("sessions").CountDocuments(t.Context(), bare)
 	if err != nil || n != 0 {
@@ -70,7 +70,7 @@ func TestAuthJS(t *testing.T) {
 	}
 }
 
-// TestAuthJSBeside is a session that Auth.js makes while both programs run: it is read by two queries.
+// TestAuthJSBeside uses a session that Auth.js creates while both programs run: it is read with two queries.
 func TestAuthJSBeside(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	s := open(t, db)
@@ -78,7 +78,7 @@ func TestAuthJSBeside(t *testing.T) {
 	storetest.GoOn(t, s, storetest.Existing{UserID: ada.Hex(), Session: "s1"})
 }
 
-// TestOwnFields are fields that an application has given its users: they are members, and keep their types.
+// TestOwnFields uses an application's own fields of users: they are members, and keep their types.
 func TestOwnFields(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	authJS(t, db)
@@ -116,7 +116,7 @@ func TestOwnFields(t *testing.T) {
 	}
 }
 
-// TestRefreshSessions is a user whose document another program has changed.
+// TestRefreshSessions changes a user's document like another program.
 func TestRefreshSessions(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	authJS(t, db)
@@ -134,7 +134,7 @@ func TestRefreshSessions(t *testing.T) {
 	}
 }
 
-// TestDuplicates are documents that share what must be unique.
+// TestDuplicates uses documents that violate a unique index.
 func TestDuplicates(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	user := bson.D{{Key: "email", Value: "ada@example.com"}}
@@ -144,7 +144,7 @@ func TestDuplicates(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "mongodb: migrate: index [email] of the collection users: "
-	if !engines.IsFerretDB() { // which has no code for it
+	if !engines.IsFerretDB() { // FerretDB has no error code for it
 		want += "documents share what must be unique: remove all but one of each"
 	}
 	err = s.Migrate(t.Context())
@@ -153,7 +153,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestForeignIndex is a unique index that is there under another name.
+// TestForeignIndex uses a unique index with another name.
 func TestForeignIndex(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	model := mongo.IndexModel{Keys: bson.D{{Key: "sessionToken", Value: 1}}, Options: uniqueNamed("by_token")}

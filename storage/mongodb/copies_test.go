@@ -17,13 +17,13 @@ import (
 	"github.com/latchkey-go/latchkey/storage/mongodb"
 )
 
-// stage stands between a client and its engine.
+// stage is between a client and its database.
 type stage struct {
 	sync.Mutex
 	t      *testing.T
 	before func(storetest.Request) (lost bool, err error)
 	broken error // for all requests
-	lost   bool  // the next request reaches the engine, its answer does not come back
+	lost   bool  // the next request reaches the database, but its response is lost
 }
 
 func (s *stage) watch(before func(storetest.Request) (bool, error)) {
@@ -43,7 +43,7 @@ func (s *stage) started(_ context.Context, e *event.CommandStartedEvent) {
 	s.lost, s.broken = lost, err
 }
 
-// next reports what becomes of the request that is sent.
+// next returns the fate of the request that is sent.
 func (s *stage) next() (lost bool, broken error) {
 	s.Lock()
 	defer s.Unlock()
@@ -51,7 +51,7 @@ func (s *stage) next() (lost bool, broken error) {
 	return lost, s.broken
 }
 
-// rowsOf are the documents that a command is for. A write looks through the unique indexes of its collection.
+// rowsOf returns the documents that a command is for. A write also reads the unique indexes of its collection.
 func rowsOf(e *event.CommandStartedEvent) (rows storetest.Request) {
 	text := func(field string) string { return e.Command.Lookup(field).StringValue() }
 	switch e.CommandName {
@@ -74,21 +74,21 @@ func (s *stage) DialContext(ctx context.Context, network, address string) (net.C
 	return &staged{Conn: c, s: s}, err
 }
 
-// timeout is an error after which the driver does not look whether the engine is there, which takes half a second.
+// timeout is an error after which the driver does not check the server, which would take half a second.
 type timeout struct{ error }
 
 func (timeout) Timeout() bool   { return true }
 func (timeout) Temporary() bool { return true }
 
-// staged is a connection that breaks when the stage says so.
+// staged is a connection that breaks when the stage wants it to.
 type staged struct {
 	net.Conn
 	s      *stage
-	broken error // in place of the next answer
+	broken error // instead of the next response
 }
 
-// Write sends a request. The driver's own question whether the engine is there always goes through: without an answer
-// the driver closes all connections, and the request that is on its way fails before the engine has done it.
+// Write sends a request. The driver's health check always succeeds: without a response the driver would close all
+// connections, and the current request would fail before the database has applied it.
 func (c *staged) Write(b []byte) (int, error) {
 	if bytes.Contains(b, []byte("hello")) || bytes.Contains(b, []byte("isMaster")) {
 		return c.Conn.Write(b)
@@ -106,15 +106,15 @@ func (c *staged) Read(b []byte) (int, error) {
 	if c.broken == nil {
 		return n, err
 	}
-	if err != nil { // what follows would not know whether the engine has done it
+	if err != nil { // it would be unknown whether the database has applied the request
 		c.s.t.Errorf("the engine does not answer: %v", err)
 	}
 	err, c.broken = timeout{c.broken}, nil
-	// With a byte: otherwise the driver waits for the rest when it uses the connection again.
+	// With one byte: otherwise the driver waits for the rest when it reuses the connection.
 	return min(n, 1), err
 }
 
-// open opens a store whose requests the stage watches.
+// open opens a store whose requests the stage intercepts.
 func (s *stage) open(t *testing.T, name string) *mongodb.Store {
 	t.Helper()
 	s.t = t
@@ -131,7 +131,7 @@ func TestInterleaved(t *testing.T) {
 		var one, other stage
 		return storetest.Staged{
 			Store: one.open(t, db.Name()), Other: other.open(t, db.Name()), Watch: one.watch, WatchOther: other.watch,
-			Empty: func() { empty(t, db) }, // FerretDB finds by the key of a document alone, and reads all for the rest
+			Empty: func() { empty(t, db) }, // FerretDB reads all documents, except by the document key
 		}
 	})
 }

@@ -21,7 +21,7 @@ func ExampleOpen() {
 	}
 }
 
-// The store shares the client of an application that has one already.
+// The store shares the existing client of an application.
 func ExampleNew() {
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://localhost"))
 	if err != nil {

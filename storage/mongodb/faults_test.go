@@ -29,7 +29,7 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// TestKilledInRequest kills the engine while a request waits in it.
+// TestKilledInRequest kills the database while a request waits in it.
 func TestKilledInRequest(t *testing.T) {
 	e := engines.StartFerretDB(t)
 	s := open(t, database(t, e.URL))
@@ -52,7 +52,7 @@ func TestKilledInRequest(t *testing.T) {
 	}
 }
 
-// TestFull lets the server's files grow no further, which it meets as it would a full disk.
+// TestFull limits the size of the server's files, which the server sees like a full disk.
 func TestFull(t *testing.T) {
 	if _, err := exec.LookPath("prlimit"); err != nil {
 		t.Skip("prlimit, of util-linux, limits the size of files here")
@@ -85,7 +85,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// isAnswer reports whether an error is one of the answers of the contract.
+// isAnswer reports whether an error is one of the contract's results.
 func isAnswer(err error) bool {
 	return errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestReadme wants every field that the store writes in the table of collections.
+// TestReadme checks that the README lists every field that the store writes.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -78,7 +78,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestErrors name the operation and no value.
+// TestErrors checks that errors contain the operation and no value.
 func TestErrors(t *testing.T) {
 	s := open(t, database(t, engines.MongoDB(t)))
 	u, err := s.CreateUser(t.Context(), &core.User{Email: "ada@example.com"})
@@ -96,7 +96,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestCosts checks that reading a session with its user is one command, and extending it one write.
+// TestCosts checks that reading a session with its user is one command, and that extending it is one write.
 func TestCosts(t *testing.T) {
 	calm := database(t, engines.MongoDB(t))
 	counted := map[string]*atomic.Int64{"find": {}, "update": {}}
@@ -128,8 +128,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestPlans asks a MongoDB how it looks for what the store looks for. FerretDB does not tell, and has no plans for
-// fields.
+// TestPlans examines the query plans of a MongoDB. FerretDB does not report plans.
 func TestPlans(t *testing.T) {
 	if engines.IsFerretDB() {
 		t.Skip("FerretDB 1 reads whole collections")
@@ -162,7 +161,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// fill makes users with ten of n sessions each, named s0 and on.
+// fill creates users with ten sessions each, n sessions in all, named s0, s1, ….
 func fill(t testing.TB, s *mongodb.Store, n int) {
 	t.Helper()
 	var user *core.User
@@ -183,8 +182,8 @@ func fill(t testing.TB, s *mongodb.Store, n int) {
 	}
 }
 
-// BenchmarkSession measures what every request costs. FerretDB 1 reads whole collections: its numbers at 100 000
-// sessions say nothing about MongoDB, and are left out.
+// BenchmarkSession measures the calls of every request. FerretDB 1 reads whole collections. Its results with 100 000
+// sessions say nothing about MongoDB, so they are omitted.
 func BenchmarkSession(b *testing.B) {
 	for _, n := range []int{1e3, 1e5} {
 		if n > 1e3 && engines.IsFerretDB() {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
-// connect returns a client for the length of a test.
+// connect returns a client until the test ends.
 func connect(t testing.TB, url string, more ...func(*options.ClientOptions)) *mongo.Client {
 	t.Helper()
 	o := options.Client().ApplyURI(url)
@@ -34,7 +34,7 @@ func connect(t testing.TB, url string, more ...func(*options.ClientOptions)) *mo
 	return client
 }
 
-// database makes an empty database for one test.
+// database creates an empty database for one test.
 func database(t testing.TB, url string, more ...func(*options.ClientOptions)) *mongo.Database {
 	t.Helper()
 	db := connect(t, url, more...).Database("t" + strings.ToLower(rand.Text()))
@@ -55,7 +55,8 @@ func open(t testing.TB, db *mongo.Database, layout ...mongodb.Layout) *mongodb.S
 	return s
 }
 
-// emptied opens one store for all cases of a kit: making collections and indexes takes longer than most cases do.
+// emptied opens one store for all cases of a contract, because creating collections and indexes takes longer than most
+// cases.
 func emptied(t *testing.T, layout ...mongodb.Layout) func(t *testing.T) core.Store {
 	t.Helper()
 	db := database(t, engines.MongoDB(t))
@@ -67,7 +68,7 @@ func emptied(t *testing.T, layout ...mongodb.Layout) func(t *testing.T) core.Sto
 	}
 }
 
-// empty removes all documents of a database.
+// empty deletes all documents of a database.
 func empty(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
@@ -81,8 +82,8 @@ func empty(t *testing.T, db *mongo.Database) {
 	}
 }
 
-// beyondFerretDB are the cases that FerretDB 1 cannot keep, which does not look again whether a document fits when it
-// deletes or writes it.
+// beyondFerretDB are the cases that fail on FerretDB 1, which does not check a document's filter again when it deletes
+// or writes the document.
 func beyondFerretDB() []string {
 	if os.Getenv("LATCHKEY_TEST_MONGODB_URL") != "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// The adapters' columns are too narrow and their collations too wide for the whole contract; what a person's database
-// needs, they keep.
+// The cases that do not hold in the adapters' tables, because their columns are too small or their collations ignore
+// differences. The columns are large enough for ordinary data.
 var narrow = []string{
 	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared",
 	"account/ids of 320 bytes and 4-byte runes", "account/linked once, keys are exact",
@@ -26,7 +26,7 @@ var adapters = map[string]struct {
 	layout   mysql.Layout
 	rows     []string
 	existing storetest.Existing
-	except   []string // cases of the kit; nil: none is run
+	except   []string // cases of the contract; nil means that none is run
 }{
 	"drizzle": {
 		"testdata/drizzle.sql", mysql.Drizzle(),
@@ -39,7 +39,7 @@ var adapters = map[string]struct {
 			"INSERT INTO `verificationToken` (identifier, token, expires) " +
 				"VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')",
 		},
-		// Sessions end at whole seconds, between 1970 and 2038.
+		// Sessions expire at whole seconds, between 1970 and 2038.
 		storetest.Existing{UserID: "8a1", Session: "s1", Precision: time.Second}, nil,
 	},
 	"prisma": {
@@ -74,7 +74,7 @@ var adapters = map[string]struct {
 	},
 }
 
-// statements splits a file of DDL, whose statements end lines.
+// statements splits a DDL file. A statement ends at the end of a line.
 func statements(t testing.TB, path string) []string {
 	t.Helper()
 	ddl, err := os.ReadFile(path)
@@ -107,7 +107,7 @@ func TestAuthJS(t *testing.T) {
 	}
 }
 
-// TestIntegerIDs is a layout that no adapter makes here, but that people have.
+// TestIntegerIDs uses a layout that no adapter creates here, but that exists in practice.
 func TestIntegerIDs(t *testing.T) {
 	dsn := database(t)
 	storetest.Run(t, emptied(t, dsn, open(t, dsn, mysql.Layout{IDs: sqlstore.IntegerIDs, Prefix: "auth_"})))

@@ -7,10 +7,10 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
-// TestCleaningInBatches stops with its context between two of them.
+// TestCleaningInBatches ends the context between two batches.
 func TestCleaningInBatches(t *testing.T) {
 	sqltest.Cleaning(t, open(t, database(t)), storetest.NewCountdown)
 }
 
-// TestTransactionsAreBegunAgain when the engine undid them.
+// TestTransactionsAreBegunAgain checks that transactions run again after the database has aborted them.
 func TestTransactionsAreBegunAgain(t *testing.T) { sqltest.Deadlock(t, open(t, database(t))) }

@@ -27,8 +27,8 @@ func create(t *testing.T, s *mysql.Store, email string) error {
 	return err
 }
 
-// TestCollationOfEmails: the unique index of a table that an adapter created treats similar addresses as equal. Migrate
-// logs that once, with a statement after which they are different.
+// TestCollationOfEmails checks that Migrate detects a table of an adapter whose unique index treats similar addresses
+// as equal. It logs this once, with the statement that fixes it.
 func TestCollationOfEmails(t *testing.T) {
 	const prefix = "CREATE TABLE `User` (`id` VARCHAR(191) NOT NULL PRIMARY KEY, `name` TEXT, " +
 		"`emailVerified` DATETIME(3), `image` TEXT, `updatedAt` DATETIME(3), `email` "
@@ -95,7 +95,7 @@ func TestCollationOfEmails(t *testing.T) {
 	}
 }
 
-// fixed runs the statement between two users with similar addresses.
+// fixed runs the statement, and checks two users with similar addresses.
 func fixed(t *testing.T, dsn string, s *mysql.Store, fix string) {
 	t.Helper()
 	if err := create(t, s, "áda@example.com"); err != nil {

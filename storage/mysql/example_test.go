@@ -19,13 +19,13 @@ func ExampleOpen() {
 	}
 }
 
-// gormDB stands for a *gorm.DB: it hands out the handle it works on. A *bun.DB has it in its field DB; with sqlc it is
-// the one that was given to its New.
+// gormDB represents a *gorm.DB, which returns its handle. In a *bun.DB it is the field DB. With sqlc it is the argument
+// of its New.
 type gormDB struct{ handle *sql.DB }
 
 func (g gormDB) DB() (*sql.DB, error) { return g.handle, nil }
 
-// The store shares the connections of an application that has some already.
+// The store shares the existing connections of an application.
 func ExampleNew_gorm() {
 	var application gormDB // gorm.Open(mysql.Open(dsn)) uses the driver go-sql-driver/mysql
 

@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
-// withSettings is a data source name with a database of the test and other settings.
+// withSettings returns a data source name with a database for the test and other settings.
 func withSettings(t *testing.T, dsn string, set func(c *driver.Config)) string {
 	t.Helper()
 	config, err := driver.ParseDSN(dsn)
@@ -62,7 +62,7 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// lock holds the row of a user until the engine stops or the test ends.
+// lock locks the row of a user until the server stops or the test ends.
 func lock(t *testing.T, dsn, id string) {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn)
@@ -82,12 +82,12 @@ func lock(t *testing.T, dsn, id string) {
 
 func TestReadOnly(t *testing.T) {
 	e := engines.StartMariaDB(t)
-	// Who administers the server may write all the same.
+	// An administrator of a read-only server can still write.
 	execute(t, e.URL, "CREATE DATABASE app", "CREATE USER app@'%'", "GRANT ALL ON app.* TO app@'%'")
 	s := open(t, withSettings(t, e.URL, func(c *driver.Config) { c.User = "app" }))
 	sqltest.Fill(t, s, 1)
 	execute(t, e.URL, "SET GLOBAL read_only = 1")
-	// What is taken is looked for first, and there is none of that name.
+	// These read the row first, and there is none.
 	serve := append(storetest.Trouble("mysql").Reads(s), "delete session", "use verification token")
 	storetest.Trouble("mysql").Fails(t, s, "", time.Minute, serve...)
 	_, err := s.DeleteSession(t.Context(), "s0")
@@ -103,7 +103,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestFull is a server whose tables may not grow beyond a size, until the operator gives it more.
+// TestFull uses a server with a size limit for its tables, until the operator raises it.
 func TestFull(t *testing.T) {
 	const size = "innodb-data-file-path=ibdata1:12M:autoextend:max:"
 	e := engines.StartMariaDB(t, "innodb-file-per-table=0", size+"32M")
@@ -126,7 +126,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// eventually waits until something that the engine does in its own time has been done.
+// eventually waits for background work of the database.
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
 	for began := time.Now(); !done(); time.Sleep(5 * time.Millisecond) {
@@ -136,9 +136,9 @@ func eventually(t *testing.T, done func() bool) {
 	}
 }
 
-// TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.
+// TestKilledWhileWriting kills the server repeatedly. Acknowledged data must exist, and nothing in part.
 func TestKilledWhileWriting(t *testing.T) {
-	// Written at every commit, and synced later: the system lives on.
+	// Written on every commit and synced later: the operating system keeps running.
 	e := engines.StartMariaDB(t, "innodb-flush-log-at-trx-commit=2")
 	execute(t, e.URL, "CREATE DATABASE app")
 	s := open(t, withSettings(t, e.URL, func(*driver.Config) {}))
@@ -147,7 +147,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
 		go func() { ended <- storetest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
-		time.Sleep(time.Duration(30+60*round) * time.Millisecond) // somewhere in the middle
+		time.Sleep(time.Duration(30+60*round) * time.Millisecond) // during the writes
 		e.Kill(t)
 		if err := <-ended; err == nil {
 			t.Fatal("a server that is dead acknowledged")

@@ -64,7 +64,7 @@ func TestCosts(t *testing.T) {
 	sqltest.Costs(t, s, n)
 }
 
-// TestPlans asks the engine how it would run every statement of the store, on tables of some size.
+// TestPlans examines the query plan of every statement of the store, on tables of some size.
 func TestPlans(t *testing.T) {
 	for name, layout := range map[string]mysql.Layout{
 		"default": {}, "milliseconds": {Times: sqlstore.MillisTimes}, "drizzle": mysql.Drizzle(),
@@ -85,10 +85,10 @@ func TestPlans(t *testing.T) {
 			defer func() { _ = db.Close() }()
 			for _, query := range s.Queries() {
 				if strings.Contains(query, "`expires` <") && name != "default" {
-					continue // they are compared with a text here, which is no time there
+					continue // this statement compares a time with a text here
 				}
 				for _, step := range explain(t, db, query) {
-					found := strings.HasPrefix(step["table"], "<derived") // by another step, whose rows this one counts
+					found := strings.HasPrefix(step["table"], "<derived") // the rows of another step, which this one counts
 					if !found && (step["type"] == "ALL" || step["type"] == "index") {
 						t.Errorf("%s\n%v", query, step)
 					}
@@ -101,7 +101,7 @@ func TestPlans(t *testing.T) {
 func explain(t *testing.T, db *sql.DB, query string) (steps []map[string]string) {
 	t.Helper()
 	if strings.HasPrefix(query, "INSERT") && strings.Contains(query, "VALUES") {
-		return nil // it reads nothing
+		return nil // it reads no rows
 	}
 	args := make([]any, strings.Count(query, "?"))
 	for i := range args {
@@ -147,7 +147,7 @@ func TestSchema(t *testing.T) {
 	storetest.Run(t, emptied(t, dsn, s))
 }
 
-// TestStrictMode is about a server that would cut off what is too long.
+// TestStrictMode uses a server that would truncate texts that are too long.
 func TestStrictMode(t *testing.T) {
 	config, err := driver.ParseDSN(database(t))
 	if err != nil {
@@ -181,7 +181,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// withoutDatabase is a data source name that names none.
+// withoutDatabase returns a data source name without a database.
 func withoutDatabase(t *testing.T) string {
 	t.Helper()
 	config, err := driver.ParseDSN(database(t))
@@ -192,7 +192,7 @@ func withoutDatabase(t *testing.T) string {
 	return config.FormatDSN()
 }
 
-// TestDeadlocks makes transactions wait for each other: a statement outside one is tried again.
+// TestDeadlocks makes transactions wait for each other. A statement outside a transaction must be retried.
 func TestDeadlocks(t *testing.T) {
 	s := open(t, database(t))
 	sqltest.Fill(t, s, 200)

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
-// database makes an empty database for one test and returns its data source name.
+// database creates an empty database for one test and returns its data source name.
 func database(t testing.TB) string {
 	t.Helper()
 	dsn := engines.MariaDB(t)
@@ -35,7 +35,7 @@ func database(t testing.TB) string {
 	return config.FormatDSN()
 }
 
-// execute runs statements on a connection of its own.
+// execute runs statements on its own connection.
 func execute(t testing.TB, dsn string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn)
@@ -43,7 +43,7 @@ func execute(t testing.TB, dsn string, statements ...string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	ctx := context.WithoutCancel(t.Context()) // also in a cleanup
+	ctx := context.WithoutCancel(t.Context()) // for cleanups too
 	for _, statement := range statements {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
@@ -51,7 +51,7 @@ func execute(t testing.TB, dsn string, statements ...string) {
 	}
 }
 
-// count is the number that a query finds.
+// count returns the number that a query selects.
 func count(t testing.TB, dsn, query string) (n int) {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn)
@@ -65,7 +65,7 @@ func count(t testing.TB, dsn, query string) (n int) {
 	return n
 }
 
-// open opens and migrates a store for the length of a test.
+// open opens and migrates a store until the test ends.
 func open(t testing.TB, dsn string, layout ...mysql.Layout) *mysql.Store {
 	t.Helper()
 	s, err := mysql.Open(dsn, layout...)
@@ -79,8 +79,8 @@ func open(t testing.TB, dsn string, layout ...mysql.Layout) *mysql.Store {
 	return s
 }
 
-// emptied gives the cases of a contract one store, whose tables it empties before each case: to make a database takes
-// longer than most cases.
+// emptied returns one store for all cases of a contract, and empties its tables before each case, because creating a
+// database takes longer than most cases.
 func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Store {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn)
@@ -88,7 +88,7 @@ func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Sto
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	db.SetMaxOpenConns(1) // the setting is one of a connection
+	db.SetMaxOpenConns(1) // the setting applies to one connection
 	rows, err := db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables "+
 		"WHERE table_schema = DATABASE() AND table_name <> 'latchkey_schema'")
 	if err != nil {
@@ -123,8 +123,8 @@ func TestContract(t *testing.T) {
 	t.Logf("mysql: %d cases", storetest.Count())
 }
 
-// TestContractOwnHandle is a handle with settings that an application may have: another time zone, parsed times, rows
-// counted when they change.
+// TestContractOwnHandle uses a handle with an application's settings: another time zone, parsed times, and rows counted
+// only when they change.
 func TestContractOwnHandle(t *testing.T) {
 	dsn := database(t)
 	config, err := driver.ParseDSN(dsn)
@@ -153,7 +153,7 @@ func TestContractOwnHandle(t *testing.T) {
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*mysql.Store)(nil)) }
 
-// TestConnectionsAreKept uses all connections of a pool at once: the next requests find them open.
+// TestConnectionsAreKept uses all connections of a pool concurrently. Later requests must find them open.
 func TestConnectionsAreKept(t *testing.T) {
 	dsn := database(t)
 	sqltest.AtOnce(t, open(t, dsn), 20)

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/postgres"
 )
 
-// What columns of 255 characters and integers of 32 bits cannot keep.
+// The cases that do not hold with columns of 255 characters and 32-bit integers.
 var narrow = []string{
 	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared",
 	"account/ids of 320 bytes and 4-byte runes",
@@ -20,7 +20,7 @@ var adapters = map[string]struct {
 	layout   postgres.Layout
 	rows     []string
 	existing storetest.Existing
-	except   []string // cases of the kit; nil with a required e-mail: none is run
+	except   []string // cases of the contract; nil with a required email means that none is run
 }{
 	"pg-adapter": {
 		"testdata/pg-adapter.sql", postgres.AuthJS(),

@@ -12,19 +12,19 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
-// TestCleaningInBatches stops with its context between two of them.
+// TestCleaningInBatches ends the context between two batches.
 func TestCleaningInBatches(t *testing.T) {
 	sqltest.Cleaning(t, open(t, schema(t)), storetest.NewCountdown)
 }
 
-// TestTransactionsAreBegunAgain when the engine undid them.
+// TestTransactionsAreBegunAgain checks that transactions run again after the database has aborted them.
 func TestTransactionsAreBegunAgain(t *testing.T) { sqltest.Deadlock(t, open(t, schema(t))) }
 
-// TestCleaningSparesWhatWasExtended is a session that has ended when DeleteExpired looks, and is extended before it
-// deletes.
+// TestCleaningSparesWhatWasExtended extends an expired session after DeleteExpired has selected it and before it
+// deletes it.
 func TestCleaningSparesWhatWasExtended(t *testing.T) {
 	dsn := schema(t)
-	s := open(t, dsn+"&enable_seqscan=off") // as on a table of some size
+	s := open(t, dsn+"&enable_seqscan=off") // as on a larger table
 	sqltest.Fill(t, s, 10)                  // s0 to s9, of u0
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestCleaningSparesWhatWasExtended(t *testing.T) {
 			t.Errorf("%d rows went, error %v, want 9", n, err)
 		}
 	})
-	for waits := false; !waits; { // for the row
+	for waits := false; !waits; { // it waits for the row
 		err := tx.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND transactionid IN
 			(SELECT transactionid FROM pg_locks WHERE pid = pg_backend_pid() AND transactionid IS NOT NULL))`).Scan(&waits)
 		if err != nil {
@@ -62,8 +62,8 @@ func TestCleaningSparesWhatWasExtended(t *testing.T) {
 	}
 }
 
-// TestCleaningGoesOnWhereItWas: a batch goes past few of the rows that are gone already, which stay in the index until
-// a vacuum. Else it would take longer the more it has deleted.
+// TestCleaningGoesOnWhereItWas checks that a batch reads few of the deleted rows, which stay in the index until a
+// vacuum. Otherwise each batch would take longer than the previous one.
 func TestCleaningGoesOnWhereItWas(t *testing.T) {
 	const rows = 50_000
 	dsn := schema(t)
@@ -78,7 +78,7 @@ func TestCleaningGoesOnWhereItWas(t *testing.T) {
 	if err != nil || n != rows {
 		t.Fatalf("%d rows went, %v", n, err)
 	}
-	if err := s.Close(); err != nil { // its connections tell what they have read when they end
+	if err := s.Close(); err != nil { // connections report their statistics when they end
 		t.Fatal(err)
 	}
 	const each = `SELECT COALESCE((idx_blks_read + idx_blks_hit) / NULLIF(idx_scan, 0), 0)

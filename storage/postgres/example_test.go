@@ -21,7 +21,7 @@ func ExampleOpen() {
 	}
 }
 
-// The store shares the pool of an application that has one already, as with sqlc's pgx/v5.
+// The store shares the existing pool of an application, for example with sqlc's pgx/v5.
 func ExampleNewFromPool() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, "postgres://app@localhost/app")
@@ -38,13 +38,13 @@ func ExampleNewFromPool() {
 	}
 }
 
-// gormDB stands for a *gorm.DB: it hands out the handle it works on. A *bun.DB has it in its field DB; with sqlc it is
-// the one that was given to its New.
+// gormDB represents a *gorm.DB, which returns its handle. In a *bun.DB it is the field DB. With sqlc it is the argument
+// of its New.
 type gormDB struct{ handle *sql.DB }
 
 func (g gormDB) DB() (*sql.DB, error) { return g.handle, nil }
 
-// The store shares the connections of an application that has some already.
+// The store shares the existing connections of an application.
 func ExampleNew_gorm() {
 	var application gormDB // gorm.Open(postgres.Open(dsn)) uses the driver pgx
 
@@ -61,7 +61,7 @@ func ExampleNew_gorm() {
 	}
 }
 
-// A database of Auth.js's PostgreSQL adapter is gone on with.
+// A database of Auth.js's PostgreSQL adapter can be used without changes.
 func ExampleAuthJS() {
 	store, err := postgres.Open("postgres://app@localhost/app", postgres.AuthJS())
 	if err != nil {

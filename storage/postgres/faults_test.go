@@ -49,7 +49,7 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// lock holds the row of a user until the engine stops or the test ends.
+// lock locks the row of a user until the server stops or the test ends.
 func lock(t *testing.T, dsn, id string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -89,7 +89,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// eventually waits until something that the engine does in its own time has been done.
+// eventually waits for background work of the database.
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
 	for began := time.Now(); !done(); time.Sleep(5 * time.Millisecond) {
@@ -99,7 +99,7 @@ func eventually(t *testing.T, done func() bool) {
 	}
 }
 
-// TestFull lets the server's files grow no further, which it meets as it would a full disk.
+// TestFull limits the size of the server's files, which the server sees like a full disk.
 func TestFull(t *testing.T) {
 	if _, err := exec.LookPath("prlimit"); err != nil {
 		t.Skip("prlimit, of util-linux, limits the size of files here")
@@ -121,7 +121,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.
+// TestKilledWhileWriting kills the server repeatedly. Acknowledged data must exist, and nothing in part.
 func TestKilledWhileWriting(t *testing.T) {
 	e := engines.StartPostgres(t, "synchronous_commit=on", "full_page_writes=on")
 	s := open(t, e.URL)
@@ -130,7 +130,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
 		go func() { ended <- storetest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
-		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the middle
+		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // during the writes
 		e.Kill(t)
 		if err := <-ended; err == nil {
 			t.Fatal("a server that is dead acknowledged")

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// TestPoolConfig: what the address says of the pool is heeded, and what it does not say is Open's.
+// TestPoolConfig checks that pool parameters in the address are used, and that Open sets the others.
 func TestPoolConfig(t *testing.T) {
 	for name, c := range map[string]struct {
 		dsn                     string
@@ -45,7 +45,7 @@ func TestPoolConfig(t *testing.T) {
 	}
 }
 
-// TestStatements: a connection has room for all that a store asks.
+// TestStatements checks that the statement cache of a connection has space for all statements of a store.
 func TestStatements(t *testing.T) {
 	store, err := New(&sql.DB{})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// column is a destination that notes by which way a value came.
+// column is a destination that records which method received the value.
 type column struct {
 	text string
 	at   time.Time
@@ -66,7 +66,7 @@ type column struct {
 func (c *column) ScanText(text []byte)  { c.text, c.came = string(text), true }
 func (c *column) ScanTime(at time.Time) { c.at, c.came = at, true }
 
-// TestDirect: texts and times as the server sends them need no plan; all else is left to pgx.
+// TestDirect checks that texts and times in the server's formats need no plan. pgx handles all other values.
 func TestDirect(t *testing.T) {
 	const day = 24 * int64(time.Hour/time.Microsecond)
 	of := func(microseconds int64) []byte {

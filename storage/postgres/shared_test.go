@@ -48,8 +48,8 @@ func TestCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The driver prepares below what is counted: a statement that it had not kept would show as one more round trip in a
-	// benchmark.
+	// The driver prepares statements below the counter. A statement that is not cached would appear as an additional round
+	// trip in a benchmark.
 	db, n := sqltest.Count(stdlib.GetConnector(*config))
 	t.Cleanup(func() { _ = db.Close() })
 	s, err := postgres.New(db)
@@ -70,7 +70,7 @@ func TestCosts(t *testing.T) {
 
 var placeholder = regexp.MustCompile(`\$\d+`)
 
-// TestPlans asks the engine how it would run every statement of the store, on tables of some size.
+// TestPlans examines the query plan of every statement of the store, on tables of some size.
 func TestPlans(t *testing.T) {
 	for name, layout := range map[string]postgres.Layout{
 		"default": {}, "uuids and text times": {IDs: sqlstore.UUIDs, Times: sqlstore.ISOTimes},
@@ -111,7 +111,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// explain is the plan of a statement whatever its values are.
+// explain returns the generic plan of a statement.
 func explain(t *testing.T, conn *pgx.Conn, i int, query string) string {
 	t.Helper()
 	name := fmt.Sprint("p", i)
@@ -168,7 +168,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestContractPooled speaks as is needed behind a pooler of transactions that knows no prepared statements.
+// TestContractPooled uses the settings for a transaction pooler that does not support prepared statements.
 func TestContractPooled(t *testing.T) {
 	for _, mode := range []string{"exec", "simple_protocol", "describe_exec"} {
 		t.Run(mode, func(t *testing.T) {

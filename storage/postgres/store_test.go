@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
-// schema makes an empty schema for one test and returns a data source name whose tables stand in it.
+// schema creates an empty schema for one test and returns a data source name for it.
 func schema(t testing.TB) string {
 	t.Helper()
 	dsn := engines.Postgres(t)
@@ -33,10 +33,10 @@ func schema(t testing.TB) string {
 	return dsn + separator + "search_path=" + name
 }
 
-// execute runs statements on a connection of its own.
+// execute runs statements on its own connection.
 func execute(t testing.TB, dsn string, statements ...string) {
 	t.Helper()
-	ctx := context.WithoutCancel(t.Context()) // also in a cleanup
+	ctx := context.WithoutCancel(t.Context()) // for cleanups too
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func execute(t testing.TB, dsn string, statements ...string) {
 	}
 }
 
-// count is the number that a query finds.
+// count returns the number that a query selects.
 func count(t testing.TB, dsn, query string) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -63,7 +63,7 @@ func count(t testing.TB, dsn, query string) (n int) {
 	return n
 }
 
-// open opens and migrates a store for the length of a test.
+// open opens and migrates a store until the test ends.
 func open(t testing.TB, dsn string, layout ...postgres.Layout) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(dsn, layout...)
@@ -77,8 +77,8 @@ func open(t testing.TB, dsn string, layout ...postgres.Layout) *postgres.Store {
 	return s
 }
 
-// emptied gives the cases of a contract one store, whose tables it empties before each case: to make a schema takes ten
-// times as long as most cases.
+// emptied returns one store for all cases of a contract, and empties its tables before each case, because creating a
+// schema takes ten times as long as most cases.
 func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Store {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -86,7 +86,7 @@ func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Sto
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
-	var empty string // the tables to which others refer come last
+	var empty string // referenced tables are last
 	err = conn.QueryRow(t.Context(), `
 		SELECT string_agg(format('DELETE FROM %I', relname), ';' ORDER BY EXISTS
 			(SELECT 1 FROM pg_constraint WHERE contype = 'f' AND confrelid = c.oid))
@@ -130,7 +130,7 @@ func TestContractFromPool(t *testing.T) {
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*postgres.Store)(nil)) }
 
-// TestConnectionsAreKept uses all connections of a pool at once: the next requests find them open.
+// TestConnectionsAreKept uses all connections of a pool concurrently. Later requests must find them open.
 func TestConnectionsAreKept(t *testing.T) {
 	dsn := schema(t) + "&application_name=kept"
 	sqltest.AtOnce(t, open(t, dsn), 8)

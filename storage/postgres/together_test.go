@@ -19,7 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/postgres"
 )
 
-// asked counts the statements that look sessions up.
+// asked counts the session lookup statements.
 type asked struct{ n atomic.Int32 }
 
 func (a *asked) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
@@ -31,23 +31,23 @@ func (a *asked) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Trace
 
 func (*asked) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// crowd is visitors on a pool of two connections, of which one may look sessions up. A lock keeps the first of them.
+// crowd runs lookups on a pool of two connections. Lookups may use one of them, and a lock blocks the first lookup.
 type crowd struct {
 	dsn      string
 	store    *postgres.Store
 	asked    *asked
 	expires  time.Time
 	unlock   func()
-	sessions []*store.Session // what each got
+	sessions []*store.Session // the results
 	users    []*core.User
 	errs     []error
 	all      sync.WaitGroup
 }
 
-// plain leaves a pool as it is.
+// plain does not change a pool.
 func plain(*pgxpool.Config) {}
 
-// newCrowd makes sessions and has visitors ask for them.
+// newCrowd creates sessions and starts lookups.
 func newCrowd(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *crowd {
 	t.Helper()
 	c := newSessions(t, prepare, tokens...)
@@ -55,7 +55,7 @@ func newCrowd(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *cr
 	return c
 }
 
-// newSessions makes sessions on a pool.
+// newSessions creates sessions on a pool.
 func newSessions(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *crowd {
 	t.Helper()
 	c := &crowd{
@@ -82,7 +82,7 @@ func newSessions(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) 
 	for _, token := range tokens {
 		u, err := c.store.CreateUser(t.Context(), &core.User{ID: "u-" + token, Name: "Name of " + token})
 		if errors.Is(err, store.ErrConflict) {
-			continue // two visitors with one session
+			continue // two lookups of one session
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func newSessions(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) 
 	return c
 }
 
-// ask has visitors ask for sessions, and returns when all of them wait.
+// ask starts lookups of sessions, and returns when all of them wait.
 func (c *crowd) ask(t *testing.T, tokens ...string) {
 	t.Helper()
 	c.sessions, c.users = make([]*store.Session, len(tokens)), make([]*core.User, len(tokens))
@@ -112,7 +112,7 @@ func (c *crowd) ask(t *testing.T, tokens ...string) {
 	}
 }
 
-// lock keeps look-ups from an answer until unlock.
+// lock blocks lookups until unlock.
 func (c *crowd) lock(t *testing.T) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), c.dsn)
@@ -128,11 +128,11 @@ func (c *crowd) lock(t *testing.T) {
 	t.Cleanup(c.unlock)
 }
 
-// TestLookUpsTogether: who would have to wait for a connection asks in one statement with all who wait.
+// TestLookUpsTogether checks that lookups that wait for a connection share one statement.
 func TestLookUpsTogether(t *testing.T) {
 	var tokens []string
-	for i := range 17 { // one, and as many as there are in a group
-		tokens = append(tokens, fmt.Sprintf("token-%02d", i/2)) // the browsers have two tabs each
+	for i := range 17 { // a first one, and a full group
+		tokens = append(tokens, fmt.Sprintf("token-%02d", i/2)) // two lookups for each session
 	}
 	c := newCrowd(t, plain, tokens...)
 	c.unlock()
@@ -154,13 +154,13 @@ func TestLookUpsTogether(t *testing.T) {
 	}
 }
 
-// TestLookUpsFailTogether: a connection that breaks is an outage for all whose statement was on it, and no message
-// holds a token.
+// TestLookUpsFailTogether checks that a broken connection is ErrUnavailable for all lookups of the statement, and that
+// no message contains a token.
 func TestLookUpsFailTogether(t *testing.T) {
 	c := newCrowd(t, plain, "token-alone", "token-first", "token-second")
 	const backends = "FROM pg_stat_activity WHERE application_name = 'crowdtestlookupsfailtogether' " +
 		"AND wait_event_type = 'Lock'"
-	for n := int32(1); n <= 2; n++ { // the first one, and those who waited for it
+	for n := int32(1); n <= 2; n++ { // the first lookup, then those that waited for it
 		eventually(t, func() bool {
 			return c.asked.n.Load() == n && count(t, c.dsn, "SELECT COUNT(*) "+backends) == 1
 		})
@@ -179,7 +179,7 @@ func TestLookUpsFailTogether(t *testing.T) {
 	}
 }
 
-// TestLookUpsOfNobody: what cannot be a token is no session at once, and fails for nobody else.
+// TestLookUpsOfNobody checks that an impossible token is not found immediately, and does not affect other lookups.
 func TestLookUpsOfNobody(t *testing.T) {
 	c := newCrowd(t, plain, "token-0", "token-1")
 	ctx, leave := context.WithCancel(t.Context())
@@ -195,7 +195,7 @@ func TestLookUpsOfNobody(t *testing.T) {
 	}
 }
 
-// TestLookUpsOfOne: what the engine refuses of one visitor fails for that one alone.
+// TestLookUpsOfOne checks that a token that the database rejects fails only its own lookup.
 func TestLookUpsOfOne(t *testing.T) {
 	const first, second = "7f1c1b2e-6a53-4b65-9a0e-0f6f9a8f2a11", "7f1c1b2e-6a53-4b65-9a0e-0f6f9a8f2a12"
 	c := newSessions(t, plain, first, second)
@@ -210,7 +210,7 @@ func TestLookUpsOfOne(t *testing.T) {
 	}
 }
 
-// TestLookUpsLeave: a visitor who leaves is told so at once, and keeps nobody from an answer.
+// TestLookUpsLeave checks that a lookup with a cancelled context returns immediately, and does not block the others.
 func TestLookUpsLeave(t *testing.T) {
 	c := newCrowd(t, plain, "token-0", "token-1", "token-2")
 	ctx, leave := context.WithCancel(t.Context())
@@ -228,8 +228,8 @@ func TestLookUpsLeave(t *testing.T) {
 	}
 }
 
-// TestLookUpsOfPoolsThatLook: a pool that prepares a connection for whoever acquires it may show each request other
-// rows. There nobody asks for another.
+// TestLookUpsOfPoolsThatLook checks that lookups are not combined on a pool that prepares a connection for each
+// request, because it may show each request other rows.
 func TestLookUpsOfPoolsThatLook(t *testing.T) {
 	for name, prepare := range map[string]func(*pgxpool.Config){
 		"PrepareConn": func(c *pgxpool.Config) {
@@ -237,7 +237,7 @@ func TestLookUpsOfPoolsThatLook(t *testing.T) {
 		},
 		"BeforeAcquire": func(c *pgxpool.Config) {
 			//lint:ignore SA1019 pools still have it
-			c.BeforeAcquire = func(context.Context, *pgx.Conn) bool { return true } //nolint:staticcheck // likewise
+			c.BeforeAcquire = func(context.Context, *pgx.Conn) bool { return true } //nolint:staticcheck // the same
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +254,8 @@ func TestLookUpsOfPoolsThatLook(t *testing.T) {
 	}
 }
 
-// TestLookUpsInTransactions are the transaction's own: it finds what nobody else does yet.
+// TestLookUpsInTransactions checks that lookups in a transaction see its uncommitted rows and are not combined with
+// others.
 func TestLookUpsInTransactions(t *testing.T) {
 	s := open(t, schema(t))
 	u, err := s.CreateUser(t.Context(), &core.User{ID: "ada"})

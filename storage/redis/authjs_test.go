@@ -10,7 +10,7 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// upstash are records as Auth.js's adapter writes them, with JSON.stringify.
+// upstash are records as Auth.js's adapter writes them with JSON.stringify.
 var upstash = map[string]string{
 	"user:8a1": `{"name":"Ada","email":"ada@example.com","image":null,` +
 		`"emailVerified":"2030-01-02T03:04:05.678Z","id":"8a1"}`,
@@ -32,7 +32,7 @@ func TestImportAuthJS(t *testing.T) {
 		}
 	}
 	s := open(t, engines.Redis(t))
-	for _, want := range []int{4, 0} { // the second time all is there
+	for _, want := range []int{4, 0} { // the second time all records exist
 		n, err := redisstore.ImportAuthJS(t.Context(), c, prefix, s)
 		if err != nil || n != want {
 			t.Fatalf("%d records made, want %d; %v", n, want, err)

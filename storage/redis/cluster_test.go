@@ -73,7 +73,7 @@ func hostOf(e *engines.Engine) string {
 	return strings.TrimSuffix(strings.TrimPrefix(e.URL, "redis://"), "/0")
 }
 
-// eventually waits until something is so.
+// eventually waits until a condition is true.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for began := time.Now(); !so(); time.Sleep(10 * time.Millisecond) {
@@ -83,7 +83,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// TestCluster runs the kit on a Cluster of three masters: each store has its keys on one of them.
+// TestCluster runs the contract on a Cluster of three masters. Each store has its keys on one of them.
 func TestCluster(t *testing.T) {
 	c := startCluster(t)
 	storetest.Run(t, func(t *testing.T) core.Store {
@@ -103,8 +103,8 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestFailover kills the master that has the keys: its replica takes over with what it has been sent, and the store
-// goes on by itself.
+// TestFailover kills the master that has the keys. Its replica takes over with the writes that it has received, and the
+// store recovers automatically.
 func TestFailover(t *testing.T) {
 	c := startCluster(t)
 	prefix := ""
@@ -144,7 +144,7 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// counter counts the commands that are sent.
+// counter counts the commands.
 type counter struct{ n atomic.Int64 }
 
 func (c *counter) DialHook(next redis.DialHook) redis.DialHook {

@@ -10,7 +10,7 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// TestEviction: a server that gives up keys when its memory is full is a warning, once.
+// TestEviction checks that a server that evicts keys causes one warning.
 func TestEviction(t *testing.T) {
 	e := engines.StartRedis(t)
 	for policy, warns := range map[string]bool{

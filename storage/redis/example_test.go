@@ -17,7 +17,7 @@ func ExampleOpen() {
 	defer func() { _ = store.Close() }()
 }
 
-// The store shares the client of an application that has one already, here one that finds its server by Sentinel.
+// The store shares the existing client of an application, here one that finds its server with Sentinel.
 func ExampleNew() {
 	client := redis.NewFailoverClient(&redis.FailoverOptions{
 		MasterName: "app", SentinelAddrs: []string{"localhost:26379"}, ContextTimeoutEnabled: true,
@@ -30,7 +30,7 @@ func ExampleNew() {
 	_ = store // core.Config{Store: store}
 }
 
-// What Auth.js's adapter for Upstash Redis has written is copied once.
+// The data of Auth.js's adapter for Upstash Redis is copied once.
 func ExampleImportAuthJS() {
 	client := redis.NewClient(&redis.Options{Addr: "localhost:6379", ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()

@@ -15,13 +15,13 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// durable is a Redis that has on disk what it acknowledges.
+// durable starts a Redis that has acknowledged data on disk.
 func durable(t *testing.T) *engines.Engine {
 	t.Helper()
 	return engines.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 }
 
-// client is a client of a test's own, made as an application might.
+// client returns a separate client for a test, like that of an application.
 func client(t testing.TB, url string, further ...func(*redis.Options)) *redis.Client {
 	t.Helper()
 	o, err := redis.ParseURL(url)
@@ -92,7 +92,7 @@ func set(t *testing.T, e *engines.Engine, setting, value string) {
 	}
 }
 
-// reads are the operations that an engine does that takes no writes. Those that find nothing to write are among them.
+// reads are the operations that work while the database rejects writes, including those that find nothing to write.
 var reads = []string{
 	"read user", "read user by e-mail", "read user by account", "read account", "read session", "read authenticator",
 	"list accounts", "list sessions", "list authenticators", "delete sessions", "delete expired sessions",
@@ -106,7 +106,7 @@ func TestReadOnly(t *testing.T) {
 	e := engines.StartRedis(t)
 	s := open(t, e.URL)
 	kvtest.Fill(t, s, 10)
-	set(t, e, "min-replicas-to-write", "1") // there is none
+	set(t, e, "min-replicas-to-write", "1") // there is no replica
 	storetest.Trouble("redis").Fails(t, s, "", time.Minute, reads...)
 	if err := s.UpdateSession(t.Context(), "s0", time.Unix(1, 0)); err == nil {
 		t.Error("a read-only server extended a session")
@@ -138,7 +138,7 @@ func TestFull(t *testing.T) {
 	storetest.Trouble("redis").Recovers(t, s, "s0")
 }
 
-// TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.
+// TestKilledWhileWriting kills the server repeatedly. Acknowledged data must exist, and nothing in part.
 func TestKilledWhileWriting(t *testing.T) {
 	e := durable(t)
 	s := open(t, e.URL)
@@ -148,9 +148,9 @@ func TestKilledWhileWriting(t *testing.T) {
 		ended := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { ended <- storetest.Write(ctx, s, next, &acknowledged) }()
-		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the middle
+		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // during the writes
 		e.Kill(t)
-		waiting := time.AfterFunc(time.Second, cancel) // for a server that does not come back before
+		waiting := time.AfterFunc(time.Second, cancel) // in case the server does not restart earlier
 		if err := <-ended; err == nil {
 			t.Fatal("a server that is dead acknowledged")
 		}
@@ -163,7 +163,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// TestScriptsForgotten lets the server forget the scripts, as it does when it starts again or another one takes over.
+// TestScriptsForgotten deletes the scripts from the server, as happens with a restart or a failover.
 func TestScriptsForgotten(t *testing.T) {
 	e := engines.StartRedis(t)
 	s := open(t, e.URL)

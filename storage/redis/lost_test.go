@@ -10,7 +10,7 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// TestLost loses keys, one after the other, as a server does that evicts them.
+// TestLost deletes keys, one after another, like a server that evicts them.
 func TestLost(t *testing.T) {
 	storetest.Lost(t, func(t *testing.T) storetest.Keyed {
 		prefix := "{" + rand.Text() + "}:"

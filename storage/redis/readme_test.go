@@ -10,7 +10,7 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// TestReadme checks that the README has every kind of key there is.
+// TestReadme checks that the README lists every kind of key.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

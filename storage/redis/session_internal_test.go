@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// TestReadSession: the user comes with a session where a script can tell the key, and else the users whose copies are
-// stale.
+// TestReadSession checks that the result contains the user if the script can derive the key, and otherwise the users
+// with stale copies.
 func TestReadSession(t *testing.T) {
 	const plain, odd, ends = `{"id":"ada","name":"Ada"}`, `{"id":"a/b"}`, `{"expires":"2030-01-02T03:04:05Z"}`
 	options, err := redis.ParseURL(engines.Redis(t))
@@ -24,9 +24,9 @@ func TestReadSession(t *testing.T) {
 	for name, c := range map[string]struct {
 		put    []keyvalue.Record
 		found  bool
-		text   string // of the copy, or of the user
+		text   string // of the copy or of the user
 		owner  bool
-		exists bool // the owner does
+		exists bool // whether the owner exists
 		stale  []string
 	}{
 		"the user": {

@@ -20,12 +20,12 @@ func TestMain(m *testing.M) {
 	os.Exit(engines.Main(m))
 }
 
-// silent keeps what the client says about servers that the tests stop out of their output.
+// silent hides the client's log messages about servers that the tests stop.
 type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-// open opens a store with keys of its own for the length of a test.
+// open opens a store with its own keys until the test ends.
 func open(t testing.TB, url string) *redisstore.Store {
 	t.Helper()
 	s, err := redisstore.Open(url, redisstore.Options{Prefix: "{" + rand.Text() + "}:"})

@@ -15,15 +15,15 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// gate notes round trips of scripts, and keeps those of one command until it is open.
+// gate records round trips of scripts, and blocks those of one command until it is open.
 type gate struct {
 	came, open chan struct{}
 
 	mu    sync.Mutex
-	trips []int // how many commands were in each
+	trips []int // number of commands in each
 }
 
-// note leaves out what a new connection says.
+// note ignores the commands of a new connection.
 func (g *gate) note(commands ...redis.Cmder) (ours bool) {
 	if !strings.HasPrefix(commands[0].Name(), "eval") {
 		return false
@@ -53,8 +53,8 @@ func (g *gate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// TestSessionsTogether: sessions that are looked up while as many are as may be at once, are looked up in one round
-// trip, and each visitor gets their own. A server that has forgotten the script is given it again.
+// TestSessionsTogether checks that lookups that wait for a free round trip share the next one, and that each gets its
+// own session. If the server has lost the script, it is sent again.
 func TestSessionsTogether(t *testing.T) {
 	options, err := redis.ParseURL(engines.Redis(t))
 	if err != nil {
@@ -67,7 +67,7 @@ func TestSessionsTogether(t *testing.T) {
 			e := newEngine(client, "{"+rand.Text()+"}:")
 			const visitors = lookUps + 5
 			var put []keyvalue.Record
-			for i := range visitors - 1 { // the last has no session
+			for i := range visitors - 1 { // the last one has no session
 				put = append(put,
 					keyvalue.Record{Key: fmt.Sprint("session/", i), Text: fmt.Sprintf(`{"id":"u%d"}`, i)},
 					keyvalue.Record{Key: fmt.Sprint("expires/", i), Text: fmt.Sprint("end of ", i)},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestScanText: a text by either way is the same, and does not change with the driver's bytes.
+// TestScanText checks that Scan and ScanText give the same text, and that it does not change with the driver's bytes.
 func TestScanText(t *testing.T) {
 	for name, received := range map[string][]byte{"null": nil, "empty": {}, "a text": []byte("Ada")} {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestScanText(t *testing.T) {
 	}
 }
 
-// TestScanTime: a time that the driver has decoded is in UTC, and null is no time.
+// TestScanTime checks that a time that the driver has decoded is in UTC, and that null is the zero time.
 func TestScanTime(t *testing.T) {
 	c := timeColumn{at: time.Unix(1, 0)}
 	c.ScanTime(time.Date(2030, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)))

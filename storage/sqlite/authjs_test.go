@@ -10,13 +10,13 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// others are databases that something else made, each with rows as that writes them.
+// others are databases of other programs, each with rows as that program writes them.
 var others = map[string]struct {
 	ddl      string
 	layout   sqlite.Layout
 	rows     []string
 	existing storetest.Existing
-	except   []string // cases of the kit; nil with a required e-mail: none is run
+	except   []string // cases of the contract; nil with a required email means that none is run
 }{
 	"earlier": {
 		"testdata/earlier.sql", sqlite.Layout{},
@@ -40,7 +40,7 @@ var others = map[string]struct {
 			`INSERT INTO verification_tokens (identifier, token, expires)
 				VALUES ('ada@example.com', 'hash', '2030-01-02T03:04:05.678Z')`,
 		},
-		// Two columns of their own are null where the member is absent.
+		// Two separate columns are null if the member is missing.
 		storetest.Existing{UserID: "8a1", Session: "s1"}, []string{"account/large tokens and unknown members are kept"},
 	},
 	"drizzle": {
@@ -85,7 +85,7 @@ var others = map[string]struct {
 	},
 }
 
-// execute runs statements on a handle of its own.
+// execute runs statements on its own handle.
 func execute(t testing.TB, path string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", sqlite.DSN(path))
@@ -94,7 +94,7 @@ func execute(t testing.TB, path string, statements ...string) {
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
-	// A program beside the store waits for its turn.
+	// Another program waits for the lock.
 	for _, statement := range append([]string{"PRAGMA busy_timeout = 60000"}, statements...) {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
@@ -102,7 +102,7 @@ func execute(t testing.TB, path string, statements ...string) {
 	}
 }
 
-// count is the number that a query finds.
+// count returns the number that a query selects.
 func count(t testing.TB, path, query string) (n int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", sqlite.DSN(path))

@@ -11,12 +11,13 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// TestCleaningInBatches stops with its context between two of them.
+// TestCleaningInBatches ends the context between two batches.
 func TestCleaningInBatches(t *testing.T) {
 	sqltest.Cleaning(t, open(t, file(t)), storetest.NewCountdown)
 }
 
-// TestCleaningWritesTheLogBack between batches, so that no visitor has to when the log has grown.
+// TestCleaningWritesTheLogBack checks that DeleteExpired runs a checkpoint between batches, so that no request must do
+// it when the log has grown.
 func TestCleaningWritesTheLogBack(t *testing.T) {
 	path := file(t)
 	db, err := sql.Open("sqlite", sqlite.DSN(path)+"&_pragma=wal_autocheckpoint(0)")

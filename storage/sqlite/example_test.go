@@ -28,21 +28,20 @@ func ExampleOpen() {
 	// Output: ada@example.com
 }
 
-// gormDB stands for a *gorm.DB: it hands out the handle it works on. A *bun.DB has it in its field DB; with sqlc it is
-// the one that was given to its New.
+// gormDB represents a *gorm.DB, which returns its handle. In a *bun.DB it is the field DB. With sqlc it is the argument
+// of its New.
 type gormDB struct{ handle *sql.DB }
 
 func (g gormDB) DB() (*sql.DB, error) { return g.handle, nil }
 
-// The store shares the connection of an application that has one already. The application's tables may point to users
-// (id).
+// The store shares the existing connection of an application. The application's tables may reference users (id).
 func ExampleNew_gorm() {
 	ctx := context.Background()
 	handle, err := sql.Open("sqlite", sqlite.DSN(":memory:")) // gorm.Open does this
 	if err != nil {
 		log.Fatal(err)
 	}
-	handle.SetMaxOpenConns(1) // a database in memory is one of its connection
+	handle.SetMaxOpenConns(1) // each connection has its own database in memory
 	application := gormDB{handle}
 
 	db, err := application.DB()
@@ -68,7 +67,7 @@ func ExampleNew_gorm() {
 	// Output: ada@example.com
 }
 
-// A database of Auth.js's Drizzle adapter is gone on with.
+// A database of Auth.js's Drizzle adapter can be used without changes.
 func ExampleDrizzle() {
 	store, err := sqlite.Open("app.db", sqlite.Drizzle())
 	if err != nil {

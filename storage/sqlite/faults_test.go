@@ -19,7 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// writerFile and writerFirst tell the program of the tests to be a writer that TestKilledWhileWriting kills.
+// writerFile and writerFirst make the test program a writer, which TestKilledWhileWriting kills.
 const (
 	writerFile  = "LATCHKEY_TEST_WRITER_FILE"
 	writerFirst = "LATCHKEY_TEST_WRITER_FIRST"
@@ -45,7 +45,7 @@ func write(path string) {
 	panic(storetest.Write(context.Background(), s, first, os.Stdout))
 }
 
-// TestKilledWhileWriting kills a writing process again and again: what it acknowledged is there, and nothing in part.
+// TestKilledWhileWriting kills a writing process repeatedly. Acknowledged data must exist, and nothing in part.
 func TestKilledWhileWriting(t *testing.T) {
 	path := file(t)
 	s := open(t, path)
@@ -78,12 +78,12 @@ func TestKilledWhileWriting(t *testing.T) {
 			}
 		})
 		<-begun
-		time.Sleep(time.Duration(3+7*round) * time.Millisecond) // somewhere in the middle
+		time.Sleep(time.Duration(3+7*round) * time.Millisecond) // during the writes
 		if err := writer.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		reader.Wait()
-		_ = writer.Wait() // it says that it was killed
+		_ = writer.Wait() // returns that it was killed
 		before := next
 		next = storetest.Kept(t, s, next, &acknowledged)
 		if next == before {
@@ -93,7 +93,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// TestLocked is a file that another process holds for writing.
+// TestLocked uses a file that another process has locked for writing.
 func TestLocked(t *testing.T) {
 	path := file(t)
 	s := open(t, path)
@@ -122,7 +122,7 @@ func TestLocked(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "sqlite: extend session: ") {
 		t.Errorf("error %v", err)
 	}
-	if took := time.Since(began); took > 4*time.Second { // the store's own patience is 5 s
+	if took := time.Since(began); took > 4*time.Second { // less than the store's maximum wait of 5 s
 		t.Errorf("gave up after %v", took)
 	}
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
@@ -134,8 +134,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestWritersOfOneStore wait in turn, and no longer than their contexts: the turn of the one that gives up comes only
-// when it has.
+// TestWritersOfOneStore checks that writers wait in order and until their contexts end, and that a writer that gives up
+// keeps its place until then.
 func TestWritersOfOneStore(t *testing.T) {
 	s := open(t, file(t))
 	sqltest.Fill(t, s, 10)
@@ -165,7 +165,7 @@ func TestWritersOfOneStore(t *testing.T) {
 	all.Wait()
 }
 
-// TestOuterStoreInTransaction is a mistake that would otherwise wait for itself.
+// TestOuterStoreInTransaction checks a mistake that would otherwise be a deadlock.
 func TestOuterStoreInTransaction(t *testing.T) {
 	s := open(t, file(t))
 	err := s.InTransaction(t.Context(), func(ctx context.Context, _ core.Store) error {
@@ -201,7 +201,7 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(1) // the setting is one of a connection
+	db.SetMaxOpenConns(1) // the setting applies to one connection
 	s, err := sqlite.New(db)
 	if err != nil {
 		t.Fatal(err)

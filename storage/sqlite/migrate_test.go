@@ -11,8 +11,8 @@ import (
 	sqlitedriver "modernc.org/sqlite"
 )
 
-// TestInterruptedAsItBegan: the driver says of a statement that it was interrupted, although it has run, where the
-// context ends just then. A migration that stops there leaves no transaction, and no lock, with its connection.
+// TestInterruptedAsItBegan checks a migration that is cancelled just as its BEGIN succeeds. The driver then reports an
+// interruption although the statement has run. The connection must keep no transaction and no lock.
 func TestInterruptedAsItBegan(t *testing.T) {
 	path := file(t)
 	inner, err := sqlitedriver.NewConnector(sqlite.DSN(path))
@@ -28,10 +28,10 @@ func TestInterruptedAsItBegan(t *testing.T) {
 	if err := interrupted.Migrate(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("error %v, want that the context has ended", err)
 	}
-	open(t, path) // which migrates
+	open(t, path) // it migrates
 }
 
-// interrupting are connections that begin a migration and say that they were interrupted.
+// interrupting are connections that begin a migration and report that it was interrupted.
 type interrupting struct{ driver.Connector }
 
 func (i interrupting) Connect(ctx context.Context) (driver.Conn, error) {

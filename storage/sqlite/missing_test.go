@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// TestMissing names what Migrate would make, and makes none of it.
+// TestMissing checks that Missing lists what Migrate would create, and creates nothing.
 func TestMissing(t *testing.T) {
 	for _, row := range []struct {
 		name, statement string
@@ -42,7 +42,7 @@ func TestMissing(t *testing.T) {
 			if _, err := db.ExecContext(t.Context(), row.statement); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // the first look changes nothing
+			for range 2 { // the first call changes nothing
 				if got, err := s.Missing(t.Context()); err != nil || !slices.Equal(got, row.want) {
 					t.Errorf("got %q, %v", got, err)
 				}

@@ -19,8 +19,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// TestFewConnections is a store that many read at once: a connection for each would cost memory and files, and slow
-// them down.
+// TestFewConnections checks the number of connections with many concurrent readers: a connection for each would cost
+// memory and files, and slow them down.
 func TestFewConnections(t *testing.T) {
 	const descriptors = "/proc/self/fd"
 	if _, err := os.Stat(descriptors); err != nil {
@@ -56,7 +56,7 @@ func TestFewConnections(t *testing.T) {
 	}
 }
 
-// TestLogShrinks is a write-ahead log after a transaction that was larger than it should stay.
+// TestLogShrinks checks the size of the write-ahead log after a large transaction.
 func TestLogShrinks(t *testing.T) {
 	path := file(t)
 	s := open(t, path)
@@ -83,7 +83,7 @@ func TestLogShrinks(t *testing.T) {
 	if grown := size(); grown < 20<<20 {
 		t.Fatalf("the log has %d bytes: the transaction was too small for this test", grown)
 	}
-	for i := range 2 { // the first begins the log anew
+	for i := range 2 { // the first one restarts the log
 		token := core.Secret(fmt.Sprint("s", i))
 		session := &store.Session{Token: token, UserID: "u1", Expires: time.Unix(1, 0)}
 		if err := s.CreateSession(t.Context(), session); err != nil {
@@ -95,8 +95,8 @@ func TestLogShrinks(t *testing.T) {
 	}
 }
 
-// TestQueueForALock is a lock that another process holds for longer than a writer waits: calls in a queue give up when
-// the first does, not each after a wait of its own.
+// TestQueueForALock uses a lock that another process holds longer than a writer waits. Queued calls give up when the
+// first one does, and do not each wait the full time.
 func TestQueueForALock(t *testing.T) {
 	path := file(t)
 	s := open(t, path)
@@ -122,7 +122,7 @@ func TestQueueForALock(t *testing.T) {
 		}()
 	}
 	first, second, last := <-gaveUp, <-gaveUp, <-gaveUp
-	// After waits of their own it would be three times as long. On a busy machine the first is late, too.
+	// With separate waits it would be three times as long. On a busy machine the first one is late, too.
 	if first < 4*time.Second || last > 2*first {
 		t.Errorf("gave up after %v, %v and %v, want some 5 s each", first, second, last)
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// TestPrivateFiles: a new database and its journals are readable by their owner alone, whatever the umask. An existing
-// file keeps its mode.
-func TestPrivateFiles(t *testing.T) { // not parallel: the umask is the process's
+// TestPrivateFiles checks that only the owner can read a new database and its journals, regardless of the umask. An
+// existing file keeps its mode.
+func TestPrivateFiles(t *testing.T) { // not parallel: the umask applies to the process
 	before := syscall.Umask(0)
 	defer syscall.Umask(before)
 	for _, row := range []struct {
@@ -68,7 +68,7 @@ func TestPrivateFiles(t *testing.T) { // not parallel: the umask is the process'
 	}
 }
 
-// TestDeletedIsOverwritten: what belonged to a deleted user is not in the file any more.
+// TestDeletedIsOverwritten checks that the data of a deleted user is no longer in the file.
 func TestDeletedIsOverwritten(t *testing.T) {
 	path := file(t)
 	s, err := sqlite.Open(path)
@@ -112,7 +112,7 @@ func TestDeletedIsOverwritten(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestReadOnlyCopy reads a copy in a folder that cannot be written to, as the README says.
+// TestReadOnlyCopy reads a copy in a read-only folder, as the README describes.
 func TestReadOnlyCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "copy.db")
 	s, err := sqlite.Open(path)
@@ -148,7 +148,7 @@ func TestReadOnlyCopy(t *testing.T) {
 	}
 }
 
-// readOnly opens a copy that nothing writes to: immutable needs neither locks nor a log.
+// readOnly opens a copy that no program writes to: immutable needs neither locks nor a log.
 func readOnly(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&immutable=1")

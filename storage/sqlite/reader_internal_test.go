@@ -15,7 +15,7 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// oneReader are readers with a single connection, and a query that they can run.
+// oneReader returns readers with a single connection, and a query for it.
 func oneReader(t *testing.T) (*readers, string) {
 	t.Helper()
 	connector, err := driver.NewConnector(DSN(filepath.Join(t.TempDir(), "app.db")))
@@ -41,7 +41,7 @@ func TestReadersWait(t *testing.T) {
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // each gives the connection back, whatever becomes of it
+	for range 3 { // each returns the connection, whatever the result
 		for query, args := range map[string][]any{
 			query:                  {int64(1)},
 			"SELECT * FROM nobody": nil,
@@ -75,8 +75,8 @@ func TestReadersHearTheContext(t *testing.T) {
 	}
 }
 
-// TestReadersForget: a connection keeps nothing of a look-up that is over, and rows that are closed read nothing of the
-// next one.
+// TestReadersForget checks that a connection keeps no values of a finished lookup, and that closed rows read nothing of
+// the next lookup.
 func TestReadersForget(t *testing.T) {
 	r, query := oneReader(t)
 	found, err := r.read(t.Context(), query, []any{int64(1)})
@@ -113,7 +113,7 @@ func TestReadersClose(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !found.Next() { // who has begun goes on
+	if !found.Next() { // rows that were started can be read
 		t.Error(found.Err())
 	}
 	if err := found.Close(); err != nil {
@@ -127,7 +127,7 @@ func TestReadersClose(t *testing.T) {
 	}
 }
 
-// noted notes that it was closed.
+// noted records that it was closed.
 type noted struct {
 	sqldriver.Conn
 	closed *bool
@@ -175,12 +175,12 @@ func TestReadersScan(t *testing.T) {
 	}
 }
 
-// whatever scans what there is.
+// whatever scans any value.
 type whatever struct{}
 
 func (*whatever) Scan(any) error { return nil }
 
-// quiet is a context whose channel nobody may ask for: to have one costs a timer.
+// quiet is a context whose Done must not be called, because it may allocate a timer.
 type quiet struct {
 	context.Context
 	t *testing.T
@@ -193,7 +193,7 @@ func (q quiet) Done() <-chan struct{} {
 
 func TestReadersDoNotWaitForTheContext(t *testing.T) {
 	r, query := oneReader(t)
-	for round := range 2 { // a connection is made once
+	for round := range 2 { // a connection is created once
 		ctx := context.Context(quiet{t.Context(), t})
 		if round == 0 {
 			ctx = t.Context()
@@ -210,7 +210,8 @@ func TestReadersDoNotWaitForTheContext(t *testing.T) {
 	}
 }
 
-// TestLookupsStartNothing: a look-up under a deadline costs what one without a deadline does, since nobody watches it.
+// TestLookupsStartNothing checks that a lookup with a deadline costs the same as one without, because nothing watches
+// the context.
 func TestLookupsStartNothing(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "app.db"))
 	if err == nil {

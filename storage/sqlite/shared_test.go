@@ -57,7 +57,7 @@ func TestCosts(t *testing.T) {
 	sqltest.Costs(t, s, n)
 }
 
-// TestPlans asks the engine how it would run every statement of the store.
+// TestPlans examines the query plan of every statement of the store.
 func TestPlans(t *testing.T) {
 	for name, layout := range map[string]sqlite.Layout{
 		"default": {}, "drizzle": sqlite.Drizzle(), "d1": sqlite.D1(), "prisma": sqlite.Prisma(),
@@ -72,7 +72,7 @@ func TestPlans(t *testing.T) {
 		defer func() { _ = db.Close() }()
 		for _, query := range s.Queries() {
 			for _, step := range plan(t, db, query) {
-				// "expired" is what another step has found, counted.
+				// "expired" is the result of another step, which is only counted
 				if strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "CONSTANT ROW") && step != "SCAN expired" {
 					t.Errorf("%s: %s: %s", name, query, step)
 				}
@@ -160,7 +160,7 @@ func BenchmarkScale(b *testing.B) {
 	})
 }
 
-// TestLayoutIsTheStoresOwn: what an application does with its maps and lists after New changes nothing in the store.
+// TestLayoutIsTheStoresOwn checks that changes to an application's map and lists after New do not affect the store.
 func TestLayoutIsTheStoresOwn(t *testing.T) {
 	layout := sqlite.Layout{
 		Columns: map[string]string{"users.emailVerified": "email_verified"}, RecordIDs: []string{"accounts"},

@@ -8,7 +8,7 @@
 // [New] uses your own handle instead, with this driver or another. A program with another driver still contains this
 // one, which only increases its size.
 //
-// A database has one writer at a time. Writers of one Store wait for each other in order, as long as their context
+// SQLite allows one writer at a time. Writers of one Store wait for each other in order, as long as their context
 // allows. Writers of other Stores and processes wait for the lock of the file, at most five seconds.
 package sqlite
 

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// open opens and migrates a store for the length of a test.
+// open opens and migrates a store until the test ends.
 func open(t testing.TB, path string, layout ...sqlite.Layout) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(path, layout...)
@@ -23,7 +23,7 @@ func open(t testing.TB, path string, layout ...sqlite.Layout) *sqlite.Store {
 	return s
 }
 
-// file is the path of a database of one test, whose name would be cut off if it were not escaped.
+// file returns the path of a database for one test. Without escaping, its name would be truncated.
 func file(t testing.TB) string { return filepath.Join(t.TempDir(), "a b?c#d.db") }
 
 func TestContract(t *testing.T) {

@@ -15,14 +15,14 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// The forms in which Prisma writes a time, and the one in which the engine itself does.
+// The forms of time that Prisma writes, and the form of SQLite itself.
 func asText(at time.Time) string   { return at.UTC().Format("'2006-01-02T15:04:05.000+00:00'") }
 func asMillis(at time.Time) string { return fmt.Sprint(at.UnixMilli()) }
 func byEngine(at time.Time) string { return at.UTC().Format("'2006-01-02 15:04:05'") }
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 648e6, time.UTC)
 
-// prisma makes the tables of Prisma's adapter with one user, and a session for each form, token and time.
+// prisma creates the tables of Prisma's adapter with one user, and with sessions from rows of token and time.
 func prisma(t *testing.T, sessions ...string) (path string) {
 	t.Helper()
 	ddl, err := os.ReadFile("testdata/prisma.sql")
@@ -44,7 +44,7 @@ func tokenRow(expires string) string {
 	return `INSERT INTO "VerificationToken" VALUES ('i', 't', ` + expires + `)`
 }
 
-// column reads one text of the first row that a query finds.
+// column returns one text from the first row of a query.
 func column(t *testing.T, path, query string) (value string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", sqlite.DSN(path))
@@ -58,7 +58,7 @@ func column(t *testing.T, path, query string) (value string) {
 	return value
 }
 
-// TestPrismaTimes: what the store writes has the form that Prisma compares with in this database.
+// TestPrismaTimes checks that the store writes times in the form that Prisma compares in this database.
 func TestPrismaTimes(t *testing.T) {
 	text, millis := "2026-11-21T12:00:00.648+00:00", asMillis(noon)
 	for name, row := range map[string]struct {
@@ -136,7 +136,8 @@ func TestPrismaTimes(t *testing.T) {
 	}
 }
 
-// TestPrismaTimesInTransaction: the first write of a process is that of a sign-in, on a handle with one connection.
+// TestPrismaTimesInTransaction checks that the first write of a process can be in a sign-in transaction, on a handle
+// with one connection.
 func TestPrismaTimesInTransaction(t *testing.T) {
 	path := prisma(t, sessionRow("s", asMillis(noon)))
 	db, err := sql.Open("sqlite", sqlite.DSN(path))
@@ -145,7 +146,7 @@ func TestPrismaTimesInTransaction(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
-	open(t, path, sqlite.Prisma()) // the columns of ours
+	open(t, path, sqlite.Prisma()) // adds the store's own columns
 	s, err := sqlite.New(db, sqlite.Prisma())
 	if err != nil {
 		t.Fatal(err)
@@ -162,11 +163,11 @@ func TestPrismaTimesInTransaction(t *testing.T) {
 	}
 }
 
-// TestExpiredInBothForms: rows of two programs that write times in two forms, and of the engine's own
-// CURRENT_TIMESTAMP, go when they have expired and not before, whatever form the store writes itself.
+// TestExpiredInBothForms checks that rows with times in both forms, and with SQLite's CURRENT_TIMESTAMP, are deleted
+// when they have expired and not before, regardless of the form that the store writes.
 func TestExpiredInBothForms(t *testing.T) {
 	forms := map[string]func(time.Time) string{"text": asText, "millis": asMillis, "engine": byEngine}
-	rest := noon.Sub(noon.Truncate(time.Second)) // the engine's has whole seconds
+	rest := noon.Sub(noon.Truncate(time.Second)) // CURRENT_TIMESTAMP has whole seconds
 	for name, layout := range map[string]sqlite.Layout{
 		"found": sqlite.Prisma(), "milliseconds": withTimes(sqlstore.MillisTimes),
 		"texts": withTimes(sqlstore.OffsetTimes), "texts with Z": withTimes(sqlstore.ISOTimes),
@@ -197,7 +198,7 @@ func TestExpiredInBothForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := 3*2 + 1 + 3; n != want { // the engine's that ends now had ended, by its fraction of a second
+			if want := 3*2 + 1 + 3; n != want { // without its fraction of a second, SQLite's time is before now
 				t.Errorf("%d rows went, want %d", n, want)
 			}
 			for form := range forms {
@@ -218,7 +219,7 @@ func withTimes(times sqlstore.Times) sqlite.Layout {
 	return l
 }
 
-// TestSessionsInBothForms are read, and listed in the order in which they end.
+// TestSessionsInBothForms checks that sessions in both forms are read, and listed in the order of their expiries.
 func TestSessionsInBothForms(t *testing.T) {
 	path := prisma(t,
 		sessionRow("third", asText(noon.Add(3*time.Hour))), sessionRow("second", asMillis(noon.Add(2*time.Hour))),
