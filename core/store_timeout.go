@@ -12,8 +12,8 @@ import (
 // timeLimit is the maximum duration of a call to the store (Config.StoreTimeout). A transaction is one call.
 type timeLimit time.Duration
 
-// timed calls the store with a context that expires after limit, or at the caller's own deadline if that is earlier. A
-// call that exceeds its deadline returns an error that wraps ErrStoreUnavailable, whatever error the store returns.
+// timed calls the store with a context that expires after limit, or at the caller's own deadline if that is earlier. It
+// adds ErrStoreUnavailable to an error that wraps context.DeadlineExceeded.
 func timed[T any](ctx context.Context, limit timeLimit, call func(context.Context) (T, error)) (T, error) {
 	bounded := deadline.After(ctx, time.Duration(limit))
 	defer bounded.End()

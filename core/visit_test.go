@@ -224,7 +224,7 @@ func TestComponentsAreReported(t *testing.T) {
 	if err := ui.SignIn("plian").Render(v, io.Discard); err == nil {
 		t.Error("an unknown provider is drawn")
 	}
-	if log := a.log.String(); !strings.Contains(log, `there is no \"plian\" among [\"plain\"]`) {
+	if log := a.log.String(); !strings.Contains(log, `\"plian\" is not among [\"plain\"]`) {
 		t.Errorf("the log says %s", log)
 	}
 }
