@@ -28,19 +28,19 @@ type app struct {
 	store   *keeper
 	address string
 	secure  bool
-	// busy are the requests that are being answered.
+	// busy counts the requests in progress.
 	busy sync.WaitGroup
-	// visiting ends when the visitor leaves; nil: nobody does.
+	// visiting is done when the client disconnects. If it is nil, no client disconnects.
 	visiting context.Context
 
-	mu      sync.Mutex
-	now     time.Time
-	log     bytes.Buffer
-	letters []core.SignInMail
+	mu    sync.Mutex
+	now   time.Time
+	log   bytes.Buffer
+	mails []core.SignInMail
 }
 
-// open starts an application. Without a change it is pinned to home, with jwt sessions, a password form, sign-in by
-// mail and the providers a, b, p and f.
+// open starts an application. Unless change says otherwise, its origin is home, its sessions are JWTs, and it has a
+// password form, email sign-in and the providers a, b, p and f.
 func (a *attack) open(change func(*core.Config)) *app {
 	return a.openWith(func(_ *app, c *core.Config) {
 		if change != nil {
@@ -49,7 +49,7 @@ func (a *attack) open(change func(*core.Config)) *app {
 	})
 }
 
-// openWith is open for changes that need the application.
+// openWith is like open, for changes that need the application itself.
 func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 	x := &app{
 		attack: a, store: newKeeper(), op: startOP(a),
@@ -72,7 +72,7 @@ func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 			&core.EmailProvider{From: "app@app.example", Send: func(_ context.Context, m core.SignInMail) error {
 				x.mu.Lock()
 				defer x.mu.Unlock()
-				x.letters = append(x.letters, m)
+				x.mails = append(x.mails, m)
 				return nil
 			}},
 		),
@@ -95,21 +95,21 @@ func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 	return x
 }
 
-// idle waits until no request is being answered: a visitor who leaves leaves one behind.
+// idle waits until no request is in progress. A client that disconnects leaves its request behind.
 func (x *app) idle() { x.busy.Wait() }
 
 func (x *app) clock() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.now }
 
 func (x *app) wait(d time.Duration) { x.mu.Lock(); defer x.mu.Unlock(); x.now = x.now.Add(d) }
 
-// Write takes log lines.
+// Write records log lines.
 func (x *app) Write(line []byte) (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.log.Write(line)
 }
 
-// logged returns what has been logged since the last call.
+// logged returns the log since the last call.
 func (x *app) logged() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -118,22 +118,22 @@ func (x *app) logged() string {
 	return text
 }
 
-// mailed returns the letters since the last call.
+// mailed returns the emails since the last call.
 func (x *app) mailed() []core.SignInMail {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	letters := x.letters
-	x.letters = nil
-	return letters
+	mails := x.mails
+	x.mails = nil
+	return mails
 }
 
-// methods are those that every router knows. A router may answer 501 to others (RFC 9110 section 15.6.2).
+// methods are the HTTP methods that every router knows. A router may respond 501 to others (RFC 9110 section 15.6.2).
 var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions, http.MethodTrace, http.MethodConnect,
 }
 
-// send makes one exchange. What no answer may be is checked here, for all of them.
+// send sends a request. It also checks what must be true of every response.
 func (x *app) send(r wire.Request) (wire.Answer, error) {
 	ctx := x.Context
 	if x.visiting != nil {
@@ -157,7 +157,7 @@ func (x *app) send(r wire.Request) (wire.Answer, error) {
 	return answer, err
 }
 
-// alive checks that the process still serves.
+// alive checks that the process still responds.
 func (x *app) alive() {
 	answer, err := x.send(wire.Request{
 		Method: "GET", Target: "/auth/providers", Header: [][2]string{{"Host", "app.example"}},
@@ -167,7 +167,7 @@ func (x *app) alive() {
 	}
 }
 
-// knows reports whether the store has a user of that account.
+// owner returns the email of the user who has this account, or "" if no user has it.
 func (x *app) owner(provider, account string) string {
 	u, err := x.store.UserByAccount(x, provider, account)
 	if errors.Is(err, core.ErrNotFound) {

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 // builtIn is the folder of the program that plain builds.
 var builtIn string
 
-// plain is this program without the race detector, built once; empty: nor have the tests one.
+// plain builds this program without the race detector, once. It is empty if the tests run without the race detector
+// too.
 var plain = sync.OnceValues(func() (program string, err error) {
 	if !wire.Raced {
 		return "", nil
@@ -39,8 +40,8 @@ var plain = sync.OnceValues(func() (program string, err error) {
 	return wire.Plain(context.Background(), builtIn)
 })
 
-// TestPayloads runs every payload through every router. The race detector watches one of them alone: fiber, which uses
-// the memory of a request again for the next. The others have their own tests under it.
+// TestPayloads sends every payload through every router. Only fiber runs under the race detector, because fiber reuses
+// the memory of a request for the next one. The other adapters have their own tests with the race detector.
 func TestPayloads(t *testing.T) {
 	plain, err := plain()
 	if err != nil {
@@ -73,7 +74,7 @@ func here(t *testing.T, adapter string) (out string, err error) {
 	return text.String(), err
 }
 
-// through does the same in a process of the program.
+// through sends all payloads through an adapter in a process of the program.
 func through(program string) func(t *testing.T, adapter string) (string, error) {
 	return func(t *testing.T, adapter string) (string, error) {
 		out, err := exec.CommandContext(t.Context(), program, "-dir", "testdata", "-adapter", adapter).CombinedOutput()
@@ -81,7 +82,7 @@ func through(program string) func(t *testing.T, adapter string) (string, error) 
 	}
 }
 
-// TestAlteredPayloads wants the opposite of what is right: a runner that cannot fail proves nothing.
+// TestAlteredPayloads inverts the expectations. A runner that cannot fail proves nothing.
 func TestAlteredPayloads(t *testing.T) {
 	for _, row := range []struct{ file, id, old, new string }{
 		{"redirects.json", "RD-002", `exact:https://app.example/dashboard`, `exact:https://app.example/other`},
@@ -241,7 +242,7 @@ func TestAlteredPayloads(t *testing.T) {
 	}
 }
 
-// TestDifferingHeaders are what a value that splits an answer would make of it.
+// TestDifferingHeaders checks the comparison with responses that a header-splitting value would produce.
 func TestDifferingHeaders(t *testing.T) {
 	good := wire.Answer{
 		Status: 302, Header: http.Header{"Date": {""}, "Location": {home}},
@@ -274,7 +275,7 @@ func TestDifferingHeaders(t *testing.T) {
 	}
 }
 
-// TestTreesDiffer lets markup through: every value that the documents hold as it is changes the tree or is a problem.
+// TestTreesDiffer inserts markup without escaping. Each such value changes the tree or is reported.
 func TestTreesDiffer(t *testing.T) {
 	for _, row := range []struct{ name, document, value string }{
 		{"an element", "<p>%s</p>", "<b>x</b>"},
@@ -298,7 +299,7 @@ func TestTreesDiffer(t *testing.T) {
 	}
 }
 
-// TestFolders without files are not passed over.
+// TestFolders: a folder without payload files is an error.
 func TestFolders(t *testing.T) {
 	if _, err := run(t.Context(), io.Discard, t.TempDir(), "gin", "", false); err == nil {
 		t.Error("a folder without files was passed over")

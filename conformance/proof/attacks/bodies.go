@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// body is the body of a POST, and what may become of it.
+// body is the body of a POST and the expected result.
 type body struct {
 	ID, Want, Why, Method, Authjs string
 	Type                          *string
@@ -31,16 +31,16 @@ type body struct {
 	}
 	MaxMemKB uint64 `json:"max_mem_kb"`
 
-	text string // what is sent, unless it streams or drips
+	text string // the text to send, unless it is streamed or sent slowly
 }
 
 const (
-	// bodyPatience is how long an application waits for a request, bodyWithin what visitor and server have in all.
+	// bodyPatience is the server's read timeout. bodyWithin is the time limit of the whole exchange.
 	bodyPatience = 3 * time.Second
 	bodyWithin   = 5 * time.Second
 )
 
-// quiet is held by what measures the process: alone by those, shared by everything else.
+// quiet is locked exclusively by tests that measure the process, and shared by all others.
 var quiet sync.RWMutex
 
 // bodyTargets are the actions that read a body.
@@ -49,10 +49,10 @@ var bodyTargets = []string{
 	"/auth/signout", "/signin", "/signout",
 }
 
-// tokenPlace is where a body is to have the CSRF token.
+// tokenPlace matches the place of the CSRF token in a body.
 var tokenPlace = regexp.MustCompile(`\bT\b`)
 
-// requestBodies posts a body to every action that reads one, as a signed-in visitor with a good CSRF token
+// requestBodies posts a body to every action that reads one, as a signed-in user with a valid CSRF token
 // (docs/protocol.md §1.3).
 func requestBodies(a *attack) {
 	p := &body{}
@@ -78,13 +78,13 @@ func requestBodies(a *attack) {
 	if n := x.op.all(); n > 0 {
 		a.failf("the provider was asked %d times", n)
 	}
-	if letters := x.mailed(); len(letters) > 0 || len(x.store.tokens()) > 0 {
-		a.failf("a letter went out")
+	if mails := x.mailed(); len(mails) > 0 || len(x.store.tokens()) > 0 {
+		a.failf("an email went out")
 	}
 	x.alive()
 }
 
-// build makes the text of the body. Within the text of a payload, T stands for the visitor's CSRF token.
+// build creates the text of the body. T in a payload's text is replaced by the user's CSRF token.
 func (p *body) build(token string) error {
 	p.text = tokenPlace.ReplaceAllString(p.Body, token)
 	if p.BodyHex != "" {
@@ -95,7 +95,7 @@ func (p *body) build(token string) error {
 	return nil
 }
 
-// post sends the body to each target, over each version of HTTP that the server speaks.
+// post sends the body to each target, with each HTTP version of the server.
 func (p *body) post(b *browser) {
 	versions := []func(*browser, string) (wire.Answer, error){p.overHTTP1}
 	if !wire.OnFasthttp(b.adapter) && !p.owns("Content-Length") {
@@ -105,14 +105,14 @@ func (p *body) post(b *browser) {
 	for i, version := range versions {
 		for _, target := range bodyTargets {
 			if p.method() != "POST" && !strings.HasPrefix(target, "/auth/") {
-				continue // forms of the application's own routes, which are posted
+				continue // for forms of the application's own routes, which are posted
 			}
 			ask := func() { p.look(b, fmt.Sprintf("HTTP/%d %s", i+1, target), target, version) }
 			if p.Drip == nil {
 				ask()
 				continue
 			}
-			all.Go(ask) // all wait for the same deadline
+			all.Go(ask) // in parallel, because all wait for the same timeout
 		}
 	}
 	all.Wait()
@@ -120,15 +120,15 @@ func (p *body) post(b *browser) {
 
 func (p *body) method() string { return or(p.Method, "POST") }
 
-// owns reports whether the payload has a header of that name itself.
+// owns reports whether the payload itself sets the header.
 func (p *body) owns(name string) bool {
 	return slices.ContainsFunc(p.Headers, func(line [2]string) bool { return strings.EqualFold(line[0], name) })
 }
 
-// tries is how often a body is sent whose answer takes too much.
+// tries is the maximum number of attempts for a body that exceeded its time or memory.
 const tries = 4
 
-// look sends the body and looks at the answer.
+// look sends the body and checks the response.
 func (p *body) look(b *browser, what, target string, send func(*browser, string) (wire.Answer, error)) {
 	var answer wire.Answer
 	var err error
@@ -139,7 +139,8 @@ func (p *body) look(b *browser, what, target string, send func(*browser, string)
 		took = time.Since(began)
 	}
 	grown := p.measured(ask)
-	// Buffers that are kept for the next request are no growth, and what the machine does meanwhile is not ours.
+	// The first attempts may exceed the limits because of buffers that are kept for later requests, or because of other
+	// programs on the machine. Only repeated excess counts.
 	for n := 1; n < tries && (grown > p.MaxMemKB<<10 || took > bodyWithin+p.lateness()); n++ {
 		grown = p.measured(ask)
 	}
@@ -149,7 +150,7 @@ func (p *body) look(b *browser, what, target string, send func(*browser, string)
 	if took > bodyWithin+p.lateness() {
 		b.failf("%s: it took %v", what, took.Round(time.Millisecond))
 	}
-	if err != nil { // the server hung up, which refuses whatever was to come
+	if err != nil { // the server closed the connection, which refuses any body
 		if p.Want == "200-or-3xx" {
 			b.failf("%s: %v", what, err)
 		}
@@ -174,13 +175,13 @@ func (p *body) look(b *browser, what, target string, send func(*browser, string)
 	p.sameAsCore(b, what, target, answer)
 }
 
-// refusedBody reports whether a redirect refuses what a body lacks: the token, or for passkeys a known action too.
+// refusedBody reports whether a redirect refuses the body because it lacks the token or, for passkeys, a known action.
 func refusedBody(target string, answer wire.Answer) bool {
 	name := errorIn(answer)
 	return name == "MissingCSRF" || name == "Configuration" && target == "/auth/callback/passkey"
 }
 
-// lateness is what a busy machine may add.
+// lateness is the additional time allowed on a busy machine.
 func (p *body) lateness() time.Duration {
 	if p.Stream != nil || p.Drip != nil {
 		return 0
@@ -188,14 +189,14 @@ func (p *body) lateness() time.Duration {
 	return bodyWithin
 }
 
-// measured returns by how many bytes the heap of the process has grown meanwhile, garbage included. Where the payload
-// has a bound, nothing else is under way.
+// measured returns the growth of the heap in bytes during do, including garbage. If the payload limits memory, no other
+// test runs meanwhile.
 func (p *body) measured(do func()) (grown uint64) {
 	if p.MaxMemKB == 0 {
 		do()
 		return 0
 	}
-	quiet.RUnlock() // held by whoever runs attacks
+	quiet.RUnlock() // the caller of the attack holds it
 	quiet.Lock()
 	defer func() { quiet.Unlock(); quiet.RLock() }()
 	var before, after runtime.MemStats
@@ -209,7 +210,7 @@ func (p *body) measured(do func()) (grown uint64) {
 	return after.HeapAlloc - before.HeapAlloc
 }
 
-// header are the lines of the request.
+// header returns the header lines of the request.
 func (p *body) header(b *browser) [][2]string {
 	lines := [][2]string{{"Host", "app.example"}, b.cookieLine()}
 	if p.Type != nil {
@@ -218,8 +219,8 @@ func (p *body) header(b *browser) [][2]string {
 	return append(lines, p.Headers...)
 }
 
-// sameAsCore holds an answer against that of core without a router, which is how the adapters are all alike. A router
-// has the last word where a request breaks off.
+// sameAsCore compares a response with the response of core without a router. So all adapters behave the same. For an
+// incomplete request the router may respond itself.
 func (p *body) sameAsCore(b *browser, what, target string, answer wire.Answer) {
 	if p.Stream != nil || p.Drip != nil || p.owns("Content-Length") || !strings.HasPrefix(target, "/auth/") {
 		return

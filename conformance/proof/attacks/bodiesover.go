@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
-// overHTTP1 sends the body byte by byte as it is described.
+// overHTTP1 sends the body over HTTP/1.1, exactly as described.
 func (p *body) overHTTP1(b *browser, target string) (wire.Answer, error) {
 	return wire.Exchange(b, b.address, b.secure, p.method(), func(w io.Writer) error {
 		var head strings.Builder
@@ -45,8 +45,8 @@ func (p *body) overHTTP1(b *browser, target string) (wire.Answer, error) {
 	})
 }
 
-// chunked writes chunks as HTTP/1.1 has them, each in one write, out of memory that it keeps: what it takes is
-// measured together with what the server does.
+// chunked writes chunks of HTTP/1.1, each in one write, from reused memory: the client's memory is measured together
+// with the server's.
 func chunked(w io.Writer, r io.Reader) error {
 	chunk, framed := make([]byte, 64<<10), make([]byte, 0, 65<<10)
 	for {
@@ -65,28 +65,28 @@ func chunked(w io.Writer, r io.Reader) error {
 	}
 }
 
-// reader is the body as it comes.
+// reader returns the body as a stream.
 func (p *body) reader(ctx context.Context) io.Reader {
 	switch {
 	case p.Stream != nil:
-		return io.LimitReader(letters{}, int64(p.Stream.MB)<<20)
+		return io.LimitReader(endlessText{}, int64(p.Stream.MB)<<20)
 	case p.Drip != nil:
 		return &drops{ctx: ctx, left: p.Drip.Bytes, every: time.Duration(p.Drip.EveryMS) * time.Millisecond}
 	}
-	return struct{ io.Reader }{strings.NewReader(p.text)} // which hides a way to write that copies all of it
+	return struct{ io.Reader }{strings.NewReader(p.text)} // hides WriterTo, which would copy all of it
 }
 
-// letters is an endless text.
-type letters struct{}
+// endlessText is an endless text.
+type endlessText struct{}
 
-func (letters) Read(b []byte) (int, error) {
+func (endlessText) Read(b []byte) (int, error) {
 	for i := range b {
 		b[i] = 'b'
 	}
 	return len(b), nil
 }
 
-// drops is a text that comes byte by byte.
+// drops is a text that arrives one byte at a time.
 type drops struct {
 	ctx   context.Context
 	left  int
@@ -107,7 +107,7 @@ func (d *drops) Read(b []byte) (int, error) {
 	return 1, nil
 }
 
-// overHTTP2 sends the body by a client that speaks HTTP/2.
+// overHTTP2 sends the body with an HTTP/2 client.
 func (p *body) overHTTP2(b *browser, target string) (out wire.Answer, err error) {
 	transport := &http.Transport{
 		ForceAttemptHTTP2: true, DisableCompression: true,

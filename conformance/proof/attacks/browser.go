@@ -10,12 +10,12 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
-// browser is the browser of one visitor, with the cookies of one site.
+// browser is a user's browser with the cookies of one site.
 type browser struct {
 	*app
 	origin  string
 	cookies map[string]string
-	// subject is its owner's at the identity provider.
+	// subject is the user's subject at the identity provider.
 	subject string
 }
 
@@ -30,7 +30,8 @@ func (x *app) browser(subject string) *browser {
 	return &browser{app: x, origin: home, cookies: map[string]string{}, subject: subject}
 }
 
-// ask sends a request with the browser's cookies and keeps those of the answer. Lines replace those of the browser.
+// ask sends a request with the browser's cookies and stores the cookies of the response. lines replace the browser's
+// header lines.
 func (b *browser) ask(method, target, contentType, body string, lines ...[2]string) wire.Answer {
 	_, host, _ := strings.Cut(b.origin, "://")
 	r := wire.Request{Method: method, Target: target, Header: [][2]string{{"Host", host}}}
@@ -59,8 +60,8 @@ func (b *browser) ask(method, target, contentType, body string, lines ...[2]stri
 	return answer
 }
 
-// formPostNext is where the response to a form_post answer redirects: the POST decides nothing, the GET does. Empty:
-// the response is another one.
+// formPostNext returns the redirect target of the response to a form_post callback. The POST changes nothing; the GET
+// after the redirect completes the sign-in. The result is empty for any other response.
 func formPostNext(method, target string, answer wire.Answer) string {
 	u, err := url.Parse(answer.Header.Get("Location"))
 	if err != nil || method != "POST" || u.Path != target || !u.Query().Has("flow") {
@@ -69,7 +70,7 @@ func formPostNext(method, target string, answer wire.Answer) string {
 	return u.RequestURI()
 }
 
-// cookieLine is the Cookie header.
+// cookieLine returns the Cookie header.
 func (b *browser) cookieLine() [2]string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(b.cookies)) {
@@ -78,7 +79,7 @@ func (b *browser) cookieLine() [2]string {
 	return [2]string{"Cookie", strings.Join(pairs, "; ")}
 }
 
-// keep takes the cookies of an answer.
+// keep stores the cookies of a response.
 func (b *browser) keep(answer wire.Answer) {
 	for _, line := range answer.Cookies {
 		name, value, expired := setCookie(line)
@@ -90,7 +91,7 @@ func (b *browser) keep(answer wire.Answer) {
 	}
 }
 
-// setCookie reads a Set-Cookie line.
+// setCookie parses a Set-Cookie line.
 func setCookie(line string) (name, value string, expired bool) {
 	pair, attributes, _ := strings.Cut(line, ";")
 	name, value, _ = strings.Cut(pair, "=")
@@ -102,14 +103,14 @@ func (b *browser) get(target string, lines ...[2]string) wire.Answer {
 	return b.ask("GET", target, "", "", lines...)
 }
 
-// csrf is a token that fits the browser's cookie.
+// csrf returns a token that matches the browser's cookie.
 func (b *browser) csrf() string {
 	var body struct{ CSRFToken string }
 	b.must(json.Unmarshal(b.get("/auth/csrf").Body, &body))
 	return body.CSRFToken
 }
 
-// submit posts a form with a CSRF token. Fields come in pairs of name and value.
+// submit posts a form with a CSRF token. pairs are field names and values.
 func (b *browser) submit(target string, pairs ...string) wire.Answer {
 	return b.ask("POST", target, formType, b.form(pairs...).Encode())
 }
@@ -129,7 +130,7 @@ func (b *browser) signIn(user string) {
 	}
 }
 
-// who is the address of the user whom the browser's session shows, "" without a session.
+// who returns the email of the session's user, or "" without a session.
 func (b *browser) who() string { return whoIn(b.get("/auth/session").Body) }
 
 func whoIn(body []byte) string {
@@ -140,7 +141,7 @@ func whoIn(body []byte) string {
 	return session.User.Email
 }
 
-// errorIn is the error that a redirect shows.
+// errorIn returns the error in the redirect URL.
 func errorIn(answer wire.Answer) string {
 	u, err := url.Parse(answer.Header.Get("Location"))
 	if err != nil {
@@ -149,7 +150,7 @@ func errorIn(answer wire.Answer) string {
 	return u.Query().Get("error")
 }
 
-// leaves says how a URL that a browser is sent to would leave the site, "" when it stays.
+// leaves describes how a redirect target leaves the site. It returns "" if the browser stays.
 func leaves(target, origin string) string {
 	if strings.ContainsFunc(target, func(c rune) bool { return c <= 0x20 || c > 0x7e || c == '\\' }) {
 		return "it holds a control character, a blank, a backslash or a byte above 0x7e"

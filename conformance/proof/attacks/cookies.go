@@ -12,18 +12,18 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// sessionName is where the name of the session cookie stands in a Cookie header of a payload.
+// sessionName matches the placeholder N for the name of the session cookie.
 var sessionName = regexp.MustCompile(`(^|[;=]\s*)N`)
 
-// cookieHeaders sends session cookies whole, in chunks, beside foreign cookies and broken (docs/protocol.md §3.3, §3.5,
-// §7.6).
+// cookieHeaders sends session cookies that are whole, in chunks, mixed with foreign cookies, and broken
+// (docs/protocol.md §3.3, §3.5, §7.6).
 func cookieHeaders(a *attack) {
 	var p cookieHeader
 	a.read(&p)
 	a.oneOf("want", p.Want, "session", "none", "any", "either")
 	a.oneOf("strategy", p.Strategy, "", "jwt", "database")
 	for _, place := range p.NotOn {
-		a.oneOf("not_on", place, "fiber default buffers") // ours are larger
+		a.oneOf("not_on", place, "fiber default buffers") // the tests use larger buffers
 	}
 	x := a.open(func(c *core.Config) {
 		if p.Strategy == "database" {
@@ -65,7 +65,7 @@ func cookieHeaders(a *attack) {
 	x.alive()
 }
 
-// cookieHeader is what a browser sends as cookies, and what is to come of it.
+// cookieHeader is a browser's Cookie header and the expected result.
 type cookieHeader struct {
 	ID, Want, Why, Strategy, Origin, Authjs string
 	Cookie                                  any
@@ -74,13 +74,13 @@ type cookieHeader struct {
 	Gen                                     *generatedCookies
 }
 
-// generatedCookies are too many to be written down.
+// generatedCookies describes cookies that are too many to write down.
 type generatedCookies struct {
 	Chunks, Repeat, Others   int
 	Name, Value, Then, Order string
 }
 
-// headers are the Cookie headers; named writes the name of the session cookie into a text.
+// headers returns the Cookie headers. named inserts the name of the session cookie into a text.
 func (p *cookieHeader) headers(a *attack, token string, named func(string) string) (headers []string) {
 	if p.Gen != nil {
 		return []string{p.Gen.header(a, token, named)}
@@ -118,7 +118,7 @@ func (g *generatedCookies) header(a *attack, token string, named func(string) st
 	return strings.Join(pairs, "; ")
 }
 
-// session holds the session of the answer against what is wanted.
+// session compares the session in the response with the expected one.
 func (p *cookieHeader) session(a *attack, answer wire.Answer) {
 	got := "none"
 	if whoIn(answer.Body) == "ada@app.example" {
@@ -132,7 +132,7 @@ func (p *cookieHeader) session(a *attack, answer wire.Answer) {
 	}
 }
 
-// setCookies looks at the cookies of the answer: how large they are, and which of them are cleared.
+// setCookies checks the cookies of the response: their sizes, and which ones are cleared.
 func (p *cookieHeader) setCookies(a *attack, answer wire.Answer, named func(string) string) {
 	size := 0
 	expired := map[string]bool{}
@@ -156,7 +156,7 @@ func (p *cookieHeader) setCookies(a *attack, answer wire.Answer, named func(stri
 	}
 }
 
-// neverFollowed signs in with a callback cookie that was planted.
+// neverFollowed signs in with a planted callback cookie.
 func (a *attack) neverFollowed(b *browser, header string) {
 	fields := b.form("user", "ada", "password", "right")
 	answer := b.ask("POST", "/auth/callback/credentials", formType, fields.Encode(),

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// crossSite posts with right and wrong CSRF pairs (docs/protocol.md §5).
+// crossSite posts valid and invalid CSRF pairs (docs/protocol.md §5).
 func crossSite(a *attack) {
 	var p forgedPost
 	a.read(&p)
@@ -28,14 +28,14 @@ func crossSite(a *attack) {
 	}
 }
 
-// forgedPost is a request that another site may have made, and what is to come of it.
+// forgedPost is a request that another site could send, and the expected result.
 type forgedPost struct {
 	ID, Want, Why, Cookie, Body, Query, Method, Action, Authjs string
 	Type                                                       *string
 	Headers                                                    [][2]string
 }
 
-// post asks for an action in a browser that is signed in, or with the answer of a provider that posts it.
+// post sends an action from a browser that is signed in, or a form_post callback of a provider.
 func (p *forgedPost) post(a *attack, action string) {
 	x := a.open(func(c *core.Config) {
 		c.EnableWebAuthn = true
@@ -81,7 +81,7 @@ func (p *forgedPost) post(a *attack, action string) {
 	}
 }
 
-// forgedRequest is a forgedPost ready to be sent.
+// forgedRequest is a forgedPost that is ready to be sent.
 type forgedRequest struct {
 	contentType, method, target string
 	lines                       [][2]string
@@ -104,7 +104,7 @@ func (p *forgedPost) request(action string, fill func(string) string) forgedRequ
 	return r
 }
 
-// hasDone reports whether an action happened; session is the cookie of before.
+// hasDone reports whether the action was executed. session is the session cookie before the request.
 func (b *browser) hasDone(action string, answer wire.Answer, session string) bool {
 	switch action {
 	case "signout":
@@ -117,7 +117,7 @@ func (b *browser) hasDone(action string, answer wire.Answer, session string) boo
 	return b.cookies[sessionCookie] != session
 }
 
-// refused looks at how an action was refused.
+// refused checks how an action was refused.
 func (r forgedRequest) refused(a *attack, action string, answer wire.Answer) {
 	switch {
 	case action == "session":
@@ -125,13 +125,13 @@ func (r forgedRequest) refused(a *attack, action string, answer wire.Answer) {
 			a.failf("session: answered %d: %.100s, want 400 null", answer.Status, answer.Body)
 		}
 	case answer.Status == 400 && strings.HasPrefix(r.contentType, "application/json"):
-		// what is not read as JSON has no token, and is refused as such
+		// A body that is not read as JSON contains no token and must be refused for that reason.
 	case r.method == "POST" && errorIn(answer) != "MissingCSRF":
 		a.failf("%s: answered %d to %q, want the MissingCSRF redirect", action, answer.Status, answer.Header.Get("Location"))
 	}
 }
 
-// pair is the CSRF token and its hash that a browser holds.
+// pair returns the browser's CSRF token and its hash.
 func (b *browser) pair() (token, hash string) {
 	b.csrf()
 	value, err := url.PathUnescape(b.cookies[csrfCookie])

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// address is an e-mail address, or the body that is to have one, and what may become of it.
+// address is an email address, or a body that contains one, and the expected result.
 type address struct {
 	ID, Want, Why, Value, Raw, Authjs string
 	Body                              *struct {
@@ -20,8 +20,8 @@ type address struct {
 	AuthjsMailsTo any `json:"authjs_mails_to"`
 }
 
-// emails asks for links by mail, opens them, and signs in at providers whose profiles have the same addresses
-// (docs/protocol.md §9.1). The letter is what the application's sender is given.
+// emails requests sign-in links by email, opens them, and signs in at providers whose profiles contain the same
+// addresses (docs/protocol.md §9.1). It reads the emails that the application's sender receives.
 func emails(a *attack) {
 	p := &address{}
 	a.read(p)
@@ -34,7 +34,7 @@ func emails(a *attack) {
 	}
 	x := a.open(nil)
 	owner := ""
-	if strings.HasPrefix(kind, "no-collide") { // another user has the address already
+	if strings.HasPrefix(kind, "no-collide") { // the address belongs to another user
 		b := x.browser("u9")
 		b.submit("/auth/signin/email", "email", one)
 		if x.openLink(b); !sameMailbox(b.who(), one) {
@@ -49,7 +49,7 @@ func emails(a *attack) {
 	b := x.browser("u1")
 	answer, took := x.timed(func() wire.Answer { return p.ask(b) })
 	log := x.logged()
-	if took > 10*time.Second { // what grows with the square of an address takes minutes, and a busy machine a second
+	if took > 10*time.Second { // quadratic time in the length would take minutes; a busy machine adds a second
 		a.failf("it took %v", took)
 	}
 	for _, raw := range []string{p.Value, p.Raw} {
@@ -58,13 +58,13 @@ func emails(a *attack) {
 			a.failf("the value is in the log as it came")
 		}
 	}
-	letters, stored := x.mailed(), x.store.tokens()[len(tokens):]
-	if len(letters) == 0 {
+	mails, stored := x.mailed(), x.store.tokens()[len(tokens):]
+	if len(mails) == 0 {
 		switch {
 		case kind == "accept" || kind == "one":
-			a.failf("no letter: %d to %q; log: %.300s", answer.Status, answer.Header.Get("Location"), log)
+			a.failf("no email: %d to %q; log: %.300s", answer.Status, answer.Header.Get("Location"), log)
 		case len(stored) > 0:
-			a.failf("no letter, and yet a token for %q", stored)
+			a.failf("no email, and yet a token for %q", stored)
 		case answer.Status/100 == 3 &&
 			(answer.Status != bad.Status || errorIn(answer) == "" || errorIn(answer) != errorIn(bad)),
 			answer.Status/100 != 3 && answer.Status/100 != 4:
@@ -72,7 +72,7 @@ func emails(a *attack) {
 				answer.Status, answer.Header.Get("Location"), bad.Status, bad.Header.Get("Location"))
 		}
 	} else {
-		p.letters(x, b, kind, one, owner, letters, stored)
+		p.checkEmails(x, b, kind, one, owner, mails, stored)
 	}
 	if p.Body == nil && p.Raw == "" {
 		p.asProfile(a, kind, one)
@@ -80,7 +80,7 @@ func emails(a *attack) {
 	x.alive()
 }
 
-// ask asks for a letter.
+// ask requests an email.
 func (p *address) ask(b *browser) wire.Answer {
 	token := b.csrf()
 	body, contentType := url.Values{"csrfToken": {token}, "email": {p.Value}}.Encode(), formType
@@ -96,48 +96,48 @@ func (p *address) ask(b *browser) wire.Answer {
 	return b.ask("POST", "/auth/signin/email", contentType, body)
 }
 
-// letters looks at what was sent, and at which user its link signs in.
-func (p *address) letters(x *app, b *browser, kind, one, owner string, letters []core.SignInMail, stored []string) {
+// checkEmails checks the sent emails, and which user their link signs in.
+func (p *address) checkEmails(x *app, b *browser, kind, one, owner string, mails []core.SignInMail, stored []string) {
 	if kind == "reject" {
-		x.failf("a letter to %q", letters[0].To)
+		x.failf("an email to %q", mails[0].To)
 		return
 	}
-	if len(letters) > 1 || len(stored) != 1 {
-		x.failf("%d letters, %d tokens", len(letters), len(stored))
+	if len(mails) > 1 || len(stored) != 1 {
+		x.failf("%d emails, %d tokens", len(mails), len(stored))
 		return
 	}
-	to := letters[0].To
-	link, err := url.Parse(string(letters[0].URL))
+	to := mails[0].To
+	link, err := url.Parse(string(mails[0].URL))
 	x.must(err)
 	if stored[0] != to || link.Query().Get("email") != to {
-		x.failf("the letter goes to %q, the token is of %q, the link of %q", to, stored[0], link.Query().Get("email"))
+		x.failf("the email goes to %q, the token is of %q, the link of %q", to, stored[0], link.Query().Get("email"))
 	}
 	b.get(link.RequestURI())
 	if who := b.who(); who != to {
-		x.failf("the letter goes to %q, and signs in %q", to, who)
+		x.failf("the email goes to %q, and signs in %q", to, who)
 	}
 	switch kind {
 	case "accept", "accept-or-reject":
 		if !sameMailbox(to, one) {
-			x.failf("the letter goes to %q, want %q", to, one)
+			x.failf("the email goes to %q, want %q", to, one)
 		}
 	case "one":
 		if strings.Count(to, "@") != 1 || strings.ContainsAny(to, ", ;") {
-			x.failf("the letter goes to %q", to)
+			x.failf("the email goes to %q", to)
 		}
 	case "no-collide":
 		if sameMailbox(to, one) || x.userID(b) == owner {
-			x.failf("signed in as %s by a letter to %q", one, to)
+			x.failf("signed in as %s by an email to %q", one, to)
 		}
 	case "no-collide-or-same":
 		if sameMailbox(to, one) != (x.userID(b) == owner) {
-			x.failf("a letter to %q signs in another user than %s", to, one)
+			x.failf("an email to %q signs in another user than %s", to, one)
 		}
 	}
 }
 
-// asProfile has a provider say the address: it is kept in its one form, or not at all, and never leads to the user of
-// another.
+// asProfile puts the address into a provider's profile. It must be stored in canonical form or not at all, and must
+// never select another user.
 func (p *address) asProfile(a *attack, kind, one string) {
 	x := a.open(nil)
 	if strings.HasPrefix(kind, "no-collide") {
@@ -164,20 +164,20 @@ func (p *address) asProfile(a *attack, kind, one string) {
 	}
 }
 
-// sameMailbox reports whether our one form of an address is that of the payload: as it is written, or as mail servers
-// are told it.
+// sameMailbox reports whether ours, the canonical form, is the payload's address: as written, or as a mail server would
+// read it.
 func sameMailbox(ours, written string) bool {
 	return ours == written || core.SignInMail{To: ours}.Recipient() == written
 }
 
-// openLink opens the link of the last letter.
+// openLink opens the link of the last email.
 func (x *app) openLink(b *browser) {
-	letters := x.mailed()
-	if len(letters) == 0 {
-		x.failf("there is no letter: %.300s", x.logged())
+	mails := x.mailed()
+	if len(mails) == 0 {
+		x.failf("there is no email: %.300s", x.logged())
 		return
 	}
-	link, err := url.Parse(string(letters[len(letters)-1].URL))
+	link, err := url.Parse(string(mails[len(mails)-1].URL))
 	x.must(err)
 	b.get(link.RequestURI())
 }

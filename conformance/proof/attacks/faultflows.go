@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// faultCase is one step of one flow with one fault.
+// faultCase is one failure at one step of one flow.
 type faultCase struct {
 	*attack
 	flow, step   string
@@ -24,32 +24,32 @@ type faultCase struct {
 	yield        func()
 
 	app      *app
-	b        *browser // of the visitor
+	b        *browser // the user's browser
 	key      *authenticator.Credential
-	count    uint32 // of the passkey
+	count    uint32 // the passkey's counter
 	link     string
-	callback string // where the provider sends the browser
+	callback string // where the provider redirects the browser
 	incident *incident
 	took     time.Duration
-	held     string // the session cookie before
+	held     string // the session cookie before the flow
 	events   []string
 	secrets  []string
 	address  string // of the user who is signed in at the end
 }
 
-// faultFlow is a flow: what comes before the fault, the requests in which it happens, and how the visitor tries again.
+// faultFlow is a flow: the steps before the failure, the requests during the failure, and the second attempt.
 type faultFlow struct {
 	before func(c *faultCase)
 	act    func(c *faultCase) wire.Answer
-	// again signs the visitor in once more, the store being well.
+	// again signs in again after the store has recovered.
 	again func(c *faultCase, b *browser)
-	// signsIn: a success is a new session. signsOut: the session ends, whatever happens.
+	// If signsIn is set, success creates a new session. If signsOut is set, the session ends even if the flow fails.
 	signsIn, signsOut bool
 }
 
 const visitorAddress = "u1@op.example"
 
-// faultFlows are the flows, by the words of the file.
+// faultFlows maps the file's words to flows.
 var faultFlows = map[string]*faultFlow{
 	"oauth first sign-in": {
 		before: func(c *faultCase) { c.start() },
@@ -78,11 +78,11 @@ var faultFlows = map[string]*faultFlow{
 	"magic link return": {
 		before: func(c *faultCase) {
 			c.address = "ada@app.example"
-			if operationOf(c.step) == "updateUser" || operationOf(c.step) == "getUser" { // a user whose address is not proved
+			if operationOf(c.step) == "updateUser" || operationOf(c.step) == "getUser" { // a user with an unverified address
 				c.app.op.describe("u1", map[string]any{"email": c.address})
 				c.byProvider(c.app.browser("u1"))
 			}
-			c.link = c.letter(c.b)
+			c.link = c.requestLink(c.b)
 		},
 		act: func(c *faultCase) wire.Answer { return c.b.get(c.link) }, again: (*faultCase).byMail, signsIn: true,
 	},
@@ -106,7 +106,7 @@ var faultFlows = map[string]*faultFlow{
 	"passkey register": {
 		before: func(c *faultCase) {
 			c.address = "new@app.example"
-			if operationOf(c.step) == "listAuthenticatorsByUserId" { // those of who is signed in
+			if operationOf(c.step) == "listAuthenticatorsByUserId" { // the passkeys of the signed-in user
 				c.address = visitorAddress
 				c.byProvider(c.b)
 			}
@@ -133,7 +133,7 @@ var faultFlows = map[string]*faultFlow{
 
 var qualified = regexp.MustCompile(`^(.*?) \((?:expired|due)\)$`)
 
-// operationOf is the operation of a step, without when it comes.
+// operationOf returns the operation of a step, without its number.
 func operationOf(step string) string {
 	if m := qualified.FindStringSubmatch(step); m != nil {
 		return m[1]
@@ -141,7 +141,7 @@ func operationOf(step string) string {
 	return step
 }
 
-// configure is what all cases have in common.
+// configure sets the configuration that all cases share.
 func (c *faultCase) configure(config *core.Config) {
 	config.Session.Strategy, config.InsecureNoLimits, config.EnableWebAuthn = core.StrategyDatabase, true, true
 	if !c.transactions {
@@ -176,7 +176,7 @@ func (c *faultCase) configure(config *core.Config) {
 	}
 }
 
-// play goes through the case.
+// play runs the case.
 func (c *faultCase) play() {
 	c.address, c.key = visitorAddress, authenticator.New("passkey")
 	flow := faultFlows[c.flow]
@@ -201,7 +201,7 @@ func (c *faultCase) forgetEvents() {
 	c.events = nil
 }
 
-// underFault goes through the requests of the flow while there is trouble. answered: an answer reached the visitor.
+// underFault sends the flow's requests during the failure. answered reports whether the client received a response.
 func (c *faultCase) underFault(flow *faultFlow) (answer wire.Answer, answered bool) {
 	visiting, leave := context.WithCancel(c)
 	defer leave()
@@ -223,7 +223,7 @@ func (c *faultCase) underFault(flow *faultFlow) (answer wire.Answer, answered bo
 	return answer, true
 }
 
-// start begins a sign-in at provider a and lets the visitor through there.
+// start starts a sign-in with provider a and authorizes it there.
 func (c *faultCase) start() {
 	location := c.b.submit("/auth/signin/a").Header.Get("Location")
 	if !atOP(location) {
@@ -236,26 +236,26 @@ func (c *faultCase) start() {
 
 func (c *faultCase) comeBack() wire.Answer { return c.b.get(c.callback) }
 
-// byProvider signs in through provider a.
+// byProvider signs in with provider a.
 func (c *faultCase) byProvider(b *browser) { b.subject = "u1"; c.app.signInAt(b, "a") }
 
-// letter asks for a letter and returns where its link leads.
-func (c *faultCase) letter(b *browser) (target string) {
+// requestLink requests an email and returns its link.
+func (c *faultCase) requestLink(b *browser) (target string) {
 	b.submit("/auth/signin/email", "email", c.address)
-	letters := c.app.mailed()
-	if len(letters) == 0 {
-		panic(gaveUp{fmt.Errorf("no letter to %s: %.300s", c.address, c.app.logged())})
+	mails := c.app.mailed()
+	if len(mails) == 0 {
+		panic(gaveUp{fmt.Errorf("no email to %s: %.300s", c.address, c.app.logged())})
 	}
-	link, err := url.Parse(string(letters[len(letters)-1].URL))
+	link, err := url.Parse(string(mails[len(mails)-1].URL))
 	c.must(err)
 	c.secrets = append(c.secrets, link.Query().Get("token"))
 	return link.RequestURI()
 }
 
-// byMail signs in by a new letter.
-func (c *faultCase) byMail(b *browser) { b.get(c.letter(b)) }
+// byMail signs in with a new email link.
+func (c *faultCase) byMail(b *browser) { b.get(c.requestLink(b)) }
 
-// ceremony asks for a challenge and answers it. Where the options fail, their answer is the last.
+// ceremony requests a challenge and responds to it. If the options fail, their response is returned.
 func (c *faultCase) ceremony(b *browser, action string) wire.Answer {
 	target := "/auth/webauthn-options/passkey?action=" + action
 	if action == "register" && b.cookies[sessionCookie] == "" {
@@ -276,17 +276,17 @@ func (c *faultCase) ceremony(b *browser, action string) wire.Answer {
 	return b.ask("POST", "/auth/callback/passkey", formType, form.Encode(), [2]string{"Origin", home})
 }
 
-// byPasskey signs in with the passkey, or registers it where the site does not know it.
+// byPasskey signs in with the passkey. If the site does not know the passkey, it registers it.
 func (c *faultCase) byPasskey(b *browser) {
 	if c.ceremony(b, "authenticate"); b.who() == "" {
 		c.ceremony(b, "register")
 	}
 }
 
-// readSession reads the session by the action, and asks for a guarded page.
+// readSession reads the session with the action, and requests a guarded page.
 func (c *faultCase) readSession() wire.Answer {
 	answer := c.b.get("/auth/session")
-	if c.mode.fails && !c.mode.applied { // else a second read finds nothing to do any more
+	if c.mode.fails && !c.mode.applied { // otherwise the second read has nothing to do
 		if page := c.b.get("/private"); strings.Contains(string(page.Body), wire.Secret) && c.brings() {
 			c.failf("the guarded page is shown: %d", page.Status)
 		}
@@ -294,5 +294,5 @@ func (c *faultCase) readSession() wire.Answer {
 	return answer
 }
 
-// brings reports whether the incident has happened, so that the flow cannot have succeeded.
+// brings reports whether the failure occurred, so that the flow cannot have succeeded.
 func (c *faultCase) brings() bool { return c.incident.count() > 0 }

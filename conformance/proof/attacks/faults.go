@@ -16,45 +16,45 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// incident is one fault at one step of one flow.
+// incident is one failure at one step of one flow.
 type incident struct {
 	mode *faultMode
-	// operation is that of the step, by the name that Auth.js has for it.
+	// operation is the step's operation, with Auth.js's name.
 	operation string
-	// leave has the visitor's browser close the connection; gone is done when the case is over.
+	// leave closes the browser's connection. gone is done when the case is over.
 	leave func()
 	gone  context.Context
 
-	// yield lets the next case begin when this one has nothing to do but wait: a few at a time are under way.
+	// yield lets the next case start while this one only waits. Few cases run at the same time.
 	yield func()
 
 	mu   sync.Mutex
 	hits int
-	down bool // nothing answers any more
+	down bool // nothing responds any more
 }
 
-// faultMode is a way to fail.
+// faultMode is a kind of failure.
 type faultMode struct {
-	// happen does the operation of the step, or what happens in its place.
+	// happen runs the step's operation, or fails in its place.
 	happen func(i *incident, ctx context.Context, do func(context.Context) error) (blank bool, err error)
-	// fails: the operation does not succeed, or does not seem to, so that nobody may be signed in.
+	// fails: the operation fails or appears to fail, so no user may be signed in.
 	fails bool
-	// everything: the store is in trouble from the step on, or for writes from the beginning.
+	// everything: all operations fail from this step on. writes: all writes fail from the beginning.
 	everything, writes bool
-	// applied: what the store is asked for it does all the same.
+	// applied: the store executes the operation although it reports a failure.
 	applied bool
-	// leaves: no answer reaches the visitor.
+	// leaves: the client receives no response.
 	leaves bool
-	// dies: nothing runs after it that would clean up.
+	// dies: no cleanup runs afterwards.
 	dies bool
-	// waits: it takes real time, so cases run side by side.
+	// waits: the failure takes real time, so these cases run in parallel.
 	waits bool
 }
 
-// errEngine is what an engine in trouble says; the log must have it.
+// errEngine is the error of a failing database. The log must contain it.
 var errEngine = errors.New("engine: connection refused (marker-5a1)")
 
-// limit is how long an incident waits for something that does not come, such as fiber's noticing that a browser left.
+// limit is the maximum time to wait for an event that may not occur, such as a disconnect that fiber does not notice.
 const limit = 300 * time.Millisecond
 
 var (
@@ -78,7 +78,7 @@ var (
 	}
 )
 
-// faultModes are the ways to fail, by the words of the file.
+// faultModes maps the file's words to failures.
 var faultModes = []struct {
 	pattern *regexp.Regexp
 	make    func(m []string) *faultMode
@@ -160,13 +160,13 @@ var faultModes = []struct {
 			i *incident, _ context.Context, _ func(context.Context) error,
 		) (bool, error) {
 			i.leave()
-			runtime.Goexit() // nothing of the request runs on
+			runtime.Goexit() // nothing else of the request runs
 			return false, nil
 		}}
 	}},
 }
 
-// left has the visitor leave, and waits until the server notices, if it does.
+// left closes the browser's connection and waits until the server notices, if it does.
 func (i *incident) left(ctx context.Context) {
 	i.leave()
 	select {
@@ -178,10 +178,10 @@ func (i *incident) left(ctx context.Context) {
 
 func (i *incident) count() int { i.mu.Lock(); defer i.mu.Unlock(); return i.hits }
 
-// written are the operations that write.
+// written matches the operations that write.
 var written = regexp.MustCompile(`^(create|update|delete|link|unlink|use)`)
 
-// trouble is the incident as the store meets it.
+// trouble is the failure as the store's wrapper calls it.
 func (i *incident) trouble(ctx context.Context, operation string, do func(context.Context) error) (bool, error) {
 	i.mu.Lock()
 	here := operation == i.operation
@@ -203,8 +203,8 @@ func (i *incident) trouble(ctx context.Context, operation string, do func(contex
 	return i.mode.happen(i, ctx, do)
 }
 
-// storeFaults runs every step of every flow with the fault of the payload, on a store with transactions and on one
-// without (docs/protocol.md §7.7, §15.3).
+// storeFaults runs every step of every flow with the payload's failure, on a store with transactions and on one without
+// (docs/protocol.md §7.7, §15.3).
 func storeFaults(a *attack) {
 	var p struct{ ID, Mode, Why, Authjs string }
 	a.read(&p)
@@ -237,7 +237,7 @@ func storeFaults(a *attack) {
 	a.runCases(cases)
 }
 
-// runCases runs cases, side by side where they wait for time to pass.
+// runCases runs the cases, in parallel if they wait for time to pass.
 func (a *attack) runCases(cases []*faultCase) {
 	var all sync.WaitGroup
 	turns := make(chan struct{}, 2)

@@ -9,18 +9,18 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// signedOutFor reports an answer that shows that nobody is signed in.
+// signedOut reports whether the response shows that no user is signed in.
 func signedOut(answer wire.Answer) bool {
 	return answer.Status == 200 && strings.TrimSpace(string(answer.Body)) == "null"
 }
 
-// failed reports an answer that tells the visitor of a failure.
+// failed reports whether the response reports a failure.
 func failed(answer wire.Answer) bool { return answer.Status >= 400 || errorIn(answer) != "" }
 
-// look holds what has come of the fault against what must be.
+// look compares the result of the failure with the expected result.
 func (c *faultCase) look(flow *faultFlow, answer wire.Answer, answered bool, before, log string) {
 	if !c.brings() {
-		if !c.mode.writes { // a flow that only reads goes on without writes
+		if !c.mode.writes { // a flow that only reads continues without writes
 			c.failf("the flow does not come to the step")
 		}
 		return
@@ -42,13 +42,13 @@ func (c *faultCase) look(flow *faultFlow, answer wire.Answer, answered bool, bef
 	if answered {
 		c.lookAtAnswer(flow, answer, now, log)
 	} else if c.mode.dies && !c.transactions {
-		return // nothing was left that could clean up
+		return // no code was left to clean up
 	}
 	c.app.idle()
 	c.lookAtRows(flow, answer, answered, before)
 }
 
-// lookAtAnswer looks at what the visitor was told.
+// lookAtAnswer checks the response.
 func (c *faultCase) lookAtAnswer(flow *faultFlow, answer wire.Answer, now, log string) {
 	success := !failed(answer)
 	switch {
@@ -70,7 +70,7 @@ func (c *faultCase) lookAtAnswer(flow *faultFlow, answer wire.Answer, now, log s
 	}
 }
 
-// lookAtRows looks at what was stored, and at what events told.
+// lookAtRows checks the stored rows and the events.
 func (c *faultCase) lookAtRows(flow *faultFlow, answer wire.Answer, answered bool, before string) {
 	after := c.app.store.everything(c)
 	refused := !answered || failed(answer)
@@ -89,7 +89,7 @@ func (c *faultCase) lookAtRows(flow *faultFlow, answer wire.Answer, answered boo
 	seen := map[string]bool{}
 	for _, event := range events {
 		name, id, _ := strings.Cut(event, " ")
-		if c.transactions && seen[event] { // without them an event tells of its write, and a retry writes again
+		if c.transactions && seen[event] { // without transactions an event belongs to one write, and a retry writes again
 			c.failf("the event %s came twice", event)
 		}
 		seen[event] = true
@@ -102,15 +102,15 @@ func (c *faultCase) lookAtRows(flow *faultFlow, answer wire.Answer, answered boo
 	}
 }
 
-// wroteBeforehand reports whether the flow has written before the transaction of the sign-in: the counter of a passkey,
-// or a token that was used up.
+// wroteBeforehand reports whether the flow wrote before the transaction of the sign-in: a passkey's counter, or the
+// deletion of a used token.
 func (c *faultCase) wroteBeforehand() bool {
 	return c.flow == "passkey sign-in" || c.flow == "magic link return" || c.mode.leaves
 }
 
-// recovered has the visitor try again, in another browser, and looks whose session it is.
+// recovered tries again in another browser, and checks the session's user.
 func (c *faultCase) recovered(flow *faultFlow) {
-	if c.mode.dies { // a new process, with what the store has
+	if c.mode.dies { // a new process with the same store
 		x := c.app
 		c.app = c.openWith(func(fresh *app, config *core.Config) {
 			fresh.store, fresh.op, fresh.now = x.store, x.op, x.clock()
@@ -123,7 +123,7 @@ func (c *faultCase) recovered(flow *faultFlow) {
 		c.b.cookies = cookies
 	}
 	if c.mode.dies && !c.transactions {
-		return // docs/accounts.md: such a store can keep half of a first sign-in
+		return // docs/accounts.md: such a store can contain half of a first sign-in
 	}
 	b := c.app.browser("u1")
 	flow.again(c, b)

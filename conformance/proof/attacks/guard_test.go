@@ -11,8 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestGuard asks for a private page in ways that have opened private pages elsewhere: headers that name another path or
-// method, odd spellings of the path, methods beside GET. Only a signed-in visitor sees it (docs/protocol.md §7.9).
+// TestGuard requests a private page in ways that have opened private pages in other software: headers that name another
+// path or method, unusual spellings of the path, methods other than GET. Only a signed-in user may see it
+// (docs/protocol.md §7.9).
 func TestGuard(t *testing.T) {
 	for _, adapter := range wire.Adapters() {
 		t.Run(adapter, func(t *testing.T) {
@@ -73,7 +74,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardFailsClosed breaks what the guard asks: nobody passes (docs/protocol.md §7.7).
+// TestGuardFailsClosed: if the data source of a guard fails, no request passes (docs/protocol.md §7.7).
 func TestGuardFailsClosed(t *testing.T) {
 	for _, adapter := range wire.Adapters() {
 		t.Run(adapter, func(t *testing.T) {

@@ -13,13 +13,13 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// splitter puts a value into one place after the other.
+// splitter inserts a value into one place after the other.
 type splitter struct {
 	*attack
 	value string
 }
 
-// headerPlaces are the places that the file lists, by its own words.
+// headerPlaces maps the file's words to places.
 var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 	"callbackUrl in query, body and cookie": func(s *splitter) []wire.Answer {
 		x := s.open(nil)
@@ -77,7 +77,7 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 					lines = append(lines, [2]string{"Host", "app.example"})
 				}
 				answer, err := x.send(wire.Request{Method: "GET", Target: "/auth/signin", Header: lines})
-				if err == nil { // else the server hung up
+				if err == nil { // otherwise the server closed the connection
 					answers = append(answers, answer)
 				} else {
 					answers = append(answers, wire.Answer{Status: 400})
@@ -120,7 +120,7 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 	},
 	"X-Auth-Return-Redirect value": func(s *splitter) []wire.Answer {
 		b := s.open(nil).browser("u1")
-		line, _, _ := strings.Cut(strings.ReplaceAll(s.value, "\r", "\n"), "\n") // a request's own header ends there
+		line, _, _ := strings.Cut(strings.ReplaceAll(s.value, "\r", "\n"), "\n") // a request header ends at a line break
 		script := s.open(nil).browser("u1")
 		return []wire.Answer{
 			b.ask("POST", "/auth/callback/credentials", formType,
@@ -151,7 +151,7 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 	},
 }
 
-// opened is an application, unless its configuration is refused.
+// opened starts an application, unless its configuration is rejected.
 func (a *attack) opened(change func(*core.Config)) (x *app, refused bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -165,7 +165,7 @@ func (a *attack) opened(change func(*core.Config)) (x *app, refused bool) {
 	return a.open(change), false
 }
 
-// passwords signs in with a password, by a browser and by a script.
+// passwords signs in with a password, as a browser and as a script.
 func (s *splitter) passwords(change func(*core.Config), other ...string) []wire.Answer {
 	x, refused := s.opened(change)
 	if refused {
@@ -180,7 +180,7 @@ func (s *splitter) passwords(change func(*core.Config), other ...string) []wire.
 	}
 }
 
-// headerValues puts a value into each place and holds the answer's header against that of a harmless value
+// headerValues inserts a value into each place and compares the response header with that of a harmless value
 // (docs/protocol.md §6.3).
 func headerValues(a *attack) {
 	var p struct{ ID, Value, Why, Authjs string }
@@ -203,8 +203,8 @@ func headerValues(a *attack) {
 	}
 }
 
-// differs says how the header of an answer is not that of the harmless one. A refusal has a header of its own, with
-// cookies of ours alone, or one whose configured name is the value.
+// differs describes how a response header differs from the harmless one. A refusal may have its own header, with only
+// our cookies, or with one whose configured name is the value.
 func differs(harmless, got wire.Answer, value string) string {
 	for _, line := range got.Cookies {
 		name, _, _ := setCookie(line)
@@ -221,7 +221,7 @@ func differs(harmless, got wire.Answer, value string) string {
 	}
 	refused := got.Status/100 == 4 || errorIn(got) != ""
 	switch {
-	case refused || harmless.Status == 400: // whatever the harmless one is refused for
+	case refused || harmless.Status == 400: // the harmless value was refused too
 		return ""
 	case got.Status != harmless.Status:
 		return fmt.Sprintf("status %d, harmless %d", got.Status, harmless.Status)
@@ -238,7 +238,7 @@ func headerNames(answer wire.Answer) []string { return slices.Sorted(maps.Keys(a
 func cookieNames(answer wire.Answer) (names []string) {
 	for _, line := range answer.Cookies {
 		name, _, _ := setCookie(line)
-		if flow, _, further := strings.Cut(name, "authjs.state."); further { // named after a random state
+		if flow, _, further := strings.Cut(name, "authjs.state."); further { // the name contains a random state
 			name = flow + "authjs.state.<flow>"
 		}
 		names = append(names, name)

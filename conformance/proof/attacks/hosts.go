@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// hosts sends Host and forwarded headers to applications that pin their origin, list their hosts, or trust all
+// hosts sends Host and forwarded headers to applications with a fixed origin, with a list of hosts, and with TrustHost
 // (docs/protocol.md §1.4).
 func hosts(a *attack) {
 	var p struct {
@@ -32,7 +32,7 @@ func hosts(a *attack) {
 		x := a.open(row.change)
 		b := x.browser("u1")
 		token := b.csrf()
-		// The pair is good under either name: the scheme is one of the things that the headers are about.
+		// The pair is sent under both cookie names, because the headers may change the scheme.
 		hash := b.cookies[csrfCookie]
 		cookies := [2]string{"Cookie", csrfCookie + "=" + hash + "; authjs.csrf-token=" + hash}
 		form := func(pairs ...string) string {
@@ -55,7 +55,7 @@ func hosts(a *attack) {
 			x.logged()
 			answer, err := x.send(r)
 			if err != nil {
-				answer.Status = 400 // the router hung up
+				answer.Status = 400 // the router closed the connection
 			}
 			h.check(row.want, answer, x.mailed(), x.op.all()-asked)
 		}
@@ -63,23 +63,23 @@ func hosts(a *attack) {
 	}
 }
 
-// hostCheck looks at the answer to one request.
+// hostCheck checks the response to one request.
 type hostCheck struct {
 	*app
 	row, ask string
 	headers  [][2]string
 }
 
-func (h *hostCheck) check(want string, answer wire.Answer, letters []core.SignInMail, asked int) {
+func (h *hostCheck) check(want string, answer wire.Answer, mails []core.SignInMail, asked int) {
 	for _, header := range h.headers {
 		if strings.ContainsAny(header[1], `<>"`) && strings.Contains(string(answer.Body), header[1]) {
 			h.failf("%s, %s: %q is shown as it came", h.row, h.ask, header[1])
 		}
 	}
 	refused := answer.Status >= 400 && answer.Status < 500
-	if refused && (len(answer.Cookies) > 0 || len(letters) > 0 || asked > 0) {
-		h.failf("%s, %s: refused with %d cookies, %d letters, %d requests sent",
-			h.row, h.ask, len(answer.Cookies), len(letters), asked)
+	if refused && (len(answer.Cookies) > 0 || len(mails) > 0 || asked > 0) {
+		h.failf("%s, %s: refused with %d cookies, %d emails, %d requests sent",
+			h.row, h.ask, len(answer.Cookies), len(mails), asked)
 	}
 	if lines := strings.Count(h.logged(), "\n"); refused && lines > 1 {
 		h.failf("%s, %s: %d log lines", h.row, h.ask, lines)
@@ -98,7 +98,7 @@ func (h *hostCheck) check(want string, answer wire.Answer, letters []core.SignIn
 	if refused {
 		return
 	}
-	for _, u := range h.urls(answer, letters) {
+	for _, u := range h.urls(answer, mails) {
 		at, err := url.Parse(u)
 		if err != nil {
 			h.failf("%s, %s: %q does not parse", h.row, h.ask, u)
@@ -119,7 +119,7 @@ var (
 	absolute  = regexp.MustCompile(`(?:href|action|src)="(https?://[^"]*)"`)
 )
 
-// named reports whether a header named the host.
+// named reports whether a header contained the host.
 func (h *hostCheck) named(host string) bool {
 	return slices.ContainsFunc(h.headers, func(header [2]string) bool {
 		name := strings.ToLower(header[0])
@@ -132,8 +132,8 @@ func (h *hostCheck) named(host string) bool {
 	})
 }
 
-// urls are all URLs of an answer that show where the application believes to be.
-func (h *hostCheck) urls(answer wire.Answer, letters []core.SignInMail) (all []string) {
+// urls returns all URLs in a response and in emails that contain the application's own origin.
+func (h *hostCheck) urls(answer wire.Answer, mails []core.SignInMail) (all []string) {
 	if location := answer.Header.Get("Location"); atOP(location) {
 		u, err := url.Parse(location)
 		h.must(err)
@@ -141,8 +141,8 @@ func (h *hostCheck) urls(answer wire.Answer, letters []core.SignInMail) (all []s
 	} else if location != "" {
 		all = append(all, location)
 	}
-	for _, letter := range letters {
-		all = append(all, string(letter.URL))
+	for _, mail := range mails {
+		all = append(all, string(mail.URL))
 	}
 	var list map[string]struct{ SigninURL, CallbackURL string }
 	if json.Unmarshal(answer.Body, &list) == nil {

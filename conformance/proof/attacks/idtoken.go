@@ -11,16 +11,16 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// badge is an ID token, or a logout token, as a payload describes it.
+// badge is an ID token or logout token that a payload describes.
 type badge struct {
 	ID, Want, Why, Key, Flow, Raw, OIDF string
 	Header, Claims                      map[string]any
 	Config                              struct {
 		MaxAge json.Number `json:"max_age"`
 	}
-	// JWKS is a list of keys, or how the key set changes on the way.
+	// JWKS is a list of keys, or the change of the key set during the flow.
 	JWKS any
-	// AcceptAs is the user who may be signed in although the token is not good.
+	// AcceptAs is the user who may be signed in although the token is invalid.
 	AcceptAs string `json:"accept_as"`
 
 	nonceOfB, previous string
@@ -37,7 +37,7 @@ func idTokens(a *attack) {
 	p.known(a)
 	x := a.open(func(c *core.Config) {
 		c.Session.Strategy = core.StrategyDatabase
-		c.Providers = c.Providers[:4] // a database session needs no password form
+		c.Providers = c.Providers[:4] // database sessions cannot use the password form
 		if p.Config.MaxAge != "" {
 			c.Providers[1].(*core.OAuthProvider).Authorization.Params = url.Values{"max_age": {p.Config.MaxAge.String()}}
 		}
@@ -61,7 +61,7 @@ func idTokens(a *attack) {
 	x.alive()
 }
 
-// signIn signs in with the ID token; rotate has the provider publish its next keys.
+// signIn signs in with the ID token. rotate makes the provider publish its next keys.
 func (p *badge) signIn(a *attack, x *app, b *browser, rotate func()) {
 	if p.Raw == "replay-previous" {
 		x.op.sign(a.goodBadge)
@@ -79,7 +79,7 @@ func (p *badge) signIn(a *attack, x *app, b *browser, rotate func()) {
 	rotate()
 	answer := b.get("/auth/callback/b?" + query(code))
 	if p.AcceptAs != "" && b.who() != "" && x.owner("b", "u1") == "" && x.owner("b", p.AcceptAs) != "" {
-		return // as the payload allows
+		return // the payload allows it
 	}
 	p.verdict(a, b.who() == "u1@op.example" && x.owner("b", "u1") == "u1@op.example",
 		b.who() == "" && x.owner("b", "u1") == "" && x.owner("b", "u2") == "")
@@ -88,7 +88,7 @@ func (p *badge) signIn(a *attack, x *app, b *browser, rotate func()) {
 	}
 }
 
-// refresh refreshes the tokens of an account, and gets the ID token.
+// refresh refreshes an account's tokens and receives the ID token.
 func (p *badge) refresh(a *attack, x *app, b *browser, rotate func()) {
 	x.op.sign(a.goodBadge)
 	x.signIn(b)
@@ -125,7 +125,7 @@ func (p *badge) logOut(a *attack, x *app, b *browser, rotate func()) {
 	}
 }
 
-// verdict holds what happened against what is wanted.
+// verdict compares the result with the expected result.
 func (p *badge) verdict(a *attack, accepted, refused bool) {
 	switch {
 	case p.Want == "accept" && !accepted || p.Want == "reject" && !refused || p.Want == "either" && !accepted && !refused:
@@ -145,7 +145,7 @@ func (a *attack) userOf(x *app, subject string) string {
 	return u.ID
 }
 
-// logout posts a logout token, as the provider would, and reports whether the answer may be stored.
+// logout posts a logout token as the provider would. It returns the status and whether the response forbids storing.
 func (x *app) logout(token string) (status int, noStore bool) {
 	body := url.Values{"logout_token": {token}}.Encode()
 	answer, err := x.send(wire.Request{

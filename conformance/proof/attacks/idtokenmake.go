@@ -18,14 +18,14 @@ import (
 	"time"
 )
 
-// make makes the token.
+// make creates the token.
 func (p *badge) make(a *attack, claims map[string]any) string {
 	header := map[string]any{"alg": "RS256", "kid": "rs1"}
 	if p.Flow == "backchannel-logout" {
 		header["typ"] = "logout+jwt"
 	}
 	patch(header, p.filled(a, p.Header, claims))
-	if header["alg"] == "EdDSA" { // whose at_hash is of another hash
+	if header["alg"] == "EdDSA" { // its at_hash uses another hash
 		delete(claims, "at_hash")
 	}
 	patch(claims, p.filled(a, p.Claims, claims))
@@ -39,8 +39,8 @@ func (p *badge) make(a *attack, claims map[string]any) string {
 	return p.worked(a, signedText(head, body, p.key()))
 }
 
-// keySet publishes the key set of the payload and returns what happens to it between authorization and signing. A set
-// that changes is one that the application knows already.
+// keySet publishes the payload's key set. change runs between authorization and signing. If the key set changes, the
+// application has already cached the first one.
 func (p *badge) keySet(x *app) (change func()) {
 	change = func() {}
 	switch set := p.JWKS.(type) {
@@ -95,7 +95,7 @@ var (
 // partNames are the parts of a token.
 var partNames = []string{"header", "payload", "signature"}
 
-// worked does to a token what the payload says.
+// worked applies the payload's change to a token.
 func (p *badge) worked(a *attack, raw string) string {
 	if changed, known := inParts(p.Raw, raw); known {
 		return changed
@@ -110,7 +110,8 @@ func (p *badge) worked(a *attack, raw string) string {
 	case "sig=der":
 		return resigned(derSignature(signature))
 	case "sig=small-order":
-		// R is the neutral element, S is 0: right for each text, under a key that is the neutral element.
+		// R is the neutral element and S is 0. This signature is valid for every text if the key is the neutral
+		// element.
 		return resigned(append([]byte{1}, make([]byte, 63)...))
 	case "sig=high-s", "sig=negated-s": // the other signature of the same text (ECDSA)
 		half := len(signature) / 2
@@ -141,7 +142,7 @@ func (p *badge) worked(a *attack, raw string) string {
 	return raw
 }
 
-// inParts changes parts of a token, by the words for that; false: how is none of them.
+// inParts changes parts of a token. known is false if how does not name such a change.
 func inParts(how, raw string) (changed string, known bool) {
 	parts := strings.Split(raw, ".")
 	resigned := func(s []byte) string { return parts[0] + "." + parts[1] + "." + encoded(s) }
@@ -178,7 +179,7 @@ func inParts(how, raw string) (changed string, known bool) {
 	return "", false
 }
 
-// asJSON writes a token in a JSON form (RFC 7515 section 7.2); false: how is no word for that.
+// asJSON writes a token in a JSON form (RFC 7515 section 7.2). known is false if how does not name such a form.
 func asJSON(how, raw string) (text string, known bool) {
 	parts := strings.Split(raw, ".")
 	one := func(raw string) map[string]any {
@@ -204,14 +205,14 @@ func asJSON(how, raw string) (text string, known bool) {
 	return string(must(json.Marshal(members))), true
 }
 
-// respelled sets the spare bits of the last character, where there are any: the same bytes in another spelling.
+// respelled sets the unused bits of the last base64 character, if there are any. It decodes to the same bytes.
 func respelled(raw string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := strings.IndexByte(alphabet, raw[len(raw)-1])
 	return raw[:len(raw)-1] + string(alphabet[last^1])
 }
 
-// known gives up on keys that nobody knows: a token that cannot be signed is refused, whatever its payload is about.
+// known stops if a key is unknown. Otherwise a token that cannot be signed would be refused for the wrong reason.
 func (p *badge) known(a *attack) {
 	name, _, _ := strings.Cut(p.Key, "/")
 	words := []string{"", "none", "client_secret", "hmac:empty"}
@@ -226,7 +227,8 @@ func (p *badge) known(a *attack) {
 	}
 }
 
-// secretOf is a secret made of a public key, as software reads it that confuses the two kinds (algorithm confusion).
+// secretOf matches a secret that is derived from a public key, for algorithm confusion: software that uses the public
+// key as an HMAC secret accepts such a token.
 var secretOf = regexp.MustCompile(`^hmac:(pem|der|pkcs1|n|x|jwk)\(([\w-]+)\)$`)
 
 func (p *badge) key() string {
@@ -261,7 +263,7 @@ func (p *badge) key() string {
 	return "hmac:" + string(secret)
 }
 
-// filled puts values in the places that a payload leaves open.
+// filled replaces the placeholders of a payload.
 func (p *badge) filled(a *attack, members, claims map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, v := range members {
@@ -297,7 +299,7 @@ func (p *badge) fill(a *attack, name string, v any, claims map[string]any) any {
 		}
 		return p.now.Unix() + int64(n)
 	}
-	if name != "iss" && name != "aud" { // the payloads' issuer is ours
+	if name != "iss" && name != "aud" { // the payloads use our issuer
 		text = strings.ReplaceAll(text, "{collector}", collector)
 	}
 	switch text {

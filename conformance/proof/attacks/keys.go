@@ -19,8 +19,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// signers are the keys of the provider, by kid, and those of the attacker. The weak one has 512 bits, which crypto/rsa
-// no longer makes or uses: its parts are fixed.
+// signers are the provider's keys by kid, and the attacker's keys. The weak key has 512 bits. Its numbers are fixed
+// because crypto/rsa no longer generates or uses such keys.
 var signers = sync.OnceValue(func() map[string]crypto.Signer {
 	all := map[string]crypto.Signer{}
 	for _, name := range []string{"rs1", "rs2", "evil"} {
@@ -50,7 +50,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// jwk is the public half of a key as a key set has it.
+// jwk returns the public key in the form of a key set.
 func jwk(name string) map[string]any {
 	signer, ok := signers()[name]
 	if !ok {
@@ -64,7 +64,7 @@ func jwk(name string) map[string]any {
 	return members
 }
 
-// published is a key set: names of keys, or a key's members with changes.
+// published returns a key set from names of keys, or from key members with changes.
 func published(keys []any) []any {
 	list := []any{}
 	for _, key := range keys {
@@ -93,7 +93,7 @@ func published(keys []any) []any {
 	return list
 }
 
-// patch changes members; "$del" takes one away.
+// patch changes members. The value "$del" removes a member.
 func patch(into, changes map[string]any) {
 	for name, v := range changes {
 		if v == "$del" {
@@ -104,27 +104,27 @@ func patch(into, changes map[string]any) {
 	}
 }
 
-// encoded is base64url without padding, as tokens have it.
+// encoded returns base64url without padding.
 func encoded(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// bigEndian is a number as a key has it (RFC 7518 section 2, Base64urlUInt).
+// bigEndian returns a number in a key's encoding (RFC 7518 section 2, Base64urlUInt).
 func bigEndian(n uint64) string { return encoded(new(big.Int).SetUint64(n).Bytes()) }
 
-// signed makes a token.
+// signed creates a token.
 func signed(header, claims map[string]any, key string) string {
 	return signedText(string(marshal(header)), string(marshal(claims)), key)
 }
 
-// signedText makes a token of any two texts. The key is the name of one, perhaps with an algorithm behind a slash,
-// "none", "client_secret" or "hmac:…", whose rest is the secret.
+// signedText creates a token from any two texts. key is the name of a key, optionally followed by a slash and an
+// algorithm, or "none", "client_secret" or "hmac:" followed by the secret.
 func signedText(header, claims, key string) string {
 	text := encoded([]byte(header)) + "." + encoded([]byte(claims))
 	return text + "." + encoded(sign(text, key))
 }
 
-// sign signs by hand: a library would refuse to make most of these.
+// sign signs without a JWT library, because a library would refuse to create most of these tokens.
 func sign(text, key string) []byte {
-	secret, symmetric := strings.CutPrefix(key, "hmac:") // which may have a slash
+	secret, symmetric := strings.CutPrefix(key, "hmac:") // the secret may contain a slash
 	alg := ""
 	if !symmetric {
 		key, alg, _ = strings.Cut(key, "/")
@@ -172,7 +172,7 @@ func sign(text, key string) []byte {
 	panic(fmt.Sprintf("there is no key %q", key))
 }
 
-// signWeakly is PKCS #1 v1.5 with SHA-256 under a key that is too short for crypto/rsa.
+// signWeakly signs with PKCS #1 v1.5 and SHA-256 under a key that is too short for crypto/rsa.
 func signWeakly(key *rsa.PrivateKey, digest []byte) []byte {
 	prefix := []byte{
 		0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20,
@@ -188,7 +188,7 @@ func signWeakly(key *rsa.PrivateKey, digest []byte) []byte {
 	return new(big.Int).Exp(new(big.Int).SetBytes(padded), key.D, key.N).FillBytes(make([]byte, size))
 }
 
-// derSignature writes an ECDSA signature the other way.
+// derSignature converts an ECDSA signature to DER.
 func derSignature(raw []byte) []byte {
 	half := len(raw) / 2
 	r, s := new(big.Int).SetBytes(raw[:half]), new(big.Int).SetBytes(raw[half:])

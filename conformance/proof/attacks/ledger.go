@@ -13,30 +13,30 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// ledger is what is known of a store beside its answers: how often it was asked, for whom tokens were made, what is in
-// it, and the trouble that it is in.
+// ledger records the use of a store: the number of calls, the users for whom tokens were created, and the contents. It
+// can also make the store fail.
 type ledger struct {
 	store *memory.Store
 
 	mu          sync.Mutex
 	reads       int
 	identifiers []string
-	made        []string // the ids of users
+	made        []string // user IDs
 	trouble     trouble
 }
 
-// trouble stands between the application and one operation of the store, by the names that Auth.js has for them: it
-// does the operation or not. blank: the answer is nothing, without an error.
+// trouble is called instead of a store operation, with Auth.js's name of the operation. It may call do. If blank is
+// true, the operation returns a zero result without an error.
 type trouble func(ctx context.Context, operation string, do func(context.Context) error) (blank bool, err error)
 
-// bring brings trouble; nil ends it.
+// bring installs a failure. nil removes it.
 func (l *ledger) bring(t trouble) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.trouble = t
 }
 
-// troubled does an operation, unless there is trouble.
+// troubled runs an operation, unless the failure prevents it.
 func troubled[T any](
 	ctx context.Context, l *ledger, operation string, do func(ctx context.Context) (T, error),
 ) (result T, err error) {
@@ -64,13 +64,13 @@ func (l *ledger) done(ctx context.Context, operation string, do func(ctx context
 		did = true
 		return struct{}{}, do(ctx)
 	})
-	if err == nil && !did { // nothing without an error is all that such an operation ever answers
+	if err == nil && !did { // such an operation returns only an error
 		return do(ctx)
 	}
 	return err
 }
 
-// users are the users that there are, in the order in which they were made.
+// users returns all users in the order of their creation.
 func (l *ledger) users(ctx context.Context) (list []*core.User) {
 	l.mu.Lock()
 	ids := slices.Clone(l.made)
@@ -83,7 +83,7 @@ func (l *ledger) users(ctx context.Context) (list []*core.User) {
 	return list
 }
 
-// rows are the rows of a user as text: what they are and have.
+// rows returns a user's rows as text.
 func (l *ledger) rows(ctx context.Context, u *core.User) string {
 	accounts, err := l.store.Accounts(ctx, u.ID)
 	sessions, err2 := l.store.Sessions(ctx, u.ID)
@@ -105,7 +105,7 @@ func (l *ledger) rows(ctx context.Context, u *core.User) string {
 	return strings.Join(lines, "\n")
 }
 
-// everything is all rows of all users, as text.
+// everything returns all rows of all users as text.
 func (l *ledger) everything(ctx context.Context) string {
 	var all []string
 	for _, u := range l.users(ctx) {
@@ -114,5 +114,5 @@ func (l *ledger) everything(ctx context.Context) string {
 	return strings.Join(all, "\n\n")
 }
 
-// tokens are the identifiers of all tokens that were made.
+// tokens returns the identifiers of all tokens that were created.
 func (l *ledger) tokens() []string { l.mu.Lock(); defer l.mu.Unlock(); return l.identifiers }

@@ -15,45 +15,45 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// relation is who has what at an application, what somebody does, and whose it is then (docs/protocol.md §14). What is
-// given, what happens and what is wanted are sentences; one that is not understood fails.
+// relation is an account-linking case: the users and accounts of an application, an event, and the expected owner
+// (docs/protocol.md §14). All three are sentences. An unknown sentence is an error.
 type relation struct {
 	*attack
 	app      *app
 	strategy core.Strategy
-	// changes are those of the configuration.
+	// changes modify the configuration.
 	changes []func(c *core.Config)
 	setups  []func()
 	persons map[string]*human
 	events  []string
 
-	// first is the first browser of the event, second the other one of two.
+	// first is the first browser of the event. If there are two browsers, second is the other one.
 	first, second *browser
 	last, before  wire.Answer
-	// subject is the account at the provider that the event came with.
+	// subject is the subject of the account at the provider in the event.
 	provider, subject string
 
-	rows  map[string]string // of each user before the event
-	held  map[string]string // the session cookie of each person before the event
-	ids   []string          // of the users before the event
+	rows  map[string]string // each user's rows before the event
+	held  map[string]string // each person's session cookie before the event
+	ids   []string          // the user IDs before the event
 	token *core.Token
 }
 
-// human is somebody with an address.
+// human is a person with an email address.
 type human struct {
 	*browser
 	name, address string
-	// id is that of their user, as far as it is known.
+	// id is the ID of their user, if known.
 	id      string
 	passkey *authenticator.Credential
-	// letter is the link that was mailed last, unopened.
-	letter *url.URL
-	// ways are how they sign in: "a 1", a provider and a subject, "passkey".
+	// emailLink is the link of the last email, not opened yet.
+	emailLink *url.URL
+	// ways are their sign-in methods: "a 1" is a provider and a subject, "passkey" is a passkey.
 	ways []string
 }
 
-// whoseAccount tells each story under both strategies, or under the one that it names, and in each variant of its
-// sentences.
+// whoseAccount runs each case under both session strategies, or under the one that it names, and with each variant of
+// its sentences.
 func whoseAccount(a *attack) {
 	var p struct{ ID, Given, Event, Want, Why, Authjs string }
 	a.read(&p)
@@ -78,7 +78,7 @@ func whoseAccount(a *attack) {
 	}
 }
 
-// tellStory tells one story, and says with each problem which it was.
+// tellStory runs one case, and adds its sentences to each problem.
 func (a *attack) tellStory(strategy core.Strategy, given, event, want string) {
 	told := len(a.problems)
 	r := &relation{attack: a, strategy: strategy, persons: map[string]*human{}}
@@ -88,7 +88,7 @@ func (a *attack) tellStory(strategy core.Strategy, given, event, want string) {
 	}
 }
 
-// wantBefore is what the payload before wants.
+// wantBefore returns the expectation of an earlier payload.
 func (a *attack) wantBefore(id string) (want string) {
 	for _, raw := range a.file.Payloads {
 		var p struct{ ID, Want string }
@@ -103,13 +103,13 @@ func (a *attack) wantBefore(id string) (want string) {
 	return want
 }
 
-// choices are the sentences that stand for two, by what comes before the first, and both.
+// choices match a sentence that contains two alternatives.
 var choices = []*regexp.Regexp{
 	regexp.MustCompile(`^(.*\bcallback) (.+) or (.+)$`),
 	regexp.MustCompile(`^(profile e-mail \S+) (with an? .+) or (an? .+)$`),
 }
 
-// variants are the sentences that a sentence stands for.
+// variants expands the alternatives of a sentence.
 func variants(sentence string) []string {
 	for _, choice := range choices {
 		m := choice.FindStringSubmatch(sentence)
@@ -124,7 +124,7 @@ func variants(sentence string) []string {
 	return []string{sentence}
 }
 
-// tell tells a story and looks at its end.
+// tell runs a case and checks the result.
 func (r *relation) tell(given, event, want string) {
 	for clause := range strings.SplitSeq(given, ";") {
 		if !r.says(givens, strings.TrimSpace(clause)) {
@@ -152,8 +152,8 @@ func (r *relation) tell(given, event, want string) {
 	r.app.alive()
 }
 
-// configure is what all stories have in common: two OpenID providers beside the others, sign-in by mail and passkeys,
-// and a record of events.
+// configure sets the configuration that all cases share: two more OpenID providers, email sign-in, passkeys, and a
+// recorder of events.
 func (r *relation) configure(c *core.Config) {
 	c.InsecureNoLimits, c.EnableWebAuthn, c.Session.Strategy = true, true, r.strategy
 	other := *c.Providers[1].(*core.OAuthProvider)
@@ -172,10 +172,10 @@ func (r *relation) configure(c *core.Config) {
 	c.Events.LinkAccount = func(context.Context, core.LinkAccountEvent) error { note("linkAccount"); return nil }
 }
 
-// later does something when the application is open.
+// later runs setup when the application is open.
 func (r *relation) later(setup func()) { r.setups = append(r.setups, setup) }
 
-// human is the person of a name.
+// human returns the person with a name.
 func (r *relation) human(name string) *human {
 	if r.persons[name] == nil {
 		address := strings.ToLower(name) + "@x.example"
@@ -189,7 +189,7 @@ func (r *relation) human(name string) *human {
 	return r.persons[name]
 }
 
-// userIn is the id of the user whom a browser's session is of, "" for nobody.
+// userIn returns the user ID of the browser's session, or "" without a session.
 func (r *relation) userIn(b *browser) string {
 	token := b.cookies[sessionCookie]
 	if token == "" {
@@ -205,7 +205,7 @@ func (r *relation) userIn(b *browser) string {
 	return u.ID
 }
 
-// takeDown notes how everything is before the event.
+// takeDown records the state before the event.
 func (r *relation) takeDown() {
 	r.rows, r.held, r.ids = map[string]string{}, map[string]string{}, nil
 	for _, u := range r.app.store.users(r) {
@@ -220,7 +220,7 @@ func (r *relation) takeDown() {
 	r.app.mailed()
 }
 
-// sentence is a sentence that is understood, and what it comes to.
+// sentence is a known sentence and its meaning.
 type sentence struct {
 	pattern *regexp.Regexp
 	do      func(r *relation, m []string)
@@ -236,7 +236,7 @@ func (r *relation) says(known []sentence, text string) bool {
 	return false
 }
 
-// ownerID is the id of the user who has an account, "" for nobody.
+// ownerID returns the ID of the user who has an account, or "" if no user has it.
 func (r *relation) ownerID(provider, subject string) string {
 	u, err := r.app.store.Store.UserByAccount(r, provider, subject)
 	if err != nil {
@@ -245,5 +245,5 @@ func (r *relation) ownerID(provider, subject string) string {
 	return u.ID
 }
 
-// isNew reports whether a user was not there before the event.
+// isNew reports whether a user was created by the event.
 func (r *relation) isNew(id string) bool { return id != "" && !slices.Contains(r.ids, id) }

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// changeProvider changes a provider of the configuration.
+// changeProvider modifies a provider of the configuration.
 func (r *relation) changeProvider(id string, change func(p *core.OAuthProvider)) {
 	r.changes = append(r.changes, func(c *core.Config) {
 		for _, p := range c.Providers {
@@ -23,7 +23,7 @@ func (r *relation) changeProvider(id string, change func(p *core.OAuthProvider))
 	})
 }
 
-// signInCallback is what the callback does.
+// signInCallback sets the SignIn callback's behavior.
 func (r *relation) signInCallback(what string) {
 	var answer func() (core.SignInResult, error)
 	switch what {
@@ -46,7 +46,7 @@ func (r *relation) signInCallback(what string) {
 	})
 }
 
-// copying copies what a browser posts into the token or the session, as careless applications do.
+// copying copies posted data into the token or the session, as a careless application would.
 func (r *relation) copying(into string) {
 	r.changes = append(r.changes, func(c *core.Config) {
 		if into == "token" {

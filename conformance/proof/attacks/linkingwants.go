@@ -13,10 +13,10 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// wanted looks at what a story has come to.
+// wanted checks the result of a case.
 type wanted struct{ *relation }
 
-// atom is a part of what is wanted, and whether it holds; problem tells why not.
+// atom is one part of an expectation. problem explains why it is not met.
 type atom struct {
 	pattern *regexp.Regexp
 	holds   func(r wanted, m []string) (problem string)
@@ -24,8 +24,8 @@ type atom struct {
 
 var parenthesis = regexp.MustCompile(` ?\([^)]*\)`)
 
-// hold looks whether a clause holds. A clause may be explained before or after a colon, has alternatives between "or",
-// and these have parts between commas.
+// hold checks a clause. A clause may have an explanation before or after a colon. Its alternatives are separated by
+// "or", and the parts of an alternative by commas.
 func (r wanted) hold(clause string) {
 	clause = parenthesis.ReplaceAllString(clause, "")
 	readings := []string{clause}
@@ -43,7 +43,7 @@ func (r wanted) hold(clause string) {
 	r.failf("want %q is not understood", clause)
 }
 
-// reading looks at one reading of a clause.
+// reading checks one interpretation of a clause.
 func (r wanted) reading(text string) (problem string, understood bool) {
 	if problem, understood = r.atom(text); understood {
 		return problem, true
@@ -75,7 +75,7 @@ func (r wanted) atom(text string) (problem string, understood bool) {
 	return "", false
 }
 
-// unless is a problem unless something is so.
+// unless returns a problem unless ok is true.
 func unless(ok bool, format string, args ...any) string {
 	if ok {
 		return ""
@@ -154,7 +154,7 @@ var atoms = []atom{
 	}},
 	{regexp.MustCompile(`^(one|two|no) (account|session)s?$`),
 		func(r wanted, m []string) string { return r.counted(m[1], m[2]) }},
-	{regexp.MustCompile(`^process alive$`), func(wanted, []string) string { return "" }}, // as always
+	{regexp.MustCompile(`^process alive$`), func(wanted, []string) string { return "" }}, // checked for every payload
 	{regexp.MustCompile(`^by configuration$`), func(wanted, []string) string { return "" }},
 	{regexp.MustCompile(`^stays on the origin$`), func(r wanted, _ []string) string {
 		location := r.last.Header.Get("Location")
@@ -186,16 +186,16 @@ var atoms = []atom{
 	}},
 	{regexp.MustCompile(`^([A-Z]\w*)'s token still works$`), func(r wanted, m []string) string {
 		h := r.human(m[1])
-		if h.letter == nil {
+		if h.emailLink == nil {
 			return "there is no token"
 		}
-		r.opened(h.browser, h.letter.RequestURI())
-		return unless(h.who() == h.letter.Query().Get("email"), "signed in is %q", h.who())
+		r.opened(h.browser, h.emailLink.RequestURI())
+		return unless(h.who() == h.emailLink.Query().Get("email"), "signed in is %q", h.who())
 	}},
 	{regexp.MustCompile(`^V is signed in and A has nothing: .*$`),
 		func(r wanted, _ []string) string { return r.shared() }},
 	{regexp.MustCompile(`^as the option documents$|^with a strict option OAuthAccountNotLinked$`),
-		func(r wanted, _ []string) string { // without the claim nobody vouches (docs/accounts.md), so ours is strict
+		func(r wanted, _ []string) string { // without the claim no email is verified (docs/accounts.md), so ours is strict
 			got := errorIn(r.last)
 			return or(unless(got == "OAuthAccountNotLinked", "the error is %q", got), r.unwritten())
 		}},
@@ -203,7 +203,7 @@ var atoms = []atom{
 		func(r wanted, _ []string) string { return r.presetsVouch() }},
 }
 
-// asBefore reports a browser that is in another session than before the event.
+// asBefore reports a problem if a browser's session is not the one before the event.
 func (r wanted) asBefore(b *browser) string {
 	for name, h := range r.persons {
 		if h.browser == b && r.held[name] != "" {
@@ -214,15 +214,15 @@ func (r wanted) asBefore(b *browser) string {
 	return unless(who == "", "signed in is %q", who)
 }
 
-// sameSession reports whether a person's browser is in the session of before. Tokens of the jwt strategy are sealed
-// anew, for the same user.
+// sameSession reports whether a person's browser has the same session as before. Under the JWT strategy the token may
+// be a new one for the same user.
 func (r wanted) sameSession(name string) bool {
 	h := r.human(name)
 	now := h.cookies[sessionCookie]
 	return now != "" && r.held[name] != "" && (now == r.held[name] || r.strategy == "jwt" && r.userIn(h.browser) == h.id)
 }
 
-// unwritten reports what was written.
+// unwritten returns a problem if anything was written.
 func (r wanted) unwritten() string {
 	var now []string
 	for _, u := range r.app.store.users(r) {
@@ -239,7 +239,7 @@ func (r wanted) unwritten() string {
 	return unless(len(r.events) == 0, "events: %q", r.events)
 }
 
-// counted counts the rows of who is signed in. The jwt strategy has no rows of sessions.
+// counted counts the rows of the signed-in user. The JWT strategy stores no sessions.
 func (r wanted) counted(want, what string) string {
 	if what == "session" && r.strategy == "jwt" {
 		return unless(r.userIn(r.first) != "" == (want == "one"), "the session is of %q", r.userIn(r.first))
@@ -253,7 +253,7 @@ func (r wanted) counted(want, what string) string {
 	return "nobody is signed in"
 }
 
-// nothingPosted reports what of the visitor's data is in the session or the token.
+// nothingPosted returns a problem if posted data is in the session or the token.
 func (r wanted) nothingPosted() string {
 	shown := string(r.last.Body) + string(r.first.get("/auth/session").Body) + string(r.first.get("/page").Body)
 	if r.token == nil {
@@ -268,8 +268,8 @@ func (r wanted) nothingPosted() string {
 	return ""
 }
 
-// shared reports whether V and A share a user: V is signed in, and neither A's session nor any of A's ways leads to V's
-// user. A refusal of V is as good, where A's user has another address.
+// shared returns a problem if V and A share a user: A's session, or a sign-in method of A, belongs to V's user. V must
+// be signed in or see an error.
 func (r wanted) shared() string {
 	v, a := r.human("V"), r.human("A")
 	owner := r.userIn(r.first)
@@ -292,7 +292,7 @@ func (r wanted) shared() string {
 	return ""
 }
 
-// presetsVouch reports a preset that vouches for an address of which its service does not know whose it is.
+// presetsVouch reports a provider preset that treats an address as verified although its service does not verify it.
 func (wanted) presetsVouch() string {
 	for _, id := range []string{"microsoft-entra-id", "azure-ad-b2c"} {
 		preset, known := providers.ByID(id)

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
-// through signs in at a provider as a subject of whom it says this.
+// through signs in at a provider with a subject and these profile members.
 func (r *relation) through(b *browser, provider, subject string, members map[string]any) wire.Answer {
 	r.app.op.describe(subject, members)
 	b.subject = subject
@@ -19,7 +19,7 @@ func (r *relation) through(b *browser, provider, subject string, members map[str
 	return r.app.signInAt(b, provider)
 }
 
-// profile is what a provider says of an address, and nothing of its being verified unless it is told.
+// profile returns a profile with an address. It contains email_verified only if more does.
 func profile(address string, more map[string]any) map[string]any {
 	members := map[string]any{"email": address, "email_verified": absent}
 	if address == "" {
@@ -31,32 +31,32 @@ func profile(address string, more map[string]any) map[string]any {
 	return members
 }
 
-// byMail asks for a letter and opens its link, in one browser.
+// byMail requests an email and opens its link in the same browser.
 func (r *relation) byMail(b *browser, address string) wire.Answer {
-	link := r.letterTo(b, address)
+	link := r.requestLink(b, address)
 	if link == nil {
 		return wire.Answer{}
 	}
 	return r.opened(b, link.RequestURI())
 }
 
-// letterTo asks for a letter and returns its link.
-func (r *relation) letterTo(b *browser, address string) *url.URL {
+// requestLink requests an email and returns its link.
+func (r *relation) requestLink(b *browser, address string) *url.URL {
 	answer := b.submit("/auth/signin/email", "email", address)
-	letters := r.app.mailed()
-	if len(letters) != 1 {
-		r.failf("%d letters to %s: %d to %q", len(letters), address, answer.Status, answer.Header.Get("Location"))
+	mails := r.app.mailed()
+	if len(mails) != 1 {
+		r.failf("%d emails to %s: %d to %q", len(mails), address, answer.Status, answer.Header.Get("Location"))
 		return nil
 	}
-	link, err := url.Parse(string(letters[0].URL))
+	link, err := url.Parse(string(mails[0].URL))
 	r.must(err)
 	return link
 }
 
-// button is in the page that asks before a link is used.
+// button matches the page that asks for confirmation before a link is used.
 var button = regexp.MustCompile(`name="csrfToken"`)
 
-// opened opens a link, and presses the button where there is one.
+// opened opens a link, and presses the confirmation button if there is one.
 func (r *relation) opened(b *browser, target string) wire.Answer {
 	answer := b.get(target)
 	if answer.Status == http.StatusOK && button.Match(answer.Body) {
@@ -65,7 +65,7 @@ func (r *relation) opened(b *browser, target string) wire.Answer {
 	return answer
 }
 
-// byPasskey registers a passkey, or signs in with the one that a person has.
+// byPasskey registers a passkey, or signs in with the person's existing passkey.
 func (r *relation) byPasskey(h *human, b *browser, address string) {
 	action := "authenticate"
 	query := "action=authenticate"
@@ -87,14 +87,14 @@ func (r *relation) byPasskey(h *human, b *browser, address string) {
 	b.ask("POST", "/auth/callback/passkey", formType, form.Encode(), [2]string{"Origin", home})
 }
 
-// settled notes the user of a person whose sign-in was part of what is given.
+// settled records the user of a person whose sign-in was part of the initial state.
 func (r *relation) settled(h *human, b *browser) {
 	if h.id = r.userIn(b); h.id == "" {
 		r.failf("%s could not sign in: %.300s", h.name, r.app.logged())
 	}
 }
 
-// waysOf has a person sign in once more by each of their ways, in other browsers, and returns the users.
+// waysOf signs a person in again with each of their sign-in methods, in other browsers, and returns the users.
 func (r *relation) waysOf(h *human) (users []string) {
 	for _, way := range h.ways {
 		b := r.app.browser(h.name)

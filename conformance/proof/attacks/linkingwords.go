@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// givens are what is given.
+// givens are the sentences of the initial state.
 var givens = []sentence{
 	{regexp.MustCompile(`^nobody$`), func(*relation, []string) {}},
 	{regexp.MustCompile(`^strategy (?:jwt|database)$`), func(*relation, []string) {}},
@@ -87,19 +87,19 @@ var givens = []sentence{
 				h := r.human(m[1])
 				r.byMail(h.browser, h.address)
 				r.settled(h, h.browser)
-				r.must(r.app.store.Store.DeleteUser(r, h.id)) // the browser keeps its cookie
+				r.must(r.app.store.Store.DeleteUser(r, h.id)) // the browser still has its cookie
 			})
 		}},
 	{regexp.MustCompile(`^([A-Z]\w*) has a (?:verification|pending) token(?: for (\S+))?$`),
 		func(r *relation, m []string) {
 			r.later(func() {
 				h := r.human(m[1])
-				h.letter = r.letterTo(h.browser, or(m[2], h.address))
+				h.emailLink = r.requestLink(h.browser, or(m[2], h.address))
 			})
 		}},
 }
 
-// details are what an event says of a profile: its id, its address, whether that is verified.
+// details are the profile members that an event can set: ID, address, and verification.
 var details = []struct {
 	pattern *regexp.Regexp
 	do      func(subject *string, members map[string]any, m []string) error
@@ -127,10 +127,10 @@ var details = []struct {
 		}},
 }
 
-// separators are between the details of a sentence.
+// separators separate the details of a sentence.
 var separators = regexp.MustCompile(`, | and | with |[()]`)
 
-// detailed reads details.
+// detailed parses details.
 func (r *relation) detailed(text string, subject *string, members map[string]any) {
 	for _, part := range separators.Split(text, -1) {
 		part = strings.TrimSpace(part)
@@ -147,7 +147,7 @@ func (r *relation) detailed(text string, subject *string, members map[string]any
 	}
 }
 
-// happenings are the events.
+// happenings are the sentences of events.
 var happenings = []sentence{
 	{regexp.MustCompile(`^([A-Z]\w*) signs in with (\w)\b(.*)$`), func(r *relation, m []string) {
 		h := r.human(m[1])
@@ -212,7 +212,7 @@ var happenings = []sentence{
 	{regexp.MustCompile(`^callback with (?:([A-Z]\w*)'s )?token and (?:email=(\S+)|(no email))$`),
 		func(r *relation, m []string) {
 			h := r.holder(m[1])
-			q := url.Values{"token": {h.letter.Query().Get("token")}}
+			q := url.Values{"token": {h.emailLink.Query().Get("token")}}
 			if m[2] != "" {
 				q.Set("email", m[2])
 			}
@@ -225,26 +225,26 @@ var happenings = []sentence{
 		}},
 }
 
-// holder is who has a letter: the person of a name, or the only one.
+// holder returns the person who has an email: the named one, or the only one.
 func (r *relation) holder(name string) *human {
 	for _, known := range slices.Sorted(maps.Keys(r.persons)) {
-		if h := r.persons[known]; h.letter != nil && (name == "" || name == known) {
+		if h := r.persons[known]; h.emailLink != nil && (name == "" || name == known) {
 			return h
 		}
 	}
 	panic(gaveUp{errors.New("nobody has a token")})
 }
 
-// callback opens a link that somebody made up of another.
+// callback opens a modified link.
 func (r *relation) callback(b *browser, q url.Values) {
 	r.first = b
 	r.last = r.opened(b, "/auth/callback/email?"+q.Encode())
 }
 
-// barewords are the members of data that the payload only names.
+// barewords matches data whose member names are given without values.
 var barewords = regexp.MustCompile(`^\{[\w, ]+\}$`)
 
-// update posts data for V's session.
+// update posts data to V's session.
 func (r *relation) update(data string) {
 	if barewords.MatchString(data) {
 		members := map[string]any{}
@@ -268,7 +268,7 @@ func (r *relation) update(data string) {
 	r.token = token
 }
 
-// What a visitor posts for a session, and must not find in it.
+// Values that a user posts to a session, and that must not appear in it.
 const (
 	posted     = "posted-by-the-visitor"
 	postedTime = int64(4102444800)

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// within runs do as an attack would be run.
+// within runs do as one attack.
 func within(t *testing.T, do func(a *attack)) {
 	t.Helper()
 	a := &attack{Context: t.Context(), adapter: "stdlib", file: &file{}}
@@ -29,7 +29,8 @@ func logoutToken(x *app, id string, claims map[string]any) string {
 	return signed(map[string]any{"alg": "RS256", "kid": "rs1", "typ": "logout+jwt"}, all, "rs1")
 }
 
-// TestBackChannelLogoutCallback ends jwt sessions through callbacks. A callback that fails is no use of the token.
+// TestBackChannelLogoutCallback ends JWT sessions with callbacks. If a callback fails, the logout token counts as
+// unused.
 func TestBackChannelLogoutCallback(t *testing.T) {
 	within(t, func(a *attack) {
 		var mu sync.Mutex
@@ -82,7 +83,7 @@ func TestBackChannelLogoutCallback(t *testing.T) {
 	})
 }
 
-// TestBackChannelLogoutStore ends database sessions, of that user alone.
+// TestBackChannelLogoutStore ends the database sessions of one user only.
 func TestBackChannelLogoutStore(t *testing.T) {
 	within(t, func(a *attack) {
 		x := a.open(func(c *core.Config) {
@@ -102,7 +103,7 @@ func TestBackChannelLogoutStore(t *testing.T) {
 	})
 }
 
-// TestBackChannelLogoutOff is an unknown action where it could end nothing.
+// TestBackChannelLogoutOff: the action does not exist if it could end no session.
 func TestBackChannelLogoutOff(t *testing.T) {
 	within(t, func(a *attack) {
 		x := a.open(nil)

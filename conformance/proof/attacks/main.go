@@ -1,6 +1,6 @@
-// Command attacks sends the payloads of a folder at an application behind each adapter, over real connections, and says
-// which ones got through. Files are known by their names. What nobody knows, a file, a member or a word, is a failure
-// that names it.
+// Command attacks sends the payloads of a folder to an application behind each adapter, over real connections, and
+// reports the successful attacks. The file name selects the runner. An unknown file, member or word is an error that
+// names it.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// file is a file of payloads.
+// file is a payload file.
 type file struct {
 	name   string
 	Area   string
@@ -51,18 +51,18 @@ type file struct {
 	Secret     string
 	Payloads   []json.RawMessage
 
-	// problem is what keeps the file from being read as it is meant.
+	// problem is the reason why the file cannot be used.
 	problem string
 }
 
-// payload is what all payloads have in common. Those of crowds run alone.
+// payload has the members of all payloads. Payloads with many concurrent clients run alone.
 type payload struct {
 	ID, Why string
 	Clients int
 	Flood   string
 }
 
-// kinds run the payloads of the files known, by file name.
+// kinds maps file names to runners.
 var kinds = map[string]func(a *attack){
 	"redirects.json": redirects,
 	"hosts.json":     hosts,
@@ -82,21 +82,21 @@ var kinds = map[string]func(a *attack){
 	"faults.json":    storeFaults,
 }
 
-// attack is one payload on its way through one adapter.
+// attack is one payload through one adapter.
 type attack struct {
 	context.Context
 	adapter string
 	file    *file
 	raw     json.RawMessage
-	// problems are what must not be.
+	// problems are the violations found.
 	problems []string
 	closers  []func()
-	// cleartext has applications with a pinned origin served without TLS, as behind a proxy: what is not about
-	// connections costs a third then.
+	// cleartext serves applications with a fixed origin without TLS, as behind a proxy. Attacks that are not about
+	// connections then take a third of the time.
 	cleartext bool
-	// nested: another attack runs this one.
+	// nested is set if another attack runs this one.
 	nested bool
-	// readTimeout is how long servers read a request; zero: for ever.
+	// readTimeout is the servers' read timeout. Zero means no timeout.
 	readTimeout time.Duration
 }
 
@@ -104,24 +104,24 @@ func (a *attack) failf(format string, args ...any) {
 	a.problems = append(a.problems, fmt.Sprintf(format, args...))
 }
 
-// gaveUp ends an attack that cannot go on.
+// gaveUp is a panic value that ends an attack.
 type gaveUp struct{ error }
 
-// must gives up on an error: the kit failed, or the server did not answer at all.
+// must ends the attack on an error: the test kit failed, or the server did not respond.
 func (a *attack) must(err error) {
 	if err != nil {
 		panic(gaveUp{err})
 	}
 }
 
-// read fills in the payload. A member that v does not have is an error: nothing is passed over in silence.
+// read decodes the payload. A member that v does not have is an error, so that no member is ignored silently.
 func (a *attack) read(v any) {
 	raw, err := spelledOut(a.raw, mainTexts[a.file.name])
 	a.must(err)
 	a.must(decode(raw, v))
 }
 
-// decode reads JSON into what has a place for each of its members.
+// decode decodes JSON. An unknown member is an error.
 func decode(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -196,7 +196,7 @@ func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose 
 	return failed, nil
 }
 
-// atOnce is how many attacks are under way: some wait for a deadline.
+// atOnce is the number of concurrent attacks. Some of them wait for a timeout.
 const atOnce = 8
 
 // send runs the payloads of a file through the adapters and returns them in order.

@@ -14,33 +14,34 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// story is a sequence of steps with several browsers (docs/protocol.md §8.2 to §8.4, §8.10). Steps are sentences; one
-// that is not understood fails.
+// story is a sequence of steps with several browsers (docs/protocol.md §8.2 to §8.4, §8.10). The steps are sentences.
+// An unknown sentence is an error.
 type story struct {
 	*attack
 	app    *app
 	people map[string]*person
 	last   wire.Answer
-	// first is the user who was signed in after the first return.
+	// first is the user who was signed in after the first callback.
 	first string
-	// proxied is the state of the last start at a provider behind the redirect proxy.
+	// proxied is the state of the last flow of a provider behind the redirect proxy.
 	proxied flow
-	// tabs are two that are about to start and return at once, tabErrors the most errors that a pair of them saw.
+	// tabs are two tabs that are about to start and return concurrently. tabErrors is the maximum number of errors in a
+	// pair.
 	tabs      *twoTabs
 	tabErrors int
 }
 
-// person is a visitor, honest or not, with a browser.
+// person is a user or an attacker, with a browser.
 type person struct {
 	*browser
 	flows   map[string]flow // by provider
-	latest  string          // provider of the last start
-	lastURL string          // of the last return
+	latest  string          // provider of the last flow
+	lastURL string          // URL of the last callback
 	checks  map[string]string
 	page    []byte
 }
 
-// flow is a sign-in under way: the authorization request and its answer.
+// flow is a sign-in in progress: the authorization request and its response.
 type flow struct {
 	provider, location, redirectURI string
 	answer                          [][2]string
@@ -55,7 +56,7 @@ func (f flow) get(name string) string {
 	return ""
 }
 
-// authorization tells a story and looks at its end.
+// authorization runs a story and checks the result.
 func authorization(a *attack) {
 	var p struct {
 		ID, Why, Authjs string
@@ -83,7 +84,7 @@ func authorization(a *attack) {
 	}
 }
 
-// person returns the visitor of a name.
+// person returns the person with a name.
 func (s *story) person(name string) *person {
 	if s.people[name] == nil {
 		s.people[name] = &person{browser: s.app.browser("account-of-" + strings.ToLower(name)), flows: map[string]flow{}}
@@ -91,7 +92,7 @@ func (s *story) person(name string) *person {
 	return s.people[name]
 }
 
-// steps are the sentences, in the order in which they are tried.
+// steps are the known sentences, in the order in which they are matched.
 var steps = []struct {
 	pattern *regexp.Regexp
 	do      func(s *story, m []string)
@@ -227,7 +228,7 @@ func flipped(s string, at int) string {
 	return s[:at] + string(c) + s[at+1:]
 }
 
-// signIn signs in through provider b, always with the same account.
+// signIn signs in with provider b, always with the same account.
 func (s *story) signIn(p *person, subject string) {
 	location := p.submit("/auth/signin/b").Header.Get("Location")
 	_, answer := s.app.op.authorize(location, subject)
@@ -240,7 +241,7 @@ func (s *story) signIn(p *person, subject string) {
 	s.app.op.mu.Unlock()
 }
 
-// start begins a sign-in and lets the person through at the provider.
+// start starts a sign-in and authorizes it at the provider.
 func (s *story) start(p *person, provider string, lines ...[2]string) {
 	s.last = p.ask("POST", "/auth/signin/"+provider, formType, p.form().Encode(), lines...)
 	f := flow{provider: provider, location: s.last.Header.Get("Location")}
@@ -261,7 +262,7 @@ func (s *story) start(p *person, provider string, lines ...[2]string) {
 	}
 }
 
-// deliver brings an answer of the provider to the application.
+// deliver sends an authorization response to the application.
 func (s *story) deliver(p *person, method, redirectURI string, answer [][2]string, lines ...[2]string) {
 	u, err := url.Parse(redirectURI)
 	s.must(err)
@@ -283,7 +284,7 @@ func (s *story) deliver(p *person, method, redirectURI string, answer [][2]strin
 	}
 }
 
-// patiently makes an exchange. A server that hangs up on a request of this length has refused it.
+// patiently sends a request. If the server closes the connection because of the request's length, it refused it.
 func (*story) patiently(length int, exchange func() wire.Answer) (answer wire.Answer) {
 	const mostOfARequest = 32 << 10
 	if length > mostOfARequest {

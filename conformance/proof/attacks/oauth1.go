@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// oauth1Path is where the provider speaks OAuth 1.0a, under its usual name.
+// oauth1Path is the path of the provider's OAuth 1.0a endpoints.
 const oauth1Path = "/oauth1/"
 
 // oauth1 is provider o.
@@ -25,7 +25,7 @@ func (*story) oauth1() *core.OAuthProvider {
 	}
 }
 
-// inOAuth1 are the sentences about OAuth 1.0a, and the steps that they stand for.
+// inOAuth1 maps the sentences about OAuth 1.0a to steps.
 var inOAuth1 = []struct {
 	pattern *regexp.Regexp
 	steps   string
@@ -41,10 +41,10 @@ var inOAuth1 = []struct {
 	{regexp.MustCompile(`^the same return twice$`), "B1 start o; B1 return; B1 return again with the same URL"},
 }
 
-// shortName is how people call a parameter of OAuth 1.0a.
+// shortName matches the short names of OAuth 1.0a parameters.
 var shortName = regexp.MustCompile(`\b(with|without|a|an|another|wrong|empty) (token|verifier)\b`)
 
-// sentences are the steps, with those that the sentences about OAuth 1.0a stand for.
+// sentences returns the steps. Sentences about OAuth 1.0a are expanded.
 func (*story) sentences(do []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, sentence := range do {
@@ -57,7 +57,7 @@ func (*story) sentences(do []string) iter.Seq[string] {
 	}
 }
 
-// stepsOf are the steps that a sentence about OAuth 1.0a stands for, else the sentence.
+// stepsOf expands a sentence about OAuth 1.0a. Other sentences are returned unchanged.
 func stepsOf(sentence string) string {
 	about, ok := strings.CutPrefix(sentence, "OAuth 1.0a: ")
 	if !ok {
@@ -72,7 +72,7 @@ func stepsOf(sentence string) string {
 	return sentence
 }
 
-// authorize1 lets a person through the authorization endpoint of OAuth 1.0a (RFC 5849 section 2.2).
+// authorize1 authorizes a person at the OAuth 1.0a endpoint (RFC 5849 section 2.2).
 func (o *op) authorize1(location, subject string) (callback string, answer [][2]string) {
 	u, err := url.Parse(location)
 	o.must(err)
@@ -88,7 +88,7 @@ func (o *op) authorize1(location, subject string) (callback string, answer [][2]
 	return g.redirectURI, [][2]string{{"oauth_token", token}, {"oauth_verifier", g.verifier}}
 }
 
-// serve1 gives tokens, and tells whom one is of. Signatures are not looked at: other tests do.
+// serve1 issues OAuth 1.0a tokens and returns the profile of a token. It does not check signatures; other tests do.
 func (o *op) serve1(w http.ResponseWriter, r *http.Request) {
 	sent := map[string]string{}
 	for pair := range strings.SplitSeq(strings.TrimPrefix(r.Header.Get("Authorization"), "OAuth "), ", ") {

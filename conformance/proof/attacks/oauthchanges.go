@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// changes are the ways to speak of an altered return.
+// changes are the sentences for modified callbacks.
 var changes = []struct {
 	pattern *regexp.Regexp
 	do      func(s *story, p *person, r *flow, m []string)
@@ -30,7 +30,7 @@ var changes = []struct {
 		func(s *story, p *person, r *flow, m []string) {
 			*r = p.flows[m[2]]
 			r.redirectURI = home + "/auth/callback/" + m[1]
-			other := s.person("B9") // whose browser has no flow of the right provider
+			other := s.person("B9") // this browser has no flow of the right provider
 			s.start(other, m[3])
 			p.cookies[checkCookie(m[4])] = other.cookies[checkCookie(m[4])]
 		}},
@@ -57,8 +57,8 @@ var (
 	leftOpen    = regexp.MustCompile(`\{[^}]*\}`)
 )
 
-// override replaces parameters: good and {good} stand for the right value, {B2's state} for another browser's, {64k}
-// for so much text, percent escapes for what they mean, anything else for itself.
+// override replaces parameters. "good" and {good} are the correct value, {B2's state} is another browser's state, {64k}
+// is a text of this length, and percent escapes are decoded. Any other text is used literally.
 func (s *story) override(r *flow, list string) {
 	genuine := *r
 	replaced := map[string]bool{}
@@ -119,13 +119,13 @@ func (s *story) comeBack(p *person, how string) {
 	s.deliver(p, method, f.redirectURI, f.answer)
 }
 
-// proxy brings an answer of the provider to the redirect proxy, from a browser that has nothing to do with it.
+// proxy sends an authorization response to the redirect proxy, from a browser without a flow.
 func (s *story) proxy(how string) {
 	answer := s.proxied.answer
 	switch how {
 	case "", " with that state":
 		if answer == nil {
-			return // no sign-in began: there is no such state
+			return // no sign-in started, so there is no such state
 		}
 	case " whose state names the proxy itself":
 		s.forge("origin", home+"/auth/callback/x")

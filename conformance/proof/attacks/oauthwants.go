@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// check holds the end of the story against what is wanted.
+// check compares the end of the story with the expected result.
 func (s *story) check(name string, want any, refused bool) {
 	if s.checkAnswer(name, want) || s.checkWorld(name, want) {
 		return
 	}
 	switch name {
 	case "token_calls", "access_token_calls":
-		// What must be refused may be refused before the provider is asked.
+		// A flow that must be refused may also be refused before the provider is called.
 		limit, err := want.(json.Number).Int64()
 		s.must(err)
 		path := map[string]string{"token_calls": "/token", "access_token_calls": oauth1Path + "access"}[name]
@@ -31,7 +31,7 @@ func (s *story) check(name string, want any, refused bool) {
 	}
 }
 
-// checkAnswer holds the last answer against what is wanted of it; false: the name is none of an answer.
+// checkAnswer compares the last response with an expectation. It returns false if name is not about the response.
 func (s *story) checkAnswer(name string, want any) bool {
 	location := s.last.Header.Get("Location")
 	switch name {
@@ -52,7 +52,8 @@ func (s *story) checkAnswer(name string, want any) bool {
 	case "error":
 		tooLong := s.last.Status == http.StatusRequestHeaderFieldsTooLarge // refused by the router
 		got := errorIn(s.last)
-		// Instead of an error page, a repeated callback redirects the user whom the first has signed in.
+		// A repeated callback may redirect the user whom the first callback signed in, instead of showing an error
+		// page.
 		ledOn := want == "Configuration" && got == "" && s.first != "" && leaves(location, home) == "" &&
 			s.person("B1").who() == s.first
 		if got != want && !tooLong && !ledOn {
@@ -79,8 +80,8 @@ func (s *story) checkAnswer(name string, want any) bool {
 	return true
 }
 
-// checkWorld holds who is signed in, what they see and what is stored against what is wanted; false: the name is none
-// of these.
+// checkWorld compares the session, the visible data or the stored data with an expectation. It returns false if name is
+// not about these.
 func (s *story) checkWorld(name string, want any) bool {
 	b1 := s.person("B1")
 	switch name {
@@ -120,7 +121,7 @@ func (s *story) checkWorld(name string, want any) bool {
 	return true
 }
 
-// checkStatus holds the last answer against a list of what it may be.
+// checkStatus compares the last response with a list of allowed results.
 func (s *story) checkStatus(list string) {
 	for want := range strings.SplitSeq(list, " or ") {
 		switch {
@@ -143,7 +144,7 @@ func (s *story) checkStatus(list string) {
 	s.failf("answered %d to %q, want %s", s.last.Status, s.last.Header.Get("Location"), list)
 }
 
-// arrived looks whether the provider's answer got through the redirect proxy whole.
+// arrived checks that the redirect proxy passed on the complete authorization response.
 func (s *story) arrived(location string) {
 	u, err := url.Parse(location)
 	s.must(err)
@@ -157,7 +158,7 @@ func (s *story) arrived(location string) {
 	}
 }
 
-// checkAuthorization looks at the request that goes to the provider.
+// checkAuthorization checks the authorization request.
 func (s *story) checkAuthorization(want any, location string) {
 	u, err := url.Parse(location)
 	s.must(err)

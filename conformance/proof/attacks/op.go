@@ -27,16 +27,16 @@ import (
 
 const (
 	issuer = "https://op.example"
-	// formIssuer is the same server under another name, that of provider f.
+	// formIssuer is the same server under another name, for provider f.
 	formIssuer = "https://form.op.example"
 	collector  = "https://collector.example"
 	clientID   = "client-1"
-	// clientSecret has a canary in it that must not be seen anywhere.
+	// clientSecret contains a canary that must not appear in any output.
 	clientSecret = "client-secret-canary-0123456789abcdef"
 )
 
-// op is the identity provider of all the providers, on a TLS server of its own, and the collector, which no request
-// should reach.
+// op is the identity provider of all configured providers, on its own TLS server. It also is the collector, a host that
+// must not receive requests.
 type op struct {
 	*attack
 	address, elsewhere string
@@ -45,16 +45,16 @@ type op struct {
 	mu        sync.Mutex
 	grants    map[string]grant // by code, by refresh token, and by request token of OAuth 1.0a
 	spent     map[string]bool
-	requests  map[string]int // by path
+	requests  map[string]int // counts by path
 	collected int
 	odd       *oddAnswer
-	badge     func(claims map[string]any) string // makes the ID token
+	badge     func(claims map[string]any) string // creates the ID token
 	keys      []any
 	previous  string // the last ID token
 	people    map[string]map[string]any
 }
 
-// grant is what a code stands for.
+// grant is the data of a code.
 type grant struct{ challenge, nonce, redirectURI, subject, verifier string }
 
 func startOP(a *attack) *op {
@@ -62,7 +62,7 @@ func startOP(a *attack) *op {
 		attack: a, grants: map[string]grant{}, spent: map[string]bool{},
 		requests: map[string]int{}, keys: []any{"rs1", "es1", "ed1"},
 	}
-	// What is not about tokens has them signed the quick way: RS256 would take a sixth of the time of all attacks.
+	// By default ID tokens are signed with a fast algorithm. RS256 would take a sixth of the time of all attacks.
 	o.badge = func(claims map[string]any) string {
 		return signed(map[string]any{"alg": "ES256", "kid": "es1"}, claims, "es1")
 	}
@@ -73,15 +73,15 @@ func startOP(a *attack) *op {
 
 func (o *op) collect() { o.mu.Lock(); defer o.mu.Unlock(); o.collected++ }
 
-// sign sets how ID tokens are made.
+// sign sets the function that creates ID tokens.
 func (o *op) sign(badge func(claims map[string]any) string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.badge = badge
 }
 
-// describe sets what profiles and ID tokens say of a person beside, or in place of, what they say of everybody; a
-// member that is absent is not there.
+// describe sets members of a person's profile and ID token. They are added to the default members or replace them. A
+// member with the value absent is removed.
 func (o *op) describe(subject string, members map[string]any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,10 +91,10 @@ func (o *op) describe(subject string, members map[string]any) {
 	o.people[subject] = members
 }
 
-// absent as a member of a profile takes the member out.
+// absent removes a member from a profile.
 var absent = new(struct{ _ byte })
 
-// said puts what the provider says of a person over what it says of everybody. The lock is held.
+// said merges a person's members into the default members. The caller holds the lock.
 func (o *op) said(subject string, members map[string]any) map[string]any {
 	for name, value := range o.people[subject] {
 		if members[name] = value; value == absent {
@@ -107,10 +107,10 @@ func (o *op) said(subject string, members map[string]any) map[string]any {
 // publish sets the key set.
 func (o *op) publish(keys ...any) { o.mu.Lock(); defer o.mu.Unlock(); o.keys = keys }
 
-// count is how often a path was asked.
+// count returns the number of requests to a path.
 func (o *op) count(path string) int { o.mu.Lock(); defer o.mu.Unlock(); return o.requests[path] }
 
-// all is how often anything was asked.
+// all returns the number of all requests.
 func (o *op) all() (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -120,7 +120,7 @@ func (o *op) all() (n int) {
 	return n + o.collected
 }
 
-// authority signs the certificates of op.example and its neighbours.
+// authority signs the certificates of op.example and related names.
 var authority = sync.OnceValues(func() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -153,7 +153,8 @@ func serveTLS(a *attack, h http.Handler) string {
 	return l.Addr().String()
 }
 
-// client reaches the provider under its public names. A request for another host is counted at the collector.
+// client returns a client that reaches the provider by its public names. Requests to other hosts count as requests to
+// the collector.
 func (o *op) client() *http.Client {
 	certificate, err := authority()
 	o.must(err)
@@ -183,8 +184,8 @@ func (o *op) client() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// providers are those of the payloads: a (OAuth 2, state and pkce), b (OpenID Connect, all checks), p (pkce alone), f
-// (OpenID Connect with form_post).
+// providers returns the providers of the payloads: a (OAuth 2, state and PKCE), b (OpenID Connect, all checks), p (only
+// PKCE) and f (OpenID Connect with form_post).
 func (o *op) providers() []core.Provider {
 	plain := func(id string, checks ...core.Check) *core.OAuthProvider {
 		return &core.OAuthProvider{
@@ -207,13 +208,13 @@ func (o *op) providers() []core.Provider {
 	}
 }
 
-// atOP reports whether a URL leads to the provider, under whichever name.
+// atOP reports whether a URL is on the provider, under any of its names.
 func atOP(location string) bool {
 	u, err := url.Parse(location)
 	return err == nil && (u.Host == "op.example" || strings.HasSuffix(u.Host, ".op.example"))
 }
 
-// authorize lets a person through the authorization endpoint and returns the parameters of the answer.
+// authorize authorizes a person and returns the parameters of the authorization response.
 func (o *op) authorize(location, subject string) (redirectURI string, answer [][2]string) {
 	u, err := url.Parse(location)
 	o.must(err)
@@ -274,7 +275,7 @@ func (o *op) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// redeem gives tokens for a code, once, or for a refresh token.
+// redeem exchanges a code (once) or a refresh token for tokens.
 func (o *op) redeem(r *http.Request) (int, map[string]any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -313,13 +314,13 @@ func (o *op) redeem(r *http.Request) (int, map[string]any) {
 	}
 }
 
-// accessHash is the at_hash of an access token under a 256-bit algorithm.
+// accessHash returns the at_hash of an access token for a 256-bit algorithm.
 func accessHash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// answer writes what an endpoint says, or what the payload wants it to say instead.
+// answer writes the response of an endpoint, or the payload's replacement.
 func (o *op) answer(w http.ResponseWriter, r *http.Request, endpoint string, status int, good map[string]any) {
 	o.mu.Lock()
 	odd := o.odd

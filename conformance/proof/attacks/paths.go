@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// requestTargets sends request targets as they are written (docs/protocol.md §1.1).
+// requestTargets sends raw request targets (docs/protocol.md §1.1).
 func requestTargets(a *attack) {
 	var p struct{ ID, Want, Why, Target, Method, Authjs string }
 	a.read(&p)
@@ -62,7 +62,7 @@ func requestTargets(a *attack) {
 	}
 }
 
-// targeted is a request target and its answer.
+// targeted is a request target and the response.
 type targeted struct {
 	*browser
 
@@ -70,7 +70,7 @@ type targeted struct {
 	answer         wire.Answer
 }
 
-// any reports whether the answer is one of those that the want lists.
+// any reports whether the response is one of the expected ones.
 func (t *targeted) any(want, action string) bool {
 	for kind := range strings.SplitSeq(want, "-or-") {
 		switch kind {
@@ -93,8 +93,8 @@ func (t *targeted) any(want, action string) bool {
 	return false
 }
 
-// refused is a status of 4xx without a cookie, or a redirect to the error page. A router may clean the path first, by a
-// redirect to where it is refused. OPTIONS * asks about the server, which may answer that it is there.
+// refused reports whether the response is a 4xx status without a cookie, or a redirect to the error page. A router may
+// first redirect to a cleaned path, which is then refused. For OPTIONS * the server may respond that it exists.
 func (t *targeted) refused() bool {
 	if t.target == "*" && t.answer.Status < 300 {
 		return len(t.answer.Body) == 0 && len(t.answer.Cookies) == 0
@@ -108,11 +108,11 @@ func (t *targeted) refused() bool {
 		t.must(err)
 		answer = t.ask(t.method, u.RequestURI(), "", "")
 	}
-	unknown := answer.Status == http.StatusNotImplemented // the router's, of methods
+	unknown := answer.Status == http.StatusNotImplemented // the router's response to unknown methods
 	return (answer.Status/100 == 4 || unknown) && len(answer.Cookies) == 0
 }
 
-// runs reports whether the answer is that of the action's own target, or leads there.
+// runs reports whether the response is the one to the action's own target, or redirects to it.
 func (t *targeted) runs(action string) bool {
 	answer := t.answer
 	if answer.Status/100 == 3 && t.stays() {
@@ -125,7 +125,7 @@ func (t *targeted) runs(action string) bool {
 		answer.Header.Get("Content-Type") == good.Header.Get("Content-Type")
 }
 
-// stays reports whether a redirect stays on the site, as a browser reads it.
+// stays reports whether a browser that follows the redirect stays on the site.
 func (t *targeted) stays() bool {
 	location := t.answer.Header.Get("Location")
 	at, err := url.Parse(home)
@@ -134,8 +134,8 @@ func (t *targeted) stays() bool {
 	return err == nil && !strings.Contains(location, `\`) && leaves(to.String(), home) == ""
 }
 
-// harmless checks what holds of each answer: no browser leaves the site or is signed out, what we refuse is the same on
-// all adapters.
+// harmless checks every response: the browser stays on the site and is not signed out, and all adapters refuse the same
+// targets.
 func (t *targeted) harmless() {
 	if t.answer.Status/100 == 3 && !t.stays() {
 		t.failf("sent to %q", t.answer.Header.Get("Location"))
@@ -149,7 +149,7 @@ func (t *targeted) harmless() {
 		t.failf("afterwards the session is of %q", who)
 	}
 	ours := t.answer.Status/100 == 4 && strings.HasPrefix(t.answer.Header.Get("Content-Type"), "application/json") &&
-		t.answer.Status != 405 // a router that does not know a method refuses it in its own words
+		t.answer.Status != 405 // a router has its own response to unknown methods
 	if !ours || t.method == "HEAD" {
 		return
 	}

@@ -10,15 +10,15 @@ import (
 	"sync/atomic"
 )
 
-// name is a host name that leads to another address at each look-up: first to a documentation network (RFC 5737), where
-// no host is, then to this machine, where a listener counts connections.
+// name is a host name that resolves to another address at each lookup: first to a documentation network (RFC 5737)
+// without hosts, then to this machine, where a listener counts connections.
 type name struct {
 	issuer string
-	asked  atomic.Int64 // for an IPv4 address
+	asked  atomic.Int64 // lookups of an IPv4 address
 	came   atomic.Int64
 }
 
-// names are those that the resolver of this process knows, by host. All others keep the system's.
+// names are the host names of this process's resolver. Other names use the system's resolver.
 var names = struct {
 	sync.Mutex
 	known map[string]*name
@@ -26,7 +26,7 @@ var names = struct {
 
 const rebinding = ".rebind.example"
 
-// resolver is put in place of the process's once: a client of our own asks no other.
+// resolver installs the resolver in the process once. The HTTP client has no other resolver.
 var resolver = sync.OnceValue(func() error {
 	server, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -39,7 +39,7 @@ var resolver = sync.OnceValue(func() error {
 	return nil
 })
 
-// rebind is a name that changes.
+// rebind returns a host name whose address changes.
 func (p *oddAnswer) rebind(a *attack) *name {
 	if p.Endpoint != "discovery" {
 		a.must(errors.New("a name that changes is known of discovery alone"))
@@ -69,7 +69,8 @@ func (p *oddAnswer) rebind(a *attack) *name {
 	return n
 }
 
-// reached is how often this machine was connected to. A name that did not change proves nothing: it counts as reached.
+// reached returns the number of connections to this machine. If the name was not looked up twice, the test proves
+// nothing and the name counts as reached.
 func (n *name) reached() int {
 	if n.asked.Load() < 2 {
 		return 1000
@@ -77,7 +78,7 @@ func (n *name) reached() int {
 	return int(n.came.Load())
 }
 
-// serveNames answers questions for addresses (RFC 1035 section 4.1); without an answer to any but those of type A.
+// serveNames answers DNS queries (RFC 1035 section 4.1). Only type A queries have an answer.
 func serveNames(server *net.UDPConn) {
 	buffer := make([]byte, 1500)
 	for {
@@ -105,7 +106,7 @@ func serveNames(server *net.UDPConn) {
 		names.Unlock()
 		switch {
 		case known == nil:
-			answer[3] |= 3 // there is no such name
+			answer[3] |= 3 // no such name
 		case binary.BigEndian.Uint16(q[at+1:]) == 1:
 			address := []byte{192, 0, 2, 1}
 			if known.asked.Add(1) > 1 {

@@ -11,34 +11,33 @@ import (
 	"unicode/utf8"
 )
 
-// Recipes stand for texts that are too long or too odd to be written down. They work in every file: an object that is
-// one stands in the place of any text, and its members at the top of a payload stand for the text that the file is
-// about.
+// Recipes describe texts that are too long or too unusual to write down. They work in every file. An object that is a
+// recipe replaces any text. Members of a recipe at the top of a payload replace the text that the file is about.
 //
-//	{"build": [["a", 3], ["b", 1]]}   texts and how often each comes: aaab
-//	{"text": "a", "repeat": 3}        one text, several times
-//	{"hex": "c3a4"}                   the text of these bytes; those that are no UTF-8 have words of their own
-//	"{64k}"                           so many bytes
+//	{"build": [["a", 3], ["b", 1]]}   texts with numbers of repetitions: aaab
+//	{"text": "a", "repeat": 3}        one text, repeated
+//	{"hex": "c3a4"}                   the UTF-8 text of these bytes; invalid UTF-8 has other members
+//	"{64k}"                           a text of this length
 
-// mainTexts are the members that files are about. Those that are not here have words of their own for it.
+// mainTexts are the members that files are about. Files that are not listed have their own members for recipes.
 var mainTexts = map[string]string{
 	"redirects.json": "value", "emails.json": "value", "headers.json": "value", "xss.json": "value",
 	"paths.json": "target", "csrf.json": "body", "cookies.json": "cookie", "jwe.json": "token",
 	"bodies.json": "body", "upstream.json": "text",
 }
 
-// ownRecipes are members that files read in their own way.
+// ownRecipes are members that files handle themselves.
 var ownRecipes = []string{"gen"}
 
-// spelledOut is a payload whose recipes are the texts that they stand for. main is the member that recipes at the top
-// are for; empty: there is none, and they are the file's own.
+// spelledOut replaces the recipes in a payload by their texts. main is the member that a recipe at the top replaces. If
+// it is empty, the file handles recipes at the top itself.
 func spelledOut(raw []byte, main string) ([]byte, error) {
 	var payload map[string]any
 	if err := decode(raw, &payload); err != nil {
 		return nil, err
 	}
 	changed := false
-	_, repeats := payload["repeat"] // then "text" is a part of the recipe
+	_, repeats := payload["repeat"] // then "text" belongs to the recipe
 	if main != "" && (payload[main] == nil || main == "text" && repeats) {
 		text, used, err := recipe(payload)
 		if err != nil {
@@ -58,7 +57,7 @@ func spelledOut(raw []byte, main string) ([]byte, error) {
 	return json.Marshal(payload)
 }
 
-// recipe is the text that members stand for, and which of them.
+// recipe returns the text of a recipe and the members that it used.
 func recipe(members map[string]any) (text string, used []string, err error) {
 	of := func(names ...string) ([]byte, bool) {
 		picked := map[string]any{}
@@ -101,7 +100,7 @@ func recipe(members map[string]any) (text string, used []string, err error) {
 	return "", nil, nil
 }
 
-// textsFor puts texts in the place of the recipes within a value.
+// textsFor replaces the recipes within a value by their texts.
 func textsFor(v any, changed *bool) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -138,20 +137,20 @@ func fillTexts(members map[string]any, changed *bool) (err error) {
 	return nil
 }
 
-// oneOf fails for a word of a member that is none of those known.
+// oneOf ends the attack if a member's word is not one of known.
 func (a *attack) oneOf(member, word string, known ...string) {
 	if !slices.Contains(known, word) {
 		a.failf("%s %q is not known: %s", member, word, strings.Join(known, ", "))
 	}
 }
 
-// linkedTo are who an account may be linked to at the end of a story.
+// linkedTo are the expected users of an account at the end of a story.
 var linkedTo = []string{"nobody", "nobody or u1, never u2"}
 
-// placeholder is a word that stands for something of the visitor's.
+// placeholder matches a word that is replaced by a value of the user.
 var placeholder = regexp.MustCompile(`\{[A-Za-z][A-Za-z0-9_:-]*\}`)
 
-// fill returns a function that puts values in the places of placeholders, and fails for those that are not known.
+// fill returns a function that replaces placeholders. An unknown placeholder is an error.
 func (a *attack) fill(pairs ...string) func(string) string {
 	replace := strings.NewReplacer(pairs...).Replace
 	known := map[string]bool{}

@@ -10,8 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// redirects gives targets in every place that one is taken from, and follows where the browser would be sent
-// (docs/protocol.md §6).
+// redirects sends targets in every place that accepts one, and follows the browser's redirects (docs/protocol.md §6).
 func redirects(a *attack) {
 	g := &given{attack: a}
 	a.read(g)
@@ -30,14 +29,14 @@ func redirects(a *attack) {
 	g.app.alive()
 }
 
-// given is a target that a visitor is given, and where they may end.
+// given is a redirect target and the places where the browser may arrive.
 type given struct {
 	*attack                      `json:"-"`
 	app                          *app
 	ID, Value, Want, Why, Authjs string
 }
 
-// places are where a target is taken from, each with the exchange that ends where it leads.
+// places maps each source of a target to the requests that end with the redirect.
 var places = map[string]func(g *given, b *browser) wire.Answer{
 	"credentials, form": func(g *given, b *browser) wire.Answer {
 		return b.submit("/auth/callback/credentials", "user", "ada", "password", "right", "callbackUrl", g.Value)
@@ -104,7 +103,7 @@ func (g *given) asJSON(b *browser, fields map[string]string) string {
 	return string(raw)
 }
 
-// follow lets the provider answer where a sign-in has begun.
+// follow lets the provider respond if a sign-in has started.
 func (g *given) follow(b *browser, start wire.Answer) wire.Answer {
 	location := start.Header.Get("Location")
 	if !atOP(location) {
@@ -114,7 +113,7 @@ func (g *given) follow(b *browser, start wire.Answer) wire.Answer {
 	return b.get("/auth/callback/a?" + query(back))
 }
 
-// verdict holds where a place led to against where it may.
+// verdict compares the redirect of a place with the expected one.
 func (g *given) verdict(place string, b *browser, answer wire.Answer) {
 	location := answer.Header.Get("Location")
 	failed := answer.Status >= 400 || errorIn(answer) == "Configuration" // docs/protocol.md §11.2
@@ -143,7 +142,7 @@ func (g *given) verdict(place string, b *browser, answer wire.Answer) {
 	}
 }
 
-// query writes the parameters of an answer.
+// query encodes the parameters of a response.
 func query(pairs [][2]string) string {
 	var b strings.Builder
 	for i, pair := range pairs {

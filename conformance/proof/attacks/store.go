@@ -9,8 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// keeper is a store in memory that notes in a ledger what is asked of it. One that is handed out within a transaction
-// has the same ledger.
+// keeper is an in-memory store that records its calls in a ledger. The store of a transaction has the same ledger.
 type keeper struct {
 	*memory.Store
 	*ledger
@@ -40,13 +39,13 @@ type untransacted struct {
 	store.RecordStore
 }
 
-// withoutTransactions is the store as engines are that write one record at a time.
+// withoutTransactions returns the store of a database that writes one record at a time.
 func withoutTransactions(s *keeper) core.Store { return untransacted{s, s, s, s, s, s, s, s} }
 
-// CreateUser implements core.Store, as do the methods below their interfaces.
+// CreateUser implements core.Store. The methods below implement their interfaces.
 func (s *keeper) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
 	s.mu.Lock()
-	s.made = append(s.made, u.ID) // unless it fails, or is undone
+	s.made = append(s.made, u.ID) // also if the operation fails or is rolled back
 	s.mu.Unlock()
 	return troubled(ctx, s.ledger, "createUser", func(ctx context.Context) (*core.User, error) {
 		return s.Store.CreateUser(ctx, u)

@@ -16,8 +16,8 @@ type twoTabs struct {
 	times     int
 }
 
-// bothReturn has both tabs start at once and return, at once in every other round, each round in a browser without
-// cookies. What comes in first is overwritten by what comes in last, as browsers do.
+// bothReturn starts a flow in each tab concurrently and then returns with both callbacks, concurrently in every other
+// round. Each round uses a browser without cookies. As in a browser, a later cookie overwrites an earlier one.
 func (s *story) bothReturn() {
 	if s.tabs == nil {
 		s.failf("nobody has two tabs")
@@ -57,7 +57,7 @@ func (s *story) bothReturn() {
 	}
 }
 
-// failed reports whether a tab came back with an error; one without has signed the person in.
+// failed reports whether a tab returned with an error. A tab without an error has signed the person in.
 func (s *story) failed(p *person, tab int, answer wire.Answer) bool {
 	if answer.Status != 302 {
 		s.failf("tab %d: answered %d", tab, answer.Status)
@@ -74,7 +74,7 @@ func (s *story) failed(p *person, tab int, answer wire.Answer) bool {
 	return false
 }
 
-// inTabs makes an exchange in each tab, both with the cookies that the browser has now, or one after the other.
+// inTabs sends a request in each tab: concurrently with the browser's current cookies, or one after the other.
 func (s *story) inTabs(p *person, atOnce bool, request func(tab int) wire.Request) [2]wire.Answer {
 	var answers [2]wire.Answer
 	var errs [2]error
@@ -100,7 +100,7 @@ func (s *story) inTabs(p *person, atOnce bool, request func(tab int) wire.Reques
 	return answers
 }
 
-// forge makes a state that the redirect proxy opens: its secret is known elsewhere.
+// forge creates a state that the redirect proxy accepts, because its secret is known to the attacker.
 func (s *story) forge(claim, value string) {
 	token := &core.Token{}
 	s.must(token.Extra.Set(claim, value))

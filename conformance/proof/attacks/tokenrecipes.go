@@ -15,8 +15,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// tokenRecipe says how a token is made at test time. Its members are the words below; sizes are texts and how often
-// they come.
+// tokenRecipe describes how a token is created at test time. Its members are the words below. Sizes are texts with
+// numbers of repetitions.
 type tokenRecipe map[string]json.RawMessage
 
 func (g tokenRecipe) get(a *attack, name string, into any) bool {
@@ -29,13 +29,13 @@ func (g tokenRecipe) get(a *attack, name string, into any) bool {
 	return there
 }
 
-// tokenVariants are the ways to make many tokens of a good one.
+// tokenVariants create many tokens from a valid token.
 var tokenVariants = map[string]func(token string) []string{
 	"every_byte_flipped": func(token string) (all []string) {
 		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 		for i := range len(token) {
-			at := strings.IndexByte(alphabet, token[i]) // of a dot: -1
-			for _, step := range []int{1, 2, 32} {      // the last character's spare bits among them
+			at := strings.IndexByte(alphabet, token[i]) // -1 for a dot
+			for _, step := range []int{1, 2, 32} {      // includes the unused bits of the last character
 				all = append(all, token[:i]+string(alphabet[(at+64^step)%64])+token[i+1:])
 			}
 		}
@@ -67,7 +67,7 @@ var tokenVariants = map[string]func(token string) []string{
 	},
 }
 
-// variants are the tokens of a recipe for many, made of the token of another payload.
+// variants returns the tokens of a recipe for many tokens. base is the valid token, from another payload.
 func (g tokenRecipe) variants(a *attack) (base string, all []string) {
 	for word, vary := range tokenVariants {
 		var id string
@@ -89,7 +89,7 @@ func (g tokenRecipe) variants(a *attack) (base string, all []string) {
 	return "", nil
 }
 
-// only fails for members that a recipe does not need: they would be passed over.
+// only rejects members that a recipe does not need, because they would be ignored.
 func (g tokenRecipe) only(a *attack, words ...string) {
 	for name := range g {
 		if !slices.Contains(words, name) {
@@ -132,7 +132,7 @@ func (g tokenRecipe) make(a *attack, secret string, now time.Time) string {
 	return g.sealed(a, secret, g.payload(a, claims), header)
 }
 
-// described are the claims and the members of the header that the words describe. No other words may be there.
+// described returns the claims and the header members that the recipe describes. Other words are an error.
 func (g tokenRecipe) described(a *attack, now time.Time) (claims, header map[string]any) {
 	claims, header = goodClaims(now), map[string]any{}
 	names := []string{"seal", "claims", "plaintext", "plaintext_build"}
@@ -154,7 +154,7 @@ func (g tokenRecipe) described(a *attack, now time.Time) (claims, header map[str
 	return claims, header
 }
 
-// payload is the text that is sealed.
+// payload returns the plaintext.
 func (g tokenRecipe) payload(a *attack, claims map[string]any) (payload []byte) {
 	var good, plaintext string
 	var parts []part
@@ -179,7 +179,7 @@ func (g tokenRecipe) payload(a *attack, claims map[string]any) (payload []byte) 
 	return payload
 }
 
-// sealed seals a text as the words say.
+// sealed encrypts a text as the recipe describes.
 func (g tokenRecipe) sealed(a *attack, secret string, payload []byte, header map[string]any) string {
 	var how string
 	zip := jose.NONE
@@ -211,7 +211,7 @@ func (g tokenRecipe) sealed(a *attack, secret string, payload []byte, header map
 	return ""
 }
 
-// serialised is the general JSON form (RFC 7516 section 7.2.1) of a token, for so many recipients.
+// serialised returns the general JSON form (RFC 7516 section 7.2.1) of a token for this number of recipients.
 func serialised(parts []string, recipients int) string {
 	recipient := `{"encrypted_key":"` + parts[1] + `"}`
 	return `{"protected":"` + parts[0] + `","recipients":[` +
@@ -226,7 +226,7 @@ func goodClaims(now time.Time) map[string]any {
 	}
 }
 
-// seal encrypts claims as Auth.js does, by another library than ours.
+// seal encrypts claims as Auth.js does, with another library than core's.
 func seal(
 	a *attack, secret string, claims map[string]any, zip jose.CompressionAlgorithm, header map[string]any,
 ) string {

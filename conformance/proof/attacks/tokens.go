@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// presented is a token and what becomes of it.
+// presented is a token and the result of sending it.
 type presented struct {
 	*attack
 	app    *app
@@ -19,8 +19,8 @@ type presented struct {
 	claims map[string]any
 }
 
-// sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to Token
-// (docs/protocol.md §4).
+// sessionTokens sends tokens as the session cookie and as a bearer token, to the adapter and to Token (docs/protocol.md
+// §4).
 func sessionTokens(a *attack) {
 	var p struct {
 		ID, Want, Why, Token, Authjs string
@@ -52,7 +52,7 @@ func sessionTokens(a *attack) {
 	x.alive()
 }
 
-// byHand gives a token to core as it stands in a request: in the cookie and as a bearer token.
+// byHand passes a token to core in a request: in the cookie and as a bearer token.
 func (s *presented) byHand(escaped string) (byCookie, byBearer *core.Token) {
 	request := func(name, value string) *core.Token {
 		token, err := s.app.Token(s, &core.Request{
@@ -65,10 +65,11 @@ func (s *presented) byHand(escaped string) (byCookie, byBearer *core.Token) {
 	return request("Cookie", sessionCookie+"="+escaped), request("Authorization", "Bearer "+escaped)
 }
 
-// overTheWire is how many of the variants of a token go through the adapter too; all go to core.
+// overTheWire is the maximum number of a token's variants that are sent through the adapter. All variants are passed to
+// core.
 const overTheWire = 40
 
-// presentAll presents the variants of a token, which is good itself.
+// presentAll sends the variants of a token that is itself valid.
 func (s *presented) presentAll(base string, variants []string) {
 	if byCookie, byBearer := s.byHand(url.PathEscape(base)); byCookie == nil || byBearer == nil {
 		s.failf("the token of the variants is not good")
@@ -91,7 +92,7 @@ func (s *presented) presentAll(base string, variants []string) {
 	}
 }
 
-// present presents a token and holds what becomes of it against what is wanted.
+// present sends a token and compares the result with the expected result.
 func (s *presented) present(token string) {
 	escaped := url.PathEscape(token)
 	byCookie, byBearer := s.byHand(escaped)
@@ -101,7 +102,7 @@ func (s *presented) present(token string) {
 		Header: [][2]string{{"Host", "app.example"}, {"Cookie", sessionCookie + "=" + escaped}},
 	})
 	log := s.app.logged()
-	refusedByRouter := err != nil || answer.Status != 200 // too much for its header
+	refusedByRouter := err != nil || answer.Status != 200 // too large for its header limit
 	who, signedIn := "", false
 	if !refusedByRouter {
 		who = whoIn(answer.Body)
@@ -119,7 +120,7 @@ func (s *presented) present(token string) {
 			s.failf("by Token %v, as a bearer %v, by GET session %v: want refused", byCookie != nil, byBearer != nil, signedIn)
 			break
 		}
-		const mostOfACookie = 16 * 4096 // in sixteen chunks: no browser holds more
+		const mostOfACookie = 16 * 4096 // in sixteen chunks, more than a browser stores
 		if !refusedByRouter && token != "" && len(escaped) <= mostOfACookie {
 			s.clearedOnce(token, answer, log)
 		}
@@ -133,7 +134,7 @@ func (s *presented) present(token string) {
 	}
 }
 
-// sameClaims holds the claims that a token shows, and whose the session is, against what is wanted.
+// sameClaims compares the claims of a token, and the session's user, with the expected ones.
 func (s *presented) sameClaims(who string, shown ...*core.Token) {
 	for name, want := range s.claims {
 		for _, got := range shown {
@@ -155,8 +156,8 @@ func (s *presented) claimOf(t *core.Token, name string) string {
 	return fmt.Sprint(claims[name])
 }
 
-// clearedOnce looks at the answer to a token that is refused: its cookie is cleared, and one line in the log says so
-// without the token.
+// clearedOnce checks the response to a rejected token: its cookie is cleared, and the log has one line about it that
+// does not contain the token.
 func (s *presented) clearedOnce(token string, answer wire.Answer, log string) {
 	cleared := false
 	for _, line := range answer.Cookies {

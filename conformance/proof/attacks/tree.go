@@ -10,26 +10,26 @@ import (
 	"golang.org/x/net/html"
 )
 
-// document is a page or a letter that a value got into.
+// document is a page or an email that contains a value.
 type document struct {
 	what, body string
-	// plain: the document is the plain text of a letter.
+	// plain is set for the plain text of an email.
 	plain bool
-	// refused: there is no document, as the configuration or the request with the value is refused.
+	// refused is set if there is no document, because the configuration or the request with the value was rejected.
 	refused bool
 }
 
-// token is what differs between two drawings of one page in the attributes that count: a CSRF token and the like.
+// token matches attribute values that differ in each rendering of a page: CSRF tokens and similar values.
 var token = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// leading are the attributes that lead a browser somewhere.
+// leading are the attributes that contain a URL.
 var leading = map[string]bool{
 	"href": true, "src": true, "action": true, "formaction": true, "poster": true, "background": true, "data": true,
 	"xlink:href": true, "ping": true, "cite": true, "manifest": true, "srcset": true,
 }
 
-// executes reports whether a browser that follows the address of an attribute would run what is in it: it reads over
-// blanks and controls (WHATWG URL Standard, section 4.4).
+// executes reports whether a browser that follows the URL of an attribute would run code in it. Browsers ignore blanks
+// and control characters in URLs (WHATWG URL Standard, section 4.4).
 func executes(address string) bool {
 	plain := strings.ToLower(strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
@@ -47,8 +47,8 @@ func executes(address string) bool {
 	return false
 }
 
-// tree writes down the elements and attributes of a document, so that two can be compared: the value, however it is
-// encoded, is a mark. It reports what no document of ours may hold.
+// tree lists the elements and attributes of a document for comparison. The value, in any encoding, is replaced by a
+// mark. It reports what our documents must not contain.
 func (d document) tree(value string) (lines string, problems []string) {
 	if d.plain {
 		return fmt.Sprint("lines: ", strings.Count(d.body, "\n")), nil
@@ -89,8 +89,7 @@ func (d document) tree(value string) (lines string, problems []string) {
 	return out.String(), problems
 }
 
-// shownAttribute is how an attribute is written down. What a field holds does not count, nor does an address that stays
-// on the site.
+// shownAttribute returns the text of an attribute in the tree. It omits the value of a field, and a URL on the site.
 func shownAttribute(n *html.Node, attribute html.Attribute, marks marker) (shown, problem string) {
 	value := attribute.Val
 	switch {
@@ -109,7 +108,7 @@ func shownAttribute(n *html.Node, attribute html.Attribute, marks marker) (shown
 	return marks.replace(value), ""
 }
 
-// staysHome reports whether an address that a page of ours has leads to a page of ours.
+// staysHome reports whether a URL on one of our pages stays on the site.
 func staysHome(address string) bool {
 	if strings.HasPrefix(address, "/") {
 		address = home + address
@@ -117,13 +116,13 @@ func staysHome(address string) bool {
 	return !strings.HasPrefix(address, home+"//") && leaves(address, home) == ""
 }
 
-// marker replaces a value by a mark, however it is encoded.
+// marker replaces a value, in any encoding, by a mark.
 type marker struct {
 	spellings []string
 	*strings.Replacer
 }
 
-// newMarker knows that parsers of HTML turn NUL into the replacement character and a carriage return into a line feed.
+// newMarker considers that HTML parsers replace NUL by the replacement character and a carriage return by a line feed.
 func newMarker(value string) marker {
 	parsed := strings.ReplaceAll(strings.ReplaceAll(value, "\r\n", "\n"), "\r", "\n")
 	m := marker{spellings: []string{
@@ -147,7 +146,7 @@ func (m marker) replace(text string) string {
 	return m.Replace(text)
 }
 
-// differingLine is the first line in which two trees differ.
+// differingLine returns the first line that differs between two trees.
 func differingLine(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range max(len(g), len(w)) {

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// data are the members whose texts and members are what an attacker sends, and anything will do: each has been looked
-// at. Everything else in a payload is a word of ours.
+// data are the members whose values an attacker sends. Any text is allowed in them, and each of these members was
+// reviewed. All other texts in a payload are words of the test.
 var data = map[string]*regexp.Regexp{
 	"bodies.json":    regexp.MustCompile(`^\.(body|type|build.*)$`),
 	"cookies.json":   regexp.MustCompile(`^\.(gen\.(name|value)|untouched\[\])$`),
@@ -31,8 +31,8 @@ var data = map[string]*regexp.Regexp{
 	"xss.json":       regexp.MustCompile(`^\.value$`),
 }
 
-// TestNobodyKnows puts a member that nobody knows into every object of the payloads, and a word that nobody knows in
-// the place of every word, each kind once: a runner that passes it over would prove something else than the file says.
+// TestNobodyKnows adds an unknown member to every object of the payloads, and replaces every word by an unknown word,
+// once for each kind. A runner that ignores it would test something else than the file says.
 func TestNobodyKnows(t *testing.T) {
 	for name := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestNobodyKnows(t *testing.T) {
 	}
 }
 
-// sendFile sends a file through one adapter and returns the report. What a runner takes for granted is not a matter of
-// races: it runs without the detector, which watches it in TestPayloads.
+// sendFile sends a file through one adapter and returns the report. It runs without the race detector, because these
+// payloads test the runners; TestPayloads runs with it.
 func sendFile(t *testing.T, name string, f map[string]any) string {
 	t.Helper()
 	raw, err := json.Marshal(f)
@@ -86,13 +86,13 @@ func sendFile(t *testing.T, name string, f map[string]any) string {
 	}
 	out, err := exec.CommandContext(t.Context(), program, "-dir", dir, "-adapter", "gin", "-v").CombinedOutput()
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: payloads got through, as they must
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1 means that attacks succeeded, as expected
 		t.Errorf("%v\n%s", err, out)
 	}
 	return string(out)
 }
 
-// estranger makes payloads with something strange in them, one for each place.
+// estranger creates payloads with one unknown name, for each place.
 type estranger struct {
 	seen    map[string]bool
 	payload map[string]any
@@ -133,7 +133,7 @@ func (x *estranger) walk(v any, place string, set func(any)) {
 	}
 }
 
-// TestNobodyKnowsAFile has members of a file, and a file, that nobody knows.
+// TestNobodyKnowsAFile adds unknown members to a file, and an unknown file.
 func TestNobodyKnowsAFile(t *testing.T) {
 	for _, row := range []struct{ name, member, want string }{
 		{"redirects.json", "strange", `FAIL redirects.json: json: unknown field "strange"`},
@@ -149,7 +149,7 @@ func TestNobodyKnowsAFile(t *testing.T) {
 	}
 }
 
-// TestRecipes are texts that payloads of several files are built of.
+// TestRecipes checks the texts that recipes of several files create.
 func TestRecipes(t *testing.T) {
 	for _, row := range []struct{ payload, main, want string }{
 		{`{"build": [["a", 3], ["b", 1]]}`, "value", `{"value":"aaab"}`},
@@ -177,7 +177,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// TestRecipesEverywhere has a recipe in the place of what each file is about.
+// TestRecipesEverywhere uses a recipe for the main text of each file.
 func TestRecipesEverywhere(t *testing.T) {
 	want := map[string]string{"redirects.json": "stay", "emails.json": "reject", "paths.json": "refuse",
 		"csrf.json": "refused", "cookies.json": "none", "jwe.json": "reject", "headers.json": "", "xss.json": "",

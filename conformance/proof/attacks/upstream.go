@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// oddAnswer is what an endpoint of the provider says instead of something good.
+// oddAnswer replaces the normal response of one of the provider's endpoints.
 type oddAnswer struct {
 	ID, Why, Endpoint, Provider, Type, OIDF, Authjs string
 	SignIn                                          string `json:"sign_in"`
@@ -26,7 +26,7 @@ type oddAnswer struct {
 	DelayMS                                         int    `json:"delay_ms"`
 	WithinMS                                        int    `json:"within_ms"`
 	HeaderMB                                        int    `json:"header_mb"`
-	Redirects                                       int    // on the same host, before the good answer
+	Redirects                                       int    // on the same host, before the normal response
 	TextHex                                         string `json:"text_hex"`
 	Outage                                          int    `json:"outage_s"`
 	Hang, Close, Cached, Rotate                     bool
@@ -36,11 +36,11 @@ type oddAnswer struct {
 	Times                                           *int
 	Clients                                         int
 
-	off     atomic.Bool  // the endpoint is good again
-	written atomic.Int64 // bytes of a stream that went out
+	off     atomic.Bool  // the endpoint works again
+	written atomic.Int64 // bytes of a stream that were sent
 }
 
-// upstream signs in while the provider is faulty or hostile (docs/protocol.md §8.7, §8.14).
+// upstream signs in with a failing or malicious provider (docs/protocol.md §8.7, §8.14).
 func upstream(a *attack) {
 	p := &oddAnswer{}
 	a.read(p)
@@ -59,7 +59,7 @@ func upstream(a *attack) {
 		if p.Endpoint == "userinfo" && provider == "b" {
 			c.Providers[1].(*core.OAuthProvider).ProfileFromUserinfo = true
 		}
-		if p.Rebind { // the client is our own: it is the one that looks at addresses
+		if p.Rebind { // our own client, which checks IP addresses
 			c.HTTPClient, c.Providers[1].(*core.OAuthProvider).Issuer = nil, changing.issuer
 		}
 	})
@@ -97,7 +97,8 @@ func upstream(a *attack) {
 	x.quiet(b, answer)
 }
 
-// begin has the provider change its keys or be silent for long, where that is wanted, and give odd answers from now on.
+// begin changes the provider's keys or makes it unavailable for long, if the payload says so. Then it installs the odd
+// responses.
 func (p *oddAnswer) begin(x *app) {
 	if p.Rotate {
 		x.op.publish("rs2")
@@ -107,7 +108,7 @@ func (p *oddAnswer) begin(x *app) {
 		x.wait(time.Minute)
 	}
 	if p.Cached {
-		x.wait(2 * time.Hour) // past the life of what is cached
+		x.wait(2 * time.Hour) // longer than the lifetime of cached documents
 	}
 	x.op.mu.Lock()
 	x.op.odd = p
@@ -116,13 +117,13 @@ func (p *oddAnswer) begin(x *app) {
 	x.logged()
 }
 
-// inTime signs in and holds the time that it took against what is allowed.
+// inTime signs in and compares the duration with the allowed duration.
 func (p *oddAnswer) inTime(x *app, b *browser, provider string) wire.Answer {
 	answer, took := x.timed(func() wire.Answer { return x.signInAt(b, provider) })
-	within := 19 * time.Second // a busy machine adds to the ten that a provider has; two calls that hang take twenty
+	within := 19 * time.Second // a provider has ten seconds, two hanging calls take twenty; a busy machine adds to this
 	if p.WithinMS > 0 {
 		within = time.Duration(p.WithinMS) * time.Millisecond
-		for n := 1; n < tries && took > within; n++ { // what another program has taken it takes once
+		for n := 1; n < tries && took > within; n++ { // another program's load does not repeat
 			x.wait(time.Hour)
 			answer, took = x.timed(func() wire.Answer { return x.signInAt(b, provider) })
 		}
@@ -133,7 +134,7 @@ func (p *oddAnswer) inTime(x *app, b *browser, provider string) wire.Answer {
 	return answer
 }
 
-// counts holds how often was asked, and how much was read, against the payload.
+// counts compares the number of requests and of bytes read with the payload.
 func (p *oddAnswer) counts(x *app) {
 	x.op.mu.Lock()
 	defer x.op.mu.Unlock()
@@ -152,7 +153,7 @@ func (p *oddAnswer) counts(x *app) {
 	}
 }
 
-// impatient leaves while the provider thinks.
+// impatient closes the client's connection while the provider responds slowly.
 func (p *oddAnswer) impatient(x *app, b *browser) {
 	location := b.submit("/auth/signin/b").Header.Get("Location")
 	_, answer := x.op.authorize(location, b.subject)
@@ -177,7 +178,7 @@ func (p *oddAnswer) impatient(x *app, b *browser) {
 	x.alive()
 }
 
-// userID is the id of the user whom the browser's session is of, "" for nobody.
+// userID returns the user ID of the browser's session, or "" without a session.
 func (x *app) userID(b *browser) string {
 	token, err := x.Token(x, &core.Request{
 		Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https",
@@ -190,7 +191,7 @@ func (x *app) userID(b *browser) string {
 	return token.Subject
 }
 
-// signInWith signs another visitor in whose profile has this ID, and returns their user.
+// signInWith signs in another user whose profile has this ID, and returns the user.
 func (x *app) signInWith(p *oddAnswer, provider string, id any) string {
 	if p.Body == nil {
 		p.Body = map[string]any{}
@@ -203,7 +204,7 @@ func (x *app) signInWith(p *oddAnswer, provider string, id any) string {
 	return x.userID(other)
 }
 
-// quiet checks that the browser and the log were told no secret.
+// quiet checks that the response and the log contain no secret.
 func (x *app) quiet(b *browser, answer wire.Answer) {
 	page := ""
 	if location := answer.Header.Get("Location"); leaves(location, home) == "" && location != "" {
@@ -222,10 +223,10 @@ func (x *app) quiet(b *browser, answer wire.Answer) {
 	}
 }
 
-// signIn signs in through provider b.
+// signIn signs in with provider b.
 func (x *app) signIn(b *browser) wire.Answer { return x.signInAt(b, "b") }
 
-// signInAt goes all the way through a provider; the answer is the last one.
+// signInAt runs the complete flow with a provider and returns the last response.
 func (x *app) signInAt(b *browser, provider string) wire.Answer {
 	start := b.submit("/auth/signin/" + provider)
 	location := start.Header.Get("Location")
@@ -236,7 +237,8 @@ func (x *app) signInAt(b *browser, provider string) wire.Answer {
 	return b.get("/auth/callback/" + provider + "?" + query(answer))
 }
 
-// timed is how long something takes, without what a busy machine took from this process: a heartbeat notices.
+// timed returns the duration of do, without the time in which a busy machine stopped this process. A heartbeat measures
+// that time.
 func (*app) timed(do func() wire.Answer) (wire.Answer, time.Duration) {
 	const beat = 50 * time.Millisecond
 	stop, lag := make(chan struct{}), make(chan time.Duration)

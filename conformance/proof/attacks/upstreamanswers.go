@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// write writes the odd answer; false: nothing is odd about this one.
+// write writes the odd response. It returns false if this response is normal.
 func (p *oddAnswer) write(o *op, w http.ResponseWriter, r *http.Request, good map[string]any) bool {
 	if p.off.Load() {
 		return false
@@ -33,7 +33,7 @@ func (p *oddAnswer) write(o *op, w http.ResponseWriter, r *http.Request, good ma
 	return true
 }
 
-// breakOff gives an answer that never comes to an end; false: this one does.
+// breakOff writes a response that never ends. It returns false if this response ends.
 func (p *oddAnswer) breakOff(o *op, w http.ResponseWriter, r *http.Request, good map[string]any) bool {
 	switch {
 	case p.Hang:
@@ -59,7 +59,7 @@ func (p *oddAnswer) breakOff(o *op, w http.ResponseWriter, r *http.Request, good
 	return false
 }
 
-// writeHeader writes status and header.
+// writeHeader writes the status and the header.
 func (p *oddAnswer) writeHeader(w http.ResponseWriter) {
 	kind := p.Type
 	if kind == "" {
@@ -109,7 +109,7 @@ func (p *oddAnswer) writeBody(o *op, w http.ResponseWriter, r *http.Request, goo
 	}
 }
 
-// stream writes so many MB, until the client has gone.
+// stream writes this number of MB, or until the client disconnects.
 func (p *oddAnswer) stream(w http.ResponseWriter) {
 	chunk := bytes.Repeat([]byte(" "), 64<<10)
 	for sent := int64(0); sent < p.StreamMB<<20; sent += int64(len(chunk)) {
@@ -121,7 +121,7 @@ func (p *oddAnswer) stream(w http.ResponseWriter) {
 	}
 }
 
-// drip writes a byte now and then, until the client has gone.
+// drip writes a byte from time to time, until the client disconnects.
 func (p *oddAnswer) drip(w http.ResponseWriter, r *http.Request) {
 	for range 600 {
 		if _, err := io.WriteString(w, " "); err != nil || http.NewResponseController(w).Flush() != nil {
@@ -135,7 +135,7 @@ func (p *oddAnswer) drip(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// endless answers in chunks without end, with trailers announced.
+// endless writes an endless chunked response that announces trailers.
 func (p *oddAnswer) endless(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Trailer", "X-Checksum")
@@ -148,7 +148,7 @@ func (p *oddAnswer) endless(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// patched is the good answer with the payload's changes; an error answer stands alone.
+// patched returns the normal response with the payload's changes. An error response is sent unchanged.
 func (p *oddAnswer) patched(o *op, good map[string]any) []byte {
 	if _, refused := p.Body["error"]; refused || p.Status >= 400 {
 		good = map[string]any{}
@@ -167,7 +167,7 @@ func (p *oddAnswer) patched(o *op, good map[string]any) []byte {
 
 var levels = regexp.MustCompile(`^\{(\d+) levels\}$`)
 
-// fill puts values in the places that a payload leaves open.
+// fill replaces the placeholders of a payload.
 func (p *oddAnswer) fill(o *op, v any) any {
 	switch list := v.(type) {
 	case []any:
@@ -206,7 +206,7 @@ func (p *oddAnswer) fill(o *op, v any) any {
 	return text
 }
 
-// zeros has no end.
+// zeros is an endless reader.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
-// coldStart begins many sign-ins at once on an application that knows nothing yet.
+// coldStart starts many concurrent sign-ins at an application with empty caches.
 func (p *oddAnswer) coldStart(x *app) {
 	b := x.browser("u1")
 	token := b.csrf()
@@ -19,7 +19,7 @@ func (p *oddAnswer) coldStart(x *app) {
 	body := url.Values{"csrfToken": {token}}.Encode()
 	var failed atomic.Int64
 	var all sync.WaitGroup
-	slots := make(chan struct{}, 200) // of connections that wait to be accepted
+	slots := make(chan struct{}, 200) // connections that wait to be accepted
 	for range p.Clients {
 		all.Go(func() {
 			slots <- struct{}{}
@@ -43,7 +43,7 @@ func (p *oddAnswer) coldStart(x *app) {
 	x.alive()
 }
 
-// flood sends tokens whose keys nobody knows, within ten seconds.
+// flood sends tokens with unknown key IDs for ten seconds.
 func (p *oddAnswer) flood(x *app) {
 	if p.Flood != "random kid" {
 		x.failf("the flood %q is not known", p.Flood)

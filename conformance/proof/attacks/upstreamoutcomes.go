@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
-// outcomes are what may come after yes, no or either.
+// outcomes are the conditions that may follow "yes", "no" or "either".
 var outcomes = []struct {
 	pattern *regexp.Regexp
 	look    func(x *app, b *browser, p *oddAnswer, provider string, m []string)
@@ -101,9 +101,9 @@ var outcomes = []struct {
 	}},
 }
 
-// outcome holds what became of a sign-in against the payload: yes, no or either, and what goes with it.
+// outcome compares the result of a sign-in with the payload: yes, no or either, and further conditions.
 func (p *oddAnswer) outcome(x *app, b *browser, provider string, answer wire.Answer) {
-	who := or(b.who(), x.userID(b)) // somebody without an address has an id
+	who := or(b.who(), x.userID(b)) // a user without an address has an ID
 	rest := strings.FieldsFunc(p.SignIn, func(c rune) bool { return c == ',' || c == ';' })
 	for i := range rest {
 		rest[i] = strings.TrimSpace(rest[i])
@@ -148,7 +148,7 @@ func (p *oddAnswer) outcome(x *app, b *browser, provider string, answer wire.Ans
 	}
 }
 
-// rawID is the id of the payload, as its text has it.
+// rawID returns the ID of the payload, in the payload's spelling.
 func (p *oddAnswer) rawID(x *app) string {
 	text := fmt.Sprint(p.Body["id"])
 	if m := rawMember.FindStringSubmatch(text); m != nil {
@@ -161,7 +161,7 @@ func (p *oddAnswer) rawID(x *app) string {
 	return text
 }
 
-// spellings are other ways to write a number.
+// spellings returns other ways to write a number.
 func spellings(raw string) []string {
 	n, err := strconv.ParseFloat(raw, 64)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// ceremony is a registration or an authentication by passkey, and what is wrong with it.
+// ceremony is a registration or an authentication with a passkey, and its error.
 type ceremony struct {
 	ID, Ceremony, Want, Why, Authjs string
 	Patch                           map[string]any
@@ -37,16 +37,16 @@ type ceremony struct {
 
 const challengeCookie = "__Secure-authjs.challenge"
 
-// keyring is a site with two users, u1 and u2, who own a passkey each, c1 and c2.
+// keyring is a site with two users, u1 and u2, with one passkey each, c1 and c2.
 type keyring struct {
 	*app
 	p    *ceremony
 	keys map[string]*authenticator.Credential
-	// stored are the counters that the store had before the answer.
+	// stored are the stored counters before the response.
 	stored map[string]uint32
 }
 
-// passkeys lets visitors answer ceremonies (docs/protocol.md §12).
+// passkeys sends responses to ceremonies (docs/protocol.md §12).
 func passkeys(a *attack) {
 	p := &ceremony{}
 	a.read(p)
@@ -69,7 +69,7 @@ func passkeys(a *attack) {
 
 func (k *keyring) configure(c *core.Config) {
 	provider := webauthn.Passkey()
-	provider.InsecureTypedEmail = true // users are told apart by their addresses here
+	provider.InsecureTypedEmail = true // the test distinguishes users by their addresses
 	for name, value := range k.p.Config {
 		text := fmt.Sprint(value)
 		switch name {
@@ -118,7 +118,7 @@ func (k *keyring) seed() {
 	}
 }
 
-// visitor is a browser in which a user is signed in, or nobody.
+// visitor returns a browser that is signed in as user, or not signed in if user is empty.
 func (k *keyring) visitor(user string) *browser {
 	b := k.browser(user)
 	if user != "" {
@@ -127,13 +127,13 @@ func (k *keyring) visitor(user string) *browser {
 	return b
 }
 
-// shortWho is the name of the user who is signed in.
+// shortWho returns the name of the signed-in user.
 func shortWho(b *browser) string {
 	name, _, _ := strings.Cut(b.who(), "@")
 	return name
 }
 
-// options asks for a challenge.
+// options requests a challenge.
 func (k *keyring) options(b *browser, query string) (challenge string, answer wire.Answer) {
 	answer = b.get("/auth/webauthn-options/passkey?" + query)
 	var body struct{ Options struct{ Challenge string } }
@@ -141,7 +141,7 @@ func (k *keyring) options(b *browser, query string) (challenge string, answer wi
 	return body.Options.Challenge, answer
 }
 
-// answer brings an authenticator's answer, from a page of the site.
+// answer posts an authenticator's response from a page of the site.
 func (k *keyring) answer(b *browser, action, data string) wire.Answer {
 	form := url.Values{"action": {action}, "data": {data}}
 	for name, value := range k.p.Patch {
@@ -152,13 +152,13 @@ func (k *keyring) answer(b *browser, action, data string) wire.Answer {
 	return b.ask("POST", "/auth/callback/passkey", formType, form.Encode(), [2]string{"Origin", home})
 }
 
-// act is what the steps of a payload come to.
+// act is the result of a payload's steps.
 type act struct {
 	b         *browser
-	key       string // whose answer it is
+	key       string // the passkey that responds
 	query     string
 	challenge string
-	// left: the steps end before an answer.
+	// left is set if the steps end without a response.
 	left bool
 	last wire.Answer
 }
@@ -171,7 +171,7 @@ var (
 	ownerOf     = regexp.MustCompile(`^u\d$`)
 )
 
-// ask goes through the steps up to the answer.
+// ask runs the steps before the response.
 func (k *keyring) ask() *act {
 	p := k.p
 	t := &act{b: k.visitor(p.SignedIn), key: "c1", query: "action=authenticate"}
@@ -227,7 +227,7 @@ func (k *keyring) step(t *act, step string) {
 	k.failf("the step %q is not understood", step)
 }
 
-// play goes through a payload.
+// play runs a payload.
 func (k *keyring) play() {
 	p := k.p
 	undo := k.prepare()
@@ -268,7 +268,7 @@ func (k *keyring) play() {
 	}
 }
 
-// made is the answer of a passkey.
+// made returns the response of a passkey.
 func (k *keyring) made(key string, x authenticator.Ceremony) string {
 	if k.keys[key] == nil {
 		k.keys[key] = authenticator.New(key)

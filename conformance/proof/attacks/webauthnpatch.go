@@ -27,10 +27,10 @@ const (
 // flagBits are the flags of authenticator data.
 var flagBits = map[string]byte{"UP": 0x01, "UV": 0x04, "BE": 0x08, "BS": 0x10, "AT": 0x40, "ED": 0x80}
 
-// alteration is a change of bytes.
+// alteration modifies bytes.
 type alteration func([]byte) []byte
 
-// then does one change after another; nil is none.
+// then applies two modifications in order. Either may be nil.
 func (a alteration) then(b alteration) alteration {
 	if a == nil {
 		return b
@@ -38,11 +38,11 @@ func (a alteration) then(b alteration) alteration {
 	return func(raw []byte) []byte { return b(a(raw)) }
 }
 
-// patching alters a good ceremony of a passkey as the payload says.
+// patching modifies a valid ceremony as the payload describes.
 type patching struct{ *keyring }
 
-// patched applies a patch to a good ceremony. What is signed is altered before it is signed, unless the payload says
-// that its signature is as stated, or of before.
+// patched applies a patch to a valid ceremony. Signed data is modified before it is signed, unless the payload says
+// that the signature is given or is the original one.
 func (k patching) patched(x authenticator.Ceremony) authenticator.Ceremony {
 	signedFirst := false
 	switch k.p.Sign {
@@ -80,7 +80,7 @@ func (k patching) patched(x authenticator.Ceremony) authenticator.Ceremony {
 	return x
 }
 
-// answerWith alters a member of the response, in base64url, besides what else is done to the answer.
+// answerWith adds the modification of a base64url member of the response to the existing modifications.
 func answerWith(before func(map[string]any), member string, change alteration) func(map[string]any) {
 	if change == nil {
 		return before
@@ -98,7 +98,7 @@ func answerWith(before func(map[string]any), member string, change alteration) f
 	}
 }
 
-// clientMember sets a member of the client data, or takes it out.
+// clientMember sets or removes a member of the client data.
 func (k patching) clientMember(name string, value any) alteration {
 	return func(raw []byte) []byte {
 		var members map[string]any
@@ -110,7 +110,7 @@ func (k patching) clientMember(name string, value any) alteration {
 	}
 }
 
-// clientDataOf is client data as a whole: other JSON, not JSON, or an edit of the good one.
+// clientDataOf replaces the client data: by other JSON, by text that is not JSON, or by an edit of the valid JSON.
 func (k patching) clientDataOf(word string) alteration {
 	return func(raw []byte) []byte {
 		switch word {
@@ -129,7 +129,7 @@ var (
 	flagPairs = regexp.MustCompile(`(\w\w)=([01])`)
 )
 
-// dataOf alters authenticator data.
+// dataOf modifies the authenticator data.
 func (k patching) dataOf(where string, value any) alteration {
 	text := fmt.Sprint(value)
 	switch name, isFlag := strings.CutPrefix(where, "flags."); {
@@ -171,7 +171,7 @@ func flagged(raw []byte, bit byte, on bool) []byte {
 	return raw
 }
 
-// number is the number that a value of a payload is.
+// number returns the number in a payload's value.
 func (k patching) number(value any) int64 {
 	switch value {
 	case true:
@@ -184,7 +184,7 @@ func (k patching) number(value any) int64 {
 	return n
 }
 
-// hash is the hash of a relying party: sha256(name), zeros, or hexadecimal digits.
+// hash returns the hash of a relying party: sha256(name), zeros, or hexadecimal digits.
 func (k patching) hash(word string) []byte {
 	if m := hashOf.FindStringSubmatch(word); m != nil {
 		sum := sha256.Sum256([]byte(m[1]))
@@ -198,10 +198,10 @@ func (k patching) hash(word string) []byte {
 	return raw
 }
 
-// longestWord is longer than any word for bytes: what is longer is a recipe's text, which stands for itself.
+// longestWord is longer than any word that describes bytes. A longer text is a recipe's text and is used literally.
 const longestWord = 20
 
-// bytesOf are the ways to spoil bytes.
+// bytesOf returns the modification that a word describes.
 func (k patching) bytesOf(word string) alteration {
 	if text, ok := strings.CutPrefix(word, "append:"); ok {
 		return func(raw []byte) []byte { return append(raw, text...) }
@@ -232,7 +232,7 @@ func (k patching) bytesOf(word string) alteration {
 	return nil
 }
 
-// patchAnswer alters what the browser hands on.
+// patchAnswer modifies the JSON that the browser sends.
 func (k patching) patchAnswer(x *authenticator.Ceremony, where string, value any) {
 	text := fmt.Sprint(value)
 	switch member, ofResponse := strings.CutPrefix(where, "response."); {
@@ -269,7 +269,7 @@ func (k patching) patchAnswer(x *authenticator.Ceremony, where string, value any
 	}
 }
 
-// setMember sets a member of the answer or its response, or takes it out.
+// setMember sets or removes a member of the credential or its response.
 func setMember(before func(map[string]any), ofResponse bool, name string, value any) func(map[string]any) {
 	return func(credential map[string]any) {
 		if before != nil {

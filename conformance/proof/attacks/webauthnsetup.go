@@ -17,7 +17,7 @@ var (
 	afterCounter  = regexp.MustCompile(`^(?:getAccount|getUser|createSession) `)
 )
 
-// prepare brings about what a payload is set up with; undo is called when the options are there.
+// prepare creates the payload's initial state. afterOptions is called when the options have arrived.
 func (k *keyring) prepare() (afterOptions func()) {
 	none := func() {}
 	switch setup := k.p.Setup; {
@@ -27,7 +27,7 @@ func (k *keyring) prepare() (afterOptions func()) {
 		id := base64.StdEncoding.EncodeToString(k.keys[m[2]].ID)
 		kept, err := k.store.Authenticator(k, id)
 		k.must(errors.Join(err, k.store.DeleteUser(k, m[1])))
-		_ = k.store.CreateAuthenticator(k, kept) // a store that keeps its rows together is as good
+		_ = k.store.CreateAuthenticator(k, kept) // a store with all rows in one place fails here, which is as good
 	case deletedUser.MatchString(setup):
 		if setup[len("delete ")] == 'u' {
 			k.must(k.store.DeleteUser(k, setup[len("delete "):]))
@@ -44,7 +44,7 @@ func (k *keyring) prepare() (afterOptions func()) {
 	return none
 }
 
-// troubleOf has an operation of the store fail.
+// troubleOf makes an operation of the store fail.
 func troubleOf(operation, how string) trouble {
 	return func(ctx context.Context, asked string, do func(context.Context) error) (bool, error) {
 		if asked != operation {
@@ -60,7 +60,7 @@ func troubleOf(operation, how string) trouble {
 	}
 }
 
-// replaceCookie puts the challenge cookie that the payload wants in the place of the browser's own.
+// replaceCookie replaces the browser's challenge cookie by the payload's.
 func (k *keyring) replaceCookie(t *act) {
 	other := func(query string) (challenge, cookie string) {
 		b := k.browser("")

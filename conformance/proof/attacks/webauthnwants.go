@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// replay sends a good answer, and then all of it once more.
+// replay sends a valid response twice.
 func (k *keyring) replay(t *act, data string) {
 	cookie := t.b.cookies[challengeCookie]
 	first := k.answer(t.b, k.p.Ceremony, data)
@@ -32,14 +32,14 @@ func (k *keyring) replay(t *act, data string) {
 	k.refused(again, shortWho(again), k.answer(again, k.p.Ceremony, data))
 }
 
-// noteCounters takes down what the store has now.
+// noteCounters records the stored counters.
 func (k *keyring) noteCounters() {
 	for key := range k.stored {
 		k.stored[key] = k.counter(key)
 	}
 }
 
-// counter is what the store has, 0 where the passkey is gone.
+// counter returns the stored counter, or 0 if the passkey is deleted.
 func (k *keyring) counter(key string) uint32 {
 	k.store.bring(nil)
 	passkey, err := k.store.Authenticator(k, base64.StdEncoding.EncodeToString(k.keys[key].ID))
@@ -49,7 +49,7 @@ func (k *keyring) counter(key string) uint32 {
 	return passkey.Counter
 }
 
-// optionsRefused checks that no options were given.
+// optionsRefused checks that the response contains no options.
 func (k *keyring) optionsRefused(t *act) {
 	if k.p.Want != "refuse" {
 		k.failf("the steps end before an answer, and yet want is %q", k.p.Want)
@@ -70,12 +70,12 @@ func (k *keyring) optionsRefused(t *act) {
 
 var signedInAs = regexp.MustCompile(`^signed in as (\w+)$`)
 
-// outcome holds the answer against what is wanted.
+// outcome compares the result with the expected result.
 func (k *keyring) outcome(b *browser, before string, answer wire.Answer) {
 	want := ""
 	switch m := signedInAs.FindStringSubmatch(k.p.Want); {
 	case k.p.Expect == "the options' e-mail counts":
-		want = "new" // which is as good as a refusal
+		want = "new" // as good as a refusal
 	case k.p.Want == "refuse" || k.p.Want == "should-refuse":
 		k.refused(b, before, answer)
 		return
@@ -95,7 +95,7 @@ func (k *keyring) outcome(b *browser, before string, answer wire.Answer) {
 	}
 }
 
-// refused checks that an answer changed nothing.
+// refused checks that a response changed nothing.
 func (k *keyring) refused(b *browser, before string, answer wire.Answer) {
 	switch name := errorIn(answer); name {
 	case "WebAuthnVerificationError", "AccountNotLinked", "Configuration":
@@ -105,8 +105,8 @@ func (k *keyring) refused(b *browser, before string, answer wire.Answer) {
 	default:
 		k.failf("answered %d to %q, want a refusal", answer.Status, answer.Header.Get("Location"))
 	}
-	// A genuine answer of a passkey whose owner is gone, or is another user, counts: as in Auth.js the counter is kept
-	// before the owner is looked up.
+	// For a genuine response the counter is updated even if the passkey's user is deleted or is another user: as in
+	// Auth.js, the counter is stored before the user is read.
 	counts := k.p.SignedIn != "" || strings.HasPrefix(k.p.Setup, "delete") || afterCounter.MatchString(k.p.Setup)
 	for key, stored := range k.stored {
 		if got := k.counter(key); got != stored && !counts {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// The words that recipes of several files share. What none of them fits is a failure that names it.
+// Words that recipes of several files share. Any other text is an error.
 
-// amount is a size in braces: {64k}, {8m}, {300}. A thousand is one: {1m} with what is around it is just under our
-// bound.
+// amount matches a size in braces: {64k}, {8m}, {300}. k is 1,000 and m is 1,000,000, so that {1m} and the rest of a
+// request are just below the limit of 1 MiB.
 var amount = regexp.MustCompile(`^\{(\d+) ?(k|m|kb|mb|)\}$`)
 
-// filler is the text that an amount stands for.
+// filler returns a text of the given size.
 func filler(word string) (string, bool) {
 	m := amount.FindStringSubmatch(strings.ToLower(word))
 	if m == nil {
@@ -30,7 +30,7 @@ func filler(word string) (string, bool) {
 	return strings.Repeat("a", n), true
 }
 
-// part is a text and how often it comes.
+// part is a text and its number of repetitions.
 type part struct {
 	text  string
 	times int
@@ -60,10 +60,10 @@ func built(parts []part) string {
 	return b.String()
 }
 
-// rawMember is where a number stands that encoding/json would write in another way, or not at all.
+// rawMember matches a number that encoding/json would write differently or reject.
 var rawMember = regexp.MustCompile(`^\{raw (.*)\}$`)
 
-// marshal writes members; those that are {raw …} as they are.
+// marshal encodes members. Values of the form {raw …} are written literally.
 func marshal(members map[string]any) []byte {
 	raws := []string{}
 	body := string(must(json.Marshal(marked(members, &raws))))
@@ -96,7 +96,7 @@ func marked(v any, raws *[]string) any {
 	return v
 }
 
-// others are what a member says where it comes a second time and is not the good one.
+// others returns the invalid value of a duplicate member.
 func others(name string, a *attack, now int64) any {
 	switch name {
 	case "exp":
@@ -129,12 +129,12 @@ func others(name string, a *attack, now int64) any {
 	return "other"
 }
 
-// edits are the ways to write JSON that no encoder writes.
+// edits are ways to write JSON that no encoder uses.
 var edits = []struct {
 	pattern *regexp.Regexp
 	do      func(a *attack, text string, now int64, m []string) string
 }{
-	// The good one is the last of the two, reversed the first.
+	// Of two members the second is the valid one, or the first if reversed.
 	{regexp.MustCompile(`^duplicate[- ]([\w.]+?)((?:-|, | )?(?:reversed|good one first|good first))?$`),
 		func(a *attack, text string, now int64, m []string) string {
 			second := string(must(json.Marshal(m[1]))) + ":" + string(must(json.Marshal(others(m[1], a, now))))
@@ -159,7 +159,7 @@ var edits = []struct {
 	}},
 	{regexp.MustCompile(`^(null|true|\d+|\[.*\]|\{.*\}|".*")$`),
 		func(_ *attack, _ string, _ int64, m []string) string { return m[1] }},
-	// A member's text as it is, in the place of the good one.
+	// The member's text, written literally.
 	{regexp.MustCompile(`^([\w.]+)=(?s:(.*))$`), func(a *attack, text string, _ int64, m []string) string {
 		var members map[string]any
 		a.must(json.Unmarshal([]byte(text), &members))
@@ -185,7 +185,8 @@ var (
 	rsaKey   = regexp.MustCompile(`^rsa (\d+)(?: e=(\d+))?$`)
 )
 
-// keyList is a list of so many keys with the right one where the word says; nil: the number is none.
+// keyList returns a list of this number of keys with the valid one at the given position. It returns nil if number is
+// not a number.
 func keyList(number, where string) any {
 	n, err := strconv.Atoi(strings.ReplaceAll(number, " ", ""))
 	if err != nil || n < 1 {
@@ -206,9 +207,9 @@ func keyList(number, where string) any {
 	return keys
 }
 
-// keyed is the public key, or the list of them, that a word names: rs1, evil as rs1 (with the kid of another), rsa
-// 1048576 (a modulus of so many bits), 10000 keys, ours last, unknown kty, and what go with them. nil: the word is not
-// known.
+// keyed returns the public key, or the list of keys, that a word names: rs1, evil as rs1 (with another key's kid), rsa
+// 1048576 (a modulus of this number of bits), 10000 keys, ours last, unknown kty, and others. It returns nil for an
+// unknown word.
 func keyed(word string) any {
 	if signers()[word] != nil {
 		return jwk(word)

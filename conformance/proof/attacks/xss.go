@@ -10,21 +10,21 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// markup puts one value into every place from which it might reach a page or a letter.
+// markup inserts one value into every place that may be shown on a page or in an email.
 type markup struct {
 	*attack
 	value string
 	shared
 }
 
-// shared are applications for the places that need no configuration of their own.
+// shared are applications for the places that need no special configuration.
 type shared struct {
-	// pinned has its origin from the configuration, open from the request.
+	// pinned has a configured origin. open takes its origin from the request.
 	pinned, open *browser
 }
 
-// markups draws every place with the value, and holds what comes of it against what harmless texts make of the place
-// (docs/protocol.md §7.11): elements and attributes must be the same.
+// markups renders every place with the value, and compares the result with renderings of harmless texts
+// (docs/protocol.md §7.11): the elements and attributes must be equal.
 func markups(a *attack) {
 	var p struct{ ID, Value, Why, Authjs string }
 	a.read(&p)
@@ -60,7 +60,7 @@ func markups(a *attack) {
 	}
 }
 
-// closest tells how a tree differs from the one of those that are right.
+// closest describes the difference from the most similar expected tree.
 func closest(got string, likely map[string]bool) (line string) {
 	if len(likely) == 0 {
 		return "with a harmless text there is none"
@@ -73,16 +73,17 @@ func closest(got string, likely map[string]bool) (line string) {
 	return line
 }
 
-// harmlessTexts are of the kinds that a place may tell apart: a word, a path, a URL of the site and one of another, a
-// colour, a picture, none. The values of the payloads are one of these too, and are drawn as one of them is.
+// harmlessTexts are the kinds of text that a place may treat differently: a word, a path, a URL of the site, a URL of
+// another site, a color, an image, an empty text. Each payload value is also of one of these kinds and must be rendered
+// like it.
 var harmlessTexts = []string{
 	"zzz", "/zzz", home + "/zzz", "https://zzz.example/zzz", "red", "data:image/png;base64,AA==", "", "zzz@app.example",
 }
 
-// drawnBefore are the trees of harmless texts, by adapter and place, as functions that find them out once.
+// drawnBefore caches the trees of harmless texts, by adapter and place.
 var drawnBefore sync.Map
 
-// harmless are the trees that a place may have, by document.
+// harmless returns the possible trees of a place, by document.
 func (a *attack) harmless(place string) map[string]map[string]bool {
 	find := func() (map[string]map[string]bool, error) {
 		trees := map[string]map[string]bool{}
@@ -110,7 +111,7 @@ func (a *attack) harmless(place string) map[string]map[string]bool {
 	return trees
 }
 
-// visitor is a browser at an application without a configuration of its own.
+// visitor returns a browser at the shared application.
 func (m *markup) visitor() *browser {
 	if m.pinned == nil {
 		m.pinned = m.attack.open(func(c *core.Config) { c.InsecureNoLimits = true }).browser("u1")
@@ -118,7 +119,7 @@ func (m *markup) visitor() *browser {
 	return m.pinned
 }
 
-// anyhost is a browser at an application that takes its origin from requests.
+// anyhost returns a browser at an application that takes its origin from requests.
 func (m *markup) anyhost() *browser {
 	if m.shared.open == nil {
 		m.shared.open = m.attack.open(func(c *core.Config) {
@@ -129,17 +130,17 @@ func (m *markup) anyhost() *browser {
 	return m.shared.open
 }
 
-// page is an answer as a document. A refusal without markup is none.
+// page returns a response as a document. A refusal without markup is not a document.
 func page(what string, answer wire.Answer) document {
 	d := document{what: what, body: string(answer.Body)}
 	d.refused = !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html")
 	return d
 }
 
-// asked makes a request and follows where the answer leads on the site.
+// asked sends a request and follows redirects on the site.
 func (m *markup) asked(what string, b *browser, ask func() (wire.Answer, error)) []document {
 	answer, err := ask()
-	if err != nil { // the server hung up
+	if err != nil { // the server closed the connection
 		return []document{{what: what, refused: true}}
 	}
 	list := []document{page(what, answer)}
@@ -151,7 +152,7 @@ func (m *markup) asked(what string, b *browser, ask func() (wire.Answer, error))
 	return list
 }
 
-// got makes a request that a server may refuse to read.
+// got sends a request that a server may refuse to read.
 func (m *markup) got(what string, b *browser, method, target string, lines ...[2]string) []document {
 	return m.asked(what, b, func() (wire.Answer, error) {
 		r := wire.Request{Method: method, Target: target, Header: [][2]string{{"Host", "app.example"}}}
@@ -166,7 +167,7 @@ func (m *markup) got(what string, b *browser, method, target string, lines ...[2
 	})
 }
 
-// configured draws pages of an application whose configuration holds the value.
+// configured renders pages of an application whose configuration contains the value.
 func (m *markup) configured(change func(c *core.Config), pages ...string) (list []document) {
 	x, refused := m.opened(func(c *core.Config) { c.InsecureNoLimits = true; change(c) })
 	if refused {
@@ -179,8 +180,8 @@ func (m *markup) configured(change func(c *core.Config), pages ...string) (list 
 	return list
 }
 
-// letters are the letters of an application, as the senders of package providers write them.
-func (m *markup) letters(x *app, alter func(mail *core.SignInMail)) (list []document) {
+// emailDocuments returns the emails of an application, as the senders of package providers compose them.
+func (m *markup) emailDocuments(x *app, alter func(mail *core.SignInMail)) (list []document) {
 	for _, mail := range x.mailed() {
 		if alter != nil {
 			alter(&mail)
@@ -193,7 +194,7 @@ func (m *markup) letters(x *app, alter func(mail *core.SignInMail)) (list []docu
 	return list
 }
 
-// mailedTo asks for a letter with further fields and lines in the request.
+// mailedTo requests an email with additional fields and header lines.
 func (m *markup) mailedTo(x *app, fields url.Values, lines ...[2]string) {
 	b := x.browser("u1")
 	fields.Set("csrfToken", b.csrf())
@@ -207,7 +208,7 @@ func (m *markup) mailedTo(x *app, fields url.Values, lines ...[2]string) {
 	})
 }
 
-// profiled signs in at a provider whose profile holds the value, and draws what the application shows of it.
+// profiled signs in at a provider whose profile contains the value, and renders the pages that show it.
 func (m *markup) profiled(name string) []document {
 	x := m.attack.open(func(c *core.Config) { c.InsecureNoLimits = true })
 	x.op.describe("u1", map[string]any{name: m.value})

@@ -12,12 +12,12 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// ofFirst changes the first provider of a configuration, which is the application's own copy.
+// ofFirst modifies the first provider of a configuration, which is the application's own copy.
 func ofFirst(c *core.Config, change func(p *core.OAuthProvider)) {
 	change(c.Providers[0].(*core.OAuthProvider))
 }
 
-// ofCredentials changes the form of the provider of passwords.
+// ofCredentials modifies the form of the password provider.
 func ofCredentials(c *core.Config, name string, change func(f *core.Field)) {
 	for _, p := range c.Providers {
 		if p, ok := p.(*core.CredentialsProvider); ok {
@@ -28,7 +28,7 @@ func ofCredentials(c *core.Config, name string, change func(f *core.Field)) {
 	}
 }
 
-// placed finds how to draw a place, by the words of the file.
+// placed returns the function that renders a place, by the file's words.
 func (*markup) placed(place string) (draw func(m *markup, words []string) []document, words []string) {
 	for _, p := range markupPlaces {
 		if words := p.pattern.FindStringSubmatch(place); words != nil {
@@ -48,7 +48,7 @@ func sessionOf(value string) func(c *core.Config) {
 	}
 }
 
-// refusedBy is the header of a request that holds what no header may: a server hangs up, or answers itself.
+// refusedBy reports whether the value is invalid in a header. A server then closes the connection or responds itself.
 func refusedBy(value string) bool { return strings.ContainsAny(value, "\r\n\x00") }
 
 var markupPlaces = []struct {
@@ -166,32 +166,32 @@ var markupPlaces = []struct {
 	{regexp.MustCompile(`^letter: identifier$`), func(m *markup, _ []string) []document {
 		x := m.visitor().app
 		m.mailedTo(x, url.Values{"email": {m.value}}, [2]string{"Host", "app.example"})
-		list := m.letters(x, nil)
+		list := m.emailDocuments(x, nil)
 		m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"})
-		return append(list, m.letters(x, func(mail *core.SignInMail) { mail.To = m.value })...)
+		return append(list, m.emailDocuments(x, func(mail *core.SignInMail) { mail.To = m.value })...)
 	}},
 	{regexp.MustCompile(`^letter: url$`), func(m *markup, _ []string) []document {
 		x := m.visitor().app
 		m.mailedTo(x, url.Values{"callbackUrl": {m.value}}, [2]string{"Host", "app.example"})
-		list := m.letters(x, nil)
+		list := m.emailDocuments(x, nil)
 		m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"})
-		return append(list, m.letters(x, func(mail *core.SignInMail) { mail.URL = core.Secret(m.value) })...)
+		return append(list, m.emailDocuments(x, func(mail *core.SignInMail) { mail.URL = core.Secret(m.value) })...)
 	}},
 	{regexp.MustCompile(`^letter: host$`), func(m *markup, _ []string) (list []document) {
 		x := m.anyhost().app
 		if !refusedBy(m.value) {
 			m.mailedTo(x, url.Values{}, [2]string{"Host", m.value})
 			m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"}, [2]string{"X-Forwarded-Host", m.value})
-			list = m.letters(x, nil)
+			list = m.emailDocuments(x, nil)
 		}
 		m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"})
-		return append(list, m.letters(x, func(mail *core.SignInMail) { mail.Host = m.value })...)
+		return append(list, m.emailDocuments(x, func(mail *core.SignInMail) { mail.Host = m.value })...)
 	}},
 	{regexp.MustCompile(`^letter: theme$`), func(m *markup, _ []string) (list []document) {
 		x := m.visitor().app
 		for _, part := range []string{"brandColor", "buttonText", "logo", "colorScheme"} {
 			m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"})
-			list = append(list, m.letters(x, func(mail *core.SignInMail) { themed(&mail.Theme, part, m.value) })...)
+			list = append(list, m.emailDocuments(x, func(mail *core.SignInMail) { themed(&mail.Theme, part, m.value) })...)
 		}
 		return list
 	}},

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// counts are what a run has sent.
+// counts are the numbers of requests of a run.
 type counts struct {
 	sent atomic.Int64 // requests
-	slow atomic.Int64 // connections of the siege that the server has closed
+	slow atomic.Int64 // slow connections that the server has closed
 
 	mu     sync.Mutex
 	byKind map[string]int
@@ -27,7 +27,7 @@ func (c *counts) add(kind string) {
 	c.byKind[kind]++
 }
 
-// String lists them in the order of the kinds.
+// String lists the counts in the order of the kinds.
 func (c *counts) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 
 const line = " HTTP/1.1\r\nHost: " + host + "\r\n"
 
-// malformed are requests that a browser would not send. Each gets a refusal, an answer for nobody, or none.
+// malformed are requests that no browser sends. Each must be refused, get a response without a session, or no response.
 var malformed = []string{
 	"GET /auth/session HTTP/9.9\r\nHost: " + host + "\r\n\r\n",
 	"\x00\x01\x02\r\n\r\n",
@@ -59,16 +59,16 @@ func (v *visitor) oversize(ctx context.Context) error {
 	})
 }
 
-// raw writes a request that no client library would, and wants no answer that it can be proud of: no failure of the
-// server, and nobody signed in.
+// raw writes a request that no client library would send. The response must not be a server error, and no user may be
+// signed in.
 func (v *visitor) raw(ctx context.Context, write func(w io.Writer) error) error {
 	v.count.request()
 	got, err := wire.Exchange(ctx, v.site.address, false, http.MethodGet, write)
 	if err != nil {
-		return context.Cause(ctx) // it hung up, which refuses as well
+		return context.Cause(ctx) // closing the connection is a refusal too
 	}
 	switch got.Status {
-	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported: // the router's, of methods and versions
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported: // by the router, for unknown methods and versions
 	default:
 		if got.Status >= http.StatusInternalServerError {
 			return fmt.Errorf("answered %d: %.200s", got.Status, got.Body)

@@ -1,7 +1,7 @@
 // Command soak sends many requests of all kinds to an application behind each adapter, over real connections: sessions,
-// pages, sign-ins, wrong passwords, sign-outs, what is malformed and what is too large. Meanwhile others are slow at
-// reading and writing, and send headers without an end. Afterwards the process has to be as it was: heap, goroutines,
-// descriptors and the sessions that are stored.
+// pages, sign-ins, wrong passwords, sign-outs, malformed requests and oversized requests. Meanwhile other clients read
+// and write slowly, and send endless headers. At the end the process must be as before: heap, goroutines, file
+// descriptors and stored sessions.
 package main
 
 import (
@@ -48,24 +48,24 @@ type soak struct {
 	adapter  string
 	requests int
 	visitors int
-	slow     int           // connections of each kind of the slow
-	deadline time.Duration // of the server, for a request and for an answer
+	slow     int           // slow connections of each kind
+	deadline time.Duration // the server's timeout for a request and a response
 	within   time.Duration // for the whole run
-	enough   time.Duration // after which visitors leave; 0: after all requests
+	enough   time.Duration // after which clients stop; 0 means after all requests
 }
 
-// Bounds of what a run may leave behind.
+// Limits for the difference after a run.
 const (
-	// mayGrow is for buffers that are kept and for what is remembered of visitors, which has bounds of its own.
+	// mayGrow is the allowed growth of the heap. It covers reused buffers and caches, which have their own limits.
 	mayGrow = 24 << 20
-	// mayPeak is the heap of server, visitors and attackers together.
+	// mayPeak is the maximum heap of the server, the clients and the attackers together.
 	mayPeak = 512 << 20
-	// mayStay are goroutines of the runtime that come and go.
+	// mayStay is the number of goroutines that the runtime may start.
 	mayStay = 4
 )
 
-// run warms the process up, looks at it, sends the requests, and looks again. Goroutines and descriptors have to be
-// those of before the first request, the heap that of after the first ones: much is made once.
+// run warms the process up, measures it, sends the requests, and measures again. Goroutines and file descriptors must
+// be as before the first request. The heap must be as after the warm-up, because the first requests create caches.
 func (s *soak) run(ctx context.Context) error {
 	if !slices.Contains(wire.Adapters(), s.adapter) {
 		return fmt.Errorf("there is no adapter %q", s.adapter)
@@ -112,7 +112,7 @@ func (s *soak) run(ctx context.Context) error {
 	return verdict(before, after, highest, left)
 }
 
-// verdict says what is not as it was.
+// verdict describes the differences.
 func verdict(before, after figures, peak uint64, sessions int) error {
 	var faults []error
 	if after.heap > before.heap+mayGrow {

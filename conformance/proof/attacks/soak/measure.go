@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// figures are what a process has.
+// figures are the resources of the process.
 type figures struct {
-	heap                    uint64 // bytes that are in use after a collection
+	heap                    uint64 // bytes in use after a garbage collection
 	goroutines, descriptors int
 }
 
-// look collects garbage and looks. Pools of the standard library keep what they have for one collection more.
+// look collects garbage and measures. It collects three times, because a sync.Pool keeps its contents
+// for one collection.
 func look() (f figures, err error) {
 	for range 3 {
 		runtime.GC()
@@ -28,12 +29,12 @@ func look() (f figures, err error) {
 	return figures{m.HeapAlloc, runtime.NumGoroutine(), len(open)}, nil
 }
 
-// patience is how long connections that were closed may take to go. The workers of fasthttp go after ten seconds
-// without a connection, and it looks for such every ten seconds.
+// patience is the maximum time in which closed connections must end. fasthttp's workers end after ten seconds without a
+// connection, and it checks for such workers every ten seconds.
 const patience = 40 * time.Second
 
-// settled looks until goroutines and descriptors are as few as wanted, for a while: servers learn of closed connections
-// a moment later. What is left then is what the process has.
+// settled measures until the numbers of goroutines and descriptors are at most the wanted ones, or for a limited time,
+// because servers notice closed connections late. Then it returns the last measurement.
 func settled(ctx context.Context, wanted figures) (f figures, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -50,7 +51,7 @@ func settled(ctx context.Context, wanted figures) (f figures, err error) {
 	}
 }
 
-// watchHeap notes how large the heap becomes, garbage included, until it is asked.
+// watchHeap records the maximum heap, including garbage, until highest is called.
 func watchHeap() (highest func() uint64) {
 	ask, answer := make(chan struct{}), make(chan uint64)
 	go func() {

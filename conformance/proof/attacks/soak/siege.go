@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// siege are connections that cost their owner little: slow ones, and such that never come to an end. Each is opened
-// again when the server has closed it, four times a second at most, so that processors are left for the visitors. The
-// last ones wait for the server to close them.
+// siege are connections that are cheap for the attacker: slow or endless ones. Each reconnects when the server has
+// closed it, at most four times a second, so that enough CPU time is left for the other clients. At the end it waits
+// until the server has closed the last connections.
 type siege struct {
 	address string
 	each    int           // connections of each kind
-	wait    time.Duration // for the server to close the last ones
+	wait    time.Duration // the time in which the server must close the last ones
 	opened  atomic.Int64
 	closed  atomic.Int64
 	over    atomic.Bool
 }
 
-// besiegers are what such a connection does until the server closes it. None of them reads.
+// besiegers are the kinds of connections. Each runs until the server closes it. None reads responses.
 var besiegers = map[string]func(ctx context.Context, c net.Conn){
 	"slow header": func(ctx context.Context, c net.Conn) {
 		drip(ctx, c, "GET /auth/session"+line+"X-Slow: ")
@@ -41,7 +41,7 @@ var besiegers = map[string]func(ctx context.Context, c net.Conn){
 			_, err = io.WriteString(c, part)
 		}
 	},
-	"slow reader": func(_ context.Context, c net.Conn) { // it asks and asks, and reads nothing
+	"slow reader": func(_ context.Context, c net.Conn) { // sends requests and reads nothing
 		if tcp, ok := c.(*net.TCPConn); ok {
 			_ = tcp.SetReadBuffer(4 << 10)
 		}
@@ -52,7 +52,7 @@ var besiegers = map[string]func(ctx context.Context, c net.Conn){
 	},
 }
 
-// drip writes the beginning of a request, and goes on with a byte now and then.
+// drip writes the beginning of a request, and then one byte from time to time.
 func drip(ctx context.Context, c net.Conn, begin string) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -67,7 +67,7 @@ func drip(ctx context.Context, c net.Conn, begin string) {
 	}
 }
 
-// begin opens the connections. end waits until the server has closed all of them; an error says that it has not.
+// begin opens the connections. end waits until the server has closed all of them. It returns an error if it has not.
 func (s *siege) begin(ctx context.Context) (end func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -99,7 +99,7 @@ func (s *siege) begin(ctx context.Context) (end func() error) {
 	}
 }
 
-// connect opens one connection and counts it, and that the server closes it.
+// connect opens one connection, and counts it and its end.
 func (s *siege) connect(ctx context.Context, do func(context.Context, net.Conn)) {
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.address)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *siege) connect(ctx context.Context, do func(context.Context, net.Conn))
 	}
 }
 
-// send has visitors send that many requests, with a siege meanwhile.
+// send makes clients send this number of requests, during a siege.
 func (s *soak) send(ctx context.Context, site *site, requests int, count *counts) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -21,10 +21,10 @@ const (
 	host    = "app.example"
 	secret  = "latchkey-soak-secret-0123456789abcdef"
 	private = "/private"
-	people  = 64 // who sign in
+	people  = 64 // users that sign in
 )
 
-// site is the application, behind one adapter, with sessions in a store, limits as they are by default, and deadlines.
+// site is the application behind one adapter, with stored sessions, default limits and timeouts.
 type site struct {
 	address string
 	store   *memory.Store
@@ -65,12 +65,12 @@ func openSite(ctx context.Context, adapter string, deadline time.Duration) (*sit
 
 func (s *site) close() { _ = s.stop() }
 
-// sessions is how many sessions the store has.
+// sessions returns the number of stored sessions.
 func (s *site) sessions(ctx context.Context) (n int, err error) {
 	for i := range people {
 		user, err := s.store.UserByAccount(ctx, "op", strconv.Itoa(i))
 		if err != nil {
-			continue // somebody who never came
+			continue // this user never signed in
 		}
 		list, err := s.store.Sessions(ctx, user.ID)
 		if err != nil {
@@ -81,7 +81,7 @@ func (s *site) sessions(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// service is the provider, without a network. A code is the number of a person, and so is the token for it.
+// service is the provider, without a network. A code is a person's number, and so is the token for it.
 type service struct{}
 
 func (service) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestSoak is the short form of make soak.
+// TestSoak is a short version of make soak.
 func TestSoak(t *testing.T) {
 	var out strings.Builder
 	s := soak{
@@ -24,7 +24,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// TestVerdict: what is left behind is noticed.
+// TestVerdict: each kind of leak is reported.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	before := figures{heap: 1 << 20, goroutines: 5, descriptors: 9}
@@ -50,7 +50,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestSiegeOfAServerWithoutDeadlines: connections that a server keeps for ever are noticed.
+// TestSiegeOfAServerWithoutDeadlines: a server that never closes slow connections is reported.
 func TestSiegeOfAServerWithoutDeadlines(t *testing.T) {
 	t.Parallel()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -77,7 +77,7 @@ func TestSiegeOfAServerWithoutDeadlines(t *testing.T) {
 	}
 }
 
-// TestVisitorsLook: a visitor notices an application that takes them for somebody else, or fails.
+// TestVisitorsLook: a client reports a response for another user, and a server error.
 func TestVisitorsLook(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

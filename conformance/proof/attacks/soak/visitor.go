@@ -19,7 +19,7 @@ const (
 	form          = "application/x-www-form-urlencoded"
 )
 
-// visitor sends requests one after the other, over connections that last.
+// visitor is a client that sends requests one after the other over persistent connections.
 type visitor struct {
 	site    *site
 	count   *counts
@@ -27,7 +27,7 @@ type visitor struct {
 	dice    *rand.Rand
 	cookies map[string]string
 	person  int
-	place   string // where it says that it comes from, to the proxy that the application trusts
+	place   string // its IP address, which the trusted proxy header contains
 }
 
 func (s *site) visitor(n int, count *counts) *visitor {
@@ -36,7 +36,7 @@ func (s *site) visitor(n int, count *counts) *visitor {
 	}
 	return &visitor{
 		site: s, count: count, cookies: map[string]string{}, person: n % people,
-		dice: rand.New(rand.NewPCG(uint64(n), 1)), // the same requests in every run
+		dice: rand.New(rand.NewPCG(uint64(n), 1)), // seeded, so that each run sends the same requests
 		client: &http.Client{
 			Transport:     &http.Transport{DialContext: dial},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -44,14 +44,14 @@ func (s *site) visitor(n int, count *counts) *visitor {
 	}
 }
 
-// kind is what a visitor does, which takes a request or a few, and how often among others.
+// kind is an action of one or more requests, with its relative frequency.
 type kind struct {
 	name  string
 	often int
 	do    func(*visitor, context.Context) error
 }
 
-// kinds in the order of the report.
+// kinds are in the order of the report.
 var kinds = []kind{
 	{"session", 30, (*visitor).readSession},
 	{"page", 25, (*visitor).readPage},
@@ -65,7 +65,7 @@ var kinds = []kind{
 	{"oversize", 2, (*visitor).oversize},
 }
 
-// next does something.
+// next runs one action.
 func (v *visitor) next(ctx context.Context) error {
 	all := 0
 	for _, k := range kinds {
@@ -92,7 +92,7 @@ func (v *visitor) leave(ctx context.Context) error {
 	return v.signOut(ctx)
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status   int
 	location string
@@ -106,7 +106,7 @@ func (a answer) want(status int, has string) error {
 	return fmt.Errorf("answered %d to %q, want %d with %q: %.200s", a.status, a.location, status, has, a.body)
 }
 
-// ask sends a request with the visitor's cookies and keeps those of the answer.
+// ask sends a request with the client's cookies and stores those of the response.
 func (v *visitor) ask(ctx context.Context, method, target, body string) (out answer, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+host+target, strings.NewReader(body))
 	if err != nil {
@@ -164,7 +164,7 @@ func (v *visitor) readPage(ctx context.Context) error {
 	return got.want(http.StatusOK, "the private page")
 }
 
-// firstVisit is one without cookies, whose token the visitor goes on with.
+// firstVisit sends a request without cookies. The client uses the resulting token afterwards.
 func (v *visitor) firstVisit(ctx context.Context) error {
 	delete(v.cookies, "authjs.csrf-token")
 	token, err := v.token(ctx)
@@ -191,7 +191,7 @@ func (v *visitor) signInPage(ctx context.Context) error {
 	return got.want(http.StatusOK, "csrfToken")
 }
 
-// post sends a form with the token.
+// post sends a form with the CSRF token.
 func (v *visitor) post(ctx context.Context, target string, fields url.Values) (answer, error) {
 	token, err := v.token(ctx)
 	if err != nil {
@@ -201,7 +201,7 @@ func (v *visitor) post(ctx context.Context, target string, fields url.Values) (a
 	return v.ask(ctx, http.MethodPost, target, fields.Encode())
 }
 
-// start begins a sign-in and returns its state.
+// start starts a sign-in and returns its state.
 func (v *visitor) start(ctx context.Context) (state string, err error) {
 	got, err := v.post(ctx, "/auth/signin/op", url.Values{})
 	if err != nil {
@@ -233,7 +233,7 @@ func (v *visitor) signIn(ctx context.Context) error {
 	return nil
 }
 
-// askMail has a link sent to somebody.
+// askMail requests a sign-in link for a random address.
 func (v *visitor) askMail(ctx context.Context) error {
 	somebody := url.Values{"email": {fmt.Sprintf("n%d@%s", v.dice.IntN(1_000_000), host)}}
 	got, err := v.post(ctx, "/auth/signin/email", somebody)
@@ -243,7 +243,7 @@ func (v *visitor) askMail(ctx context.Context) error {
 	return got.want(http.StatusFound, "verify-request")
 }
 
-// lostAnswer brings a callback with an unknown state. A user who is signed in is redirected, others see an error.
+// lostAnswer sends a callback with an unknown state. A signed-in user is redirected, others see an error.
 func (v *visitor) lostAnswer(ctx context.Context) error {
 	if _, err := v.start(ctx); err != nil {
 		return err
