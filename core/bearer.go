@@ -32,8 +32,9 @@ func (v *arrival) byBearer() bool {
 	return presented
 }
 
-// unlessBearer skips the CSRF check for an action that concerns only the session of the request, if that session is in
-// the Authorization header. No other site can have sent the request (RFC 6750 section 5.3), and it uses no cookie.
+// unlessBearer reports whether an action that changes only the session of the request needs the CSRF token. It does not
+// if the session is in the Authorization header: no other site can have sent the request (RFC 6750 section 5.3), and it
+// uses no cookie.
 func unlessBearer(c *call) bool { return !c.byBearer() }
 
 // refuseBearer returns an error if a sign-in request has a bearer token.

@@ -198,7 +198,8 @@ func (r *revocations) age() time.Duration {
 	return age
 }
 
-// start returns the poll in progress. If there is none, it starts one. After a failed poll it waits for half of Every.
+// start returns the poll in progress. If there is none, it starts one. After a failed poll, the next one starts after
+// half of Every at the earliest.
 func (r *revocations) start(ctx context.Context) *poll {
 	r.polling.Lock()
 	defer r.polling.Unlock()

@@ -237,7 +237,7 @@ type SessionInfo struct {
 	ID string
 	// Current is true for the session of the request whose context was passed to [Auth.Sessions].
 	Current bool
-	// Made is when the session started. Seen is when it was last used, up to an hour ago.
+	// Made is when the session started. Seen is when it was last used, accurate to one hour.
 	Made, Seen time.Time
 	// Agent is the User-Agent header of the sign-in: at most 256 printable ASCII characters, the others escaped. The
 	// client can send any value.

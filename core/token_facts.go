@@ -115,9 +115,9 @@ func (t *Token) setFacts(start time.Time, by authentication, sid string, epoch i
 	return nil
 }
 
-// facts returns the authentication time and methods of a token, or zero values if any of the claims is missing. A token
-// may have auth_time alone, because of Session.AbsoluteMaxAge. Then auth_time may only be the time when Auth.js issued
-// the token.
+// facts returns the authentication time and methods of a token, or zero values if the methods or the session ID are
+// missing. A token may have auth_time alone, because of Session.AbsoluteMaxAge. Then auth_time may only be the time
+// when Auth.js issued the token.
 func (t *Token) facts() (at time.Time, found []Method) {
 	methods, ok := readMethods(t.fact(factMethods))
 	if !ok || t.fact(factSession) == "" {
@@ -146,8 +146,8 @@ func (t *Token) publicID() string {
 	return idText(t.revocable())
 }
 
-// readMethods parses a JSON array of methods. An empty array is valid. ok is false if the claim is not an array, so
-// that it is a claim of the application.
+// readMethods parses a JSON array of methods. An empty array is valid. It returns false if the claim is not an array
+// and therefore belongs to the application.
 func readMethods(raw string) ([]Method, bool) {
 	if len(raw) < len("[]") || raw[0] != '[' {
 		return nil, false
