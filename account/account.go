@@ -29,27 +29,27 @@ type Options struct {
 // Account is the plugin that serves the account page. [New] creates one, and it belongs to one Auth. Its methods work
 // after core.New has returned and are safe for concurrent use.
 type Account struct {
-	options Options
-	stories *stories // nil before Attach
+	options  Options
+	handlers *handlers // nil before Attach
 }
 
 // New returns an Account for [core.Config.Parts].
 func New(o Options) *Account {
 	if o.Fresh == 0 {
-		o.Fresh = freshFor
+		o.Fresh = defaultFresh
 	}
 	return &Account{options: o}
 }
 
 const (
-	freshFor = 15 * time.Minute
-	// endWithin is the maximum time since the last sign-in for ending sessions (OWASP ASVS 5.0, 7.5.2).
-	endWithin = time.Hour
-	// workFor limits the work under an account lock. A lock expires after lockFor, in case its holder died.
-	workFor, lockFor = 5 * time.Second, 30 * time.Second
-	changeFor        = 24 * time.Hour
-	undoFor          = 7 * 24 * time.Hour
-	inviteFor        = 7 * 24 * time.Hour
+	defaultFresh = 15 * time.Minute
+	// endSessionsWithin is the maximum time since the last sign-in for ending sessions (OWASP ASVS 5.0, 7.5.2).
+	endSessionsWithin = time.Hour
+	// workTimeout limits the work under an account lock. A lock expires after lockTTL, in case its holder died.
+	workTimeout, lockTTL = 5 * time.Second, 30 * time.Second
+	changeTTL            = 24 * time.Hour
+	undoTTL              = 7 * 24 * time.Hour
+	inviteTTL            = 7 * 24 * time.Hour
 )
 
 // The kinds of store records.
@@ -71,10 +71,10 @@ func (a *Account) Mailer() core.Mailer { return a.options.Mail }
 
 // Attach implements [core.Part].
 func (a *Account) Attach(h *core.Host) error {
-	if a.stories != nil {
+	if a.handlers != nil {
 		return errors.New("already attached to an Auth: call account.New for each Auth")
 	}
-	a.stories = storiesOf(h, &a.options)
+	a.handlers = newHandlers(h, &a.options)
 	h.FreshLinks(a.options.Fresh)
 	h.ProvesEmail()
 	if a.options.Mail != nil {
@@ -95,8 +95,8 @@ func (a *Account) Attach(h *core.Host) error {
 	if a.options.Delete != nil && h.Store != nil && h.UserDeleter == nil {
 		h.Fault("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
 	}
-	h.Gate(a.stories.gate)
-	for _, action := range a.stories.actions() {
+	h.Gate(a.handlers.gate)
+	for _, action := range a.handlers.actions() {
 		h.Action(action)
 	}
 	return nil

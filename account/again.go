@@ -9,16 +9,16 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// unfinished is a change that was requested when the last sign-in was too old. An encrypted cookie stores it during
+// pendingChange is a change that was requested when the last sign-in was too old. An encrypted cookie stores it during
 // re-authentication. The page then offers it again, and nothing happens until the user presses the button.
-type unfinished struct {
+type pendingChange struct {
 	User   string      `json:"user"`
 	Action string      `json:"action"`
 	Fields [][2]string `json:"fields"`
 }
 
 // field returns the value of a submitted field, or "".
-func (u *unfinished) field(name string) string {
+func (u *pendingChange) field(name string) string {
 	for _, f := range u.Fields {
 		if f[0] == name {
 			return f[1]
@@ -28,31 +28,32 @@ func (u *unfinished) field(name string) string {
 }
 
 const (
-	unfinishedCookie = "account-again"
-	// unfinishedFor is long enough to sign in by email.
-	unfinishedFor = 15 * time.Minute
-	// longestField is longer than any email address, name or ID. Longer values are not stored; the user types them again.
-	longestField = 320
+	pendingChangeCookie = "account-again"
+	// pendingChangeTTL is long enough to sign in by email.
+	pendingChangeTTL = 15 * time.Minute
+	// maxFieldLength is longer than any email address, name or ID. Longer values are not stored; the user types them
+	// again.
+	maxFieldLength = 320
 )
 
-// keptFields lists, for each action, the fields that are stored during re-authentication. No other field is stored.
-var keptFields = map[string][]string{
+// savedFields lists, for each action, the fields that are stored during re-authentication. No other field is stored.
+var savedFields = map[string][]string{
 	"unlink": {"account"}, "passkey": {"id", "name", "remove"}, "end": {"session"}, "email": {"email"},
 	"delete": {"phrase"}, "link": {"provider"},
 }
 
-// proofs requires a recent sign-in for changes, and offers the change again after re-authentication.
-type proofs struct {
+// reauth requires a recent sign-in for changes, and offers the change again after re-authentication.
+type reauth struct {
 	host  *core.Host
 	fresh time.Duration // Options.Fresh
 }
 
-// proved calls handle if the user signed in within the given duration. Otherwise the error of the guard sends browsers
-// to the sign-in page and programs get a 401.
-func (p *proofs) proved(action string, within time.Duration, handle handler) handler {
+// requireRecent calls handle if the user signed in within the given duration. Otherwise the error of the guard sends
+// browsers to the sign-in page and programs get a 401.
+func (p *reauth) requireRecent(action string, within time.Duration, handle handler) handler {
 	fresh := core.Fresh(within)
 	return func(ctx context.Context, c *core.Call) (*core.Response, error) {
-		session, err := here(ctx, c)
+		session, err := currentSession(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -68,29 +69,29 @@ func (p *proofs) proved(action string, within time.Duration, handle handler) han
 }
 
 // keep stores the requested change in a cookie. Values that do not fit are left out, and the user types them again.
-func (p *proofs) keep(ctx context.Context, c *core.Call, session *core.Session, action string) {
-	u := unfinished{User: session.UserID, Action: action}
-	for _, name := range keptFields[action] {
-		if value := c.Field(name); value != "" && len(value) <= longestField {
+func (p *reauth) keep(ctx context.Context, c *core.Call, session *core.Session, action string) {
+	u := pendingChange{User: session.UserID, Action: action}
+	for _, name := range savedFields[action] {
+		if value := c.Field(name); value != "" && len(value) <= maxFieldLength {
 			u.Fields = append(u.Fields, [2]string{name, value})
 		}
 	}
-	if err := c.Keep(unfinishedCookie, u, unfinishedFor); err != nil {
+	if err := c.Keep(pendingChangeCookie, u, pendingChangeTTL); err != nil {
 		p.host.Logger.WarnContext(ctx, "account: could not save the form during re-authentication", "error", err)
 	}
 }
 
 // resume returns the change that the user requested before re-authentication, or nil. If another user requested it,
 // resume discards it and returns a problem code.
-func (p *proofs) resume(ctx context.Context, c *core.Call, session *core.Session) (u *unfinished, problem string) {
-	u = new(unfinished)
+func (p *reauth) resume(ctx context.Context, c *core.Call, session *core.Session) (u *pendingChange, problem string) {
+	u = new(pendingChange)
 	switch {
-	case !c.Kept(unfinishedCookie, u):
+	case !c.Kept(pendingChangeCookie, u):
 		return nil, ""
 	case u.User == session.UserID && p.stale(ctx, session):
 		return nil, "" // the browser is about to open the sign-in page
 	}
-	c.Drop(unfinishedCookie)
+	c.Drop(pendingChangeCookie)
 	if u.User != session.UserID {
 		return nil, codeOther
 	}
@@ -98,15 +99,15 @@ func (p *proofs) resume(ctx context.Context, c *core.Call, session *core.Session
 }
 
 // stale reports whether a change requires re-authentication.
-func (p *proofs) stale(ctx context.Context, session *core.Session) bool {
+func (p *reauth) stale(ctx context.Context, session *core.Session) bool {
 	return core.Fresh(p.fresh)(ctx, session) != nil
 }
 
 // postLink handles POST account/link, which the page uses instead of signin/<provider> if the last sign-in is too old
 // to link an account. The field provider is the provider's ID. It is saved in a cookie, so that the page offers the
 // link after re-authentication.
-func (p *proofs) postLink(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+func (p *reauth) postLink(ctx context.Context, c *core.Call) (*core.Response, error) {
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -29,9 +29,9 @@ const (
 
 type handler = func(ctx context.Context, c *core.Call) (*core.Response, error)
 
-// gone responds to a request of a user that the store no longer has, because an encrypted session cookie can outlive
-// its user. Browsers are signed out and redirected to the sign-in page. Programs get a 401.
-func gone(ctx context.Context, c *core.Call) (*core.Response, error) {
+// userGone responds to a request of a user that the store no longer has, because an encrypted session cookie can
+// outlive its user. Browsers are signed out and redirected to the sign-in page. Programs get a 401.
+func userGone(ctx context.Context, c *core.Call) (*core.Response, error) {
 	problem := &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
 	if c.Request.Method != http.MethodPost { // GET does not change the session; the next sign-in replaces it
 		if c.WantsJSON {
@@ -48,8 +48,8 @@ func gone(ctx context.Context, c *core.Call) (*core.Response, error) {
 	return c.Redirect(c.URL("signin")), nil
 }
 
-// here returns the current session, which the guards have accepted.
-func here(ctx context.Context, c *core.Call) (*core.Session, error) {
+// currentSession returns the current session, which the guards have accepted.
+func currentSession(ctx context.Context, c *core.Call) (*core.Session, error) {
 	session, err := c.Session(ctx)
 	if err == nil && session == nil {
 		err = &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
@@ -57,21 +57,21 @@ func here(ctx context.Context, c *core.Call) (*core.Session, error) {
 	return session, err
 }
 
-// said is the result message that the next page shows about this request.
-type said struct {
+// flash is the result message that the next page shows about this request.
+type flash struct {
 	Done    string `json:"done,omitempty"`
 	Problem string `json:"problem,omitempty"`
 }
 
-// saidCookie stores the message until the next page. A query parameter would let any link put words into the page.
-const saidCookie = "account-said"
+// flashCookie stores the message until the next page. A query parameter would let any link put words into the page.
+const flashCookie = "account-said"
 
 // done responds to a successful change: with data as JSON, or with a redirect to the account page and a message.
 func done(ctx context.Context, c *core.Call, what string, data any) (*core.Response, error) {
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, data), nil
 	}
-	return tell(c, said{Done: what})
+	return redirectWithFlash(c, flash{Done: what})
 }
 
 // refuse responds to a rejected change: with a problem document, or with a redirect to the account page and a message.
@@ -79,18 +79,18 @@ func refuse(c *core.Call, status int, code string) (*core.Response, error) {
 	if c.WantsJSON {
 		return nil, &core.Problem{Status: status, Code: code, Text: problemText(code)}
 	}
-	return tell(c, said{Problem: code})
+	return redirectWithFlash(c, flash{Problem: code})
 }
 
-func tell(c *core.Call, s said) (*core.Response, error) {
-	if err := c.Keep(saidCookie, s, time.Minute); err != nil {
+func redirectWithFlash(c *core.Call, s flash) (*core.Response, error) {
+	if err := c.Keep(flashCookie, s, time.Minute); err != nil {
 		return nil, fmt.Errorf("account: %w", err)
 	}
 	return c.Redirect(c.URL("account")), nil
 }
 
-// changed maps the result of a change to the sign-in methods to a response.
-func changed(ctx context.Context, c *core.Call, what string, err error) (*core.Response, error) {
+// methodChanged maps the result of a change to the sign-in methods to a response.
+func methodChanged(ctx context.Context, c *core.Call, what string, err error) (*core.Response, error) {
 	switch {
 	case errors.Is(err, ErrLastMethod):
 		return refuse(c, http.StatusConflict, codeLast)

@@ -6,14 +6,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// told records a successful change in the audit log.
-func told(ctx context.Context, c *core.Call, name core.AuditName, session *core.Session) {
+// auditDone records a successful change in the audit log.
+func auditDone(ctx context.Context, c *core.Call, name core.AuditName, session *core.Session) {
 	c.Audit(ctx, core.AuditEvent{
 		Name: name, Outcome: core.OutcomeOK, UserID: session.UserID, SessionID: session.ID, Methods: session.Methods,
 	})
 }
 
-// denied records a rejected change in the audit log.
-func denied(ctx context.Context, c *core.Call, name core.AuditName, why core.Reason, userID string) {
+// auditRefused records a rejected change in the audit log.
+func auditRefused(ctx context.Context, c *core.Call, name core.AuditName, why core.Reason, userID string) {
 	c.Audit(ctx, core.AuditEvent{Name: name, Outcome: core.OutcomeRefused, Reason: why, UserID: userID})
 }

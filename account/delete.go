@@ -15,15 +15,15 @@ const deletePhrase = "delete my account"
 
 // deletions handles account deletion.
 type deletions struct {
-	host    *core.Host
-	letters *letters
-	clear   func(ctx context.Context, u *core.User) error // Options.Delete
+	host   *core.Host
+	sender *sender
+	clear  func(ctx context.Context, u *core.User) error // Options.Delete
 }
 
 // post handles POST account/delete, whose field phrase must be [deletePhrase]. It calls Options.Delete first, then ends
 // all sessions, then deletes the user with all data in the store.
 func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +52,10 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 				"error", err)
 		}
 	}
-	told(ctx, c, core.AuditUserDeleted, session)
-	if d.letters.mail != nil && user.Email != "" {
+	auditDone(ctx, c, core.AuditUserDeleted, session)
+	if d.sender.mail != nil && user.Email != "" {
 		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: d.host.Now()}
-		d.letters.notify(ctx, c, user.ID, letter)
+		d.sender.notify(ctx, c, user.ID, letter)
 	}
 	if ended {
 		return d.answer(ctx, c)

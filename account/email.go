@@ -13,10 +13,10 @@ import (
 // emails handles email changes: the request, the email to the new address, and the confirmation. The undo link is
 // handled by undos.
 type emails struct {
-	host    *core.Host
-	links   *links
-	letters *letters
-	undos   *undos
+	host   *core.Host
+	links  *links
+	sender *sender
+	undos  *undos
 }
 
 // change is the value of a record of kind "email-change", a pending email change. Only the session that requested the
@@ -28,14 +28,14 @@ type change struct {
 	New     string `json:"new"`
 }
 
-// mostChanges is the maximum number of pending email changes for one user. It limits the emails per day that one
+// maxPendingChanges is the maximum number of pending email changes for one user. It limits the emails per day that one
 // account can send to arbitrary mailboxes, from any number of IP addresses.
-const mostChanges = 10
+const maxPendingChanges = 10
 
 // post handles POST account/email, whose field email is the new address. The response is the same whether or not the
 // address belongs to another user. Only the email to its owner differs.
 func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -53,38 +53,39 @@ func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error)
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err
 	}
-	switch many, err := e.links.waiting(ctx, user.ID, kindChange); {
+	switch many, err := e.links.countPending(ctx, user.ID, kindChange); {
 	case err != nil:
 		return nil, err
-	case many >= mostChanges: // emails to other people's mailboxes, limited for each user
-		return nil, &core.Problem{Status: http.StatusTooManyRequests, Code: codeMany, RetryAfter: changeFor}
+	case many >= maxPendingChanges: // emails to other people's mailboxes, limited for each user
+		return nil, &core.Problem{Status: http.StatusTooManyRequests, Code: codeMany, RetryAfter: changeTTL}
 	}
 	token, err := e.host.NewToken()
 	if err != nil {
 		return nil, err
 	}
-	letter, err := e.letter(ctx, c, token, user, change{Session: session.ID, Old: user.Email, New: address})
+	letter, err := e.newAddressEmail(ctx, c, token, user, change{Session: session.ID, Old: user.Email, New: address})
 	if err == nil {
-		err = e.letters.send(ctx, c, letter)
+		err = e.sender.send(ctx, c, letter)
 	}
 	if err != nil {
 		e.links.withdraw(ctx, kindChange, token)
 		return nil, err
 	}
-	told(ctx, c, core.AuditEmailChangeAsked, session)
+	auditDone(ctx, c, core.AuditEmailChangeAsked, session)
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusAccepted, map[string]string{"next": "mail"}), nil
 	}
-	return tell(c, said{Done: "email-asked"})
+	return redirectWithFlash(c, flash{Done: "email-asked"})
 }
 
-// letter returns the email to the new address. It contains the confirmation link, or, if the address belongs to another
-// user, a notice about the attempt. Both cases make the same calls to the store, so that their timing does not differ.
-func (e *emails) letter(
+// newAddressEmail returns the email to the new address. It contains the confirmation link, or, if the address belongs
+// to another user, a notice about the attempt. Both cases make the same calls to the store, so that their timing does
+// not differ.
+func (e *emails) newAddressEmail(
 	ctx context.Context, c *core.Call, token string, user *core.User, to change,
 ) (l core.Letter, err error) {
-	ends := e.host.Now().Add(changeFor)
-	if err := e.links.remember(ctx, kindChange, token, user.ID, ends, to); err != nil {
+	ends := e.host.Now().Add(changeTTL)
+	if err := e.links.save(ctx, kindChange, token, user.ID, ends, to); err != nil {
 		return l, err
 	}
 	owner, err := core.UserByMailbox(ctx, e.host.Store, c.Field("email"))
@@ -104,11 +105,11 @@ func (e *emails) letter(
 // getConfirm handles GET account/confirm: it asks for confirmation of the new address. Only the POST changes something,
 // because mail scanners open links.
 func (e *emails) getConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	asked, _, err := e.asked(ctx, session, c.Field("token"))
+	pending, _, err := e.pending(ctx, session, c.Field("token"))
 	if errors.Is(err, core.ErrNotFound) {
 		return refuse(c, http.StatusGone, codeLinkInvalid)
 	}
@@ -116,20 +117,20 @@ func (e *emails) getConfirm(ctx context.Context, c *core.Call) (*core.Response, 
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, map[string]string{"email": asked.New}), nil
+		return c.Answer(ctx, http.StatusOK, map[string]string{"email": pending.New}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
 		Page: page, CSRFToken: c.CSRFToken, Heading: page.Locale.Say(textAskConfirm),
-		Text: page.Locale.Say(textAskConfirmBody), Address: asked.New,
+		Text: page.Locale.Say(textAskConfirmBody), Address: pending.New,
 		Action: c.URL("account/confirm"), Token: c.Field("token"), Button: page.Locale.Say(textAskConfirmButton),
 	})), nil
 }
 
-// asked returns the pending change of a token. It returns [core.ErrNotFound] if this session may not confirm one.
-func (e *emails) asked(ctx context.Context, session *core.Session, token string) (*change, *store.Record, error) {
+// pending returns the pending change of a token. It returns [core.ErrNotFound] if this session may not confirm one.
+func (e *emails) pending(ctx context.Context, session *core.Session, token string) (*change, *store.Record, error) {
 	var v change
-	r, err := e.links.recall(ctx, kindChange, token, &v)
+	r, err := e.links.find(ctx, kindChange, token, &v)
 	if err == nil && (r.UserID != session.UserID || v.Session != session.ID || session.ID == "") {
 		err = core.ErrNotFound
 	}
@@ -138,33 +139,33 @@ func (e *emails) asked(ctx context.Context, session *core.Session, token string)
 
 // postConfirm handles POST account/confirm: it changes the address and notifies the old one.
 func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	asked, kept, err := e.asked(ctx, session, c.Field("token"))
+	pending, kept, err := e.pending(ctx, session, c.Field("token"))
 	if err == nil {
 		_, err = e.links.records.DeleteRecord(ctx, kindChange, kept.Key) // of concurrent requests, one continues
 	}
 	if err == nil {
-		err = e.move(ctx, c, session.UserID, asked)
+		err = e.move(ctx, c, session.UserID, pending)
 	}
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
-		denied(ctx, c, core.AuditEmailChanged, core.ReasonTokenUnknown, session.UserID)
+		auditRefused(ctx, c, core.AuditEmailChanged, core.ReasonTokenUnknown, session.UserID)
 		return refuse(c, http.StatusGone, codeLinkInvalid)
 	case err != nil:
 		return nil, fmt.Errorf("account: change the address: %w", err)
 	}
-	told(ctx, c, core.AuditEmailChanged, session)
+	auditDone(ctx, c, core.AuditEmailChanged, session)
 	if err := c.Reissue(ctx); err != nil { // with StrategyJWT the session contains the address
 		e.host.Logger.WarnContext(ctx, "account: the session still shows the old address", "error", err)
 	}
 	what := "email-changed"
-	if asked.New == asked.Old {
+	if pending.New == pending.Old {
 		what = "email-verified"
 	}
-	return done(ctx, c, what, map[string]string{"email": asked.New})
+	return done(ctx, c, what, map[string]string{"email": pending.New})
 }
 
 // move changes the user's address. It returns [core.ErrConflict] if the address belongs to another user by now; the
@@ -179,7 +180,7 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 	}
 	letter := core.Letter{}
 	if to.New != to.Old {
-		if letter, err = e.undos.letter(ctx, c, user); err != nil {
+		if letter, err = e.undos.oldAddressEmail(ctx, c, user); err != nil {
 			return err
 		}
 	}
@@ -196,7 +197,7 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 	if letter.To == "" {
 		return nil
 	}
-	e.letters.notify(ctx, c, userID, letter) // if sending fails, the change stays
+	e.sender.notify(ctx, c, userID, letter) // if sending fails, the change stays
 	return nil
 }
 

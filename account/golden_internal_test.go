@@ -69,12 +69,12 @@ func drawn() map[string]templ.Component {
 	stale := empty()
 	stale.stale, stale.add, stale.passkeys = true, full().add, "passkey"
 	again := full()
-	again.again = again.offered(&unfinished{Action: "email", Fields: [][2]string{{"email", "ada@new.example"}}})
+	again.again = again.offered(&pendingChange{Action: "email", Fields: [][2]string{{"email", "ada@new.example"}}})
 	return map[string]templ.Component{
-		"full":         accountPage(page(), full(), said{}),
-		"full-done":    accountPage(page(), full(), said{Done: "email-asked"}),
-		"full-problem": accountPage(page(), full(), said{Problem: codeLast}),
-		"empty-stale":  accountPage(page(), stale, said{}),
+		"full":         accountPage(page(), full(), flash{}),
+		"full-done":    accountPage(page(), full(), flash{Done: "email-asked"}),
+		"full-problem": accountPage(page(), full(), flash{Problem: codeLast}),
+		"empty-stale":  accountPage(page(), stale, flash{}),
 		"again":        againSection(again, again.again),
 		"methods":      methodsSection(foreign),
 		"sessions":     sessionsSection(foreign),

@@ -40,7 +40,7 @@ type invitation struct {
 type invitations struct {
 	host    *core.Host
 	records store.RecordStore
-	letters *letters
+	sender  *sender
 }
 
 const maxInviteData = 4 << 10
@@ -48,11 +48,11 @@ const maxInviteData = 4 << 10
 // Invite emails an invitation. It replaces an earlier invitation of the same address. It requires Options.Mail. If the
 // address already has an account, Invite still sends the email, and its link opens the sign-in page.
 func (a *Account) Invite(ctx context.Context, i Invitation) error {
-	return a.stories.invitations.invite(ctx, i)
+	return a.handlers.invitations.invite(ctx, i)
 }
 
 func (v *invitations) invite(ctx context.Context, i Invitation) error {
-	if v.letters.mail == nil {
+	if v.sender.mail == nil {
 		return errors.New("account: Invite needs Options.Mail: set a Mailer")
 	}
 	if len(i.Data) > maxInviteData || len(i.Data) > 0 && !json.Valid(i.Data) {
@@ -71,7 +71,7 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 		i.Host = hostOf(i.URL)
 	}
 	if i.For == 0 {
-		i.For = inviteFor
+		i.For = inviteTTL
 	}
 	now := v.host.Now()
 	value, err := json.Marshal(invitation{Email: address, Data: i.Data, Made: now})
@@ -81,7 +81,7 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 	if err := v.put(ctx, address, value, now.Add(i.For)); err != nil {
 		return fmt.Errorf("account: store the invitation: %w", err)
 	}
-	return v.letters.send(ctx, nil, core.Letter{
+	return v.sender.send(ctx, nil, core.Letter{
 		To: address, Kind: core.LetterInvite, URL: core.Secret(i.URL), Expires: now.Add(i.For), Host: i.Host,
 	})
 }
@@ -104,7 +104,7 @@ func (v *invitations) put(ctx context.Context, address string, value []byte, end
 // sign-in link, or by EmailVerified of a stored user, which is set for users who sign up with a password. It returns
 // [core.ErrNotFound] if there is no invitation, or if it has expired or was used.
 func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {
-	return a.stories.invitations.find(ctx, email)
+	return a.handlers.invitations.find(ctx, email)
 }
 
 func (v *invitations) find(ctx context.Context, email string) (*Invitation, error) {

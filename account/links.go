@@ -20,8 +20,8 @@ type links struct {
 	records store.RecordStore
 }
 
-// remember stores the record of a link.
-func (l *links) remember(ctx context.Context, kind, token, userID string, ends time.Time, v any) error {
+// save stores the record of a link.
+func (l *links) save(ctx context.Context, kind, token, userID string, ends time.Time, v any) error {
 	value, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("account: link of kind %s: %w", kind, err)
@@ -45,9 +45,9 @@ func (l *links) withdraw(ctx context.Context, kind, token string) {
 	}
 }
 
-// recall decodes the record of a token into v, a pointer. It returns [core.ErrNotFound] if the link does not exist or
+// find decodes the record of a token into v, a pointer. It returns [core.ErrNotFound] if the link does not exist or
 // has expired.
-func (l *links) recall(ctx context.Context, kind, token string, v any) (*store.Record, error) {
+func (l *links) find(ctx context.Context, kind, token string, v any) (*store.Record, error) {
 	if token == "" || len(token) > maxToken {
 		return nil, core.ErrNotFound
 	}
@@ -66,8 +66,8 @@ func (l *links) recall(ctx context.Context, kind, token string, v any) (*store.R
 	return nil, core.ErrNotFound
 }
 
-// waiting returns the number of the user's unexpired links of a kind.
-func (l *links) waiting(ctx context.Context, userID, kind string) (n int, err error) {
+// countPending returns the number of the user's unexpired links of a kind.
+func (l *links) countPending(ctx context.Context, userID, kind string) (n int, err error) {
 	records, err := l.records.UserRecords(ctx, userID, kind)
 	if err != nil {
 		return 0, fmt.Errorf("account: list the links of kind %s: %w", kind, err)

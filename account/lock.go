@@ -21,14 +21,14 @@ type locks struct {
 	log     *slog.Logger
 }
 
-// holding runs work under the user's lock, across processes. Without it, two concurrent requests that each remove a
+// withLock runs work under the user's lock, across processes. Without it, two concurrent requests that each remove a
 // different sign-in method could remove the last one. The lock is a record that expires in case its holder died. The
 // timeout of work is well before that.
-func (l *locks) holding(ctx context.Context, userID string, work func(ctx context.Context) error) error {
+func (l *locks) withLock(ctx context.Context, userID string, work func(ctx context.Context) error) error {
 	if err := l.take(ctx, userID); err != nil {
 		return err
 	}
-	bounded, end := context.WithTimeout(ctx, workFor)
+	bounded, end := context.WithTimeout(ctx, workTimeout)
 	defer end()
 	err := work(bounded)
 	if _, lost := l.records.DeleteRecord(context.WithoutCancel(ctx), kindLock, userID); lost != nil && err == nil &&
@@ -64,7 +64,7 @@ func (l *locks) take(ctx context.Context, userID string) error {
 func (l *locks) try(ctx context.Context, userID string) (taken bool, err error) {
 	now := l.now()
 	fresh := &store.Record{
-		Kind: kindLock, Key: userID, UserID: userID, Value: []byte(`{}`), Expires: now.Add(lockFor),
+		Kind: kindLock, Key: userID, UserID: userID, Value: []byte(`{}`), Expires: now.Add(lockTTL),
 	}
 	err = l.records.CreateRecord(ctx, fresh)
 	if err == nil || !errors.Is(err, core.ErrConflict) {

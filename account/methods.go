@@ -12,16 +12,16 @@ import (
 // passwordProvider is the ID of the provider that stores passwords as records of kind "password".
 const passwordProvider = "password"
 
-// belongings is everything in the store that a user could sign in with.
-type belongings struct {
+// credentials is everything in the store that a user could sign in with.
+type credentials struct {
 	user        *core.User
 	accounts    []*core.Account
 	passkeys    []*store.Authenticator
 	hasPassword bool
 }
 
-// way is one sign-in method.
-type way struct {
+// signInMethod is one sign-in method.
+type signInMethod struct {
 	provider core.ProviderInfo
 	// account is the linked account. It is nil for a password and for email links.
 	account *core.Account
@@ -29,43 +29,43 @@ type way struct {
 	passkey *store.Authenticator
 }
 
-// waysOf returns the user's sign-in methods under the current configuration, in the order of the providers. It leaves
-// out accounts of removed providers, passkeys without an account, and unverified addresses, because these cannot
+// signInMethods returns the user's sign-in methods under the current configuration, in the order of the providers. It
+// leaves out accounts of removed providers, passkeys without an account, and unverified addresses, because these cannot
 // sign the user in.
-func waysOf(providers []core.ProviderInfo, b belongings) (ways []way) {
+func signInMethods(providers []core.ProviderInfo, b credentials) (methods []signInMethod) {
 	for _, p := range providers {
-		ways = append(ways, b.waysBy(p)...)
+		methods = append(methods, b.methodsOf(p)...)
 	}
-	return ways
+	return methods
 }
 
-// waysBy returns the user's sign-in methods of one provider.
-func (b *belongings) waysBy(p core.ProviderInfo) (ways []way) {
+// methodsOf returns the user's sign-in methods of one provider.
+func (b *credentials) methodsOf(p core.ProviderInfo) (methods []signInMethod) {
 	switch p.Type {
 	case core.TypeCredentials:
 		if p.ID == passwordProvider && b.hasPassword {
-			return []way{{provider: p}}
+			return []signInMethod{{provider: p}}
 		}
 		return nil
 	case core.TypeEmail:
 		if b.user.Email != "" && !b.user.EmailVerified.IsZero() {
-			return []way{{provider: p}}
+			return []signInMethod{{provider: p}}
 		}
 		return nil
 	}
 	for _, a := range b.accountsOf(p.ID) {
-		found := way{provider: p, account: a}
+		found := signInMethod{provider: p, account: a}
 		if p.Type == core.TypeWebAuthn {
 			if found.passkey = b.passkeyOf(a); found.passkey == nil {
 				continue
 			}
 		}
-		ways = append(ways, found)
+		methods = append(methods, found)
 	}
-	return ways
+	return methods
 }
 
-func (b *belongings) accountsOf(provider string) (all []*core.Account) {
+func (b *credentials) accountsOf(provider string) (all []*core.Account) {
 	for _, a := range b.accounts {
 		if a.Provider == provider {
 			all = append(all, a)
@@ -76,7 +76,7 @@ func (b *belongings) accountsOf(provider string) (all []*core.Account) {
 
 // passkeyOf returns the credential of a passkey account. It is nil for an account that only identifies the user by an
 // email address they type.
-func (b *belongings) passkeyOf(a *core.Account) *store.Authenticator {
+func (b *credentials) passkeyOf(a *core.Account) *store.Authenticator {
 	i := slices.IndexFunc(b.passkeys, func(k *store.Authenticator) bool {
 		return k.ProviderAccountID == a.ProviderAccountID
 	})
@@ -88,12 +88,12 @@ func (b *belongings) passkeyOf(a *core.Account) *store.Authenticator {
 
 // isLast reports whether the account is the only sign-in method. An account that cannot sign the user in is never the
 // last.
-func isLast(ways []way, gone *core.Account) bool {
-	is := func(w way) bool {
+func isLast(methods []signInMethod, gone *core.Account) bool {
+	is := func(w signInMethod) bool {
 		return w.account != nil && w.account.Provider == gone.Provider &&
 			w.account.ProviderAccountID == gone.ProviderAccountID
 	}
-	return slices.ContainsFunc(ways, is) && !slices.ContainsFunc(ways, func(w way) bool { return !is(w) })
+	return slices.ContainsFunc(methods, is) && !slices.ContainsFunc(methods, func(w signInMethod) bool { return !is(w) })
 }
 
 // readsMail reports whether the user owns the mailbox of their address: they verified it, or a linked provider vouches

@@ -31,68 +31,68 @@ func TestLastMethod(t *testing.T) {
 	for _, row := range []struct {
 		name      string
 		providers providers
-		has       belongings
-		ways      string
+		has       credentials
+		methods   string
 		gone      *core.Account
 		last      bool
 	}{
-		{"nothing", providers{github}, belongings{}, "", hub, false},
-		{"one account", providers{github}, belongings{accounts: []*core.Account{hub}}, "github", hub, true},
+		{"nothing", providers{github}, credentials{}, "", hub, false},
+		{"one account", providers{github}, credentials{accounts: []*core.Account{hub}}, "github", hub, true},
 		{"two accounts of one provider", providers{github},
-			belongings{accounts: []*core.Account{hub, hub2}}, "github github", hub, false},
+			credentials{accounts: []*core.Account{hub, hub2}}, "github github", hub, false},
 		{"two providers", providers{github, google},
-			belongings{accounts: []*core.Account{hub, oidc}}, "github google", oidc, false},
+			credentials{accounts: []*core.Account{hub, oidc}}, "github google", oidc, false},
 		{"the other provider is not configured", providers{github},
-			belongings{accounts: []*core.Account{hub, oidc}}, "github", hub, true},
+			credentials{accounts: []*core.Account{hub, oidc}}, "github", hub, true},
 		{"an account of a provider that is not configured may go", providers{github},
-			belongings{accounts: []*core.Account{hub, oidc}}, "github", oidc, false},
+			credentials{accounts: []*core.Account{hub, oidc}}, "github", oidc, false},
 
 		{"a proved address with mail", providers{github, mail},
-			belongings{user: &proved, accounts: []*core.Account{hub}}, "github email", hub, false},
+			credentials{user: &proved, accounts: []*core.Account{hub}}, "github email", hub, false},
 		{"an address that is only claimed", providers{github, mail},
-			belongings{user: &claimed, accounts: []*core.Account{hub}}, "github", hub, true},
+			credentials{user: &claimed, accounts: []*core.Account{hub}}, "github", hub, true},
 		{"a proved address without mail", providers{github},
-			belongings{user: &proved, accounts: []*core.Account{hub}}, "github", hub, true},
+			credentials{user: &proved, accounts: []*core.Account{hub}}, "github", hub, true},
 		{"nobody's address", providers{github, mail},
-			belongings{user: &core.User{EmailVerified: time.Unix(1, 0)}, accounts: []*core.Account{hub}}, "github", hub, true},
+			credentials{user: &core.User{EmailVerified: time.Unix(1, 0)}, accounts: []*core.Account{hub}}, "github", hub, true},
 
 		{"a password", providers{password, github},
-			belongings{hasPassword: true, accounts: []*core.Account{hub}}, "password github", hub, false},
+			credentials{hasPassword: true, accounts: []*core.Account{hub}}, "password github", hub, false},
 		{"a password that nothing asks for", providers{github},
-			belongings{hasPassword: true, accounts: []*core.Account{hub}}, "github", hub, true},
+			credentials{hasPassword: true, accounts: []*core.Account{hub}}, "github", hub, true},
 		{"credentials of the application's own are not known", providers{other, github},
-			belongings{hasPassword: true, accounts: []*core.Account{hub}}, "github", hub, true},
+			credentials{hasPassword: true, accounts: []*core.Account{hub}}, "github", hub, true},
 
 		{"a passkey", providers{keys, github},
-			belongings{accounts: []*core.Account{hub, key}, passkeys: []*store.Authenticator{credential}},
+			credentials{accounts: []*core.Account{hub, key}, passkeys: []*store.Authenticator{credential}},
 			"passkey github", hub, false},
 		{"the passkey goes", providers{keys, github},
-			belongings{accounts: []*core.Account{hub, key}, passkeys: []*store.Authenticator{credential}},
+			credentials{accounts: []*core.Account{hub, key}, passkeys: []*store.Authenticator{credential}},
 			"passkey github", key, false},
 		{"the last passkey", providers{keys},
-			belongings{accounts: []*core.Account{key, typed}, passkeys: []*store.Authenticator{credential}},
+			credentials{accounts: []*core.Account{key, typed}, passkeys: []*store.Authenticator{credential}},
 			"passkey", key, true},
 		{"a passkey without its account", providers{keys, github},
-			belongings{accounts: []*core.Account{hub}, passkeys: []*store.Authenticator{credential}}, "github", hub, true},
+			credentials{accounts: []*core.Account{hub}, passkeys: []*store.Authenticator{credential}}, "github", hub, true},
 		{"an account without its passkey", providers{keys, github},
-			belongings{accounts: []*core.Account{hub, key}}, "github", hub, true},
+			credentials{accounts: []*core.Account{hub, key}}, "github", hub, true},
 		{"passkeys are switched off", providers{github},
-			belongings{accounts: []*core.Account{hub, key}, passkeys: []*store.Authenticator{credential}},
+			credentials{accounts: []*core.Account{hub, key}, passkeys: []*store.Authenticator{credential}},
 			"github", hub, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if row.has.user == nil {
 				row.has.user = &core.User{}
 			}
-			ways := waysOf(row.providers, row.has)
+			methods := signInMethods(row.providers, row.has)
 			var names []string
-			for _, w := range ways {
+			for _, w := range methods {
 				names = append(names, w.provider.ID)
 			}
-			if got := strings.Join(names, " "); got != row.ways {
-				t.Errorf("ways %q, want %q", got, row.ways)
+			if got := strings.Join(names, " "); got != row.methods {
+				t.Errorf("ways %q, want %q", got, row.methods)
 			}
-			if got := isLast(ways, row.gone); got != row.last {
+			if got := isLast(methods, row.gone); got != row.last {
 				t.Errorf("last is %v, want %v", got, row.last)
 			}
 		})

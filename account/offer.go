@@ -19,7 +19,7 @@ type offer struct {
 
 // offered returns the row for a change that was requested before re-authentication. It is nil if the object of the
 // change no longer exists.
-func (v *view) offered(u *unfinished) *offer {
+func (v *view) offered(u *pendingChange) *offer {
 	o := &offer{action: "account/" + u.Action, fields: u.Fields}
 	there := false
 	switch u.Action {
@@ -55,7 +55,7 @@ func (v *view) offerUnlink(o *offer, id string) bool {
 	return true
 }
 
-func (v *view) offerPasskey(o *offer, u *unfinished) bool {
+func (v *view) offerPasskey(o *offer, u *pendingChange) bool {
 	i := slices.IndexFunc(v.Passkeys, func(p Passkey) bool { return p.ID == u.field("id") })
 	if i < 0 {
 		return false

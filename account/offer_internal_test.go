@@ -26,7 +26,7 @@ func TestNothingLastIsOffered(t *testing.T) {
 		{"a passkey that is gone", "passkey", [][2]string{{"id", "gone"}, {"remove", "1"}}, false},
 		{"an action that there is none of", "own", nil, false},
 	} {
-		o := v.offered(&unfinished{User: "ada", Action: row.action, Fields: row.fields})
+		o := v.offered(&pendingChange{User: "ada", Action: row.action, Fields: row.fields})
 		if (o != nil) != row.there {
 			t.Errorf("%s: offered %+v", row.name, o)
 		}

@@ -74,7 +74,8 @@ type Session struct {
 	ID string `json:"id"`
 	// Current is true for the session of the current request.
 	Current bool `json:"current"`
-	// Made is the time of the sign-in, Seen the time of the last use, to the hour. They are zero if unknown.
+	// Made is the time of the sign-in, Seen the time of the last use, accurate to an hour. They are zero if
+	// unknown.
 	Made time.Time `json:"made,omitzero"`
 	Seen time.Time `json:"seen,omitzero"`
 	// Agent is the User-Agent header, which the client can forge. Network is the IP address or network that rate limits
@@ -105,7 +106,7 @@ func passkeyID(credentialID string) string { return publicID("passkey", credenti
 // marks the current session. It returns [core.ErrNotFound] if there is no such user. It makes four to six calls to the
 // store.
 func (a *Account) Overview(ctx context.Context, userID string) (*Overview, error) {
-	v, err := a.stories.pages.looks.look(ctx, userID, "")
+	v, err := a.handlers.pages.overviews.load(ctx, userID, "")
 	if err != nil {
 		return nil, err
 	}
@@ -119,27 +120,27 @@ type overviews struct {
 	notes   *passkeyNotes
 }
 
-// looked is an overview and the data it was built from.
-type looked struct {
+// accountData is an overview and the data it was built from.
+type accountData struct {
 	Overview
-	has  belongings
-	ways []way
+	has     credentials
+	methods []signInMethod
 }
 
-// look reads everything about a user. current is the current session's ID, or "" if the context contains the session.
-func (o *overviews) look(ctx context.Context, userID, current string) (*looked, error) {
-	has, records, err := o.belongings(ctx, userID)
+// load reads everything about a user. current is the current session's ID, or "" if the context contains the session.
+func (o *overviews) load(ctx context.Context, userID, current string) (*accountData, error) {
+	has, records, err := o.credentials(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
-	v := &looked{has: has, ways: waysOf(o.host.Providers(), has)}
+	v := &accountData{has: has, methods: signInMethods(o.host.Providers(), has)}
 	v.User = Person{
 		Name: has.user.Name, Email: has.user.Email, Image: has.user.Image,
 		EmailVerified: has.user.Email != "" && !has.user.EmailVerified.IsZero(),
 	}
 	v.Methods, v.Accounts, v.Passkeys, v.Second = []string{}, []Linked{}, []Passkey{}, []string{}
 	seen := map[string]bool{}
-	for _, w := range v.ways {
+	for _, w := range v.methods {
 		if !seen[w.provider.ID] {
 			seen[w.provider.ID] = true
 			v.Methods = append(v.Methods, w.provider.ID)
@@ -151,8 +152,10 @@ func (o *overviews) look(ctx context.Context, userID, current string) (*looked, 
 	return v, err
 }
 
-// belongings reads the user's sign-in methods and records.
-func (o *overviews) belongings(ctx context.Context, userID string) (b belongings, records []*store.Record, err error) {
+// credentials reads the user's sign-in methods and records.
+func (o *overviews) credentials(
+	ctx context.Context, userID string,
+) (b credentials, records []*store.Record, err error) {
 	if b.user, err = o.host.Store.User(ctx, userID); err != nil {
 		return b, nil, fmt.Errorf("account: read the user: %w", err)
 	}
@@ -186,7 +189,7 @@ func passwordOpens(u *core.User, r *store.Record) bool {
 	return !p.Unproved || u.EmailVerified.IsZero()
 }
 
-func (v *looked) addAccounts(providers []core.ProviderInfo) {
+func (v *accountData) addAccounts(providers []core.ProviderInfo) {
 	names := map[string]string{}
 	for _, p := range providers {
 		names[p.ID] = p.Name
@@ -195,7 +198,7 @@ func (v *looked) addAccounts(providers []core.ProviderInfo) {
 		if a.Type == core.TypeWebAuthn || a.Type == core.TypeEmail {
 			continue
 		}
-		l := Linked{ID: accountID(a), Provider: a.Provider, Name: names[a.Provider], Removable: !isLast(v.ways, a)}
+		l := Linked{ID: accountID(a), Provider: a.Provider, Name: names[a.Provider], Removable: !isLast(v.methods, a)}
 		if l.Name == "" {
 			l.Name = a.Provider
 		}
@@ -205,7 +208,7 @@ func (v *looked) addAccounts(providers []core.ProviderInfo) {
 
 // addPasskeys lists the passkeys. It stores the time a passkey is first listed, which is right after it was added,
 // because adding one redirects to the page.
-func (o *overviews) addPasskeys(ctx context.Context, v *looked, records []*store.Record) {
+func (o *overviews) addPasskeys(ctx context.Context, v *accountData, records []*store.Record) {
 	notes := map[string]passkeyNote{}
 	for _, r := range records {
 		var n passkeyNote
@@ -231,10 +234,10 @@ func (o *overviews) addPasskeys(ctx context.Context, v *looked, records []*store
 }
 
 // lastPasskey reports whether a passkey is the only sign-in method.
-func (v *looked) lastPasskey(k *store.Authenticator) bool {
-	for _, w := range v.ways {
+func (v *accountData) lastPasskey(k *store.Authenticator) bool {
+	for _, w := range v.methods {
 		if w.passkey == k {
-			return isLast(v.ways, w.account)
+			return isLast(v.methods, w.account)
 		}
 	}
 	return false

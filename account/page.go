@@ -16,20 +16,20 @@ import (
 
 // pages renders the account page, and its sections on pages of the application.
 type pages struct {
-	host   *core.Host
-	looks  *overviews
-	proofs *proofs
+	host      *core.Host
+	overviews *overviews
+	reauth    *reauth
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
 }
 
 // get handles GET account with the page, or with the overview as JSON.
 func (p *pages) get(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	l, err := p.looks.look(ctx, session.UserID, session.ID)
+	l, err := p.overviews.load(ctx, session.UserID, session.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -38,19 +38,19 @@ func (p *pages) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 	}
 	page := c.Page("")
 	v := p.view(l, page.BasePath, c.CSRFToken, page.Locale)
-	v.page, v.stale = &page, p.proofs.stale(ctx, session)
-	var s said
-	if c.Kept(saidCookie, &s) {
-		c.Drop(saidCookie)
+	v.page, v.stale = &page, p.reauth.stale(ctx, session)
+	var s flash
+	if c.Kept(flashCookie, &s) {
+		c.Drop(flashCookie)
 	}
-	before, problem := p.proofs.resume(ctx, c, session)
+	before, problem := p.reauth.resume(ctx, c, session)
 	if before != nil {
 		if v.again = v.offered(before); v.again == nil {
 			problem = codeNotFound
 		}
 	}
 	if problem != "" {
-		s = said{Problem: problem}
+		s = flash{Problem: problem}
 	}
 	return c.Render(ctx, http.StatusOK, page, accountPage(page, v, s)), nil
 }
@@ -72,7 +72,7 @@ func (a *Account) Danger() templ.Component { return a.section("Danger", dangerSe
 // section returns a component that renders a section on a page of the application.
 func (a *Account) section(name string, draw func(*view) templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		v, err := a.stories.pages.elsewhere(ctx, name)
+		v, err := a.handlers.pages.embedded(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -80,8 +80,8 @@ func (a *Account) section(name string, draw func(*view) templ.Component) templ.C
 	})
 }
 
-// elsewhere returns the view for a section on a page of the application.
-func (p *pages) elsewhere(ctx context.Context, name string) (*view, error) {
+// embedded returns the view for a section on a page of the application.
+func (p *pages) embedded(ctx context.Context, name string) (*view, error) {
 	state, ok := ui.StateFrom(ctx)
 	if !ok {
 		return nil, fmt.Errorf("account: %s requires the adapter's request hook before the handler", name)
@@ -97,7 +97,7 @@ func (p *pages) elsewhere(ctx context.Context, name string) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("account: %s: %w", name, err)
 	}
-	l, err := p.looks.look(ctx, session.UserID, session.ID)
+	l, err := p.overviews.load(ctx, session.UserID, session.ID)
 	if errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: %s: user not found in the store: %w", name, err)
 	}
@@ -105,12 +105,12 @@ func (p *pages) elsewhere(ctx context.Context, name string) (*view, error) {
 		return nil, err
 	}
 	v := p.view(l, state.BasePath, token, state.Locale)
-	v.stale = p.proofs.stale(ctx, session)
+	v.stale = p.reauth.stale(ctx, session)
 	return v, nil
 }
 
 // view returns the view of an overview.
-func (p *pages) view(l *looked, base, csrf string, locale ui.Locale) *view {
+func (p *pages) view(l *accountData, base, csrf string, locale ui.Locale) *view {
 	v := &view{
 		Overview: l.Overview, base: base, csrf: csrf, locale: locale, back: base + "/account", now: p.host.Now(),
 		mails: p.mails, deletes: p.deletes,

@@ -17,10 +17,10 @@ import (
 
 // passkeys renames and removes passkeys. A new passkey is created by a sign-in with it.
 type passkeys struct {
-	host  *core.Host
-	looks *overviews
-	locks *locks
-	notes *passkeyNotes
+	host      *core.Host
+	overviews *overviews
+	locks     *locks
+	notes     *passkeyNotes
 }
 
 // maxName is the maximum length of a passkey name, in characters.
@@ -29,7 +29,7 @@ const maxName = 64
 // NamePasskey renames a user's passkey. The name has at most 64 printable characters; "" removes it. id is the ID of a
 // [Passkey]. NamePasskey returns [core.ErrNotFound] if the user has no such passkey.
 func (a *Account) NamePasskey(ctx context.Context, userID, id, name string) error {
-	return a.stories.passkeys.name(ctx, userID, id, name)
+	return a.handlers.passkeys.name(ctx, userID, id, name)
 }
 
 func (p *passkeys) name(ctx context.Context, userID, id, name string) error {
@@ -50,12 +50,12 @@ var errName = errors.New("account: a passkey name must have at most 64 printable
 // sign in afterwards, and [core.ErrNotFound] if the user has no such passkey. The authenticator still has its private
 // key, which is no longer accepted.
 func (a *Account) RemovePasskey(ctx context.Context, userID, id string) error {
-	return a.stories.passkeys.remove(ctx, userID, id)
+	return a.handlers.passkeys.remove(ctx, userID, id)
 }
 
 func (p *passkeys) remove(ctx context.Context, userID, id string) error {
-	return p.locks.holding(ctx, userID, func(ctx context.Context) error {
-		has, _, err := p.looks.belongings(ctx, userID)
+	return p.locks.withLock(ctx, userID, func(ctx context.Context) error {
+		has, _, err := p.overviews.credentials(ctx, userID)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (p *passkeys) remove(ctx context.Context, userID, id string) error {
 
 // removeFrom removes the passkey's account first, because the passkey cannot sign in without it, then the passkey. If a
 // step fails, the page still lists the passkey and the next attempt removes it.
-func (p *passkeys) removeFrom(ctx context.Context, has belongings, key *store.Authenticator) error {
+func (p *passkeys) removeFrom(ctx context.Context, has credentials, key *store.Authenticator) error {
 	for _, account := range has.accounts {
 		if account.Type != core.TypeWebAuthn || account.ProviderAccountID != key.ProviderAccountID {
 			continue
@@ -110,7 +110,7 @@ func (p *passkeys) find(ctx context.Context, userID, id string) (*store.Authenti
 
 // post handles POST account/passkey with the fields id and name, or id and remove.
 func (p *passkeys) post(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -119,16 +119,16 @@ func (p *passkeys) post(ctx context.Context, c *core.Call) (*core.Response, erro
 	if c.Field("remove") != "" || c.Member("remove", &remove) && remove {
 		err := p.remove(ctx, session.UserID, id)
 		if err == nil {
-			told(ctx, c, core.AuditPasskeyRemoved, session)
+			auditDone(ctx, c, core.AuditPasskeyRemoved, session)
 			c.NotifyMethod(ctx, core.LetterPasskeyRemoved, session.UserID, "")
 		}
-		return changed(ctx, c, "passkey-removed", err)
+		return methodChanged(ctx, c, "passkey-removed", err)
 	}
 	err = p.name(ctx, session.UserID, id, c.Field("name"))
 	if errors.Is(err, errName) {
 		return refuse(c, http.StatusBadRequest, codeName)
 	}
-	return changed(ctx, c, "passkey-named", err)
+	return methodChanged(ctx, c, "passkey-named", err)
 }
 
 // used stores the time of a sign-in with a passkey.

@@ -52,12 +52,12 @@ func notListed(err error) bool {
 	return errors.As(err, &e) && (e.Type == core.ErrInvalidConfig || e.Type == core.ErrMissingStoreMethods)
 }
 
-// endings ends sessions.
-type endings struct{}
+// sessionRevoker ends sessions.
+type sessionRevoker struct{}
 
 // post handles POST account/end. The field session is a public session ID, "others" or "all".
-func (e *endings) post(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+func (e *sessionRevoker) post(ctx context.Context, c *core.Call) (*core.Response, error) {
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -9,18 +9,18 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// stories are the handlers of the plugin, one for each user action.
-type stories struct {
-	pages       *pages
-	proofs      *proofs
-	unlinks     *unlinks
-	passkeys    *passkeys
-	endings     *endings
-	emails      *emails
-	undos       *undos
-	deletions   *deletions
-	invitations *invitations
-	letters     *letters
+// handlers are the handlers of the plugin, one for each user action.
+type handlers struct {
+	pages          *pages
+	reauth         *reauth
+	unlinks        *unlinks
+	passkeys       *passkeys
+	sessionRevoker *sessionRevoker
+	emails         *emails
+	undos          *undos
+	deletions      *deletions
+	invitations    *invitations
+	sender         *sender
 
 	host  *core.Host
 	fresh time.Duration // Options.Fresh
@@ -28,26 +28,26 @@ type stories struct {
 	mails, deletes bool
 }
 
-func storiesOf(h *core.Host, o *Options) *stories {
+func newHandlers(h *core.Host, o *Options) *handlers {
 	records := h.Records()
 	notes := &passkeyNotes{records, h.Logger}
-	looks := &overviews{h, records, notes}
+	overviews := &overviews{h, records, notes}
 	locks := &locks{records, h.Now, h.Logger}
 	links := &links{h, records}
-	letters := &letters{h, o.Mail}
+	sender := &sender{h, o.Mail}
 	undos := &undos{h, links, &restores{h, links}}
-	proofs := &proofs{h, o.Fresh}
-	return &stories{
+	reauth := &reauth{h, o.Fresh}
+	return &handlers{
 		host: h, fresh: o.Fresh, mails: o.Mail != nil, deletes: o.Delete != nil,
-		pages:       &pages{h, looks, proofs, o.Mail != nil, o.Delete != nil},
-		proofs:      proofs,
-		unlinks:     &unlinks{h, looks, locks},
-		passkeys:    &passkeys{h, looks, locks, notes},
-		endings:     &endings{},
-		emails:      &emails{h, links, letters, undos},
-		undos:       undos,
-		deletions:   &deletions{h, letters, o.Delete},
-		invitations: &invitations{h, records, letters}, letters: letters,
+		pages:          &pages{h, overviews, reauth, o.Mail != nil, o.Delete != nil},
+		reauth:         reauth,
+		unlinks:        &unlinks{h, overviews, locks},
+		passkeys:       &passkeys{h, overviews, locks, notes},
+		sessionRevoker: &sessionRevoker{},
+		emails:         &emails{h, links, sender, undos},
+		undos:          undos,
+		deletions:      &deletions{h, sender, o.Delete},
+		invitations:    &invitations{h, records, sender}, sender: sender,
 	}
 }
 
@@ -55,13 +55,13 @@ func storiesOf(h *core.Host, o *Options) *stories {
 var signedIn = []core.Guard{func(context.Context, *core.Session) error { return nil }}
 
 // actions returns the actions of the plugin.
-func (s *stories) actions() []core.Action {
+func (s *handlers) actions() []core.Action {
 	all := []core.Action{
 		{Method: http.MethodGet, Require: signedIn, Handle: s.pages.get},
-		s.change("link", s.fresh, s.proofs.postLink),
+		s.change("link", s.fresh, s.reauth.postLink),
 		s.change("unlink", s.fresh, s.unlinks.post),
 		s.change("passkey", s.fresh, s.passkeys.post),
-		s.change("end", endWithin, s.endings.post),
+		s.change("end", endSessionsWithin, s.sessionRevoker.post),
 	}
 	if s.mails {
 		all = append(all,
@@ -78,33 +78,33 @@ func (s *stories) actions() []core.Action {
 	for i := range all {
 		all[i].Name = "account"
 		if all[i].Require != nil {
-			all[i].Handle = existing(all[i].Handle)
+			all[i].Handle = requireUser(all[i].Handle)
 		}
 	}
 	return all
 }
 
-// existing wraps a handler with the response to users that the store no longer has.
-func existing(handle handler) handler {
+// requireUser wraps a handler with the response to users that the store no longer has.
+func requireUser(handle handler) handler {
 	return func(ctx context.Context, c *core.Call) (*core.Response, error) {
 		response, err := handle(ctx, c)
 		if errors.Is(err, core.ErrNotFound) {
-			return gone(ctx, c)
+			return userGone(ctx, c)
 		}
 		return response, err
 	}
 }
 
 // change returns an action that requires a sign-in within the given duration.
-func (s *stories) change(verb string, within time.Duration, handle handler) core.Action {
+func (s *handlers) change(verb string, within time.Duration, handle handler) core.Action {
 	return core.Action{
-		Method: http.MethodPost, Verb: verb, Require: signedIn, Handle: s.proofs.proved(verb, within, handle),
+		Method: http.MethodPost, Verb: verb, Require: signedIn, Handle: s.reauth.requireRecent(verb, within, handle),
 	}
 }
 
 // gate never stops a sign-in. It stores the time a passkey was used, and deletes the user's invitation, which
 // Callbacks.SignIn has applied by now. Failures are only logged, so that they do not prevent the sign-in.
-func (s *stories) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
+func (s *handlers) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
 	s.passkeys.used(ctx, p)
 	if err := s.invitations.use(ctx, p.User); err != nil {
 		s.host.Logger.WarnContext(ctx, "account: could not delete a used invitation", "error", err)

@@ -30,10 +30,10 @@ type undos struct {
 	restores *restores
 }
 
-// letter stores the undo link of an email change and returns the email to the old address. An unverified address may be
-// a typo and belong to an attacker. It gets the notice without a link, because the link would let its owner take over
-// the account. If the user had no address, the email is the zero value.
-func (u *undos) letter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
+// oldAddressEmail stores the undo link of an email change and returns the email to the old address. An unverified
+// address may be a typo and belong to an attacker. It gets the notice without a link, because the link would let its
+// owner take over the account. If the user had no address, the email is the zero value.
+func (u *undos) oldAddressEmail(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
 	now := u.host.Now()
 	if proved, err := readsMail(ctx, u.host.Accounts, user); err != nil || !proved {
 		return core.Letter{To: user.Email, Kind: core.LetterEmailChanged, At: now}, err
@@ -42,12 +42,12 @@ func (u *undos) letter(ctx context.Context, c *core.Call, user *core.User) (l co
 	if err != nil {
 		return l, err
 	}
-	ends := now.Add(undoFor)
+	ends := now.Add(undoTTL)
 	back := undo{Address: user.Email, Proved: user.EmailVerified, Made: now}
 	if err := u.restores.snapshot(ctx, user.ID, &back); err != nil {
 		return l, err
 	}
-	err = u.links.remember(ctx, kindUndo, token, user.ID, ends, back)
+	err = u.links.save(ctx, kindUndo, token, user.ID, ends, back)
 	return core.Letter{
 		To: user.Email, Kind: core.LetterEmailChanged, Expires: ends, At: now,
 		URL: core.Secret(c.URL("account/undo", "token", token)), EndsSessions: u.host.CanEndSessions(),
@@ -57,7 +57,7 @@ func (u *undos) letter(ctx context.Context, c *core.Call, user *core.User) (l co
 // get handles GET account/undo: it asks for confirmation. It does not require a session.
 func (u *undos) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var v undo
-	_, err := u.links.recall(ctx, kindUndo, c.Field("token"), &v)
+	_, err := u.links.find(ctx, kindUndo, c.Field("token"), &v)
 	if errors.Is(err, core.ErrNotFound) {
 		return nil, deadLink()
 	}
@@ -89,7 +89,7 @@ func deadLink() *core.Problem {
 // restore the same state, and one of them reports success.
 func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var v undo
-	kept, err := u.links.recall(ctx, kindUndo, c.Field("token"), &v)
+	kept, err := u.links.find(ctx, kindUndo, c.Field("token"), &v)
 	var removed []added
 	if err == nil {
 		removed, err = u.restores.takeBack(ctx, c, kept, &v)
@@ -99,7 +99,7 @@ func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) 
 	}
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
-		denied(ctx, c, core.AuditEmailUndone, core.ReasonTokenUnknown, "")
+		auditRefused(ctx, c, core.AuditEmailUndone, core.ReasonTokenUnknown, "")
 		return nil, deadLink()
 	case errors.Is(err, errBusy):
 		return nil, &core.Problem{Status: http.StatusConflict, Code: codeBusy, Text: problemText(codeBusy), Cause: err}

@@ -11,21 +11,21 @@ import (
 
 // unlinks removes linked accounts.
 type unlinks struct {
-	host  *core.Host
-	looks *overviews
-	locks *locks
+	host      *core.Host
+	overviews *overviews
+	locks     *locks
 }
 
 // Unlink removes a linked account of a user. It returns [ErrLastMethod] if the user could not sign in afterwards. It
 // returns [core.ErrNotFound] if the user has no such account, or if the account belongs to a passkey; use RemovePasskey
 // for that.
 func (a *Account) Unlink(ctx context.Context, userID, provider, accountID string) error {
-	return a.stories.unlinks.unlink(ctx, userID, provider, accountID)
+	return a.handlers.unlinks.unlink(ctx, userID, provider, accountID)
 }
 
 func (u *unlinks) unlink(ctx context.Context, userID, provider, accountID string) error {
-	return u.locks.holding(ctx, userID, func(ctx context.Context) error {
-		has, _, err := u.looks.belongings(ctx, userID)
+	return u.locks.withLock(ctx, userID, func(ctx context.Context) error {
+		has, _, err := u.overviews.credentials(ctx, userID)
 		if err != nil {
 			return err
 		}
@@ -39,8 +39,8 @@ func (u *unlinks) unlink(ctx context.Context, userID, provider, accountID string
 }
 
 // unlink removes an account unless it is the last sign-in method. The caller holds the user's lock.
-func unlink(ctx context.Context, h *core.Host, has belongings, account *core.Account) error {
-	if isLast(waysOf(h.Providers(), has), account) {
+func unlink(ctx context.Context, h *core.Host, has credentials, account *core.Account) error {
+	if isLast(signInMethods(h.Providers(), has), account) {
 		return ErrLastMethod
 	}
 	if err := h.Accounts.UnlinkAccount(ctx, account.Provider, account.ProviderAccountID); err != nil {
@@ -51,7 +51,7 @@ func unlink(ctx context.Context, h *core.Host, has belongings, account *core.Acc
 
 // post handles POST account/unlink. The field account is an ID of the overview.
 func (u *unlinks) post(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := here(ctx, c)
+	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (u *unlinks) post(ctx context.Context, c *core.Call) (*core.Response, error
 	}
 	err = u.unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
 	if err == nil {
-		told(ctx, c, core.AuditAccountUnlinked, session)
+		auditDone(ctx, c, core.AuditAccountUnlinked, session)
 		c.NotifyMethod(ctx, core.LetterAccountUnlinked, session.UserID, accounts[i].Provider)
 	}
-	return changed(ctx, c, "unlinked", err)
+	return methodChanged(ctx, c, "unlinked", err)
 }

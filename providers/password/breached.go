@@ -29,8 +29,7 @@ type Range struct {
 	// URL is the prefix of the request URL; the five characters are appended. The default is
 	// "https://api.pwnedpasswords.com/range/".
 	URL string
-	// Client sends the requests. Redirects are not followed. If Client is nil, a client that ignores proxy settings is
-	// used.
+	// Client sends the requests. Redirects are not followed. If Client is nil, http.DefaultTransport is used.
 	Client *http.Client
 	// Timeout limits the request including its response. The default is 2 seconds.
 	Timeout time.Duration

@@ -1,4 +1,4 @@
-// Prevents double submits: after a submit, the button shows that the request is in progress. It is enabled again if the user
+// Prevents double submits: after a submit, the button is marked as busy and further submits are ignored. This ends when the user
 // returns to the page, or after ten seconds. The forms work without this script.
 (() => {
   "use strict";
