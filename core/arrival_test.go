@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPlaceOfAnotherRequest: which origin a request was made to follows from the request alone, whoever asked before.
+// TestPlaceOfAnotherRequest checks that the origin of a request depends on that request only, not on earlier ones.
 func TestPlaceOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	requests := placedRequests()
@@ -44,7 +44,7 @@ func TestPlaceOfAnotherRequest(t *testing.T) {
 	}
 }
 
-// placedRequests are requests that differ in one thing, or two, of what says where they were made to.
+// placedRequests returns requests that differ in one or two of the values that determine the origin.
 func placedRequests() map[string]core.Request {
 	all := map[string]core.Request{}
 	for name, change := range map[string]func(r *core.Request){

@@ -335,7 +335,7 @@ func TestNewID(t *testing.T) {
 	}
 }
 
-// vacant is a store that accepts sessions only for users that it contains.
+// vacant is a store that accepts sessions only for users that it has.
 type vacant struct {
 	*sessionRows
 	users map[string]bool

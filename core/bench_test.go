@@ -9,7 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// BenchmarkSignInStart is POST signin with PKCE and state: alone, and behind three flows of other tabs.
+// BenchmarkSignInStart measures POST signin with PKCE and state: without other flows, and with three flows of other
+// tabs.
 func BenchmarkSignInStart(b *testing.B) {
 	p := (&service{}).provider("a", core.CheckPKCE, core.CheckState)
 	config := core.Config{
@@ -50,7 +51,7 @@ func BenchmarkSignInStart(b *testing.B) {
 	}
 }
 
-// BenchmarkNew makes the configurations of a hundred tenants.
+// BenchmarkNew creates the configurations of a hundred tenants.
 func BenchmarkNew(b *testing.B) {
 	p := (&service{}).provider("a", core.CheckPKCE, core.CheckState)
 	b.ReportAllocs()

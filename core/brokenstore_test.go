@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// brokenStore fails, panics or answers nothing.
+// brokenStore is a store that fails, panics or returns nothing.
 type brokenStore struct{ fail func() error }
 
 func (s brokenStore) CreateUser(context.Context, *core.User) (*core.User, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestCallbacksFail lets every callback of a sign-in panic or fail. Nobody is signed in, and the next request works.
+// TestCallbacksFail makes every callback of a sign-in panic or fail. No user is signed in, and the next request works.
 func TestCallbacksFail(t *testing.T) {
 	t.Parallel()
 	boom := func() { panic("boom") }
@@ -39,7 +39,8 @@ func TestCallbacksFail(t *testing.T) {
 	}
 }
 
-// TestDeniedInItsOwnWords: what a signIn callback fails with is AccessDenied to the browser, and itself in the log.
+// TestDeniedInItsOwnWords checks that an error of a SignIn callback is AccessDenied to the browser and unchanged in the
+// log.
 func TestDeniedInItsOwnWords(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
@@ -58,8 +59,8 @@ func TestDeniedInItsOwnWords(t *testing.T) {
 	}
 }
 
-// TestEventsWithinTheRequest: an event is over when the answer is there, on the goroutine and in the context of the
-// request.
+// TestEventsWithinTheRequest checks that an event runs on the goroutine and with the context of the request, and ends
+// before the response is returned.
 func TestEventsWithinTheRequest(t *testing.T) {
 	t.Parallel()
 	type key struct{}

@@ -16,13 +16,13 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// service is an OAuth service without a network: it insists on the verifier that fits the code's challenge.
+// service is an OAuth service without a network. It requires the verifier of the code's challenge.
 type service struct {
 	mu         sync.Mutex
 	challenges map[string]string // by code
 }
 
-// grant is what the service does in one tab: it sends the browser back with a code.
+// grant is the service's part of a sign-in in one tab: it redirects the browser back with a code.
 func (s *service) grant(t *testing.T, location string) string {
 	t.Helper()
 	u, err := url.Parse(location)
@@ -96,7 +96,7 @@ func (b *browser) tabs(s *service, providers ...string) []tab {
 	return all
 }
 
-// linked is a browser whose user has accounts at providers a and b, and is signed out.
+// linked returns a browser whose user has accounts at providers a and b and is signed out.
 func linked(t *testing.T, app *app, s *service) *browser {
 	t.Helper()
 	b := visit(t, app)
@@ -118,8 +118,8 @@ func TestSeveralTabs(t *testing.T) {
 		name   string
 		checks []core.Check
 		begin  []string // provider of each tab
-		end    []int    // tabs in the order in which they come back
-		lost   []int    // tabs that are too many
+		end    []int    // tabs in the order of their callbacks
+		lost   []int    // tabs whose flows were deleted because there were too many
 	}{
 		{"two, oldest first", both, []string{"a", "a"}, []int{0, 1}, nil},
 		{"two, newest first", both, []string{"a", "a"}, []int{1, 0}, nil},

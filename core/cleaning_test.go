@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// expiring is a store that notes how often it was asked to delete what has expired.
+// expiring is a store that counts the calls of DeleteExpired.
 type expiring struct {
 	*people
 	itself  bool
@@ -50,7 +50,7 @@ func (e *expiring) runs() int {
 	return len(e.befores)
 }
 
-// cleaned is an application with a store of that kind, and a way to sign in to it.
+// cleaned returns an application with such a store, and a function that signs in.
 func cleaned(t *testing.T, s *expiring, config core.Config) (*app, func()) {
 	t.Helper()
 	if s.people == nil {
@@ -70,7 +70,7 @@ func cleaned(t *testing.T, s *expiring, config core.Config) (*app, func()) {
 	}
 }
 
-// slot is how long one clean-up is enough.
+// slot is the minimum time between two cleanups.
 const slot = 10 * time.Minute
 
 func TestCleanUp(t *testing.T) {
@@ -107,7 +107,7 @@ func TestCleanUp(t *testing.T) {
 	})
 }
 
-// TestCleanUpByLinks: a token for a mail is a reason to clean up as a session is.
+// TestCleanUpByLinks checks that a verification token starts a cleanup like a session does.
 func TestCleanUpByLinks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestCleanUpByLinks(t *testing.T) {
 	})
 }
 
-// noting is a store that takes every record.
+// noting is a store that accepts every record.
 type noting struct {
 	*expiring
 	store.RecordStore
@@ -132,7 +132,8 @@ type noting struct {
 func (n noting) CreateRecord(context.Context, *store.Record) error { return n.err }
 func (n noting) UpdateRecord(context.Context, *store.Record) error { return n.err }
 
-// TestCleanUpByRecords: a record that ends is a reason to clean up, one that never does or was refused is none.
+// TestCleanUpByRecords checks that a record that expires starts a cleanup, and that a permanent or rejected one does
+// not.
 func TestCleanUpByRecords(t *testing.T) {
 	t.Parallel()
 	ending := &store.Record{Expires: time.Unix(1, 0)}
@@ -171,7 +172,7 @@ func TestCleanUpByRecords(t *testing.T) {
 	}
 }
 
-// TestCleanUpOfManyProcesses: in a slot one of them cleans up, where the store can say so.
+// TestCleanUpOfManyProcesses checks that only one process cleans up in a slot if the store has leases.
 func TestCleanUpOfManyProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +198,7 @@ func TestCleanUpOfManyProcesses(t *testing.T) {
 	})
 }
 
-// TestCleanUpAtDifferentTimes: processes that start at the same moment do not clean up at the same moment.
+// TestCleanUpAtDifferentTimes checks that processes that start at the same time clean up at different times.
 func TestCleanUpAtDifferentTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -245,8 +246,8 @@ func TestCleanUpSwitch(t *testing.T) {
 	}
 }
 
-// TestCleanUpInTrouble: a run that hangs ends after a minute and is the only one until then; what goes wrong is in the
-// log, and no visitor hears of it.
+// TestCleanUpInTrouble checks that a hanging run ends after a minute, and that no other starts before. Errors are
+// logged, and no request fails.
 func TestCleanUpInTrouble(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -290,7 +291,7 @@ func TestCleanUpInTrouble(t *testing.T) {
 				if n := s.runs(); n != 1 {
 					t.Errorf("%d runs", n)
 				}
-				time.Sleep(time.Minute) //nolint:forbidigo // the clock of the bubble, which waits for nothing
+				time.Sleep(time.Minute) //nolint:forbidigo // the fake clock of synctest
 				synctest.Wait()
 				if log := a.log.String(); !strings.Contains(log, row.log) {
 					t.Errorf("the log has no %q:\n%s", row.log, log)
@@ -300,13 +301,13 @@ func TestCleanUpInTrouble(t *testing.T) {
 				if n := s.runs(); n != 2 {
 					t.Errorf("%d runs in all, want one more", n)
 				}
-				time.Sleep(time.Minute) //nolint:forbidigo // the clock of the bubble, which waits for nothing
+				time.Sleep(time.Minute) //nolint:forbidigo // the fake clock of synctest
 			})
 		})
 	}
 }
 
-// TestCleanUpNeedsACleaner where it is asked for.
+// TestCleanUpNeedsACleaner checks that CleanUp set to On is a configuration error without a store.Cleaner.
 func TestCleanUpNeedsACleaner(t *testing.T) {
 	t.Parallel()
 	_, err := core.New(core.Config{

@@ -26,7 +26,8 @@ func (p datedProvider) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestClockSkewIsLogged: a wrong clock makes ID tokens and cookies expire, and no other message says why.
+// TestClockSkewIsLogged checks the warning about a wrong clock, which makes ID tokens and cookies expire without
+// another message.
 func TestClockSkewIsLogged(t *testing.T) {
 	t.Parallel()
 	clock := newClock()

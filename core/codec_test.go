@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestOwnCodec: functions of the application in place of the encryption get what theirs need, and what they return is
-// the cookie and the session.
+// TestOwnCodec checks that Encode and Decode functions of the application receive the documented parameters, and that
+// their results become the cookie and the session.
 func TestOwnCodec(t *testing.T) {
 	t.Parallel()
 	var encoded []core.EncodeParams

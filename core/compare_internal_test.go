@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// guessableName are names of texts that a stranger could find out character by character, from how long a comparison
-// takes.
+// guessableName matches names of texts that an attacker could guess character by character from the duration of a
+// comparison.
 var guessableName = regexp.MustCompile(
 	`(?i)^(sent|.*(token|hash|hashed|state|nonce|verifier|secret|digest|signature|mac|sum))$`)
 
-// TestSecretsAreComparedInConstantTime reads the package's own code: no == stands between two texts of which one has
-// such a name. No other test could tell: an early end of a comparison changes no answer.
+// TestSecretsAreComparedInConstantTime reads the package's own code and rejects == between two texts if one has such a
+// name. No other test could detect it, because a comparison that ends early has the same result.
 func TestSecretsAreComparedInConstantTime(t *testing.T) {
 	t.Parallel()
 	set := token.NewFileSet()
@@ -50,7 +50,7 @@ func inspectComparisons(t *testing.T, set *token.FileSet, name, source string) (
 	ast.Inspect(file, func(n ast.Node) bool {
 		if b, ok := n.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
 			x, y := textName(b.X), textName(b.Y)
-			typed := strings.HasPrefix(x, "Err") || strings.HasPrefix(y, "Err") // a type of error: no secret
+			typed := strings.HasPrefix(x, "Err") || strings.HasPrefix(y, "Err") // an error type is not a secret
 			if x != "" && y != "" && !typed && (guessableName.MatchString(x) || guessableName.MatchString(y)) {
 				found++
 				t.Logf("%s: %s %s %s", set.Position(b.Pos()), x, b.Op, y)
@@ -61,8 +61,8 @@ func inspectComparisons(t *testing.T, set *token.FileSet, name, source string) (
 	return found
 }
 
-// textName is the last name of an expression that may be a text; constants, and what only tells that something is
-// there, have none.
+// textName returns the last name of an expression that may be a text. It is empty for constants and for expressions
+// that only test presence.
 func textName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// faulty is a configuration in which everything that has fields of its own is wrong.
+// faulty returns a configuration with errors in all fields that are structs or lists.
 func faulty() core.Config {
 	return core.Config{
 		Pages: core.PagesConfig{SignIn: "in", SignOut: "out", Error: "error", VerifyRequest: "verify", NewUser: "new"},
@@ -35,8 +35,8 @@ func faulty() core.Config {
 	}
 }
 
-// TestFaultsAreNamedTogether: a missing secret hides neither the cookies nor the providers, and each fault is told
-// once.
+// TestFaultsAreNamedTogether checks that a missing secret hides neither cookie nor provider errors, and that each error
+// is reported once.
 func TestFaultsAreNamedTogether(t *testing.T) {
 	t.Parallel()
 	_, err := core.New(faulty())
@@ -68,7 +68,8 @@ func TestFaultsAreNamedTogether(t *testing.T) {
 	}
 }
 
-// TestFaultsHaveAnOrder: the same configuration is the same text, so that logs and tests can be compared.
+// TestFaultsHaveAnOrder checks that the same configuration always has the same error text, so that logs and tests can
+// compare it.
 func TestFaultsHaveAnOrder(t *testing.T) {
 	t.Parallel()
 	_, first := core.New(faulty())
@@ -79,7 +80,7 @@ func TestFaultsHaveAnOrder(t *testing.T) {
 	}
 }
 
-// TestCookieFaultsUnderEveryPolicy: the faults of cookies are found whichever names are in use.
+// TestCookieFaultsUnderEveryPolicy checks that cookie errors are found with secure and with plain cookie names.
 func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
 	t.Parallel()
 	for name, secure := range map[string]core.Toggle{"by origin": core.Auto, "always secure": core.On, "never": core.Off} {
@@ -96,7 +97,8 @@ func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
 	}
 }
 
-// TestJWTCallbackThatNeverRuns: a Store alone must not silence the callback that adds a role.
+// TestJWTCallbackThatNeverRuns checks that a Store alone does not silently disable a JWT callback, which may add a
+// role.
 func TestJWTCallbackThatNeverRuns(t *testing.T) {
 	t.Parallel()
 	jwt := core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) { return p.Token, nil }}
@@ -135,8 +137,8 @@ func TestJWTCallbackThatNeverRuns(t *testing.T) {
 	}
 }
 
-// TestFaultsTellWhatToDo: what a developer gets wrong on the first day is told with the field, the value and where it
-// came from.
+// TestFaultsTellWhatToDo checks that common mistakes of new users are reported with the field, the value and its
+// source.
 func TestFaultsTellWhatToDo(t *testing.T) {
 	t.Parallel()
 	oauth := func(mend func(*core.OAuthProvider)) core.Config {
@@ -158,7 +160,7 @@ func TestFaultsTellWhatToDo(t *testing.T) {
 		name   string
 		config core.Config
 		env    map[string]string
-		want   []string // nothing: no fault
+		want   []string // nil if there is no error
 	}{
 		{"URL without a scheme, from the environment", core.Config{}, map[string]string{"AUTH_URL": "localhost:3000"},
 			[]string{"URL (from AUTH_URL)", `"localhost:3000"`, "http://localhost:3000"}},
@@ -221,7 +223,7 @@ func TestFaultsTellWhatToDo(t *testing.T) {
 	}
 }
 
-// TestBasePathOfURL compares the two places that say it, to the letter as Auth.js.
+// TestBasePathOfURL compares the path of URL with BasePath, exactly as Auth.js does.
 func TestBasePathOfURL(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -258,7 +260,7 @@ func TestBasePathOfURL(t *testing.T) {
 	}
 }
 
-// TestNobodyCanSignIn: an empty list of providers is told when the Auth is made.
+// TestNobodyCanSignIn checks that New warns if there are no providers.
 func TestNobodyCanSignIn(t *testing.T) {
 	t.Parallel()
 	if a := newApp(t, core.Config{}); !strings.Contains(a.log.String(), "code=no-providers") {
@@ -266,7 +268,7 @@ func TestNobodyCanSignIn(t *testing.T) {
 	}
 }
 
-// TestSignInLinks: a browser that follows a link to signin/<id> lands on the sign-in page; nothing begins by a GET.
+// TestSignInLinks checks that a GET request to signin/<id> shows the sign-in page and starts no sign-in.
 func TestSignInLinks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, accept, location string }{

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestTrustHostOfTheEnvironment reads AUTH_TRUST_HOST as a boolean, where the configuration does not say.
+// TestTrustHostOfTheEnvironment checks that AUTH_TRUST_HOST is a boolean that applies if TrustHost is Auto.
 func TestTrustHostOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -51,7 +51,7 @@ func TestTrustHostOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// logOf is what New logs, and what a request adds.
+// logOf returns the log of New and of one request.
 func logOf(t *testing.T, config core.Config) string {
 	t.Helper()
 	var log bytes.Buffer
@@ -72,7 +72,7 @@ func logOf(t *testing.T, config core.Config) string {
 	return log.String()
 }
 
-// TestWarnings has the codes of Auth.js where their condition holds, and nowhere else.
+// TestWarnings checks that the warning codes of Auth.js are logged exactly if their condition is true.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	passkeys := core.Config{
@@ -97,7 +97,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestDebugTellsMore: lines for developers are written where Debug is on, and are none of the default's.
+// TestDebugTellsMore checks that debug messages are only logged with Debug.
 func TestDebugTellsMore(t *testing.T) {
 	t.Parallel()
 	if log := logOf(t, core.Config{Debug: true}); !strings.Contains(log, "level=DEBUG") {

@@ -64,7 +64,7 @@ var untrustedOrigins = map[string][]string{
 }
 
 // TestStrangersReadNothing sends requests from untrusted origins. No header allows them to read a response, and no
-// preflight succeeds. Their POST requests are refused under every policy, even with the token of the cookie if the
+// preflight succeeds. Their POST requests are rejected under every policy, even with the token of the cookie if the
 // browser reports a cross-site request.
 func TestStrangersReadNothing(t *testing.T) {
 	t.Parallel()

@@ -13,13 +13,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// letterbox is an e-mail provider that counts what it sends.
+// letterbox returns an email provider that counts its emails.
 func letterbox(sent *int) *core.EmailProvider {
 	return &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { *sent++; return nil }}
 }
 
-// TestPostsNeedTheToken sends every POST that a foreign page could make a visitor's browser send, in the ways that a
-// page has: a form, a form of another type, a fetch without CORS. Nothing begins, nothing ends.
+// TestPostsNeedTheToken sends every POST request that a page of another site can cause: with a form, with another form
+// type, and with fetch without CORS. Nothing is started or ended.
 func TestPostsNeedTheToken(t *testing.T) {
 	t.Parallel()
 	sent := 0
@@ -63,7 +63,7 @@ func TestPostsNeedTheToken(t *testing.T) {
 	}
 }
 
-// TestForeignPages follows a link to a sign-in and frames the form.
+// TestForeignPages checks a link from another site to a sign-in, and that the form cannot be framed.
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
@@ -87,7 +87,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// TestReadingChangesNothing asks for sign-out and session as images, prefetches and pre-flights do.
+// TestReadingChangesNothing requests sign-out and session as images, prefetches and preflights do.
 func TestReadingChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]core.Config{
@@ -132,10 +132,10 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-// readOption fills an option as a reader of configuration files would.
+// readOption decodes an option like a parser of configuration files.
 func readOption(text string, option any) { _ = json.Unmarshal([]byte(text), option) }
 
-// TestTheCheckStaysOn tries to switch the CSRF check off from outside.
+// TestTheCheckStaysOn tries to disable the CSRF check through configuration files and the environment.
 func TestTheCheckStaysOn(t *testing.T) {
 	t.Parallel()
 	options := core.Config{
@@ -177,7 +177,7 @@ func TestTheCheckStaysOn(t *testing.T) {
 			t.Errorf("%+v signed out", row)
 		}
 	}
-	options.CSRF = core.InsecureSkipCSRFCheck() // the typed option, so that the rows above can fail
+	options.CSRF = core.InsecureSkipCSRFCheck() // proves that the checks above can fail
 	if a, err = core.New(options); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWrongHashes tries tens of thousands of hashes and tokens, near misses among them: right but for one digit,
-// wherever it stands. That they all take the same time is subtle.ConstantTimeCompare's to say.
+// TestWrongHashes tries tens of thousands of wrong hashes and tokens, including some with a single wrong digit in any
+// place. The constant time of the comparison is guaranteed by subtle.ConstantTimeCompare.
 func TestWrongHashes(t *testing.T) {
 	t.Parallel()
 	x := &csrfGuard{secrets: []string{"one-secret-of-more-than-thirty-two-bytes", "another-secret-of-more-than-32-bytes"}}
@@ -49,8 +49,8 @@ func TestWrongHashes(t *testing.T) {
 	}
 }
 
-// TestCSRFPair reads the spellings that a cookie may have: as an answer of ours wrote it, with the bar as it is, with
-// further escapes, and what only looks like the first.
+// TestCSRFPair reads cookie values in the encodings that occur: as core writes them, with an unencoded bar, with
+// further escape sequences, and some that only look like the first.
 func TestCSRFPair(t *testing.T) {
 	t.Parallel()
 	token, hash := strings.Repeat("0123456789abcdef", 4), strings.Repeat("fedcba9876543210", 4)

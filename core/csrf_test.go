@@ -14,12 +14,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// proof is what a POST shows of where it comes from.
+// proof contains the parts of a POST request that show its origin, and the expected results.
 type proof struct {
 	name                string
 	cookie, field       bool
-	site, origin        string // headers; empty: not sent
-	token, sender, none bool   // whether it passes: by default, with CSRFTokenOrSameOrigin, with InsecureSkipCSRFCheck
+	site, origin        string // headers; not sent if empty
+	token, sender, none bool   // accepted by default, by CSRFTokenOrSameOrigin, by InsecureSkipCSRFCheck
 }
 
 var proofs = []proof{
@@ -55,7 +55,7 @@ var proofs = []proof{
 	{name: "unknown Sec-Fetch-Site and another Origin", site: "SAME-ORIGIN", origin: "https://evil.example"},
 }
 
-// browser is a browser on a page that shows the proof, and the fields of the page's form.
+// browser returns a browser on a page with this proof, and the fields of the page's form.
 func (p proof) browser(t *testing.T, a handler) (*browser, url.Values) {
 	b, form := visit(t, a), url.Values{}
 	b.get("/auth/csrf")
@@ -76,8 +76,7 @@ func (p proof) browser(t *testing.T, a handler) (*browser, url.Values) {
 
 const csrfCookie = "__Host-authjs.csrf-token"
 
-// TestCSRFPolicies sends POSTs that show more and less of where they come from to every kind of action, under every
-// policy.
+// TestCSRFPolicies sends POST requests with different proofs to every kind of action, under every policy.
 func TestCSRFPolicies(t *testing.T) {
 	t.Parallel()
 	type policy struct {
@@ -120,7 +119,7 @@ func TestCSRFPolicies(t *testing.T) {
 				if got := strings.HasPrefix(r.Redirect, "https://op.example/"); got != want {
 					t.Errorf("%s to a form action: passed %t, want %t: %q", p.name, got, want, r.Redirect)
 				}
-				// A passkey's answer may show the Origin in place of the token under every policy.
+				// A passkey response may have an Origin instead of the token under every policy.
 				b, form = p.browser(t, a)
 				form.Set("action", "authenticate")
 				form.Set("data", `{"id":"AAAA"}`)
@@ -133,13 +132,13 @@ func TestCSRFPolicies(t *testing.T) {
 	}
 }
 
-// passkeyRows has the methods of a store of passkeys, none of which a refused answer reaches.
+// passkeyRows implements the passkey interfaces. No rejected request calls it.
 type passkeyRows struct {
 	core.Store
 	store.AuthenticatorStore
 }
 
-// TestCSRFByOriginBehindAProxy compares Origin with the origin that the trusted headers give, and with nothing else.
+// TestCSRFByOriginBehindAProxy checks that Origin is compared only with the origin from trusted headers.
 func TestCSRFByOriginBehindAProxy(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
@@ -168,8 +167,7 @@ func TestCSRFByOriginBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestCSRFRefusalsSayWhy reads the log after each cause of a refusal: a developer sees which one it is, and nothing of
-// what was sent.
+// TestCSRFRefusalsSayWhy checks that the log names each reason of a rejection and contains no input.
 func TestCSRFRefusalsSayWhy(t *testing.T) {
 	t.Parallel()
 	other := newApp(t, core.Config{
@@ -245,8 +243,7 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 	}
 }
 
-// TestSeveralCSRFCookies puts the cookie of a neighbouring subdomain in front of ours, as browsers send those of a
-// longer path.
+// TestSeveralCSRFCookies puts the cookie of a sibling subdomain first, as browsers do with cookies of a longer path.
 func TestSeveralCSRFCookies(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
@@ -266,7 +263,7 @@ func TestSeveralCSRFCookies(t *testing.T) {
 	}
 }
 
-// TestCrossSiteRequests posts with right and wrong CSRF pairs. The session lives or dies accordingly.
+// TestCrossSiteRequests posts valid and invalid CSRF pairs. Only a valid pair ends the session.
 func TestCrossSiteRequests(t *testing.T) {
 	t.Parallel()
 	type payload struct {
@@ -276,7 +273,7 @@ func TestCrossSiteRequests(t *testing.T) {
 	}
 	for _, p := range payloads[payload](t, "csrf.json") {
 		if p.Action == "callback/oauth-form-post" || p.Action == "callback/webauthn" {
-			continue // they need a provider that answers: conformance/proof/attacks has one
+			continue // they need a provider, as in conformance/proof/attacks
 		}
 		t.Run(p.ID, func(t *testing.T) {
 			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -331,15 +328,15 @@ func TestCrossSiteRequests(t *testing.T) {
 	}
 }
 
-// pairOf is the CSRF token and its hash that a browser holds.
+// pairOf returns the CSRF token and its hash in a browser's cookie.
 func pairOf(b *browser) [2]string {
 	b.csrf()
 	token, hash, _ := strings.Cut(b.cookies["__Host-authjs.csrf-token"], "|")
 	return [2]string{token, hash}
 }
 
-// TestNoTokenWhereTheCheckIsOff asks for a CSRF token where no policy needs one: 404 by either method, and the log
-// warns (docs/protocol.md §5.2).
+// TestNoTokenWhereTheCheckIsOff requests a CSRF token if the policy uses none: both methods have status 404, and New
+// logs a warning (docs/protocol.md §5.2).
 func TestNoTokenWhereTheCheckIsOff(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"GET", "POST"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestEdgesOfTimes: what is no time of a calendar is no time without end.
+// TestEdgesOfTimes checks that a number outside the range of dates is an invalid time, not one without end.
 func TestEdgesOfTimes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -39,7 +39,7 @@ func TestEdgesOfTimes(t *testing.T) {
 	}
 }
 
-// TestProfilesOfNobody: a person has an ID and, where the address cannot be compared, none.
+// TestProfilesOfNobody checks that a profile needs an ID, and that an address that cannot be normalized is dropped.
 func TestProfilesOfNobody(t *testing.T) {
 	t.Parallel()
 	client := &oauthClient{OAuthProvider: OAuthProvider{ID: "p", Type: TypeOAuth, Profile: func(
@@ -66,14 +66,15 @@ func TestProfilesOfNobody(t *testing.T) {
 	}
 }
 
-// emptyRecords has none.
+// emptyRecords is a store without records.
 type emptyRecords struct{ store.RecordStore }
 
 func (emptyRecords) Record(context.Context, string, string) (*store.Record, error) {
 	return nil, ErrNotFound
 }
 
-// TestKeyedNames: what stands in a store or a cookie in place of a name depends on secret, provider and place.
+// TestKeyedNames checks that the hashes which replace names in stores and cookies depend on the secret, the provider
+// and the purpose.
 func TestKeyedNames(t *testing.T) {
 	t.Parallel()
 	if hashed("token", "one") == hashed("token", "another") {
@@ -103,7 +104,7 @@ func TestKeyedNames(t *testing.T) {
 	}
 }
 
-// TestSpellingsOfPeers are one each.
+// TestSpellingsOfPeers checks that different spellings of one peer are equal.
 func TestSpellingsOfPeers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -116,7 +117,7 @@ func TestSpellingsOfPeers(t *testing.T) {
 	}
 }
 
-// TestBoundsOfWords: what others say is cut where it becomes long.
+// TestBoundsOfWords checks that long texts of other parties are truncated.
 func TestBoundsOfWords(t *testing.T) {
 	t.Parallel()
 	if got := bounded(strings.Repeat("x", 1<<20)); len(got) > 4096 {
@@ -136,8 +137,8 @@ func TestBoundsOfWords(t *testing.T) {
 	}
 }
 
-// TestEndedWithoutAnID: where all sessions of a user end, a token without an ID is not the one that stays. Entries stay
-// as long as any token can live.
+// TestEndedWithoutAnID checks that a token without an ID ends when all sessions of its user end. Revocation entries are
+// stored for the maximum lifetime of a token.
 func TestEndedWithoutAnID(t *testing.T) {
 	t.Parallel()
 	c := &Config{Now: time.Now, Session: SessionConfig{MaxAge: 48 * time.Hour}, JWT: JWTConfig{MaxAge: time.Hour}}
@@ -156,7 +157,7 @@ func TestEndedWithoutAnID(t *testing.T) {
 	}
 }
 
-// TestTokensOfOneLength: a cookie whose hash is right and whose token has another length is none of ours.
+// TestTokensOfOneLength checks that a cookie with a valid hash but a token of another length is rejected.
 func TestTokensOfOneLength(t *testing.T) {
 	t.Parallel()
 	const secret = "one-secret-of-more-than-thirty-two-bytes"

@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestHeadersOfEveryAnswer: no answer is cached, guessed about, or tells the address that it had; no page is framed, or
-// has its links moved.
+// TestHeadersOfEveryAnswer checks that all responses have headers against caching, content sniffing and referrers, and
+// that pages cannot be framed and have no base URL.
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
@@ -36,7 +36,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	}
 }
 
-// TestWordsOfTheApplication: what callbacks say is taken whole, copied, and no further than it goes.
+// TestWordsOfTheApplication checks that results of callbacks are used completely, as copies, and only where they apply.
 func TestWordsOfTheApplication(t *testing.T) {
 	t.Parallel()
 	t.Run("a user and an error", func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestWordsOfTheApplication(t *testing.T) {
 	})
 }
 
-// TestGuardWantsAUser: a session without a user opens nothing, neither a page nor an action of a part.
+// TestGuardWantsAUser checks that a session without a user passes neither a page guard nor that of a plugin action.
 func TestGuardWantsAUser(t *testing.T) {
 	t.Parallel()
 	private := says("GET", "private", "")
@@ -131,7 +131,7 @@ func TestGuardWantsAUser(t *testing.T) {
 	}
 }
 
-// TestConfigurationsWithoutSense are refused, by the name of the field.
+// TestConfigurationsWithoutSense checks that invalid values are rejected with the name of the field.
 func TestConfigurationsWithoutSense(t *testing.T) {
 	t.Parallel()
 	plain := func(change func(*core.OAuthProvider)) []core.Provider {
@@ -170,7 +170,7 @@ func TestConfigurationsWithoutSense(t *testing.T) {
 	}
 }
 
-// halfStore has sessions of nobody.
+// halfStore has sessions whose user does not exist.
 type halfStore struct{ *sessionRows }
 
 func (s halfStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *core.User, error) {
@@ -178,7 +178,7 @@ func (s halfStore) SessionAndUser(ctx context.Context, token string) (*store.Ses
 	return session, nil, err
 }
 
-// TestStoredEdges: a session has a user, a token, and an end that a limit set later brings forward.
+// TestStoredEdges checks that a stored session needs a user and a token, and that a limit set later shortens it.
 func TestStoredEdges(t *testing.T) {
 	t.Parallel()
 	t.Run("without a user", func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestStoredEdges(t *testing.T) {
 	})
 }
 
-// TestSessionOfAnotherUser: an administrator's own session is not one of the user's whose sessions they end.
+// TestSessionOfAnotherUser checks that an administrator who ends the sessions of a user keeps their own session.
 func TestSessionOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -257,7 +257,8 @@ func TestSessionOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestNoSessionWithoutAnEpoch: where the end of all sessions of a user cannot be read, none begins: it might be older.
+// TestNoSessionWithoutAnEpoch checks that no session starts if the time of the last revocation of all the user's
+// sessions cannot be read, because the session might be older than it.
 func TestNoSessionWithoutAnEpoch(t *testing.T) {
 	t.Parallel()
 	a, h := factual(t, core.StrategyJWT, revocable)
@@ -270,7 +271,7 @@ func TestNoSessionWithoutAnEpoch(t *testing.T) {
 	}
 }
 
-// TestHostsWithoutTrust: a request of two hosts has none.
+// TestHostsWithoutTrust checks that a request with two hosts is rejected.
 func TestHostsWithoutTrust(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustHost: core.Off})
@@ -291,7 +292,8 @@ func TestHostsWithoutTrust(t *testing.T) {
 	}
 }
 
-// TestChecksOfAnotherProvider: state and verifier of a flow with one provider are good for no answer of another.
+// TestChecksOfAnotherProvider checks that state and verifier of a flow are invalid for the callback of another
+// provider.
 func TestChecksOfAnotherProvider(t *testing.T) {
 	t.Parallel()
 	for _, checks := range [][]core.Check{
@@ -306,7 +308,7 @@ func TestChecksOfAnotherProvider(t *testing.T) {
 	}
 }
 
-// TestAnswersWithoutState are none, where a state was sent.
+// TestAnswersWithoutState checks that a callback without state is rejected if a state was sent.
 func TestAnswersWithoutState(t *testing.T) {
 	t.Parallel()
 	for _, checks := range [][]core.Check{{core.CheckState}, {core.CheckState, core.CheckPKCE}} {
@@ -320,7 +322,7 @@ func TestAnswersWithoutState(t *testing.T) {
 	}
 }
 
-// TestLogoutNeedsOpenID: a provider of plain OAuth signs nobody out from afar.
+// TestLogoutNeedsOpenID checks that an OAuth provider without OpenID Connect cannot send back-channel logouts.
 func TestLogoutNeedsOpenID(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyDatabase, func(c *core.Config) { c.Providers = append(c.Providers, plainOAuth()) })
@@ -330,7 +332,8 @@ func TestLogoutNeedsOpenID(t *testing.T) {
 	}
 }
 
-// TestRedirectProxyForwards: the proxy sends an answer on to where its own state says, and that is a listed origin.
+// TestRedirectProxyForwards checks that the redirect proxy forwards a callback only to the origin in its own encrypted
+// state, and only if that origin is listed.
 func TestRedirectProxyForwards(t *testing.T) {
 	t.Parallel()
 	deployment := func(origin string, targets ...string) *browser {
@@ -369,7 +372,7 @@ func TestRedirectProxyForwards(t *testing.T) {
 	}
 }
 
-// otherRows finds links by their tokens alone, as tables of other programs may.
+// otherRows finds links by their tokens alone, as tables of other programs may do.
 type otherRows struct{ *tokenRows }
 
 func (s otherRows) UseVerificationToken(_ context.Context, _, token string) (*store.VerificationToken, error) {
@@ -382,8 +385,8 @@ func (s otherRows) UseVerificationToken(_ context.Context, _, token string) (*st
 	return nil, core.ErrNotFound
 }
 
-// TestLinksOfOneAddress: a link is good for the address that it was sent to, also where the store looks at the token
-// alone, and no link has an empty token.
+// TestLinksOfOneAddress checks that a link is valid only for the address that it was sent to, even if the store
+// compares only the token, and that no link has an empty token.
 func TestLinksOfOneAddress(t *testing.T) {
 	t.Parallel()
 	rows := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
@@ -410,7 +413,7 @@ func TestLinksOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestPeersThatAreNoVisitors: where the peer is a proxy that many visitors share, limits do not count it.
+// TestPeersThatAreNoVisitors checks that rate limits do not count a proxy that many clients share.
 func TestPeersThatAreNoVisitors(t *testing.T) {
 	t.Parallel()
 	l := core.NewLimiter(newClock().Now)
@@ -425,7 +428,7 @@ func TestPeersThatAreNoVisitors(t *testing.T) {
 	}
 }
 
-// TestActionsOfParts: attempts are counted, and nobody is nobody.
+// TestActionsOfParts checks that attempts of plugin actions are counted, and that there is no user without a session.
 func TestActionsOfParts(t *testing.T) {
 	t.Parallel()
 	guarded := says("POST", "guess", "")
@@ -453,7 +456,7 @@ func TestActionsOfParts(t *testing.T) {
 	}
 }
 
-// TestHeldNoLongerThanTen counts the minutes of a sign-in from when the first gate held it.
+// TestHeldNoLongerThanTen checks that a pending sign-in expires ten minutes after the first gate stopped it.
 func TestHeldNoLongerThanTen(t *testing.T) {
 	t.Parallel()
 	w, _, _ := gatedTown(t, core.StrategyJWT, &toyFactor{name: "first"}, &toyFactor{name: "second"})
@@ -473,7 +476,7 @@ func TestHeldNoLongerThanTen(t *testing.T) {
 	}
 }
 
-// failingCommit is a store whose transactions fail at their end.
+// failingCommit is a store whose transactions fail to commit.
 type failingCommit struct {
 	least
 	store.Transactor
@@ -487,7 +490,7 @@ func (s commitFails) InTransaction(ctx context.Context, do func(context.Context,
 	})
 }
 
-// TestEventsOfACommit: what a transaction has not written nobody hears of.
+// TestEventsOfACommit checks that no event is called for a transaction that was not committed.
 func TestEventsOfACommit(t *testing.T) {
 	t.Parallel()
 	told := 0
@@ -502,8 +505,8 @@ func TestEventsOfACommit(t *testing.T) {
 	}
 }
 
-// TestLinkingWhileRevocationIsAway: where it cannot be found out who is signed in, an account is linked to nobody, and
-// no other user is made for it.
+// TestLinkingWhileRevocationIsAway checks that, if the current user cannot be determined because the revocation list is
+// unavailable, an account is not linked and no user is created for it.
 func TestLinkingWhileRevocationIsAway(t *testing.T) {
 	t.Parallel()
 	away := false

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestErrorsAreOfTheBaseClass asks by errors.Is for the class of an error and for AuthError, the base of all classes
+// TestErrorsAreOfTheBaseClass checks that errors.Is matches the type of an error and AuthError, the base of all types
 // (docs/protocol.md §11.1).
 func TestErrorsAreOfTheBaseClass(t *testing.T) {
 	t.Parallel()
@@ -39,7 +39,7 @@ func TestErrorsAreOfTheBaseClass(t *testing.T) {
 	}
 }
 
-// TestWrappingTextIsLogged: an application wraps an error of core with the facts that its operators need.
+// TestWrappingTextIsLogged checks that text which an application adds by wrapping an error of core is logged.
 func TestWrappingTextIsLogged(t *testing.T) {
 	t.Parallel()
 	inner := errors.New("account 42 is locked")

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// exampleConfig is a configuration with passwords.
+// exampleConfig returns a configuration with passwords.
 func exampleConfig(url string) core.Config {
 	return core.Config{
 		URL: url, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
@@ -19,7 +19,7 @@ func exampleConfig(url string) core.Config {
 	}
 }
 
-// page is what an adapter makes of a request to a page of the application.
+// page returns a request to a page of the application, as an adapter creates it.
 func page(host string) *core.Request {
 	return &core.Request{
 		Method: "GET", Target: "/account", Hosts: []string{host}, Scheme: "https",
@@ -27,7 +27,7 @@ func page(host string) *core.Request {
 	}
 }
 
-// An Auth answers its own routes and knows the visitors of all others; adapters of routers do both.
+// An Auth handles requests to its own routes and reads the session of all others. The adapter for a router does both.
 func ExampleNew() {
 	auth, err := core.New(exampleConfig("https://app.example"))
 	if err != nil {
@@ -43,7 +43,7 @@ func ExampleNew() {
 	// <nil> <nil>
 }
 
-// What an adapter's guard does: the visit is the context of the handlers behind it.
+// The guard of an adapter. Handlers after it use the visit as their context.
 func ExampleVisit_Require() {
 	auth, err := core.New(exampleConfig("https://app.example"))
 	if err != nil {
@@ -56,7 +56,7 @@ func ExampleVisit_Require() {
 	// Output: 303 https://app.example/auth/signin?error=SessionRequired&callbackUrl=%2Faccount
 }
 
-// A registration form signs its user in; the handler sets the cookies.
+// A registration form signs its user in. The handler sets the cookies.
 func ExampleAuth_NewSession() {
 	auth, err := core.New(exampleConfig("https://app.example"))
 	if err != nil {
@@ -80,7 +80,7 @@ func ExampleAuth_NewSession() {
 	// Output: Ada 1
 }
 
-// Tenants, each at a host of its own. The Auths are built once, and the audience keeps their sessions apart.
+// Each tenant has its own host. The Auths are created once, and the audience separates their sessions.
 func ExamplePerRequest() {
 	tenants := map[string]*core.Auth{}
 	for _, host := range []string{"one.example", "two.example"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// greeter is a part: an action at /auth/greeter/hello, and one fault.
+// greeter is a plugin with an action at /auth/greeter/hello and a required option.
 type greeter struct{ Greeting string }
 
 // Attach implements [core.Part].
@@ -29,7 +29,7 @@ func (g greeter) Attach(h *core.Host) error {
 	return nil
 }
 
-// A part adds actions of its own; core guards them, answers their failures and reports faults of its configuration.
+// A plugin adds actions. Core guards them, handles their errors, and reports configuration errors of the plugin.
 func ExamplePart() {
 	config := exampleConfig("https://app.example")
 	config.Parts = []core.Part{greeter{}}

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// A configuration says everything that is wrong with it at once.
+// New reports all configuration errors at once.
 func ExampleNew_problems() {
 	_, err := core.New(core.Config{
 		Providers: []core.Provider{&core.OAuthProvider{ID: "acme", Type: core.TypeOIDC, ClientID: "id", ClientSecret: "s"}},
@@ -21,8 +21,8 @@ func ExampleNew_problems() {
 	// Output: true true
 }
 
-// Extra claims have a type of the application's own and are plain JSON members on the wire. This is for sessions in
-// cookies, the default without a Store; for database sessions see the example of Decode.
+// Additional claims have a Go type in the application and are JSON members in the token. This example is for sessions
+// in cookies, the default without a Store. For database sessions, see the example of Decode.
 func ExampleMembers_Merge() {
 	type extra struct {
 		Role string `json:"role"`
@@ -51,8 +51,8 @@ func ExampleMembers_Merge() {
 	// Output: {"user":{"name":"Ada"},"role":"admin"}
 }
 
-// A role in a column of the user's record, under the database strategy, the default with a Store that keeps sessions:
-// there is no token, and the session callback gets the stored user.
+// The role is a column of the user's row. This example is for the database strategy, the default with a Store that has
+// sessions: there is no token, and the session callback receives the stored user.
 func ExampleMembers_Decode() {
 	type columns struct {
 		Role string `json:"role"`
@@ -67,7 +67,7 @@ func ExampleMembers_Decode() {
 		},
 	}}
 	stored := &core.User{ID: "1", Name: "Ada"}
-	_ = stored.Extra.Merge(columns{Role: "admin"}) // as the store has read it
+	_ = stored.Extra.Merge(columns{Role: "admin"}) // as the store returns it
 	session, _ := config.Callbacks.Session(context.Background(),
 		core.SessionParams{User: stored, Session: &core.Session{User: &core.User{Name: "Ada"}}})
 	body, _ := session.MarshalJSON()
@@ -75,7 +75,7 @@ func ExampleMembers_Decode() {
 	// Output: {"user":{"name":"Ada"},"role":"admin"}
 }
 
-// Handle is what an adapter calls; it needs no network.
+// Handle is what an adapter calls. It needs no network.
 func ExampleAuth_Handle() {
 	auth, err := core.New(core.Config{
 		URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
@@ -91,9 +91,9 @@ func ExampleAuth_Handle() {
 	// Output: 200 null
 }
 
-// Tokens of the provider in a jwt session: the account's at the sign-in, fresh ones at later reads.
+// The provider's tokens are stored in a session token: those of the account at sign-in, and refreshed ones later.
 func ExampleAuth_Refresh() {
-	type tokens struct { // texts: a core.Secret would hide itself from JSON
+	type tokens struct { // strings, because a core.Secret is hidden in JSON
 		Provider  string    `json:"provider"`
 		ID        string    `json:"provider_account_id"`
 		Access    string    `json:"access_token"`
@@ -104,7 +104,7 @@ func ExampleAuth_Refresh() {
 	config := core.Config{Session: core.SessionConfig{Strategy: core.StrategyJWT}, Callbacks: core.Callbacks{
 		JWT: func(ctx context.Context, p core.JWTParams) (*core.Token, error) {
 			account := p.Account
-			if account == nil { // no sign-in: what an earlier call put into the token
+			if account == nil { // not a sign-in: read the tokens that an earlier call stored
 				var t tokens
 				if err := p.Token.Extra.Decode(&t); err != nil || t.Refresh == "" {
 					return p.Token, err
@@ -116,10 +116,10 @@ func ExampleAuth_Refresh() {
 			}
 			account, err := auth.Refresh(ctx, account)
 			if errors.Is(err, core.ErrInvalidGrant) {
-				return nil, nil // ends the session: the person signs in again
+				return nil, nil // ends the session: the user must sign in again
 			}
 			if err != nil {
-				return p.Token, nil // the provider is down: go on with what there is
+				return p.Token, nil // the provider is unavailable: continue with the old tokens
 			}
 			return p.Token, p.Token.Extra.Merge(tokens{
 				account.Provider, account.ProviderAccountID, string(account.AccessToken), string(account.RefreshToken),
@@ -130,12 +130,12 @@ func ExampleAuth_Refresh() {
 	auth, _ = core.New(config)
 }
 
-// Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call. session
-// is that of SessionFrom in a handler.
+// The provider's tokens are in a database. Refresh reads them, refreshes them if necessary, and stores them. session is
+// the result of SessionFrom in a handler.
 func ExampleAuth_Refresh_database() {
 	var (
 		auth  *core.Auth
-		store interface { // any of ours
+		store interface { // a store of a storage module
 			core.Store
 			store.AccountStore
 		}
@@ -149,7 +149,7 @@ func ExampleAuth_Refresh_database() {
 			if account.Provider == "google" {
 				account, err := auth.Refresh(ctx, account)
 				if err != nil {
-					return "", err // core.ErrInvalidGrant: ask the person to sign in again
+					return "", err // core.ErrInvalidGrant: the user must sign in again
 				}
 				return account.AccessToken, nil
 			}

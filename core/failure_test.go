@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestAnswersInJSON posts as clients do that name JSON in Accept: statuses and codes in place of redirects. Those of
-// Auth.js, which ask by a header, and browsers get what they always got.
+// TestAnswersInJSON posts with JSON in the Accept header: clients get statuses and codes instead of redirects. Auth.js
+// clients, which use another header, and browsers get the same responses as before.
 func TestAnswersInJSON(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -21,8 +21,8 @@ func TestAnswersInJSON(t *testing.T) {
 		fields     url.Values
 		noToken    bool
 		status     int
-		code, err  string // of the problem
-		elsewhere  string // error in the address that others get
+		code, err  string // of the problem document
+		elsewhere  string // error in the redirect that other clients get
 	}{
 		{"a wrong password", "callback/credentials", url.Values{"password": {"x"}}, false, 401, "credentials",
 			"CredentialsSignin", "CredentialsSignin"},
@@ -68,7 +68,8 @@ func TestAnswersInJSON(t *testing.T) {
 	}
 }
 
-// lockable refuses by password: "locked" with a code, "banned" as the application's rule.
+// lockable returns a provider whose result depends on the password: "locked" fails with a code, "banned" by a rule of
+// the application.
 func lockable() *core.CredentialsProvider {
 	p := passwords()
 	check := p.Authorize
@@ -84,7 +85,7 @@ func lockable() *core.CredentialsProvider {
 	return p
 }
 
-// TestSuccessInJSON: 200 and the address in place of a redirect.
+// TestSuccessInJSON: the response is 200 with the URL instead of a redirect.
 func TestSuccessInJSON(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}})
@@ -105,7 +106,7 @@ func TestSuccessInJSON(t *testing.T) {
 	}
 }
 
-// TestTooManyInJSON: 429 with the wait.
+// TestTooManyInJSON: the response is 429 with the time to wait.
 func TestTooManyInJSON(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
@@ -123,7 +124,7 @@ func TestTooManyInJSON(t *testing.T) {
 	t.Error("guessing is not limited")
 }
 
-// TestFormThatStays posts redirect=false to the form actions: {"url": …} in place of a redirect.
+// TestFormThatStays posts redirect=false to the form actions: the response is {"url": …} instead of a redirect.
 func TestFormThatStays(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}})
@@ -165,16 +166,16 @@ func TestFormThatStays(t *testing.T) {
 	}
 }
 
-// full is a store that takes no new users.
+// full is a store that accepts no new users.
 type full struct{ *people }
 
 func (full) CreateUser(context.Context, *core.User) (*core.User, error) {
 	return nil, errors.New("disk full")
 }
 
-// TestNamesThatAreNotSent brings about what the names Signin, OAuthSignin, OAuthCreateAccount, EmailCreateAccount and
-// Callback once stood for: no visitor can mend it, so they are told Configuration, and the log has the rest
-// (docs/protocol.md §11.1).
+// TestNamesThatAreNotSent causes the errors that Auth.js formerly named Signin, OAuthSignin, OAuthCreateAccount,
+// EmailCreateAccount and Callback. The user cannot fix them, so the browser gets Configuration, and the details are in
+// the log (docs/protocol.md §11.1).
 func TestNamesThatAreNotSent(t *testing.T) {
 	t.Parallel()
 	const errorPage, signInPage = "https://app.test/auth/error", "https://app.test/auth/signin"
@@ -190,7 +191,7 @@ func TestNamesThatAreNotSent(t *testing.T) {
 		return b.get(mailed.RequestURI())
 	}
 	for _, row := range []struct {
-		name     string // that once was sent
+		name     string // the former name
 		provider core.Provider
 		run      func(b *browser, mailed *url.URL) *core.Response
 		page     string

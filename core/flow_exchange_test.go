@@ -59,10 +59,10 @@ func (s *strict) provider(id string) *core.OAuthProvider {
 func newStrict() *strict { return &strict{used: map[string]bool{}} }
 
 // TestAbortedCallback: a browser that disconnects during a callback and requests it again, with the cookies that it
-// still has, is signed in. The provider is asked once.
+// still has, is signed in. Only one request is sent to the provider.
 func TestAbortedCallback(t *testing.T) {
 	t.Parallel()
-	for _, late := range []bool{false, true} { // the second request comes when the exchange is over
+	for _, late := range []bool{false, true} { // the second request arrives after the exchange
 		t.Run(fmt.Sprintf("late %t", late), func(t *testing.T) {
 			s := newStrict()
 			s.gate, s.asked = make(chan struct{}), make(chan struct{}, 9)
@@ -134,7 +134,7 @@ func TestRepeatedCallback(t *testing.T) {
 					Store: store.as(power{lists: true, ends: true}), Session: core.SessionConfig{Strategy: strategy},
 					Providers: []core.Provider{s.provider("p"), s.provider("q")},
 				}
-				if strategy == core.StrategyJWT && row.name == "after a revocation" { // which needs records
+				if strategy == core.StrategyJWT && row.name == "after a revocation" { // it needs records
 					config.Store, config.Session.Revocation.On = newHouse(), core.On
 				}
 				a := newApp(t, config)
@@ -159,7 +159,7 @@ func TestRepeatedCallback(t *testing.T) {
 	}
 }
 
-// userID is the ID of the user who is signed in, by the store.
+// userID returns the ID of the signed-in user from the store.
 func (a *app) userID(b *browser) string {
 	v := a.Visit(b.t.Context(), b.request("GET", "/", "", ""))
 	s, err := v.Session()
@@ -169,8 +169,8 @@ func (a *app) userID(b *browser) string {
 	return s.UserID
 }
 
-// TestTwoProcesses: a repeated callback that another process gets is refused by the provider. It is the user's own
-// mistake, and no server error.
+// TestTwoProcesses: the provider rejects a repeated callback that another process receives. It is logged as the user's
+// mistake, not as a server error.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	s, store := newStrict(), newPeople()

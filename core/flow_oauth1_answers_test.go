@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// oauth1Service is a provider of OAuth 1.0a that hands out the request token CANARY-request.
+// oauth1Service returns an OAuth 1.0a provider that issues the request token CANARY-request.
 func oauth1Service() *core.OAuthProvider {
 	answers := map[string]string{
 		"/request":  "oauth_token=CANARY-request&oauth_token_secret=CANARY-secret&oauth_callback_confirmed=true",
@@ -48,9 +48,9 @@ func TestOAuth1Answers(t *testing.T) {
 	for name, row := range map[string]struct {
 		fetch  func(context.Context, *core.UserinfoRequest) (core.Profile, error)
 		answer string
-		level  string         // of what the log says; empty: signed in
-		is     core.ErrorType // of a failure
-		spent  bool           // the request token is forgotten
+		level  string         // level of the log message; empty if the user is signed in
+		is     core.ErrorType // type of the error
+		spent  bool           // the cookie with the request token is deleted
 	}{
 		"signed in":                {answer: verified},
 		"by a function of its own": {fetch: own, answer: verified},
@@ -105,7 +105,7 @@ func TestOAuth1Answers(t *testing.T) {
 	}
 }
 
-// TestOAuth1Refuses starts no sign-in that could not be ended safely.
+// TestOAuth1Refuses checks that no sign-in starts that could not be completed safely.
 func TestOAuth1Refuses(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(*core.OAuthProvider){

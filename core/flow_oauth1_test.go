@@ -18,16 +18,15 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// service1 is a service of OAuth 1.0a without a network. It answers what is signed as RFC 5849 wants it, and nothing
-// else.
+// service1 is an OAuth 1.0a service without a network. It only accepts requests that are signed according to RFC 5849.
 type service1 struct {
 	now     func() time.Time
-	answers map[string]string // by path, in place of its own
+	answers map[string]string // by path; they replace its own responses
 }
 
 var secrets1 = map[string]string{"": "", "request-1": "request-secret", "access-1": "access-secret"}
 
-// signed1 reads the protocol parameters of a request, if the signature is good.
+// signed1 returns the protocol parameters of a request if the signature is valid.
 func (s *service1) signed1(r *http.Request) (url.Values, error) {
 	line, ok := strings.CutPrefix(r.Header.Get("Authorization"), "OAuth ")
 	if !ok || r.Body != nil && r.Body != http.NoBody {
@@ -102,7 +101,7 @@ func (s *service1) provider() *core.OAuthProvider {
 	}
 }
 
-// newBird is an application with a service of OAuth 1.0a, and a browser.
+// newBird returns an application with an OAuth 1.0a service, and a browser.
 func newBird(t *testing.T, change func(*service1, *core.OAuthProvider)) (*people, *browser) {
 	t.Helper()
 	store, clock := newPeople(), newClock()
@@ -114,7 +113,7 @@ func newBird(t *testing.T, change func(*service1, *core.OAuthProvider)) (*people
 	return store, visit(t, newApp(t, core.Config{Store: store.as(power{}), Providers: []core.Provider{p}, Now: clock.Now}))
 }
 
-// TestOAuth1 signs in: three signed requests, and an account that keeps the token with its secret.
+// TestOAuth1 signs in with three signed requests. The account stores the token with its secret.
 func TestOAuth1(t *testing.T) {
 	t.Parallel()
 	for name, fetch := range map[string]func(context.Context, *core.UserinfoRequest) (core.Profile, error){
@@ -147,7 +146,7 @@ func TestOAuth1(t *testing.T) {
 	}
 }
 
-// TestOAuth1Refused: what does not fit signs no visitor in, whether client, provider or visitor is at fault.
+// TestOAuth1Refused: invalid values sign no user in, whether the client, the provider or the user is the cause.
 func TestOAuth1Refused(t *testing.T) {
 	t.Parallel()
 	const good = "oauth_token=request-1&oauth_verifier=allowed"
@@ -206,8 +205,8 @@ func TestOAuth1Refused(t *testing.T) {
 	}
 }
 
-// TestOAuth1OfAnotherProvider brings the answer of one service to the callback of another, which has given out a
-// request token of the same spelling: services choose theirs, and one may be hostile.
+// TestOAuth1OfAnotherProvider sends the callback of one service to another one that has issued the same request token:
+// services choose their tokens, and one may be malicious.
 func TestOAuth1OfAnotherProvider(t *testing.T) {
 	t.Parallel()
 	clock := newClock()

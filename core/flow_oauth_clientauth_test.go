@@ -23,14 +23,15 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// tokenRequest is what a token endpoint was sent.
+// tokenRequest is a request that a token endpoint received.
 type tokenRequest struct {
 	form         url.Values
 	user, secret string
 	hasBasic     bool
 }
 
-// listening is a service that writes down what its token endpoint is sent. With an issuer it has a discovery document.
+// listening makes p a service that records the requests to its token endpoint. With an issuer it has a discovery
+// document.
 func listening(p *core.OAuthProvider, algs ...string) *tokenRequest {
 	seen := &tokenRequest{}
 	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -57,7 +58,7 @@ func listening(p *core.OAuthProvider, algs ...string) *tokenRequest {
 	return seen
 }
 
-// TestClientSecrets: a secret goes where the method says, percent-encoded, and nowhere else.
+// TestClientSecrets checks that a secret is sent only in the place of the configured method, percent-encoded.
 func TestClientSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "s/e c:r%t"
@@ -92,8 +93,8 @@ func TestClientSecrets(t *testing.T) {
 	}
 }
 
-// TestClientAssertions: the client proves itself by a token that its key, or its secret, signed for this very service.
-// The service verifies it.
+// TestClientAssertions checks that the client authenticates with an assertion that is signed by its key or secret for
+// this service. The service verifies it.
 func TestClientAssertions(t *testing.T) {
 	t.Parallel()
 	curve := func(c elliptic.Curve) crypto.Signer {
@@ -110,7 +111,7 @@ func TestClientAssertions(t *testing.T) {
 	const short = "a short secret"
 	for _, row := range []struct {
 		name   string
-		key    crypto.Signer // nil: the secret
+		key    crypto.Signer // nil means the secret
 		issuer string
 		algs   []string
 		alg    string
@@ -173,7 +174,7 @@ type assertionClaims struct {
 	Expires  int64    `json:"exp"`
 }
 
-// audience is a list, or a text that stands for a list of one (RFC 7519 section 4.1.3).
+// audience is a list, or a string that means a list of one element (RFC 7519 section 4.1.3).
 type audience []string
 
 func (a *audience) UnmarshalJSON(data []byte) error {
@@ -183,12 +184,12 @@ func (a *audience) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(a))
 }
 
-// verifiedAssertion reads the claims of an assertion that is signed as it should be.
+// verifiedAssertion returns the claims of an assertion with a valid signature.
 func verifiedAssertion(t *testing.T, token, alg string, key any) (claims assertionClaims) {
 	t.Helper()
 	var payload []byte
 	switch alg {
-	case "HS256": // go-jose wants longer secrets
+	case "HS256": // go-jose requires longer secrets
 		payload = verifiedBy(t, token, func(text, signature []byte) bool { return hmacSHA256(key.([]byte), text, signature) })
 	case "Ed25519": // go-jose does not know the name
 		payload = verifiedBy(t, token, func(text, signature []byte) bool {
@@ -212,7 +213,7 @@ func verifiedAssertion(t *testing.T, token, alg string, key any) (claims asserti
 	return claims
 }
 
-// verifiedBy is the payload of a compact token whose signature good accepts.
+// verifiedBy returns the payload of a compact token if valid accepts its signature.
 func verifiedBy(t *testing.T, token string, good func(text, signature []byte) bool) []byte {
 	t.Helper()
 	parts := strings.Split(token, ".")

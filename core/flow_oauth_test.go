@@ -15,7 +15,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestProviderFaultsTellWhatToCheck: the log names the provider, and the fields and variables to look at.
+// TestProviderFaultsTellWhatToCheck checks that the log names the provider and the fields and variables to check.
 func TestProviderFaultsTellWhatToCheck(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, body string) transport {
@@ -62,7 +62,7 @@ func TestProviderFaultsTellWhatToCheck(t *testing.T) {
 				}
 			}
 			level := "level=ERROR"
-			if row.name == "a code that was used" { // by a reload, say
+			if row.name == "a code that was used" { // for example after a reload
 				level = "level=WARN"
 			}
 			if row.not != "" && strings.Contains(log, row.not) || !strings.Contains(log, level) {

@@ -13,14 +13,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// step is what a tab does next.
+// step is the next action of a tab.
 type step struct {
 	tab   int
-	start bool // else the provider's answer arrives; with form_post the POST, and then the GET
+	start bool // else the callback arrives; with form_post the POST, and then the GET
 }
 
-// TestTwoTabs has two tabs sign in, with providers that answer by query and by form_post: both sign-ins succeed, or end
-// as the provider says, and each continues on its own page.
+// TestTwoTabs starts sign-ins in two tabs, with callbacks by query and by form_post. Both succeed, or end as the
+// provider reports, and each continues on its own page.
 func TestTwoTabs(t *testing.T) {
 	t.Parallel()
 	orders := map[string][]step{
@@ -108,7 +108,7 @@ func (b *browser) start(provider, page string) string {
 	return b.submit("/auth/signin/"+provider, url.Values{"callbackUrl": {page}}).Redirect
 }
 
-// deliver brings the provider's answer to the application, and returns the target of the GET that decides.
+// deliver sends the callback to the application, and returns the target of the GET that decides.
 func (b *browser) deliver(provider, location, who string, refused bool) string {
 	b.t.Helper()
 	answer := back(b.t, location, who)
@@ -134,7 +134,7 @@ func (b *browser) finish(provider, location, who string, refused bool) *core.Res
 }
 
 // TestAnotherUserIsAsked: a sign-in starts while signed out. Before it completes, another user signs in in another tab.
-// A page then asks which of the two users to continue as. The sign-in itself links no account and signs no user in.
+// A page then asks which user to continue as. The sign-in itself links no account and signs no user in.
 func TestAnotherUserIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -221,8 +221,8 @@ func TestSwitchIsTheUsersOwn(t *testing.T) {
 	}
 }
 
-// TestForeignSitesEndNoFlow: any website can send the browser to a callback. A flow ends by an answer with its state
-// alone.
+// TestForeignSitesEndNoFlow: any website can send the browser to a callback. Only a callback with its state ends a
+// flow.
 func TestForeignSitesEndNoFlow(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{"q", "post"} {

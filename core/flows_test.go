@@ -14,8 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// lenient is a service that ignores the code verifier, as those do that do not know PKCE. Whose code it is stands in
-// the code.
+// lenient returns a service that ignores the code verifier, like services without PKCE. Its codes contain the user.
 func lenient(id string, checks ...core.Check) *core.OAuthProvider {
 	p := (&service{}).provider(id, checks...)
 	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -39,7 +38,7 @@ type roundTripper func(r *http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// answered is an answer of a provider; a redirect leads to its userinfo endpoint.
+// answered returns a response of a provider. A redirect refers to its userinfo endpoint.
 func answered(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{
 		StatusCode: status,
@@ -48,7 +47,7 @@ func answered(r *http.Request, status int, body string) *http.Response {
 	}
 }
 
-// owner is the user id of an account, empty for none.
+// owner returns the user ID of an account. It is empty if there is none.
 func (p *people) owner(provider, id string) string {
 	account, err := p.Account(context.Background(), provider, id)
 	if err != nil {
@@ -57,7 +56,7 @@ func (p *people) owner(provider, id string) string {
 	return account.UserID
 }
 
-// back is the answer of the service to an authorization request: by whom it was granted is in the code.
+// back returns the parameters of the callback for an authorization request. The code contains the user who granted it.
 func back(t *testing.T, location, who string) url.Values {
 	t.Helper()
 	u, err := url.Parse(location)
@@ -71,7 +70,7 @@ func back(t *testing.T, location, who string) url.Values {
 	return answer
 }
 
-// who is the e-mail address of the signed-in user.
+// who returns the email address of the signed-in user.
 func (b *browser) who() string {
 	b.t.Helper()
 	var session struct {
@@ -81,8 +80,8 @@ func (b *browser) who() string {
 	return strings.TrimSuffix(session.User.Email, "@example.com")
 }
 
-// TestForeignCodeIsRefused: a code that the attacker got for themselves, without a challenge, is brought into a flow of
-// the victim's. The service ignores the verifier, so the state has to tell.
+// TestForeignCodeIsRefused: an attacker gets a code for their own account, without a challenge, and injects it into the
+// victim's flow. The service ignores the verifier, so the state must detect it.
 func TestForeignCodeIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -121,7 +120,7 @@ func TestForeignCodeIsRefused(t *testing.T) {
 				}
 				answer := row.answer(back(t, b.submit("/auth/signin/p", nil).Redirect, "other"))
 				if before > 0 && row.checks != nil {
-					continue // two tabs have a state to be told apart
+					continue // with two tabs, the state distinguishes them
 				}
 				r := b.get("/auth/callback/p?" + answer.Encode())
 				if (r.Err != nil) != row.refused {
@@ -135,8 +134,8 @@ func TestForeignCodeIsRefused(t *testing.T) {
 	}
 }
 
-// TestPlantedChecks: a neighbour on a sibling subdomain sets cookies for the whole domain, but none whose name begins
-// with __Host-. The checks of a flow that the neighbour began do not sign the visitor in as the neighbour.
+// TestPlantedChecks: an attacker on a sibling subdomain sets cookies for the whole domain, but none whose name starts
+// with __Host-. The checks of the attacker's flow do not sign the user in as the attacker.
 func TestPlantedChecks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -179,7 +178,7 @@ func TestPlantedChecks(t *testing.T) {
 	}
 }
 
-// TestFlowsOutliveRotation starts sign-ins in three tabs, puts a new secret in front, and completes them.
+// TestFlowsOutliveRotation starts sign-ins in three tabs, adds a new secret in front, and completes them.
 func TestFlowsOutliveRotation(t *testing.T) {
 	t.Parallel()
 	s := &service{}
@@ -199,7 +198,7 @@ func TestFlowsOutliveRotation(t *testing.T) {
 	}
 }
 
-// TestFlowsExpire: a flow of another tab is good for as long as the newest.
+// TestFlowsExpire: a flow of another tab has the same lifetime as the newest.
 func TestFlowsExpire(t *testing.T) {
 	t.Parallel()
 	s := &service{}
@@ -217,13 +216,13 @@ func TestFlowsExpire(t *testing.T) {
 	}
 }
 
-// TestOneTimeFlows: a flow of another tab, too, is good for one attempt, with the provider it was begun with.
+// TestOneTimeFlows: a flow of another tab is also valid for one attempt only, with the provider it was started with.
 func TestOneTimeFlows(t *testing.T) {
 	t.Parallel()
 	app := newApp(t, core.Config{Providers: []core.Provider{lenient("p"), lenient("q")}})
 	for _, row := range []struct {
 		name  string
-		first string // is asked for before
+		first string // requested first
 		then  string
 	}{
 		{"again", "/auth/callback/p?", "/auth/callback/p?"},
@@ -251,7 +250,8 @@ func TestOneTimeFlows(t *testing.T) {
 	}
 }
 
-// TestChecksOfTwoFlows mixes the cookies of two flows of one browser: those of one answer belong together.
+// TestChecksOfTwoFlows mixes the cookies of two flows of one browser: all cookies of a callback must belong to one
+// flow.
 func TestChecksOfTwoFlows(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.state"} {
@@ -270,7 +270,8 @@ func TestChecksOfTwoFlows(t *testing.T) {
 	}
 }
 
-// TestFlowOfAnotherSession: a flow that one session began is not finished under another one, also in the same browser.
+// TestFlowOfAnotherSession: a flow started under one session cannot be completed under another one, even in the same
+// browser.
 func TestFlowOfAnotherSession(t *testing.T) {
 	t.Parallel()
 	for _, tabs := range []int{0, 1} {
@@ -297,14 +298,14 @@ func TestFlowOfAnotherSession(t *testing.T) {
 	}
 }
 
-// appleLike is a provider that answers with a cross-site POST.
+// appleLike returns a provider whose callback is a cross-site POST.
 func appleLike(checks ...core.Check) *core.OAuthProvider {
 	p := lenient("post", checks...)
 	p.Authorization.Params = url.Values{"response_mode": {"form_post"}}
 	return p
 }
 
-// crossSitePost is a browser's POST from the provider's page: SameSite=None cookies alone come along.
+// crossSitePost sends a POST request as from the provider's page: only SameSite=None cookies are sent.
 func (b *browser) crossSitePost(target string, fields url.Values) *core.Response {
 	b.t.Helper()
 	kept := maps.Clone(b.cookies)
@@ -331,8 +332,8 @@ func (b *browser) formPost(target string, fields url.Values) *core.Response {
 	return b.get(strings.TrimPrefix(r.Redirect, b.origin))
 }
 
-// TestFormPostKeepsContext: who started the flow and where they wanted to go survive the cross-site POST, which itself
-// decides nothing.
+// TestFormPostKeepsContext: the user who started the flow and their callback URL are still known after the cross-site
+// POST, which itself decides nothing.
 func TestFormPostKeepsContext(t *testing.T) {
 	t.Parallel()
 	long := "/" + strings.Repeat("a", 400)
@@ -404,12 +405,12 @@ func TestFormPostKeepsContext(t *testing.T) {
 	}
 }
 
-// TestFormPostAttacks: a cross-site POST neither links nor signs in a visitor who did not begin the flow.
+// TestFormPostAttacks: a cross-site POST neither links an account nor signs in a user who did not start the flow.
 func TestFormPostAttacks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
-		victim string // who is signed in in the victim's browser
+		victim string // the user who is signed in in the victim's browser
 		attack func(t *testing.T, attacker, victim *browser)
 	}{
 		{"attacker's answer without checks", "victim", func(t *testing.T, attacker, victim *browser) {
@@ -473,7 +474,8 @@ func TestFormPostAttacks(t *testing.T) {
 	}
 }
 
-// TestFormPostHopIsBounded: what comes on by a hop belongs to one provider, for a minute, and fits into a cookie.
+// TestFormPostHopIsBounded: a stored form_post callback belongs to one provider, expires after a minute, and fits into
+// a cookie.
 func TestFormPostHopIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -516,8 +518,8 @@ func TestFormPostHopIsBounded(t *testing.T) {
 	}
 }
 
-// plant sets the cookies of one browser in another, but for those that a neighbour cannot set and the session, which
-// the victim's own cookie stands before.
+// plant sets the cookies of one browser in another. It skips cookies that a sibling subdomain cannot set, and the
+// session, because the victim's own cookie takes precedence.
 func plant(from, to *browser) {
 	for name, value := range from.cookies {
 		if !strings.HasPrefix(name, "__Host-") && name != sessionCookie {

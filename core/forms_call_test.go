@@ -11,13 +11,13 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestSignInWith starts sign-ins with inputs of each kind; want is where they lead, or the result as JSON.
+// TestSignInWith starts sign-ins with inputs of each kind. want is the redirect target, or the result as JSON.
 func TestSignInWith(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}})
 	const failed = `"failed":true`
 	for name, row := range map[string]struct {
-		input string // JSON, TOKEN stands for the CSRF token
+		input string // JSON; TOKEN is replaced by the CSRF token
 		in    func(*core.SignInInput)
 		want  string
 	}{
@@ -126,7 +126,7 @@ func TestSignOutWith(t *testing.T) {
 	}
 }
 
-// TestInputFromElsewhere: a page of another site starts nothing, whatever it sends.
+// TestInputFromElsewhere checks that a page of another site cannot start a sign-in, whatever it sends.
 func TestInputFromElsewhere(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, CSRF: core.CSRFTokenOrSameOrigin()})

@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestFormActionsAnswerPosts asks the form actions by other methods: a link to one begins no sign-in, ends no session
-// and shows no page (docs/protocol.md §1.2).
+// TestFormActionsAnswerPosts sends requests with other methods to the form actions: a link to one starts no sign-in,
+// ends no session and shows no page (docs/protocol.md §1.2).
 func TestFormActionsAnswerPosts(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}})
@@ -39,8 +39,8 @@ func TestFormActionsAnswerPosts(t *testing.T) {
 	}
 }
 
-// TestFailuresOfFormActions hands failures of the form actions to the application, with what the answer must set
-// nevertheless, and nothing of a success (docs/protocol.md §11.2).
+// TestFailuresOfFormActions checks that failures of the form actions are returned to the application, and that only the
+// cookies and headers of a failure are set (docs/protocol.md §11.2).
 func TestFailuresOfFormActions(t *testing.T) {
 	t.Parallel()
 	waits := core.Callbacks{Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
@@ -81,7 +81,7 @@ func TestFailuresOfFormActions(t *testing.T) {
 			}
 		})
 	}
-	// What a failure sets: a session that has to go, for instance.
+	// Header fields of a failure, for example to delete a session.
 	failed := &core.Response{Err: core.ErrAccessDenied, Cookies: []core.Cookie{{Name: "a", Value: "1"}, {Name: "b"}}}
 	header := http.Header{"Set-Cookie": {"mine=1"}}
 	if err := failed.Failure(header); !errors.Is(err, core.ErrAccessDenied) ||

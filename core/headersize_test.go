@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// headerLength is the length of an answer's header as net/http writes it behind a server that adds a little of its own.
+// headerLength returns the length of a response header as net/http writes it, behind a server that adds a few fields.
 func headerLength(r *core.Response) int {
 	n := len("HTTP/1.1 302 Found\r\nDate: Sat, 01 Jan 2030 00:00:00 GMT\r\nContent-Length: 12345\r\n" +
 		"Server: nginx/1.22.1\r\nConnection: keep-alive\r\n\r\n")
@@ -24,7 +24,7 @@ func headerLength(r *core.Response) int {
 	return n
 }
 
-// measured is a browser that measures every answer and every request.
+// measured is a browser that measures every response and every request.
 type measured struct {
 	*browser
 	t       *testing.T
@@ -50,7 +50,7 @@ func (m *measured) look(what string, r *core.Response) *core.Response {
 	return r
 }
 
-// kinds are providers of every kind, each with all its checks.
+// kinds returns providers of every kind, each with all its checks.
 func kinds(s *service) []core.Provider {
 	var all []core.Provider
 	for id, checks := range map[string][]core.Check{
@@ -69,7 +69,7 @@ func kinds(s *service) []core.Provider {
 	return append(all, post, proxied, wide, oauth1Provider("one"))
 }
 
-// oauth1Provider is a service of OAuth 1.0a with tokens as long as are taken.
+// oauth1Provider returns an OAuth 1.0a service with tokens of the maximum length.
 func oauth1Provider(id string) *core.OAuthProvider {
 	n := 0
 	return &core.OAuthProvider{
@@ -90,9 +90,9 @@ func oauth1Provider(id string) *core.OAuthProvider {
 	}
 }
 
-// TestHeadersStayShort starts sign-ins at every pair of kinds of provider, four in one browser, and completes them: no
-// header of a response reaches 4,000 bytes, and the browser's cookies stay below 6,600 bytes with four pending flows,
-// below 3,900 with one, and below the limit of a router that has one. The newest flow is never lost.
+// TestHeadersStayShort starts sign-ins at every pair of provider kinds, four in one browser, and completes them. No
+// response header reaches 4,000 bytes. The browser's cookies stay below 6,600 bytes with four pending flows, below
+// 3,900 with one, and below the limit of the router if it has one. The newest flow is never lost.
 func TestHeadersStayShort(t *testing.T) {
 	t.Parallel()
 	ids := []string{
@@ -105,7 +105,7 @@ func TestHeadersStayShort(t *testing.T) {
 		strategy core.Strategy
 		callback string
 		kept     bool
-		all      bool // every pair; a quarter of them otherwise, each row another
+		all      bool // every pair; otherwise each row tests another quarter of them
 		limit    int
 	}{
 		{"nobody signed in", false, core.StrategyJWT, "/", false, false, 0},
@@ -179,7 +179,7 @@ func TestHeadersStayShort(t *testing.T) {
 	}
 }
 
-// TestCallbackURLBounds: a long callback URL is followed by the request that asks for it, a longer one is not.
+// TestCallbackURLBounds: a long callback URL is used by the request that contains it, a longer one is not used.
 func TestCallbackURLBounds(t *testing.T) {
 	t.Parallel()
 	const cookie = "__Secure-authjs.callback-url"

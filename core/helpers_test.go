@@ -20,10 +20,10 @@ import (
 
 const testSecret = "a-secret-of-more-than-thirty-two-bytes"
 
-// start is where the test clock begins.
+// start is the initial time of the test clock.
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// clock is a clock that tests move.
+// clock is a clock that tests control.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -58,20 +58,20 @@ type handler interface {
 	Visit(ctx context.Context, r *core.Request) *core.Visit
 }
 
-// browser is a visitor with cookies, talking to an Auth without a network.
+// browser is a client with cookies that calls an Auth without a network.
 type browser struct {
 	t       *testing.T
 	auth    handler
 	origin  string
 	cookies map[string]string
-	none    map[string]bool // the cookies with SameSite=None, which alone a cross-site POST carries
+	none    map[string]bool // the SameSite=None cookies, the only ones in a cross-site POST
 	header  http.Header
-	peer    string // where its connections come from
-	limit   int    // of the router, for the header of a request
-	hasPage bool   // it posts from a page that it has, and asks for no other while its CSRF cookie lasts
+	peer    string // the address of its connections
+	limit   int    // the router's request header limit
+	hasPage bool   // it has a page and requests no other one while its CSRF cookie is valid
 }
 
-// plainOAuth is an OAuth provider that is never asked.
+// plainOAuth returns an OAuth provider that receives no requests.
 func plainOAuth() *core.OAuthProvider {
 	return &core.OAuthProvider{
 		ID: "plain", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
@@ -136,7 +136,7 @@ func (b *browser) post(target string, fields url.Values) *core.Response {
 	return b.send("POST", target, "application/x-www-form-urlencoded", fields.Encode())
 }
 
-// submit posts a form with the CSRF token that its page would carry.
+// submit posts a form with the CSRF token of its page.
 func (b *browser) submit(target string, fields url.Values) *core.Response {
 	b.t.Helper()
 	form := url.Values{"csrfToken": {b.csrf()}}
@@ -146,7 +146,7 @@ func (b *browser) submit(target string, fields url.Values) *core.Response {
 	return b.post(target, form)
 }
 
-// csrf is the token that a page would carry.
+// csrf returns the token of a page.
 func (b *browser) csrf() string {
 	b.t.Helper()
 	if token, _, ok := strings.Cut(b.cookies["__Host-authjs.csrf-token"], "|"); ok && b.hasPage {
@@ -190,14 +190,14 @@ func (b *browser) send(method, target, contentType, body string) *core.Response 
 	return response
 }
 
-// answerOf is what a visit adds to the header of its answer.
+// answerOf returns the header fields that a visit adds to its response.
 func answerOf(v *core.Visit) http.Header {
 	h := http.Header{}
 	v.Commit(h)
 	return h
 }
 
-// take keeps the cookies of a page's header.
+// take stores the cookies in the header of a page.
 func (b *browser) take(h http.Header) {
 	for _, line := range h["Set-Cookie"] {
 		c, err := http.ParseSetCookie(line)
@@ -241,7 +241,7 @@ func payloads[T any](t *testing.T, name string) []T {
 
 const sessionCookie = "__Secure-authjs.session-token"
 
-// actions are all requests that an action answers.
+// actions are all requests to the actions of core.
 var actions = []struct{ method, path string }{
 	{"GET", "session"}, {"GET", "csrf"}, {"GET", "providers"}, {"GET", "signin"}, {"GET", "signout"}, {"GET", "error"},
 	{"GET", "verify-request"}, {"GET", "callback/op"}, {"GET", "callback/credentials"},

@@ -69,7 +69,8 @@ func TestUnknownAddresses(t *testing.T) {
 	}
 }
 
-// TestForbiddenPage says who is signed in and offers another account, by a form that works.
+// TestForbiddenPage checks that the page shows the signed-in user and offers to use another account, with a form that
+// works.
 func TestForbiddenPage(t *testing.T) {
 	t.Parallel()
 	never := func(context.Context, *core.Session) error { return core.ErrForbidden }
@@ -113,7 +114,7 @@ func TestForbiddenPage(t *testing.T) {
 	}
 }
 
-// TestNoTenant: a host of no tenant is status 404, and costs a bounded number of lines in the log.
+// TestNoTenant: a request for an unknown tenant has status 404 and causes a limited number of log messages.
 func TestNoTenant(t *testing.T) {
 	t.Parallel()
 	log, clock := &bytes.Buffer{}, newClock()

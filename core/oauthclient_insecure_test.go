@@ -8,8 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestAllowInsecureHTTP: plain http is a configuration error without the option, and the error names it. With the
-// option it is for the hosts of the configuration only.
+// TestAllowInsecureHTTP: plain http is a configuration error without the option, and the error names the option. With
+// it, plain http is allowed only for the configured hosts.
 func TestAllowInsecureHTTP(t *testing.T) {
 	t.Parallel()
 	const says = "or set AllowInsecureHTTP of the provider"
@@ -98,7 +98,7 @@ func TestAcceptIssuer(t *testing.T) {
 	for name, row := range map[string]struct {
 		accept func(configured, found string) bool
 		claims string
-		says   string // of the failure, empty: signed in
+		says   string // text of the error; empty if the user is signed in
 	}{
 		"accepted":                  {accept: accept},
 		"no function":               {says: `it names the issuer "https://op.example/common", not "https://op.ex`},
@@ -141,7 +141,7 @@ func TestSignOutParameters(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		url  func(*core.SignOutRequest) (string, error)
-		want string // empty: the browser is not sent to the provider
+		want string // empty if the browser is not redirected to the provider
 	}{
 		"own parameters": {func(r *core.SignOutRequest) (string, error) {
 			return r.Endpoint + "&client_id=" + r.ClientID + "&logout_uri=" + r.RedirectURI, nil

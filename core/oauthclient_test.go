@@ -9,13 +9,13 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestOAuthProviderFaults names what is wrong with a provider, each fault of the declaration with the field to set.
+// TestOAuthProviderFaults checks that each configuration error of a provider is reported with the field to set.
 func TestOAuthProviderFaults(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		change func(*core.OAuthProvider)
 		env    map[string]string
-		says   string // empty: none
+		says   string // empty if there is no error
 	}{
 		"none": {change: func(*core.OAuthProvider) {}},
 		"from outside": {
@@ -141,7 +141,7 @@ func TestOAuthProviderFaults(t *testing.T) {
 	}
 }
 
-// TestClientOfAProvider: requests to a provider go by its own client, else by that of the configuration.
+// TestClientOfAProvider: requests to a provider use its own HTTP client, else that of the configuration.
 func TestClientOfAProvider(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{true, false} {

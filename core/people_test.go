@@ -13,13 +13,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// people is a store in memory that can do everything; as hides what a store of less power lacks.
+// people is an in-memory store that implements all interfaces. as hides those that a simpler store lacks.
 type people struct {
 	mu sync.Mutex
 	rows
-	// at is told of each call before it happens, outside of the lock: tests let others act there.
+	// at is called before each call, without the lock: tests use it to make concurrent changes.
 	at func(method string)
-	// forgets: there is no room for Account.EmailProved.
+	// forgets means that the store does not keep Account.EmailProved.
 	forgets bool
 }
 
@@ -44,7 +44,7 @@ func (r rows) copy() rows {
 	}
 }
 
-// power is what a store can do beside the four interfaces that all of them have here.
+// power lists the optional interfaces of a store, in addition to the four that all stores here have.
 type power struct {
 	tx      bool
 	deletes bool // store.UserDeleter
@@ -92,7 +92,7 @@ type transactions struct {
 func (t transactions) InTransaction(ctx context.Context, do func(context.Context, core.Store) error) error {
 	before := t.p.copy()
 	at := t.p.at
-	t.p.at = nil // no other request comes in between
+	t.p.at = nil // no other request runs in between
 	defer func() { t.p.at = at }()
 	if at != nil {
 		at("begin")
@@ -182,7 +182,7 @@ func (p *people) as(can power) core.Store {
 	return struct{ least }{p}
 }
 
-// step is one call: others act before it, then it has the store for itself.
+// step starts one call: it calls at, and then locks the store.
 func (p *people) step(method string) func() {
 	if at := p.at; at != nil {
 		at(method)
@@ -420,7 +420,7 @@ func (p *people) UpdateAuthenticatorCounter(_ context.Context, id string, counte
 	return err
 }
 
-// has says what the store holds of a user, for messages.
+// has describes the data of a user, for messages.
 func (p *people) has(id string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPublicPath walks through an application that a proxy shows under /app: requests come without that prefix, and
-// every address that a browser or a provider is told has it.
+// TestPublicPath tests an application that a proxy shows under /app: requests arrive without that prefix, and every URL
+// for a browser or a provider has it.
 func TestPublicPath(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -2,5 +2,6 @@
 
 package core_test
 
-// raced: under the race detector pools forget on purpose, and what they forget is allocated again.
+// raced reports whether the race detector is on. It makes sync.Pool drop items at random, which causes more
+// allocations.
 const raced = true

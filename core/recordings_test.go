@@ -17,9 +17,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// recording is a recorded exchange of a browser with Auth.js. Compared is what a browser sees: status, headers, cookies
-// and JSON. conformance/proof/replay compares all of a recording, pages, calls of the store, callbacks and claims among
-// it, and replays the exchanges that need more than core as well.
+// recording is a recorded exchange of a browser with Auth.js. The test compares what a browser sees: status, headers,
+// cookies and JSON. conformance/proof/replay compares complete recordings, including pages, store calls, callbacks and
+// claims, and also replays exchanges that need more than core.
 type recording struct {
 	ID      string
 	Config  map[string]any
@@ -57,7 +57,7 @@ type recordedStep struct {
 	Trace []map[string]any
 }
 
-// apart are the recordings in which the browser sees something else on purpose, by the reason.
+// apart lists the recordings where the browser deliberately sees something else, by reason.
 var apart = map[string][]string{
 	"A custom page keeps its own query: parameters are added with &": {"callback-oauth.error-page-with-query"},
 	"A profile that cannot be read leads back to the sign-in page":   {"callback-oauth.error.profile-null"},
@@ -144,7 +144,7 @@ func readRecordings(t *testing.T, pattern string) (all []recording) {
 	return all
 }
 
-// TestRecordings replays the recorded exchanges that need core alone.
+// TestRecordings replays the recorded exchanges that need only core.
 func TestRecordings(t *testing.T) {
 	t.Parallel()
 	all, replayed := readRecordings(t, "*.json"), 0
@@ -172,7 +172,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// TestAlteredRecordings alters one recorded value at a time: a comparison that does not notice compares nothing.
+// TestAlteredRecordings changes one recorded value at a time, to check that the comparison detects it.
 func TestAlteredRecordings(t *testing.T) {
 	t.Parallel()
 	for name, alter := range map[string]func(step *recordedStep){
@@ -201,8 +201,8 @@ func TestAlteredRecordings(t *testing.T) {
 	}
 }
 
-// replay sends what the browser sent, and lists what comes back otherwise than recorded. It ends with the first step
-// that differs.
+// replay sends the recorded requests and returns the differences from the recording. It ends with the first step that
+// differs.
 func replay(t *testing.T, r recording) []string {
 	w := &recordedWorld{clock: newClock(), store: newPeople(), bound: map[string]string{}, random: &counter{}}
 	w.seed(r.Seed)
@@ -228,7 +228,7 @@ func replay(t *testing.T, r recording) []string {
 	return nil
 }
 
-// serve answers a request with a configuration of its own, as Auth.js did: a faulty one is told in the answer.
+// serve handles a request with a separate configuration, as Auth.js did. A configuration error is in the response.
 func serve(ctx context.Context, config core.Config, r *core.Request) *core.Response {
 	choose := func(context.Context, *core.Request) (*core.Auth, error) { return core.New(config) }
 	return core.PerRequest("", choose).Handle(ctx, r)
@@ -239,14 +239,14 @@ type recordedSetCookie struct {
 	Attributes  map[string]any
 }
 
-// recordedWorld is what is around the Auth of a recording.
+// recordedWorld is the environment of the Auth in a recording.
 type recordedWorld struct {
 	clock       *clock
 	store       *people
 	random      *counter
 	secret      string
-	bound       map[string]string // what stands for the placeholders
-	asked       []map[string]any  // the requests to the provider that were recorded in this step
+	bound       map[string]string // the values of the placeholders
+	asked       []map[string]any  // the recorded requests to the provider in this step
 	answers     map[string]map[string]any
 	mails       []core.SignInMail
 	differences []string
@@ -256,7 +256,7 @@ func (w *recordedWorld) differ(format string, args ...any) {
 	w.differences = append(w.differences, fmt.Sprintf(format, args...))
 }
 
-// request is the recorded request, with what this run has in the place of what the recording had.
+// request returns the recorded request with the values of this run.
 func (w *recordedWorld) request(step recordedStep) *core.Request {
 	u := w.fill(step.Request.URL)
 	scheme, rest, _ := strings.Cut(u, "://")
@@ -331,7 +331,7 @@ func (w *recordedWorld) compare(step recordedStep, got *core.Response) {
 		w.unifyJSON("attributes of "+c.Name, c.Attributes, attributesOf(got.Cookies[i]))
 	}
 	for _, more := range got.Cookies[len(want.SetCookies):] {
-		if more.Value != "" || got.Err == nil { // a check is good for one attempt: a failure clears it as well
+		if more.Value != "" || got.Err == nil { // a check is valid for one attempt: a failure deletes it too
 			w.differ("cookie %s is not recorded", more.Name)
 		}
 	}
@@ -342,7 +342,7 @@ func (w *recordedWorld) compare(step recordedStep, got *core.Response) {
 			w.differ("body %.100q: %v", got.Body, err)
 		}
 		if answer, ok := body.(map[string]any); ok && answer["message"] != nil {
-			delete(answer, "reference") // ties the answer to a line of the log
+			delete(answer, "reference") // refers to a log message
 		}
 		_ = json.Unmarshal(want.Body, &recorded)
 		w.unifyJSON("body", recorded, body)
@@ -353,7 +353,7 @@ func (w *recordedWorld) compare(step recordedStep, got *core.Response) {
 	}
 }
 
-// absolute is a reference as the browser understands it.
+// absolute resolves a reference like a browser.
 func absolute(base, reference string) string {
 	if !strings.HasPrefix(reference, "/") {
 		return reference
@@ -363,7 +363,7 @@ func absolute(base, reference string) string {
 	return scheme + "://" + host + reference
 }
 
-// attributesOf are the attributes as the header will have them.
+// attributesOf returns the attributes of a cookie for the header.
 func attributesOf(c core.Cookie) map[string]any {
 	all := map[string]any{}
 	for i, each := range strings.Split(c.String(), "; ") {
@@ -385,7 +385,7 @@ func attributesOf(c core.Cookie) map[string]any {
 
 var placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 
-// value is what a placeholder stands for: what was seen in its place before, or a time.
+// value returns the value of a placeholder: the one seen earlier, or a time.
 func (w *recordedWorld) value(name string) (string, bool) {
 	if v, ok := w.bound[name]; ok {
 		return v, true
@@ -407,7 +407,7 @@ func (w *recordedWorld) value(name string) (string, bool) {
 	return "", false
 }
 
-// fill puts values in the place of placeholders.
+// fill replaces placeholders by their values.
 func (w *recordedWorld) fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(m string) string {
 		if v, ok := w.value(m[2 : len(m)-2]); ok {
@@ -418,12 +418,11 @@ func (w *recordedWorld) fill(text string) string {
 	})
 }
 
-// unify compares a text with a recorded one. A placeholder that comes for the first time stands for what is there from
-// now on.
+// unify compares a text with a recorded one. At its first occurrence, a placeholder gets the value found there.
 func (w *recordedWorld) unify(where, want, got string) {
 	wantBase, wantQuery, isURL := strings.Cut(want, "?")
 	gotBase, gotQuery, _ := strings.Cut(got, "?")
-	if isURL && strings.HasPrefix(want, "http") { // the order of parameters is free
+	if isURL && strings.HasPrefix(want, "http") { // parameters may have any order
 		wanted, _ := url.ParseQuery(wantQuery)
 		had, _ := url.ParseQuery(gotQuery)
 		w.unify(where, wantBase, gotBase)
@@ -466,7 +465,7 @@ func (w *recordedWorld) unify(where, want, got string) {
 	}
 }
 
-// shapeOf is the regular expression of what a placeholder may stand for.
+// shapeOf returns a regular expression for the values of a placeholder.
 func shapeOf(name string) string {
 	kind, _, _ := strings.Cut(name, ":")
 	switch {
@@ -484,7 +483,7 @@ func shapeOf(name string) string {
 	return `[!-~]+`
 }
 
-// unifyJSON compares any values.
+// unifyJSON compares JSON values.
 func (w *recordedWorld) unifyJSON(where string, want, got any) {
 	switch want := want.(type) {
 	case string:
@@ -520,7 +519,7 @@ func (w *recordedWorld) unifyJSON(where string, want, got any) {
 	w.differ("%s is %v, want %v", where, got, want)
 }
 
-// unifyMail compares a mail with the recorded one; the link of a later step is in it.
+// unifyMail compares an email with the recorded one and stores its link, which a later step opens.
 func (w *recordedWorld) unifyMail(recorded map[string]any) {
 	if len(w.mails) == 0 {
 		w.differ("no mail")

@@ -21,7 +21,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// What core alone can configure of what was recorded, by part of the configuration.
+// understood lists the recorded options that core alone can configure.
 var understood = map[string][]string{
 	"config": {
 		"providers", "secret", "trustHost", "basePath", "adapter", "pages", "session", "skipCSRFCheck", "callbacks", "debug",
@@ -38,7 +38,7 @@ var understood = map[string][]string{
 	"credentials": {"kind", "id", "name", "credentials", "authorize"},
 }
 
-// needsCoreAlone reports whether a recording is one of requests and answers, configured by what core has itself.
+// needsCoreAlone reports whether a recording contains only requests and responses and only options of core.
 func needsCoreAlone(r recording) bool {
 	ok := r.Steps != nil && r.Express == nil && r.Config["raw"] != true
 	knows := func(part string, members any) {
@@ -54,7 +54,7 @@ func needsCoreAlone(r recording) bool {
 		maps.Copy(config, step.Config)
 		ok = ok && !step.Response.Internal && step.Response.Threw == nil
 		for _, d := range step.Derived {
-			ok = ok && !strings.Contains(d.How, "hex digit") // of a value of this run
+			ok = ok && !strings.Contains(d.How, "hex digit") // depends on a value of this run
 		}
 		for _, part := range []string{"adapter", "session", "callbacks"} {
 			knows(part, config[part])
@@ -78,7 +78,7 @@ func asObject(v any) map[string]any { m, _ := v.(map[string]any); return m }
 func asList(v any) []any            { l, _ := v.([]any); return l }
 func asText(v any) string           { s, _ := v.(string); return s }
 
-// config makes the configuration of a step.
+// config returns the configuration of a step.
 func (w *recordedWorld) config(r recording, step recordedStep) core.Config {
 	c := maps.Clone(r.Config)
 	maps.Copy(c, step.Config)
@@ -170,7 +170,7 @@ func (w *recordedWorld) provider(p map[string]any) core.Provider {
 			ClientID: asText(p["clientId"]), ClientSecret: core.Secret(w.secret),
 			Authorization: recordedEndpoint(p["authorization"]), Token: recordedEndpoint(p["token"]),
 			Userinfo:   recordedEndpoint(p["userinfo"]),
-			Checks:     []core.Check{core.CheckPKCE}, // what Auth.js checks where nothing is said; ours checks the state as well
+			Checks:     []core.Check{core.CheckPKCE}, // the default of Auth.js; core also checks the state by default
 			ClientAuth: core.ClientAuth(asText(asObject(p["client"])["token_endpoint_auth_method"])),
 		}
 		if checks, said := p["checks"].([]any); said {
@@ -219,7 +219,7 @@ func recordedEndpoint(v any) core.Endpoint {
 	return e
 }
 
-// mappedPerson does what a recorded mapping of a profile did.
+// mappedPerson applies a recorded profile mapping.
 func mappedPerson(op map[string]any, claims core.Profile) (*core.Person, error) {
 	if op["map"] == nil {
 		return nil, errors.New("profile failure")
@@ -228,7 +228,7 @@ func mappedPerson(op map[string]any, claims core.Profile) (*core.Person, error) 
 	return &core.Person{AccountID: of("id"), Name: of("name"), Email: of("email"), Image: of("image")}, nil
 }
 
-// recordedUser does what a recorded authorize did: the first rule decides whose fields are the form's.
+// recordedUser applies a recorded authorize function: the first rule with the fields of the form decides.
 func recordedUser(authorize map[string]any, form map[string]string) (*core.User, error) {
 	then := asObject(authorize["else"])
 	for _, rule := range slices.Backward(asList(authorize["rules"])) {
@@ -251,7 +251,7 @@ func recordedUser(authorize map[string]any, form map[string]string) (*core.User,
 	return u, json.Unmarshal(raw, u)
 }
 
-// seed puts recorded rows into the store.
+// seed adds recorded rows to the store.
 func (w *recordedWorld) seed(tables map[string][]map[string]any) {
 	for _, row := range tables["users"] {
 		u := core.User{
@@ -279,7 +279,7 @@ func (w *recordedWorld) seed(tables map[string][]map[string]any) {
 	}
 }
 
-// when is a recorded time: a text, or the seconds from the start.
+// when returns a recorded time: a text, or seconds since the start.
 func (w *recordedWorld) when(v any) time.Time {
 	if in, ok := asObject(v)["$in"].(float64); ok {
 		return start.Add(time.Duration(in) * time.Second)
@@ -294,8 +294,8 @@ var providerKeys = sync.OnceValue(func() (keys struct{ published, unpublished *r
 	return keys
 })
 
-// RoundTrip answers for the provider what was recorded. What Auth.js does not ask for, and every step may ask for, is
-// its key set; what Latchkey asks for once more than Auth.js did has the answer of before.
+// RoundTrip returns the provider's recorded response. Any step may request the key set, which Auth.js does not use. A
+// request that Latchkey repeats gets the earlier response.
 func (w *recordedWorld) RoundTrip(r *http.Request) (*http.Response, error) {
 	address, _, _ := strings.Cut(r.URL.String(), "?")
 	key := r.Method + " " + strings.TrimSuffix(address, "/")
@@ -349,8 +349,7 @@ func (w *recordedWorld) answer(r *http.Request, recorded map[string]any) (*http.
 	return response, nil
 }
 
-// made is a recorded value with what this run has for its placeholders, and its descriptions of signed tokens made into
-// tokens.
+// made returns a recorded value with placeholders replaced and with descriptions of signed tokens replaced by tokens.
 func (w *recordedWorld) made(v any) (out any, err error) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -29,12 +29,13 @@ var unusableTargets = map[string]string{
 	"a scheme and no URL": "https:",
 }
 
-// TestSignOutIgnoresItsTarget signs out with targets that cannot be used: the session ends, and the browser goes home.
+// TestSignOutIgnoresItsTarget signs out with unusable targets: the session ends, and the browser is redirected to the
+// home page.
 func TestSignOutIgnoresItsTarget(t *testing.T) {
 	t.Parallel()
 	for name, target := range unusableTargets {
 		for _, place := range []string{"body", "query", "JSON"} {
-			if place == "JSON" && target == "/\xff" { // no JSON, and so no CSRF token either
+			if place == "JSON" && target == "/\xff" { // invalid JSON, so there is no CSRF token
 				continue
 			}
 			t.Run(name+" in "+place, func(t *testing.T) {
@@ -166,7 +167,7 @@ func TestAppSchemes(t *testing.T) {
 				if how == "callback" {
 					config.Callbacks.Redirect = func(context.Context, core.RedirectParams) (string, error) { return row.asked, nil }
 					fields.Set("callbackUrl", "/x")
-					if want == "https://app.test" { // the application asks for it
+					if want == "https://app.test" { // the application requires it
 						want = ""
 					}
 				}

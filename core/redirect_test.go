@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestErrorIsOneParameter sends odd error names through custom pages: each stays one parameter, and the pages keep
-// query and fragment of their own.
+// TestErrorIsOneParameter sends unusual error names to custom pages: each stays one parameter, and the pages keep their
+// query and fragment.
 func TestErrorIsOneParameter(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: core.PagesConfig{
@@ -35,8 +35,8 @@ func TestErrorIsOneParameter(t *testing.T) {
 	}
 }
 
-// TestRedirectCallback returns what a careless callback could. The developer decides where browsers go, and a header
-// stays a header.
+// TestRedirectCallback returns unsafe values from a callback. The callback decides the target, but cannot break the
+// header.
 func TestRedirectCallback(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -75,8 +75,9 @@ func TestRedirectCallback(t *testing.T) {
 	}
 }
 
-// TestFailureIsOneParameter fails sign-ins into custom pages: code and error are parameters of their own, whatever the
-// application calls its codes, and provider and type of the page that says "check your mail" likewise.
+// TestFailureIsOneParameter checks the parameters of custom pages: code and error of a failed sign-in are single
+// parameters, whatever the application's codes are, and so are provider and type of the page that says "check your
+// mail".
 func TestFailureIsOneParameter(t *testing.T) {
 	t.Parallel()
 	provider := passwords()
@@ -104,7 +105,7 @@ func TestFailureIsOneParameter(t *testing.T) {
 	}
 }
 
-// TestNestedTargets gives the pages that hand a target on a hostile one, and uses what they remember.
+// TestNestedTargets sends hostile callback URLs to the pages that pass one on, and then uses the stored value.
 func TestNestedTargets(t *testing.T) {
 	t.Parallel()
 	own := core.PagesConfig{
@@ -142,7 +143,7 @@ func TestNestedTargets(t *testing.T) {
 	}
 }
 
-// TestRedirects gives hostile targets wherever one is taken from, and follows where the browser would be sent.
+// TestRedirects sends hostile URLs wherever a callback URL is read, and checks where the browser is redirected to.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	type payload struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestMistakesAreNoErrors: what a visitor or a stranger brings about does not page the operator; what the operator must
-// mend does.
+// TestMistakesAreNoErrors: errors that users or attackers cause are not logged at level ERROR; errors that the operator
+// must fix are.
 func TestMistakesAreNoErrors(t *testing.T) {
 	t.Parallel()
 	right := url.Values{"email": {"ada@example.com"}, "password": {"engine"}}
@@ -95,7 +95,7 @@ func TestMistakesAreNoErrors(t *testing.T) {
 	}
 }
 
-// begin starts a sign-in at the provider and returns its state, "" where none was sent.
+// begin starts a sign-in with the provider and returns its state, or "" if none was sent.
 func begin(b *browser) string {
 	r := b.submit("/auth/signin/op", nil)
 	u, _ := url.Parse(r.Redirect)
@@ -116,7 +116,7 @@ func referenceIn(t *testing.T, pattern *regexp.Regexp, text string) string {
 	return found[1]
 }
 
-// TestReferencesSurviveRedirects: the page to which a failure redirects shows the code that the log line has.
+// TestReferencesSurviveRedirects: the page that a failure redirects to shows the reference of the log message.
 func TestReferencesSurviveRedirects(t *testing.T) {
 	t.Parallel()
 	failing := core.Callbacks{JWT: func(context.Context, core.JWTParams) (*core.Token, error) {
@@ -124,7 +124,7 @@ func TestReferencesSurviveRedirects(t *testing.T) {
 	}}
 	for _, row := range []struct {
 		name  string
-		fresh bool // a browser without cookies, as that of a link in a mail
+		fresh bool // a browser without cookies, as after a link in an email
 		do    func(*browser) *core.Response
 	}{
 		{"error page", false, func(b *browser) *core.Response {
@@ -166,7 +166,7 @@ func TestReferencesSurviveRedirects(t *testing.T) {
 	}
 }
 
-// TestReferenceOfOwnPages: pages of the application find the code of the log where theirs are rendered.
+// TestReferenceOfOwnPages: the application's own pages get the reference of the log message.
 func TestReferenceOfOwnPages(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: core.PagesConfig{Error: "/oops"}})
@@ -182,7 +182,7 @@ func TestReferenceOfOwnPages(t *testing.T) {
 	}
 }
 
-// TestMistakesOfEveryDayShowNoReference: a wrong password is nothing to report.
+// TestMistakesOfEveryDayShowNoReference: a wrong password shows no reference, because it need not be reported.
 func TestMistakesOfEveryDayShowNoReference(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
@@ -195,8 +195,8 @@ func TestMistakesOfEveryDayShowNoReference(t *testing.T) {
 	}
 }
 
-// TestPanicsAreOneLine: the place at fault comes first, then the application's calls, then ours, and no more of them
-// than help.
+// TestPanicsAreOneLine: a panic is logged in one line with a short stack: first the place of the panic, then calls of
+// the application, then calls of core.
 func TestPanicsAreOneLine(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
@@ -233,8 +233,9 @@ func faultInHere(m map[string]int) error {
 	return nil
 }
 
-// TestGuardThatDoesNotKnow: a browser gets the error page, an API client JSON, both 500 with the code of the log line.
-// Neither is sent to a page of the application, which may have the same guard.
+// TestGuardThatDoesNotKnow: if a guard cannot read the session, a browser gets the error page and an API client JSON,
+// both with status 500 and the reference. Neither is redirected to a page of the application, which may have the same
+// guard.
 func TestGuardThatDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	broken := brokenStore{func() error { return errors.New("connection refused") }}
@@ -278,7 +279,8 @@ func TestGuardThatDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestVisitorsWhoLeave: a request that its visitor gave up is no outage of the store, and one that failed by itself is.
+// TestVisitorsWhoLeave: a request that the client canceled is not logged as a store failure; one that failed otherwise
+// is.
 func TestVisitorsWhoLeave(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

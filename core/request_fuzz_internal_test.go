@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// FuzzForwarded: whatever a visitor writes into the headers of a proxy, the origin is the pinned one, one of the list,
-// or a well-formed one of http or https; and what strangers forward changes nothing.
+// FuzzForwarded: whatever a client sends in forwarded headers, the origin is the pinned one, one of the list, or a
+// valid http or https origin. Forwarded headers of untrusted peers have no effect.
 func FuzzForwarded(f *testing.F) {
 	for _, row := range [][5]string{
 		{"app.example", "", "", "", "/auth/session"},
@@ -90,7 +90,7 @@ func checkOrigin(t *testing.T, name string, at, pinned weburl.Origin) {
 	}
 }
 
-// FuzzBearer reads an Authorization header as net/url does, or not at all.
+// FuzzBearer reads an Authorization header like net/url, or rejects it.
 func FuzzBearer(f *testing.F) {
 	for _, value := range []string{"Bearer x", "bearer x", "Bearer  x", "Bearer %", "Bearer a%2Bb+c", "Basic", "Bearer "} {
 		f.Add(value)
@@ -107,7 +107,7 @@ func FuzzBearer(f *testing.F) {
 	})
 }
 
-// FuzzOrigin shares answers with origins of the list, letter by letter, and grants preflights to them alone.
+// FuzzOrigin checks that only exactly the listed origins may read responses and get preflights.
 func FuzzOrigin(f *testing.F) {
 	trusted := []string{"https://spa.example", "http://localhost:3000"}
 	for _, value := range append([]string{
@@ -141,7 +141,7 @@ func FuzzOrigin(f *testing.F) {
 	})
 }
 
-// FuzzClaims reads the claims of a token: what is read is written, and read again the same.
+// FuzzClaims checks that the claims of a token are the same after writing and reading them again.
 func FuzzClaims(f *testing.F) {
 	for _, claims := range []string{
 		`{"sub":"1","name":"Ada","email":null,"iat":1893456000,"exp":1.893456e9,"jti":"x"}`,

@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestMetadataRequest reads sessions from metadata with lower-case names, as gRPC hands it over.
+// TestMetadataRequest reads sessions from metadata with lower-case names, as in gRPC.
 func TestMetadataRequest(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
 		t.Run(string(strategy), func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestHeadersAreTheAnswersOwn: what an application does to the header of one answer changes no other.
+// TestHeadersAreTheAnswersOwn: a change to the header of one response does not affect other responses.
 func TestHeadersAreTheAnswersOwn(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -58,7 +58,7 @@ func TestHeadersAreTheAnswersOwn(t *testing.T) {
 	}
 }
 
-// TestHeader: a field has one value, under whatever spelling of its name it is set or asked for.
+// TestHeader: a field has a single value, in any spelling of its name.
 func TestHeader(t *testing.T) {
 	t.Parallel()
 	var r core.Response
@@ -80,12 +80,12 @@ func TestHeader(t *testing.T) {
 	if !slices.Equal(got, want) || h.Get("locatioN") != "/b" {
 		t.Errorf("the fields are %q, want %q; Location is %q", got, want, h.Get("locatioN"))
 	}
-	for range h.All() { // who looks for one field stops there
+	for range h.All() { // a caller may stop early
 		break
 	}
 }
 
-// TestFill: a field of an answer takes the place of what handlers in front have set, a cookie stands behind theirs.
+// TestFill: a field of a response replaces the value of earlier handlers; cookies are added after theirs.
 func TestFill(t *testing.T) {
 	t.Parallel()
 	r := &core.Response{Cookies: []core.Cookie{{Name: "a", Value: "1", Path: "/"}, {Name: "b", Value: "2", Path: "/"}}}

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// fullRules are the rules of an Auth in which every action of core exists.
+// fullRules returns the rules of an Auth with all actions of core.
 func fullRules(t *testing.T, parts ...Part) (map[route]rule, error) {
 	t.Helper()
 	a, err := New(Config{
@@ -26,7 +26,7 @@ func fullRules(t *testing.T, parts ...Part) (map[route]rule, error) {
 	return a.router.rules, nil
 }
 
-// TestReservedNames: what weburl.Reserved knows are the names of all actions of core, and no others.
+// TestReservedNames: weburl.Reserved knows exactly the names of core's actions.
 func TestReservedNames(t *testing.T) {
 	rules, err := fullRules(t)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// actionOf is a part with one action.
+// actionOf is a plugin with one action.
 type actionOf struct{ method, name, verb string }
 
 func (p actionOf) Attach(h *Host) error {
@@ -79,7 +79,7 @@ func TestPluginsReplaceNoActions(t *testing.T) {
 	}
 }
 
-// TestRulesAreNotReplaced: a name that Reserved does not know, and core has, is a configuration error all the same.
+// TestRulesAreNotReplaced: an action name of core that Reserved does not know is a configuration error too.
 func TestRulesAreNotReplaced(t *testing.T) {
 	ps := parts{actions: []*partAction{{&Action{Method: "GET", Name: "new"}, "Parts[0]"}}}
 	faults := &ConfigError{}

@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestHeaderLimitOfTheRouter: a session that the router would not read again is not set, and one that has grown so long
-// keeps the cookie that the browser has.
+// TestHeaderLimitOfTheRouter: a session that exceeds the router's request header limit is not set. If a session grows
+// too long, the browser keeps its old cookie.
 func TestHeaderLimitOfTheRouter(t *testing.T) {
 	t.Parallel()
 	size := 0
@@ -59,8 +59,7 @@ func TestHeaderLimitOfTheRouter(t *testing.T) {
 	}
 }
 
-// TestRoutersOwnProxies: where the router says that the peer is no trusted proxy, what the peer says of others counts
-// nowhere.
+// TestRoutersOwnProxies: if the router says that the peer is not a trusted proxy, its forwarded headers are ignored.
 func TestRoutersOwnProxies(t *testing.T) {
 	t.Parallel()
 	var peer netip.Prefix
@@ -98,8 +97,8 @@ func TestRoutersOwnProxies(t *testing.T) {
 	}
 }
 
-// TestTargetWithAHost: of the two hosts of a request in absolute form that of the target counts (RFC 9112 section
-// 3.2.2).
+// TestTargetWithAHost: if the request target is in absolute form, its host is used instead of the Host header (RFC 9112
+// section 3.2.2).
 func TestTargetWithAHost(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.On, Providers: []core.Provider{passwords()}})
@@ -115,7 +114,7 @@ func TestTargetWithAHost(t *testing.T) {
 	}
 }
 
-// TestHookInFrontOfTheRoutes: the auth routes set their own cookies, and the hook in front of them none.
+// TestHookInFrontOfTheRoutes: the auth routes set their own cookies; the request hook that runs before them sets none.
 func TestHookInFrontOfTheRoutes(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -130,7 +129,7 @@ func TestHookInFrontOfTheRoutes(t *testing.T) {
 	}
 }
 
-// TestMountPath finds the place of the routes on groups, and refuses groups that hide them.
+// TestMountPath finds the path of the routes in router groups, and rejects groups that hide them.
 func TestMountPath(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ base, prefix, want string }{
@@ -156,7 +155,7 @@ func TestMountPath(t *testing.T) {
 	}
 }
 
-// TestWarnHeaderLimit tells of routers that read little, and of no others.
+// TestWarnHeaderLimit warns only about routers with a low request header limit.
 func TestWarnHeaderLimit(t *testing.T) {
 	t.Parallel()
 	for bytes, warned := range map[int]bool{4096: true, 8192: true, 16384: false, 1 << 20: false} {
@@ -176,7 +175,7 @@ func TestWarnHeaderLimit(t *testing.T) {
 	}
 }
 
-// TestNoCORS asks from another origin, with and without a pre-flight.
+// TestNoCORS sends requests from another origin, with and without a preflight.
 func TestNoCORS(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -212,7 +211,7 @@ func TestNoCORS(t *testing.T) {
 	}
 }
 
-// TestAnswersAreKeptByNobody looks at all answers that carry a cookie or a token.
+// TestAnswersAreKeptByNobody checks that no response with a cookie or a token may be cached.
 func TestAnswersAreKeptByNobody(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
@@ -239,7 +238,8 @@ func TestAnswersAreKeptByNobody(t *testing.T) {
 	}
 }
 
-// TestNothingPrivateIsShown signs in with tokens of the provider in the token, and reads what the browser may read.
+// TestNothingPrivateIsShown stores the provider's tokens in the session token, and checks that the browser cannot read
+// them.
 func TestNothingPrivateIsShown(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-5f1d"
@@ -261,8 +261,8 @@ func TestNothingPrivateIsShown(t *testing.T) {
 	}
 }
 
-// TestBadInput sends what no browser sends. Each row has a named outcome, one log line without the canary, and no
-// panic.
+// TestBadInput sends requests that no browser sends. Each has a defined result and one log message without the input,
+// and none panics.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-9f8e7d"
@@ -331,7 +331,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestStoreOutage: no visitor is signed out because a store fails, and none gets in.
+// TestStoreOutage: if a store fails, no user is signed out and none is signed in.
 func TestStoreOutage(t *testing.T) {
 	t.Parallel()
 	const cookie = "__Secure-authjs.session-token"
@@ -358,8 +358,8 @@ func TestStoreOutage(t *testing.T) {
 	}
 }
 
-// TestRefusedRequestsNameTheirProvider: the log says for which provider a request was that is refused before an action
-// begins.
+// TestRefusedRequestsNameTheirProvider: the log names the provider of a request that is rejected before its action
+// starts.
 func TestRefusedRequestsNameTheirProvider(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

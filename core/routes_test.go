@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// club is a part with one action that asks for a session.
+// club is a plugin with one action that requires a session.
 type club struct{}
 
 func (club) Attach(h *core.Host) error {
@@ -21,7 +21,7 @@ func (club) Attach(h *core.Host) error {
 	return nil
 }
 
-// TestRoutes: what is listed is what is answered, with its demands.
+// TestRoutes checks that the listed routes are exactly those that are handled, with their requirements.
 func TestRoutes(t *testing.T) {
 	acme := &core.OAuthProvider{
 		ID: "acme", Type: core.TypeOIDC, Issuer: "https://acme.test", ClientID: "id", ClientSecret: "s3cret-s3cret",
@@ -87,7 +87,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestRoutesOfTenants: an Auth that finds its configuration with each request has no routes to list.
+// TestRoutesOfTenants: an Auth made by PerRequest lists no routes.
 func TestRoutesOfTenants(t *testing.T) {
 	auth := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, nil })
 	if routes := auth.Routes(); len(routes) != 0 {

@@ -24,7 +24,7 @@ func newSignUps(w *town) map[string]func(*browser) *core.Response {
 	}
 }
 
-// creating is a part whose POST toy creates a user by SignIn.Create.
+// creating is a plugin whose POST toy creates a user by SignIn.Create.
 func creating(users core.Store) core.Part {
 	return answers(core.Action{Method: "POST", Name: "toy",
 		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
@@ -101,8 +101,8 @@ func deniedSignUp(t *testing.T, strategy core.Strategy, can power, name, decisio
 	}
 }
 
-// TestCreatedByPart signs up by a part that has created the user before it calls SignIn: createUser is called all the
-// same, and not for a sign-in of a known user.
+// TestCreatedByPart signs up with a plugin that has created the user before it calls SignIn: createUser is called
+// anyway, but not for the sign-in of a known user.
 func TestCreatedByPart(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

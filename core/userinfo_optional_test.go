@@ -13,7 +13,7 @@ import (
 // thinOP is a smallOP with additional claims in the ID token and a configurable userinfo response.
 type thinOP struct {
 	smallOP
-	claims, userinfo string // JSON; of claims: members with a comma before each
+	claims, userinfo string // JSON; claims contains members with a comma before each
 	status           int    // of the userinfo response
 	scope            string // of the token response
 	asked            int    // requests to the userinfo endpoint
@@ -151,7 +151,7 @@ func TestThinIDTokens(t *testing.T) {
 	}
 }
 
-// TestVouchedEmail: the claim that vouches for an email counts only for an email from the same source.
+// TestVouchedEmail: the claim that verifies an email applies only to an email from the same source.
 func TestVouchedEmail(t *testing.T) {
 	t.Parallel()
 	op := &thinOP{

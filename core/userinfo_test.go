@@ -34,7 +34,7 @@ func comeBack(t *testing.T, a *app) (*browser, *core.Response) {
 	return b, b.get((&service{}).grant(t, begun.Redirect))
 }
 
-// TestUserinfoStatus accepts a profile from a successful response only. A provider that refuses a token may still
+// TestUserinfoStatus accepts a profile from a successful response only. A provider that rejects a token may still
 // return a user in the body.
 func TestUserinfoStatus(t *testing.T) {
 	t.Parallel()
@@ -233,8 +233,8 @@ func TestUserinfoOfAnotherSubject(t *testing.T) {
 	}
 }
 
-// TestUserinfoDeadline: a userinfo request has a timeout. The context must be safe for concurrent use, because a
-// function of the application may send several requests at once.
+// TestUserinfoDeadline: a userinfo request has a timeout. Its context must be safe for concurrent use, because a
+// function of the application may send several requests at the same time.
 func TestUserinfoDeadline(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{false, true} {

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestViewsThatFail draws pages with functions of the application that panic, or return no page, before anything is
-// rendered: on the way of an action, and where a failure is answered with a page.
+// TestViewsThatFail renders pages with functions of the application that panic or return no page: for an action, and
+// for an error page.
 func TestViewsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, draw := range map[string]func() templ.Component{
