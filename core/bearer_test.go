@@ -44,7 +44,7 @@ func TestBearer(t *testing.T) {
 			}
 			session, refusal := a.Visit(t.Context(), c.request("POST", "/api", "", "")).Require(core.Fresh(time.Hour))
 			if refusal != nil || session.UserID != "1" {
-				t.Errorf("the guard answers %+v", refusal)
+				t.Errorf("the guard refuses with %+v", refusal)
 			}
 			token, err := a.Token(t.Context(), c.request("GET", "/", "", ""))
 			if strategy == core.StrategyJWT && (err != nil || token == nil || token.Subject != "1") {
@@ -53,14 +53,14 @@ func TestBearer(t *testing.T) {
 			r := c.get("/auth/session")
 			if !strings.Contains(string(r.Body), "1") || len(r.Cookies) > 0 || r.Header.Get("Vary") != "Authorization" ||
 				r.Header.Get("Www-Authenticate") != "" {
-				t.Errorf("GET session answers %s with %v, %v", r.Body, r.Header, r.Cookies)
+				t.Errorf("GET session: %s, header %v, cookies %v", r.Body, r.Header, r.Cookies)
 			}
 			c.header.Set("Accept", "text/html") // a program is never redirected to a page
 			if r := c.post("/auth/signout", nil); r.Err != nil || len(r.Cookies) > 0 {
 				t.Errorf("sign-out without a CSRF token: %d, %v, cookies %v", r.Status, r.Err, r.Cookies)
 			}
 			if b.session() != nil || other.session() == nil {
-				t.Error("the session of the header goes on, or that of the cookie has ended")
+				t.Error("the header's session is still valid, or the cookie's session has ended")
 			}
 			checkInvalid(t, a, c, 401, "invalid_token")
 		})
@@ -75,11 +75,11 @@ func checkInvalid(t *testing.T, a *app, c *browser, status int, code string) {
 	if refusal == nil || refusal.Status != status || refusal.Header.Get("Www-Authenticate") != want ||
 		refusal.Header.Get("Location") != "" || !strings.Contains(string(refusal.Body), code) ||
 		!strings.Contains(refusal.Header.Get("Vary"), "Authorization") || len(refusal.Cookies) > 0 {
-		t.Errorf("the guard answers %+v", refusal)
+		t.Errorf("the guard refuses with %+v", refusal)
 	}
 	r := c.get("/auth/session")
 	if string(r.Body) != "null" || r.Status != 200 || r.Header.Get("Www-Authenticate") != want || len(r.Cookies) > 0 {
-		t.Errorf("GET session answers %d %s, %v, cookies %v", r.Status, r.Body, r.Header, r.Cookies)
+		t.Errorf("GET session: status %d, %s, header %v, cookies %v", r.Status, r.Body, r.Header, r.Cookies)
 	}
 	v := a.Visit(t.Context(), c.request("GET", "/page", "", ""))
 	if s, err := v.Session(); s != nil || err != nil || answerOf(v).Get("Set-Cookie") != "" {
@@ -158,7 +158,7 @@ func TestBearerSwitchedOff(t *testing.T) {
 	b, other := signedIn(t, a, "1"), signedIn(t, a, "2")
 	c := client(t, a, b)
 	if c.session() != nil || string(c.get("/auth/session").Body) != "null" {
-		t.Error("the header signs in")
+		t.Error("the header is accepted")
 	}
 	c = client(t, a, b)
 	c.cookies = other.cookies
@@ -166,7 +166,7 @@ func TestBearerSwitchedOff(t *testing.T) {
 		t.Errorf("the session is %+v", s)
 	}
 	if r := c.post("/auth/signout", nil); r.Err == nil {
-		t.Error("the header stands for the CSRF token")
+		t.Error("the header replaces the CSRF token")
 	}
 	if r := c.get("/auth/session"); r.Header.Get("Vary") != "" || len(r.Cookies) == 0 {
 		t.Errorf("GET session has %v and %d cookies", r.Header, len(r.Cookies))
@@ -182,10 +182,10 @@ func TestBearerWithPassword(t *testing.T) {
 		b := signedIn(t, a, "1")
 		b.header.Set("Authorization", line)
 		if b.session() == nil {
-			t.Errorf("%s: the cookie does not count", line)
+			t.Errorf("%s: the cookie is ignored", line)
 		}
 		if r := b.post("/auth/signout", nil); r.Err == nil {
-			t.Errorf("%s stands for the CSRF token", line)
+			t.Errorf("%s replaces the CSRF token", line)
 		}
 		if r := b.submit("/auth/signout", nil); r.Err != nil || b.cookies[sessionCookie] != "" {
 			t.Errorf("%s: sign-out: %v", line, r.Err)
@@ -207,7 +207,7 @@ func TestBearerRenewed(t *testing.T) {
 			r := c.get("/auth/session")
 			next := r.Header.Get("Set-Auth-Token")
 			if (next != "") != (strategy == core.StrategyJWT) || next == b.cookies[sessionCookie] {
-				t.Fatalf("the token to go on with is %q", next)
+				t.Fatalf("the renewed token is %q", next)
 			}
 			if next != "" {
 				c.header.Set("Authorization", "Bearer "+next)
@@ -217,7 +217,7 @@ func TestBearerRenewed(t *testing.T) {
 				t.Errorf("after 40 days: %+v", s)
 			}
 			if r := b.get("/auth/session"); r.Header.Get("Set-Auth-Token") != "" {
-				t.Error("a script of a page is given the token of a cookie")
+				t.Error("a page's script receives the token of a cookie")
 			}
 		})
 	}
@@ -234,7 +234,7 @@ func TestBearerSignsNobodyIn(t *testing.T) {
 	for _, path := range []string{"signin/credentials", "callback/credentials"} {
 		r := c.post("/auth/"+path, url.Values{"csrfToken": {token}, "id": {"2"}})
 		if r.Status != http.StatusBadRequest || len(r.Cookies) > 0 {
-			t.Errorf("%s answers %d with %v", path, r.Status, r.Cookies)
+			t.Errorf("%s: status %d, cookies %v", path, r.Status, r.Cookies)
 		}
 	}
 	cookies, err := a.NewSession(t.Context(), c.request("POST", "/signup", "", ""), &core.User{ID: "2", Name: "2"})
@@ -276,7 +276,7 @@ func TestBearerSignsNobodyInAtParts(t *testing.T) {
 			refused := func(path string, fields url.Values) {
 				t.Helper()
 				if r := c.submit(path, fields); r.Status != http.StatusBadRequest || r.Header.Get("Set-Auth-Token") != "" {
-					t.Errorf("%s answers %d: %s, %v", path, r.Status, r.Body, r.Header)
+					t.Errorf("%s: status %d, %s, header %v", path, r.Status, r.Body, r.Header)
 				}
 			}
 			refused("/auth/come-in", nil)
@@ -286,11 +286,11 @@ func TestBearerSignsNobodyInAtParts(t *testing.T) {
 			c.header.Set("Authorization", authorization)
 			refused("/auth/toyfactor", code)
 			if n := len(h.people.sessions); n != before {
-				t.Errorf("%d sessions, were %d", n, before)
+				t.Errorf("%d sessions, want %d", n, before)
 			}
 			c.header.Del("Authorization")
 			if c.submit("/auth/toyfactor", code); c.session() == nil || c.session().UserID != "2" {
-				t.Error("the sign-in cannot go on without the header")
+				t.Error("the sign-in cannot be completed without the header")
 			}
 		})
 	}

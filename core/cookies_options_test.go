@@ -47,7 +47,7 @@ func setOfAll(t *testing.T, option func(field string) core.CookieOptions) map[st
 		}
 	}
 	if len(set) != len(names) {
-		t.Fatalf("%d cookies came: %v", len(set), set)
+		t.Fatalf("%d cookies were set: %v", len(set), set)
 	}
 	return set
 }
@@ -127,7 +127,7 @@ func TestNamesWithPrefixes(t *testing.T) {
 			})
 			if row.fault != "" {
 				if err == nil || !strings.Contains(err.Error(), row.fault) {
-					t.Errorf("error %v, want one that says %q", err, row.fault)
+					t.Errorf("error %v, want one that contains %q", err, row.fault)
 				}
 				return
 			}

@@ -116,7 +116,7 @@ func TestSessionBesidePlantedCookies(t *testing.T) {
 				b.header["Cookie"] = strings.Split(p.cookies(row.cookies), "\n")
 				token, err := p.Token(t.Context(), b.request("GET", "/", "", ""))
 				if got := token != nil; strategy == core.StrategyJWT && (got != row.signedIn || err != nil) {
-					t.Errorf("Token has a token: %t, %v", got, err)
+					t.Errorf("Token returns a token: %t, %v", got, err)
 				}
 				v := p.Visit(t.Context(), b.request("GET", "/page", "", ""))
 				if session, err := v.Session(); err != nil || (session != nil) != row.signedIn {
@@ -125,15 +125,15 @@ func TestSessionBesidePlantedCookies(t *testing.T) {
 				p.store.lookUps = 0
 				r := b.get("/auth/session")
 				if got := strings.Contains(string(r.Body), "Ada"); got != row.signedIn {
-					t.Errorf("signed in %t: %.200s", got, r.Body)
+					t.Errorf("signed in: %t: %.200s", got, r.Body)
 				}
 				if strategy == core.StrategyDatabase && p.store.lookUps > row.lookUps {
-					t.Errorf("%d look-ups, want at most %d", p.store.lookUps, row.lookUps)
+					t.Errorf("%d lookups, want at most %d", p.store.lookUps, row.lookUps)
 				}
 				for _, c := range r.Cookies {
 					if gone := c.HasMaxAge && c.MaxAge == 0; c.Name == sessionCookie && gone == row.signedIn &&
 						!strings.Contains(row.cookies, "BIG") {
-						t.Errorf("expired %t: %.80s", gone, c)
+						t.Errorf("cleared: %t: %.80s", gone, c)
 					}
 				}
 			})
@@ -151,11 +151,11 @@ func TestPlantedCookiesDuringAnOutage(t *testing.T) {
 		b := visit(t, p)
 		b.header.Set("Cookie", p.cookies("N=GOOD; N=junk"))
 		if r := b.get("/auth/session"); r.Status != 500 {
-			t.Errorf("GET session answered %d: %s", r.Status, r.Body)
+			t.Errorf("GET session: status %d: %s", r.Status, r.Body)
 		} else {
 			for _, c := range r.Cookies {
 				if c.Name == sessionCookie {
-					t.Errorf("it sets %s", c)
+					t.Errorf("the response sets %s", c)
 				}
 			}
 		}
@@ -172,7 +172,7 @@ func TestNewSessionBesidePlantedCookies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, there := p.store.rows["good"]; there {
-		t.Error("the session of before goes on")
+		t.Error("the previous session is still valid")
 	}
 }
 
@@ -195,7 +195,8 @@ func TestSignOutBesidePlantedCookies(t *testing.T) {
 				gone = gone || c.Name == sessionCookie && c.HasMaxAge && c.MaxAge == 0
 			}
 			if !gone || r.Redirect != "https://app.test" {
-				t.Errorf("%s, store down for %d: answered %d to %q, cookie cleared %t", strategy, down, r.Status, r.Redirect, gone)
+				t.Errorf("%s, %d failed lookups: status %d, redirect to %q, cookie cleared: %t",
+					strategy, down, r.Status, r.Redirect, gone)
 			}
 			_, good := p.store.rows["good"]
 			_, second := p.store.rows["second"]
@@ -228,7 +229,7 @@ func TestPlantedSessionDoesNotLend(t *testing.T) {
 		victim.header["Cookie"] = lines
 		r := victim.get(back)
 		if r.Err == nil || !strings.Contains(r.Err.Error(), "under another session") {
-			t.Errorf("%s: answered %d to %q: %v", strategy, r.Status, r.Redirect, r.Err)
+			t.Errorf("%s: status %d, redirect to %q: %v", strategy, r.Status, r.Redirect, r.Err)
 		}
 	}
 }
@@ -265,7 +266,7 @@ func TestStrayChunks(t *testing.T) {
 				}
 			}
 			if p.store.lookUps > 0 {
-				t.Errorf("%s, %q: %d look-ups", strategy, cookies, p.store.lookUps)
+				t.Errorf("%s, %q: %d lookups", strategy, cookies, p.store.lookUps)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 			}
 		}
 		if held != row.cookies || !strings.Contains(string(b.get("/auth/session").Body), "Ada") {
-			t.Errorf("size %d: the browser holds %d cookies, want %d", row.size, held, row.cookies)
+			t.Errorf("size %d: the browser has %d cookies, want %d", row.size, held, row.cookies)
 		}
 	}
 	size = 60000 // more than fits into all chunks
@@ -52,7 +52,7 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 	r := other.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	for _, c := range r.Cookies {
 		if strings.HasPrefix(c.Name, sessionCookie) && c.Value != "" {
-			t.Errorf("half a session is set: %s", c.Name)
+			t.Errorf("an incomplete session is set: %s", c.Name)
 		}
 	}
 	if !strings.Contains(r.Redirect, "error=Configuration") || !strings.Contains(a.log.String(), "return a smaller token") {
@@ -144,7 +144,7 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 						before, there := set[c.Name]
 						if !there || before.Path != c.Path || before.Domain != c.Domain ||
 							before.Secure != c.Secure && sameSite != "None" || c.Value != "" {
-							t.Errorf("%s is cleared otherwise than it was set: %s", c.Name, c)
+							t.Errorf("%s is cleared with other attributes than it was set with: %s", c.Name, c)
 						}
 						want.SameSite, want.Secure = c.SameSite, c.Secure
 					} else {
@@ -155,7 +155,7 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 					}
 					if strings.HasPrefix(c.Name, "__Host-") != (row.secure && strings.Contains(c.Name, "csrf")) ||
 						strings.HasPrefix(c.Name, "__Secure-") != (row.secure && !strings.Contains(c.Name, "csrf")) {
-						t.Errorf("the prefix of %s", c.Name)
+						t.Errorf("wrong prefix: %s", c.Name)
 					}
 				}
 			}
@@ -289,7 +289,7 @@ func TestCookieHeaders(t *testing.T) {
 				got = "none"
 			}
 			if response.Status >= 500 || (p.Want == "session" || p.Want == "none") && got != p.Want {
-				t.Errorf("%s: answered %d: %s, want %s", p.Why, response.Status, response.Body, p.Want)
+				t.Errorf("%s: status %d: %s, want %s", p.Why, response.Status, response.Body, p.Want)
 			}
 			for _, c := range response.Cookies {
 				for _, untouched := range p.Untouched {

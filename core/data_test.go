@@ -96,7 +96,7 @@ func TestDataOfASession(t *testing.T) {
 			b.signIn("1")
 			expect("another sign-in", "guest", 403, 4)
 			if nobody, _, err := reads(visit(t, a), d); nobody.Role != "" || err != nil {
-				t.Errorf("nobody has %+v, %v", nobody, err)
+				t.Errorf("without a session: %+v, %v", nobody, err)
 			}
 		})
 	}
@@ -129,7 +129,7 @@ func TestDataIsNotTheVisitors(t *testing.T) {
 			t.Errorf("answered %d %s", answer.Status, answer.Body)
 		}
 		if data, status, err := reads(b, d, core.Role(d, "admin")); data.Role != "guest" || status != 403 || err != nil {
-			t.Errorf("the visitor is %+v, %d, %v", data, status, err)
+			t.Errorf("the data is %+v, %d, %v", data, status, err)
 		}
 	}
 	if r.loads != 1 {
@@ -173,7 +173,7 @@ func TestPlantedDataWhileNoneCanBeLoaded(t *testing.T) {
 			plants.Store(false)
 			away.Store(false)
 			if data, status, err := reads(b, d, core.Role(d, "admin")); data.Role != "guest" || status != 403 || err != nil {
-				t.Errorf("the visitor is %+v, %d, %v", data, status, err)
+				t.Errorf("the data is %+v, %d, %v", data, status, err)
 			}
 		})
 	}
@@ -305,7 +305,7 @@ func TestRefreshReachesOtherProcesses(t *testing.T) {
 			synctest.Wait()
 		}
 		if data, _, err := reads(b.at(two), there); data.Role != "guest" || err != nil {
-			t.Errorf("the other process says %+v, %v", data, err)
+			t.Errorf("the other process has %+v, %v", data, err)
 		}
 		if r.loads != 2 {
 			t.Errorf("%d loads", r.loads)
@@ -356,10 +356,10 @@ func TestDataOfAnother(t *testing.T) {
 		t.Errorf("another Data: %d, %v", status, err)
 	}
 	if _, status, err := reads(b.at(without), d, core.Role(d, "admin")); err == nil || status != 500 {
-		t.Errorf("an Auth without: %d, %v", status, err)
+		t.Errorf("an Auth without Data: %d, %v", status, err)
 	}
 	if _, _, err := d.From(t.Context()); err == nil {
-		t.Error("no visit: no error")
+		t.Error("no error without a visit")
 	}
 	for name, wrong := range map[string]core.SessionData{
 		"Data is a nil pointer": (*core.Data[staff])(nil), "Data.Load is nil": &core.Data[staff]{},

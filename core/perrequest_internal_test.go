@@ -27,6 +27,6 @@ func TestPerRequestMemoryIsBounded(t *testing.T) {
 	kept := 0
 	c.known.Range(func(_, _ any) bool { kept++; return true })
 	if kept != maxKnown {
-		t.Errorf("%d Auths are kept, want %d", kept, maxKnown)
+		t.Errorf("%d Auths are remembered, want %d", kept, maxKnown)
 	}
 }

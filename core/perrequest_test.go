@@ -49,16 +49,16 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 				}
 				b.keep(cookies[0])
 				if s, err := first.Visit(t.Context(), b.pageRequest()).Session(); s == nil || err != nil {
-					t.Fatalf("its own Auth says %v, %v", s, err)
+					t.Fatalf("its own Auth has the session %v, %v", s, err)
 				}
 				s, err := second.Visit(t.Context(), b.pageRequest()).Session()
 				if err != nil || (s != nil) != row.shared {
-					t.Errorf("the other Auth says %v, %v", s, err)
+					t.Errorf("the other Auth has the session %v, %v", s, err)
 				}
 				token := b.csrf()
 				b.auth = second
 				if got := b.csrf() == token; got != row.shared {
-					t.Errorf("the CSRF token is good at the other: %v", got)
+					t.Errorf("the other Auth accepts the CSRF token: %v", got)
 				}
 				b.auth = first
 				if b.csrf() != token {
@@ -68,7 +68,7 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 					b.cookies[strings.Replace(name, "authjs.", family(row.second), 1)] = value
 				}
 				if s, err := second.Visit(t.Context(), b.pageRequest()).Session(); err != nil || (s != nil) != row.shared {
-					t.Errorf("under its own name the other Auth says %v, %v", s, err)
+					t.Errorf("under its own cookie name the other Auth has the session %v, %v", s, err)
 				}
 				if strategy == core.StrategyJWT {
 					sealed, err := first.SealToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
@@ -76,7 +76,7 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 						t.Fatal(err)
 					}
 					if _, err := second.OpenToken(sealed, sessionCookie); (err == nil) != row.shared {
-						t.Errorf("the token is good at the other: %v", err)
+						t.Errorf("the other Auth accepts the token: %v", err)
 					}
 				}
 			})
@@ -155,7 +155,7 @@ func TestPerRequestOfStoresThatCannotBeCompared(t *testing.T) {
 	})
 	for range 4 {
 		if r := visit(t, tenants).get("/auth/csrf"); r.Status != http.StatusOK {
-			t.Errorf("answered %d: %v", r.Status, r.Err)
+			t.Errorf("status %d: %v", r.Status, r.Err)
 		}
 	}
 }
@@ -189,12 +189,12 @@ func TestPerRequestFaults(t *testing.T) {
 				"SignOut": a.SignOut(t.Context(), request()),
 			} {
 				if response.Status != http.StatusInternalServerError {
-					t.Errorf("%s answered %d", entry, response.Status)
+					t.Errorf("%s: status %d", entry, response.Status)
 				}
 			}
 			session, refusal := a.Visit(t.Context(), request()).Require()
 			if session != nil || refusal == nil || refusal.Status != http.StatusInternalServerError {
-				t.Errorf("the guard says %v, %+v", session, refusal)
+				t.Errorf("the guard returns %v, %+v", session, refusal)
 			}
 			if token, err := a.Token(t.Context(), request()); token != nil || err == nil {
 				t.Errorf("Token returns %v, %v", token, err)
@@ -245,7 +245,7 @@ func TestPerRequestEntries(t *testing.T) {
 			t.Errorf("%s: the raw token is %q, %v", row.b.origin, raw, err)
 		}
 		if r := row.b.get("/auth/session"); (string(r.Body) != "null") != row.in {
-			t.Errorf("%s: GET session answered %s", row.b.origin, r.Body)
+			t.Errorf("%s: GET session returns %s", row.b.origin, r.Body)
 		}
 		form := "csrfToken=" + row.b.csrf() + "&redirectTo=/bye"
 		r := a.SignOut(t.Context(), row.b.request("POST", "/out", "application/x-www-form-urlencoded", form))
@@ -255,7 +255,7 @@ func TestPerRequestEntries(t *testing.T) {
 		form = "csrfToken=" + row.b.csrf()
 		r = a.SignIn(t.Context(), row.b.request("POST", "/in", "application/x-www-form-urlencoded", form))
 		if !strings.HasPrefix(r.Redirect, row.b.origin+"/auth/signin") {
-			t.Errorf("%s: the sign-in leads to %q", row.b.origin, r.Redirect)
+			t.Errorf("%s: the sign-in redirects to %q", row.b.origin, r.Redirect)
 		}
 	}
 }

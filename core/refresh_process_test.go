@@ -40,7 +40,7 @@ func TestRefreshOfAnotherPerson(t *testing.T) {
 			fresh, err := a.Refresh(t.Context(), account)
 			switch {
 			case row.good && (err != nil || fresh.AccessToken != "a" || store.account.AccessToken != "a"):
-				t.Errorf("refused: %v, stored %q", err, string(store.account.AccessToken))
+				t.Errorf("error %v, stored %q", err, string(store.account.AccessToken))
 			case !row.good && (err == nil || !strings.Contains(err.Error(), "sub is another") || store.updates != 0):
 				t.Errorf("got %v: %v, stored %d times", fresh, err, store.updates)
 			}
@@ -89,7 +89,7 @@ func TestRefreshByTwoProcesses(t *testing.T) {
 				t.Errorf("got %v: %v", fresh, err)
 			}
 			if len(s.seen()) != 1 {
-				t.Errorf("the provider was asked %d times", len(s.seen()))
+				t.Errorf("%d requests to the provider", len(s.seen()))
 			}
 		})
 	}

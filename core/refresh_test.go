@@ -94,19 +94,19 @@ func TestRefresh(t *testing.T) {
 	}
 	want := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"r1"}, "audience": {"api"}}
 	if got := s.seen()[0]; got.Encode() != want.Encode() {
-		t.Errorf("asked with %v, want %v", got, want)
+		t.Errorf("request parameters %v, want %v", got, want)
 	}
 	same, err := a.Refresh(t.Context(), fresh)
 	if err != nil || same != fresh || len(s.seen()) != 1 {
-		t.Errorf("a token that lasts was refreshed: %v, %d calls", err, len(s.seen()))
+		t.Errorf("a valid token was refreshed: %v, %d calls", err, len(s.seen()))
 	}
 	a.clock.Advance(59*time.Minute - time.Second)
 	if _, err := a.Refresh(t.Context(), fresh); err != nil || len(s.seen()) != 1 {
-		t.Errorf("refreshed long before its end: %v", err)
+		t.Errorf("refreshed long before its expiry: %v", err)
 	}
 	a.clock.Advance(time.Second)
 	if next, err := a.Refresh(t.Context(), fresh); err != nil || next.AccessToken != "a3" || len(s.seen()) != 2 {
-		t.Errorf("not refreshed a minute before its end: %v", err)
+		t.Errorf("not refreshed a minute before its expiry: %v", err)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestRefreshOnce(t *testing.T) {
 	go func() { _, err := a.Refresh(impatient, account); gone <- err }()
 	leave()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Errorf("who left got %v", err)
+		t.Errorf("the canceled call returned %v", err)
 	}
 	var all sync.WaitGroup
 	for i := range 50 {
@@ -133,15 +133,15 @@ func TestRefreshOnce(t *testing.T) {
 	all.Wait()
 	late, err := a.Refresh(t.Context(), account) // a request sent with the old cookie
 	if err != nil || late.AccessToken != "a2" || len(s.seen()) != 1 {
-		t.Errorf("late: %v; the provider was asked %d times", err, len(s.seen()))
+		t.Errorf("late call: %v; %d requests to the provider", err, len(s.seen()))
 	}
 	late.Extra["kept"] = []byte(`false`)
 	if again, err := a.Refresh(t.Context(), account); err != nil || string(again.Extra["kept"]) != "true" {
-		t.Errorf("callers share one copy: %v", err)
+		t.Errorf("callers share one Account: %v", err)
 	}
 	a.clock.Advance(5 * time.Minute)
 	if _, err := a.Refresh(t.Context(), account); !errors.Is(err, core.ErrInvalidGrant) {
-		t.Errorf("much later: %v", err)
+		t.Errorf("a much later call: %v", err)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestRefreshKeepsRotatedTokens(t *testing.T) {
 			}
 			if years := fresh.ExpiresAt.Sub(a.clock.Now()) / (365 * 24 * time.Hour); years < 0 || years > 10 {
 				if !fresh.ExpiresAt.IsZero() {
-					t.Errorf("ends at %v", fresh.ExpiresAt)
+					t.Errorf("expires at %v", fresh.ExpiresAt)
 				}
 			}
 		})
@@ -224,7 +224,7 @@ func TestRefreshErrors(t *testing.T) {
 			if row.calls > 0 { // a failure is not remembered for long
 				_, _ = a.Refresh(t.Context(), account)
 				if len(s.seen()) != 2 {
-					t.Errorf("a later call did not ask again")
+					t.Errorf("a later call sent no request")
 				}
 			}
 		})
@@ -279,12 +279,12 @@ func TestRefreshStores(t *testing.T) {
 	other.clock.Advance(2 * time.Hour)
 	store.fails = true
 	if _, err := other.Refresh(t.Context(), fresh); err == nil || !strings.Contains(err.Error(), "store") {
-		t.Errorf("a store that fails: %v", err)
+		t.Errorf("with a failing store: %v", err)
 	}
 	store.fails = false
 	if fresh, err = other.Refresh(t.Context(), fresh); err != nil || fresh.AccessToken != "a3" ||
 		store.account.RefreshToken != "r3" || len(s.seen()) != 2 {
-		t.Errorf("the store is back: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
+		t.Errorf("when the store works again: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
 	}
 }
 
@@ -306,7 +306,7 @@ func TestRefreshSurvivesPanics(t *testing.T) {
 	a, account := s.app(t, store)
 	store.account = *account
 	if _, err := a.Refresh(t.Context(), account); err == nil || !strings.Contains(err.Error(), "panic in refresh") {
-		t.Errorf("a store that panics: %v", err)
+		t.Errorf("with a store that panics: %v", err)
 	}
 	fresh, err := a.Refresh(t.Context(), account)
 	if err != nil || fresh.AccessToken != "a2" || store.account.RefreshToken != "r2" || len(s.seen()) != 1 {

@@ -15,22 +15,22 @@ func TestRevocationAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := process(t, newHouse(), 0)
 		if age, ok := a.RevocationAge(); ok {
-			t.Errorf("before anybody has come it is %v", age)
+			t.Errorf("before the first request the age is %v", age)
 		}
 		b := signedIn(t, a, "1")
 		b.session()
 		synctest.Wait()
 		if age, ok := a.RevocationAge(); !ok || age > time.Second {
-			t.Errorf("after a visit: %v, %t", age, ok)
+			t.Errorf("after a request: %v, %t", age, ok)
 		}
 		elapse(time.Hour)
 		if age, ok := a.RevocationAge(); !ok || age != time.Hour {
-			t.Errorf("after an hour without visitors: %v, %t", age, ok)
+			t.Errorf("after an hour without requests: %v, %t", age, ok)
 		}
 		b.session()
 		synctest.Wait()
 		if age, ok := a.RevocationAge(); !ok || age > time.Second {
-			t.Errorf("after another visit: %v, %t", age, ok)
+			t.Errorf("after another request: %v, %t", age, ok)
 		}
 	})
 	off := func(c *core.Config) { c.Session.Revocation = core.Revocation{} }

@@ -83,7 +83,7 @@ func TestRevocation(t *testing.T) {
 					}
 					end(t, here, b)
 					if b.at(here).session() != nil {
-						t.Error("not at once in the process that ended it")
+						t.Error("the session is still valid in the process that ended it")
 					}
 					b.cookies = map[string]string{}
 					elapse(5 * time.Second)
@@ -226,9 +226,9 @@ func (m *model) look(s *modelSession) {
 	late := at == s.by || time.Since(s.ended) >= 5*time.Second
 	switch {
 	case s.ended.IsZero() && !there:
-		m.Fatalf("the session of user %s has ended by itself", s.user)
+		m.Fatalf("the session of user %s ended without a reason", s.user)
 	case !s.ended.IsZero() && there && late:
-		m.Fatalf("a session of user %s is good %v after it was ended", s.user, time.Since(s.ended))
+		m.Fatalf("a session of user %s is accepted %v after it was ended", s.user, time.Since(s.ended))
 	case !there:
 		s.cookies[sessionCookie] = kept
 	}
@@ -247,7 +247,7 @@ func TestRevocationWithoutTheStore(t *testing.T) {
 				b.session()
 				h.fail(store.Unavailable(errors.New("gone")))
 				if _, err := here.EndSessions(t.Context(), "2", core.EndOptions{}); !errors.Is(err, core.ErrStoreUnavailable) {
-					t.Errorf("ended without a store: %v", err)
+					t.Errorf("EndSessions succeeded without a store: %v", err)
 				}
 				thief := *gone
 				thief.cookies = map[string]string{sessionCookie: gone.cookies[sessionCookie]}
@@ -263,16 +263,16 @@ func TestRevocationWithoutTheStore(t *testing.T) {
 					}
 				}
 				if asked := h.calls["Record"] - calls; asked > 600*2/5+2 {
-					t.Errorf("the store was asked %d times in ten minutes", asked)
+					t.Errorf("%d reads of the store in ten minutes", asked)
 				}
 				h.fail(nil)
 				elapse(6 * time.Second)
 				if _, err := b.auth.Visit(t.Context(), b.request("GET", "/", "", "")).Session(); err != nil {
-					t.Log("the poll goes on beside the first request:", err)
+					t.Log("the poll is still running during the first request:", err)
 				}
 				synctest.Wait()
 				if b.session() == nil || thief.session() != nil {
-					t.Error("not as before when the store is back")
+					t.Error("wrong sessions when the store works again")
 				}
 			})
 		})
@@ -309,7 +309,7 @@ func TestRevocationSurvivesProcesses(t *testing.T) {
 			b := visit(t, process(t, h, 0))
 			b.cookies[sessionCookie] = token
 			if b.session() != nil {
-				t.Error("a new process does not know what has ended")
+				t.Error("a new process accepts an ended session")
 			}
 		}
 		if signedIn(t, process(t, h, 0), "2").session() == nil {
@@ -344,19 +344,19 @@ func TestRevocationOfTokensWithoutFacts(t *testing.T) {
 		copied := first.cookies[sessionCookie]
 		first.submit("/auth/signout", nil)
 		if first.cookies[sessionCookie] = copied; first.session() != nil || second.session() == nil {
-			t.Error("not that very token has ended")
+			t.Error("the wrong token has ended")
 		}
 		if n, err := here.EndSessions(t.Context(), "1", core.EndOptions{}); n != 0 || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
 		if second.session() != nil || others.session() == nil {
-			t.Error("not the sessions of the user have ended")
+			t.Error("the user's sessions have not ended, or another user's have")
 		}
 		// Without the epoch record, a later revocation must still work.
 		b := signedIn(t, here, "1")
 		clear(h.records)
 		if _, err := here.EndSessions(t.Context(), "1", core.EndOptions{}); err != nil || b.session() != nil {
-			t.Errorf("a lost epoch brings sessions back: %v", err)
+			t.Errorf("sessions are valid again after the epoch record was lost: %v", err)
 		}
 	})
 }

@@ -72,7 +72,7 @@ func TestDataOfManyUsers(t *testing.T) {
 		}
 	}
 	if copies > most || marks > most || copies == 0 || marks == 0 {
-		t.Errorf("%d copies and %d marks are kept", copies, marks)
+		t.Errorf("stored %d copies and %d marks", copies, marks)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestSIDsAreBounded(t *testing.T) {
 	const most = maxProviderSessions
 	for sid, there := range map[int]bool{0: false, most + 4: false, most + 5: true, 2*most + 4: true} {
 		if got := s.of("op", fmt.Sprint(sid)) != nil; got != there {
-			t.Errorf("sid %d is kept: %t", sid, got)
+			t.Errorf("sid %d is stored: %t", sid, got)
 		}
 	}
 	for i := range 10 {
@@ -94,10 +94,10 @@ func TestSIDsAreBounded(t *testing.T) {
 		s.add("op", "same", fmt.Sprint(i))
 	}
 	if got := fmt.Sprint(s.of("op", "same")); got != "[6 7 8 9]" {
-		t.Errorf("of one sid %s are kept", got)
+		t.Errorf("stored sessions of one sid: %s", got)
 	}
 	if s.of("other", "same") != nil {
-		t.Error("a sid counts at another provider")
+		t.Error("a sid is accepted from another provider")
 	}
 }
 
@@ -111,6 +111,6 @@ func TestSIDsFollowASession(t *testing.T) {
 	s.move("second", "third")
 	s.move("", "nobody's")
 	if got := fmt.Sprint(s.of("op", "sid")); got != "[third other]" {
-		t.Errorf("of the sid %s are known", got)
+		t.Errorf("sessions of the sid: %s", got)
 	}
 }

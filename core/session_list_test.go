@@ -61,17 +61,17 @@ func TestSessionsOfAUser(t *testing.T) {
 			v := a.Visit(t.Context(), phone.request("GET", "/account", "", ""))
 			list, err := a.Sessions(v, "1")
 			if err != nil || list[0].Current || !list[1].Current {
-				t.Errorf("current: %+v, %v", list, err)
+				t.Errorf("the current session in %+v, %v", list, err)
 			}
 			if list, err = a.Sessions(v, "2"); err != nil || len(list) != 1 || list[0].Current {
-				t.Errorf("of another user: %+v, %v", list, err)
+				t.Errorf("seen by another user: %+v, %v", list, err)
 			}
 			a.clock.Advance(30*24*time.Hour - 30*time.Minute)
 			if list := a.list(t, "1"); len(list) != 1 || list[0].Agent != "Laptop/1" {
-				t.Errorf("after the first has expired: %+v", list)
+				t.Errorf("after the first session expired: %+v", list)
 			}
 			if list := a.list(t, "nobody"); len(list) != 0 {
-				t.Errorf("of nobody: %+v", list)
+				t.Errorf("sessions of an unknown user: %+v", list)
 			}
 		})
 	}
@@ -118,18 +118,18 @@ func TestEndSessions(t *testing.T) {
 				if events := told.take(); row.err != nil && len(events) > 0 || row.err == nil && (len(events) != 1 ||
 					(events[0] == "session.ended/ok/asked") != (name == "one") ||
 					(events[0] == "sessions.ended/ok/asked") == (name == "one")) {
-					t.Errorf("the audit is told %q", events)
+					t.Errorf("audit events %q", events)
 				}
 				for i, b := range all {
 					if left := b.session() != nil; left != row.left[i] {
-						t.Errorf("session %d is there: %t", i, left)
+						t.Errorf("session %d exists: %t", i, left)
 					}
 				}
 				if want := 3 - row.ended; len(h.of("session")) != want {
-					t.Errorf("%d records of sessions are left, not %d", len(h.of("session")), want)
+					t.Errorf("%d session records are left, want %d", len(h.of("session")), want)
 				}
 				if again := signedIn(t, a, "1"); again.session() == nil { // in the same second
-					t.Error("a new session has ended too")
+					t.Error("a new session has ended as well")
 				}
 			})
 		}
@@ -182,7 +182,7 @@ func TestSessionsOfAuthJS(t *testing.T) {
 		t.Error(n, err)
 	}
 	if b.session() == nil || len(h.people.sessions) != 1 {
-		t.Error("the wrong one has ended")
+		t.Error("the wrong session has ended")
 	}
 }
 
@@ -290,7 +290,7 @@ func TestSeen(t *testing.T) {
 				clear(h.records)
 				elapse(2 * time.Hour)
 				if visits(3); len(h.of("session")) != 0 {
-					t.Error("a lost record came back")
+					t.Error("a deleted record was created again")
 				}
 			})
 		})
@@ -355,7 +355,7 @@ func TestSessionEndsDuringCallback(t *testing.T) {
 						t.Fatal(response.Err)
 					}
 					if linked := w.owner("vouching", "second") == first; linked == ends {
-						t.Errorf("linked to the user of the session: %t", linked)
+						t.Errorf("linked to the session's user: %t", linked)
 					}
 				})
 			}

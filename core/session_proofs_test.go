@@ -107,10 +107,10 @@ func TestProofsAgain(t *testing.T) {
 				w.signedIn(b, w.through(b, "plain", "1", victim, ""))
 				again := b.session()
 				if again.UserID != first.UserID || again.ID == first.ID || !again.AuthTime.Equal(start.Add(2*time.Hour)) {
-					t.Errorf("proved again: %+v", again)
+					t.Errorf("after re-authentication: %+v", again)
 				}
 				if strategy == core.StrategyDatabase && (copied.session() != nil || len(w.sessions) != 1) {
-					t.Errorf("the session of before is still there, %d are", len(w.sessions))
+					t.Errorf("the previous session still exists, %d sessions in all", len(w.sessions))
 				}
 			})
 		}
@@ -132,13 +132,13 @@ func TestFactsAndTheAbsoluteEnd(t *testing.T) {
 			for range 3 {
 				a.clock.Advance(13 * 24 * time.Hour)
 				if b.session() == nil {
-					t.Fatal("ended early")
+					t.Fatal("the session ended too early")
 				}
 				b.auth = plain // without facts
 			}
 			a.clock.Advance(26 * time.Hour)
 			if s := b.session(); s != nil {
-				t.Errorf("lasts beyond the end: %+v", s)
+				t.Errorf("the session is valid after its absolute end: %+v", s)
 			}
 		})
 	}
@@ -191,7 +191,7 @@ func TestSessionOptions(t *testing.T) {
 					check("at first")
 					guard := core.Fresh(10 * time.Minute)
 					if err := guard(t.Context(), b.session()); (err == nil) != row.fresh {
-						t.Errorf("fresh: %v", err)
+						t.Errorf("Fresh returned %v", err)
 					}
 					a.clock.Advance(25 * time.Hour)
 					check("renewed")
@@ -207,7 +207,7 @@ func TestSessionOptions(t *testing.T) {
 	_, err := a.NewSession(t.Context(), visit(t, a).request("GET", "/", "", ""), &core.User{ID: "1"},
 		core.SessionOptions{}, core.SessionOptions{})
 	if err == nil {
-		t.Error("two options are accepted")
+		t.Error("NewSession accepts two SessionOptions")
 	}
 }
 

@@ -67,7 +67,7 @@ func TestSignOutAtTheProvider(t *testing.T) {
 			session := b.cookies[sessionCookie]
 			asked, _ := signOutTo(b, "/bye?x=1")
 			if b.cookies[sessionCookie] != "" || here(b) {
-				t.Error("the session here goes on")
+				t.Error("the local session is still valid")
 			}
 			if row.config.Store != nil && row.config.Session.Strategy == "" {
 				copied := visit(t, a)
@@ -85,14 +85,14 @@ func TestSignOutAtTheProvider(t *testing.T) {
 				"tenant": {"1"},
 			}
 			if key == "" || asked.Encode() != want.Encode() {
-				t.Errorf("asked with %v, want %v", asked, want)
+				t.Errorf("request parameters %v, want %v", asked, want)
 			}
 			if kept, ok := row.config.Store.(opRecords); ok && len(kept.records) > 0 {
-				t.Errorf("left behind: %v", kept.records)
+				t.Errorf("leftover records: %v", kept.records)
 			}
 			r := b.get("/auth/logout/op?state=" + key)
 			if r.Redirect != "https://app.test/bye?x=1" || b.cookies[logoutCookie] != "" {
-				t.Errorf("back at %q, %v", r.Redirect, r.Err)
+				t.Errorf("returned to %q, %v", r.Redirect, r.Err)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func TestReturnFromASignOut(t *testing.T) {
 		}
 	}
 	if strings.Contains(a.log.String(), "level=ERROR") {
-		t.Errorf("a visitor's answer is an error of the application:\n%s", a.log)
+		t.Errorf("a wrong request is logged as an error of the application:\n%s", a.log)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestSignOutOfAnotherKind(t *testing.T) {
 	b := op.signIn(t, a, "s1")
 	b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	if b.cookies[logoutCookie] != "" || len(kept.records) > 0 {
-		t.Errorf("the provider is remembered behind a sign-in with a password: %v, %v", b.cookies, kept.records)
+		t.Errorf("the provider is remembered after a sign-in with a password: %v, %v", b.cookies, kept.records)
 	}
 	if r := b.submit("/auth/signout", url.Values{"callbackUrl": {"/bye"}}); r.Redirect != "https://app.test/bye" {
 		t.Errorf("signed out to %q", r.Redirect)
@@ -220,7 +220,7 @@ func TestForgottenProvider(t *testing.T) {
 			t.Fatalf("%d records", len(kept.records))
 		}
 		if end(a, b); b.cookies[logoutCookie] != "" || len(kept.records) > 0 {
-			t.Errorf("%s: left behind %v, %v", name, b.cookies, kept.records)
+			t.Errorf("%s: leftover cookies %v, records %v", name, b.cookies, kept.records)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func TestLogoutOfABearer(t *testing.T) {
 		t.Errorf("%d to %q, %v", r.Status, r.Redirect, r.Err)
 	}
 	if b.cookies[logoutCookie] == "" {
-		t.Error("the browser's own sign-out has nowhere to lead to")
+		t.Error("the browser's own sign-out does not redirect to the provider")
 	}
 }
 
@@ -256,12 +256,12 @@ func TestIDTokenOfAnotherUser(t *testing.T) {
 	}
 	b.cookies[logoutCookie] = theirs
 	if asked, _ := signOutTo(b, "/"); asked.Has("id_token_hint") {
-		t.Errorf("asked with %v", asked)
+		t.Errorf("request parameters %v", asked)
 	}
 	nobody := visit(t, a)
 	nobody.cookies[logoutCookie] = op.signIn(t, a, "s2").cookies[logoutCookie]
 	if asked, _ := signOutTo(nobody, "/"); asked.Has("id_token_hint") {
-		t.Errorf("without a session: asked with %v", asked)
+		t.Errorf("without a session: request parameters %v", asked)
 	}
 }
 
@@ -275,10 +275,10 @@ func TestLongIDTokens(t *testing.T) {
 		b := op.signIn(t, a, "s1")
 		asked, r := signOutTo(b, "/"+strings.Repeat("x", 800))
 		if n := headerLength(r); n >= 4000 {
-			t.Errorf("a token of some %d bytes: the header has %d", padding, n)
+			t.Errorf("a token of about %d bytes: the header has %d bytes", padding, n)
 		}
 		if has := asked.Has("id_token_hint"); has != (padding <= 1200) {
-			t.Errorf("a token of some %d bytes: sent: %t", padding, has)
+			t.Errorf("a token of about %d bytes: sent: %t", padding, has)
 		}
 		if strings.Contains(a.log.String(), "level=ERROR") {
 			t.Errorf("%s", a.log)
@@ -295,12 +295,12 @@ func TestSignOutAtTheProviderWithAnOutage(t *testing.T) {
 	b := op.signIn(t, a, "s1")
 	kept.down = context.DeadlineExceeded
 	if asked, _ := signOutTo(b, "/"); asked.Has("id_token_hint") || b.cookies[sessionCookie] != "" {
-		t.Errorf("asked with %v", asked)
+		t.Errorf("request parameters %v", asked)
 	}
 	c := op.signIn(t, a, "s2") // the ID token is not stored, and the sign-in succeeds
 	kept.down = nil
 	if asked, _ := signOutTo(c, "/"); asked.Has("id_token_hint") {
-		t.Errorf("asked with %v", asked)
+		t.Errorf("request parameters %v", asked)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestNoLogoutUnlessAsked(t *testing.T) {
 		t.Errorf("%v", b.cookies)
 	}
 	if r := b.get("/auth/logout/op?state=x"); r.Status != 400 {
-		t.Errorf("answered %d", r.Status)
+		t.Errorf("status %d", r.Status)
 	}
 	b.cookies[logoutCookie] = "op.key"
 	if r := b.submit("/auth/signout", url.Values{"callbackUrl": {"/bye"}}); r.Redirect != "https://app.test/bye" {

@@ -102,17 +102,17 @@ func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 				t.Helper()
 				if r == nil || r.Status != http.StatusInternalServerError ||
 					!strings.Contains(string(r.Body), "server configuration") {
-					t.Errorf("%s: answered %+v", way, r)
+					t.Errorf("%s: response %+v", way, r)
 				}
 				if b.cookies[sessionCookie] != kept {
-					t.Fatalf("%s: the cookie is gone", way)
+					t.Fatalf("%s: the cookie was cleared", way)
 				}
 			}
 			check("GET session", b.get("/auth/session"))
 			check("update", b.post("/auth/session", url.Values{"csrfToken": {token}, "data": {"x"}}))
 			v := a.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			if s, err := core.SessionFrom(v); err == nil || s != nil {
-				t.Errorf("the hook says %v, %v", s, err)
+				t.Errorf("the hook has the session %v, %v", s, err)
 			}
 			_, refusal := v.Require()
 			check("guard", refusal)
@@ -125,7 +125,7 @@ func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 
 			bad = false
 			if got := string(b.get("/auth/session").Body); !strings.Contains(got, "Ada") {
-				t.Errorf("afterwards the session is %s", got)
+				t.Errorf("afterwards GET session returns %s", got)
 			}
 		})
 	}
@@ -149,10 +149,10 @@ func TestCallbackFaultAtSignIn(t *testing.T) {
 	bad = true
 	r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	if r.Redirect != "https://app.test/auth/error?error=Configuration" || b.cookies[sessionCookie] != kept {
-		t.Errorf("answered %d to %s, cookie kept: %v", r.Status, r.Redirect, b.cookies[sessionCookie] == kept)
+		t.Errorf("status %d, redirect to %s, cookie unchanged: %v", r.Status, r.Redirect, b.cookies[sessionCookie] == kept)
 	}
 	if page := b.get(strings.TrimPrefix(r.Redirect, "https://app.test")); page.Status != http.StatusInternalServerError {
-		t.Errorf("the page answers %d", page.Status)
+		t.Errorf("the page has status %d", page.Status)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestNilTokenEndsTheSession(t *testing.T) {
 		"hook": func(b *browser) {
 			v := a.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			if s, err := v.Session(); s != nil || err != nil {
-				t.Errorf("the hook says %v, %v", s, err)
+				t.Errorf("the hook has the session %v, %v", s, err)
 			}
 			b.take(answerOf(v))
 		},
@@ -189,7 +189,7 @@ func TestNilTokenEndsTheSession(t *testing.T) {
 			end = true
 			read(b)
 			if b.cookies[sessionCookie] != "" {
-				t.Error("the session goes on")
+				t.Error("the session is still valid")
 			}
 			log := a.log.String()
 			if strings.Count(log, "jwt callback") != 1 || strings.Count(log, "level=INFO") != 1 ||
@@ -233,7 +233,7 @@ func TestBadTokensEndTheSession(t *testing.T) {
 			r := b.get("/auth/session")
 			ended := b.cookies[sessionCookie] == ""
 			if ended != row.ends || (r.Status == http.StatusOK) != row.ends {
-				t.Errorf("answered %d: %s; session ended: %v\n%s", r.Status, r.Body, ended, a.log)
+				t.Errorf("status %d: %s; session ended: %v\n%s", r.Status, r.Body, ended, a.log)
 			}
 		})
 	}
@@ -251,7 +251,7 @@ func TestSessionUserID(t *testing.T) {
 		{"no callback", nil, "u1", `{"name":"Ada"}`},
 		{"callback that changes nothing", func(_ context.Context, p core.SessionParams) (*core.Session, error) {
 			if p.Session.User.ID != "" {
-				t.Errorf("the callback gets the id %q", p.Session.User.ID)
+				t.Errorf("the callback gets the ID %q", p.Session.User.ID)
 			}
 			return p.Session, nil
 		}, "u1", `{"name":"Ada"}`},
@@ -333,7 +333,7 @@ func TestStorePanicsOnWrite(t *testing.T) {
 			v := b.auth.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			for range 2 {
 				if session, err := v.Session(); session != nil || err == nil {
-					t.Errorf("the hook says %v, %v", session, err)
+					t.Errorf("the hook has the session %v, %v", session, err)
 				}
 			}
 		})

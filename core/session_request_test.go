@@ -128,10 +128,10 @@ func checkLate(
 	slow.release <- struct{}{}
 	b.take(<-done)
 	if b.cookies[sessionCookie] != token {
-		t.Errorf("the session cookie is another one: %.40q, not %.40q", b.cookies[sessionCookie], token)
+		t.Errorf("session cookie %.40q, want %.40q", b.cookies[sessionCookie], token)
 	}
 	if got := string(b.get("/auth/session").Body); got != want {
-		t.Errorf("the session is %s, not %s", got, want)
+		t.Errorf("session %s, want %s", got, want)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestPolledSessionIsRenewed(t *testing.T) {
 					}
 					var body struct{ Expires time.Time }
 					if err := json.Unmarshal(r.Body, &body); err != nil || body.Expires.Unix() != expires.Unix() {
-						t.Fatalf("the body says %v, the cookie %v: %s, %v", body.Expires, expires, r.Body, err)
+						t.Fatalf("expiry %v in the body, %v in the cookie: %s, %v", body.Expires, expires, r.Body, err)
 					}
 				}
 				if sets != row.sets {
@@ -215,14 +215,14 @@ func TestSessionCookieInAnOutdatedForm(t *testing.T) {
 	for i, want := range []bool{true, false} {
 		before := b.cookies[sessionCookie]
 		if b.get("/auth/session"); (b.cookies[sessionCookie] != before) != want {
-			t.Errorf("read %d after the rotation: set %t", i, !want)
+			t.Errorf("read %d after the rotation: cookie set: %t", i, !want)
 		}
 	}
 	b.auth = newApp(t, config(testSecret))
 	delete(b.cookies, sessionCookie)
 	b.cookies[sessionCookie+".0"], b.cookies[sessionCookie+".1"] = whole[:100], whole[100:]
 	if b.get("/auth/session"); b.cookies[sessionCookie] == "" || b.cookies[sessionCookie+".0"] != "" {
-		t.Errorf("the chunks stay: %v", b.cookies)
+		t.Errorf("the chunks were not cleared: %v", b.cookies)
 	}
 	if r := b.get("/auth/session"); len(r.Cookies) > 0 {
 		t.Errorf("sets %v again", r.Cookies)
@@ -255,9 +255,9 @@ func TestRenewalOfARevokedToken(t *testing.T) {
 		b.keep(c)
 	}
 	if b.cookies[sessionCookie] == "" {
-		t.Fatal("the other process has not renewed the session: the test shows nothing")
+		t.Fatal("the other process has not renewed the session, so this test checks nothing")
 	}
 	if body := string(b.get("/auth/session").Body); body != "null" {
-		t.Errorf("the renewed token is a session: %s", body)
+		t.Errorf("the renewed token is still valid: %s", body)
 	}
 }

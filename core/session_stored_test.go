@@ -81,7 +81,7 @@ func TestAbsoluteMaxAge(t *testing.T) {
 			}
 			a.clock.Advance(31 * time.Minute)
 			if body := string(b.get("/auth/session").Body); body != "null" {
-				t.Errorf("after its end: %s", body)
+				t.Errorf("after its expiry: %s", body)
 			}
 		})
 	}
@@ -99,7 +99,7 @@ func TestHashTokens(t *testing.T) {
 	b.keep(cookies[0])
 	value := b.cookies[sessionCookie]
 	if _, plain := store.rows[value]; plain || len(store.rows) != 1 {
-		t.Fatalf("the store has the token itself: %v", store.rows)
+		t.Fatalf("the store has the unhashed token: %v", store.rows)
 	}
 	a.clock.Advance(time.Hour)
 	if body := string(b.get("/auth/session").Body); !strings.Contains(body, "Ada") || b.cookies[sessionCookie] != value {
@@ -109,12 +109,12 @@ func TestHashTokens(t *testing.T) {
 		b := visit(t, a)
 		b.cookies[sessionCookie] = hash
 		if body := string(b.get("/auth/session").Body); body != "null" {
-			t.Errorf("what the store has opens a session: %s", body)
+			t.Errorf("the stored hash is accepted as a token: %s", body)
 		}
 	}
 	b.submit("/auth/signout", nil)
 	if len(store.rows) != 0 {
-		t.Error("signing out left the row")
+		t.Error("sign-out did not delete the row")
 	}
 }
 
@@ -134,21 +134,21 @@ func TestRevoked(t *testing.T) {
 	signIn(t, b)
 	request := func() *core.Request { return b.request("GET", "/", "", "") }
 	if token, err := a.Token(t.Context(), request()); token == nil || err != nil {
-		t.Errorf("a good token is none: %v", err)
+		t.Errorf("a valid token is refused: %v", err)
 	}
 	broken = true
 	if token, err := a.Token(t.Context(), request()); token != nil || !errors.Is(err, core.ErrSessionToken) {
-		t.Errorf("an outage of the list is %v, %v", token, err)
+		t.Errorf("with an unavailable revocation list: %v, %v", token, err)
 	}
 	if r := b.get("/auth/session"); r.Status != http.StatusInternalServerError || b.cookies[sessionCookie] == "" {
-		t.Errorf("an outage of the list answered %d and left the cookie %q", r.Status, b.cookies[sessionCookie])
+		t.Errorf("with an unavailable revocation list: status %d, cookie %q", r.Status, b.cookies[sessionCookie])
 	}
 	broken, revoked = false, true
 	if token, err := a.Token(t.Context(), request()); token != nil || err != nil {
-		t.Errorf("Token says of a revoked token: %v, %v", token, err)
+		t.Errorf("Token returns for a revoked token: %v, %v", token, err)
 	}
 	if r := b.get("/auth/session"); string(r.Body) != "null" || b.cookies[sessionCookie] != "" {
-		t.Errorf("a revoked token answered %s and left the cookie %q", r.Body, b.cookies[sessionCookie])
+		t.Errorf("a revoked token: response %s, cookie %q", r.Body, b.cookies[sessionCookie])
 	}
 }
 
@@ -192,7 +192,7 @@ func TestMaxPerUser(t *testing.T) {
 			for i, device := range append(devices, other) {
 				lives := string(device.get("/auth/session").Body) != "null"
 				if want := i >= len(devices)-most; lives != want {
-					t.Errorf("session %d of %d is there: %v, want %v", i+1, len(devices), lives, want)
+					t.Errorf("session %d of %d exists: %v, want %v", i+1, len(devices), lives, want)
 				}
 			}
 		})

@@ -29,7 +29,7 @@ func signIn(t *testing.T, b *browser) {
 	t.Helper()
 	r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	if r.Status != 302 || r.Redirect != "https://app.test" {
-		t.Fatalf("sign-in answered %d to %q: %v", r.Status, r.Redirect, r.Err)
+		t.Fatalf("sign-in: status %d, redirect to %q: %v", r.Status, r.Redirect, r.Err)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestCredentialsSignInAndOut(t *testing.T) {
 		t.Errorf("session after sign-in:\n got %s\nwant %s", got, want)
 	}
 	if r := b.submit("/auth/signout", nil); r.Status != 302 {
-		t.Errorf("sign-out answered %d", r.Status)
+		t.Errorf("sign-out: status %d", r.Status)
 	}
 	if got := string(b.get("/auth/session").Body); got != "null" {
 		t.Errorf("session after sign-out: %s", got)
@@ -75,7 +75,7 @@ func TestSessionExpires(t *testing.T) {
 				t.Errorf("session present: %v, want %v", got, row.present)
 			}
 			if _, kept := b.cookies["__Secure-authjs.session-token"]; kept != row.present {
-				t.Errorf("cookie kept: %v, want %v", kept, row.present)
+				t.Errorf("cookie unchanged: %v, want %v", kept, row.present)
 			}
 		})
 	}
@@ -105,15 +105,15 @@ func TestRememberedTokensEnd(t *testing.T) {
 	}
 	config.Secrets = []core.Secret{core.Secret(strings.Repeat("current", 5)), retired}
 	if !isIn(visit(t, newApp(t, config))) {
-		t.Error("a session is lost where its secret has become the second")
+		t.Error("a session encrypted with the second secret is refused")
 	}
 	config.Secrets = config.Secrets[:1]
 	if isIn(visit(t, newApp(t, config))) {
-		t.Error("a session is good where its secret is gone")
+		t.Error("a session encrypted with a removed secret is accepted")
 	}
 	a.clock.Advance(time.Hour + 16*time.Second)
 	if isIn(b) {
-		t.Error("a session is good after its end")
+		t.Error("a session is accepted after its expiry")
 	}
 }
 
@@ -203,7 +203,7 @@ func TestPlantedSession(t *testing.T) {
 				t.Errorf("signed in as %q under %q", store.rows[got].UserID, got)
 			}
 			if _, there := store.rows[row.planted]; there || len(store.rows) != 1 {
-				t.Errorf("the planted session goes on: %v", store.rows)
+				t.Errorf("the planted session is still valid: %v", store.rows)
 			}
 		})
 	}
@@ -282,17 +282,17 @@ func TestStoredExpiryToTheSecond(t *testing.T) {
 		v := a.Visit(t.Context(), b.request("GET", "/page", "", ""))
 		session, err := v.Session()
 		if err != nil || (session != nil) != row.alive {
-			t.Errorf("after %v: the hook has %v, %v", row.after, session, err)
+			t.Errorf("after %v: the hook has the session %v, %v", row.after, session, err)
 		}
 		if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
-			t.Errorf("after %v: alive %v", row.after, got)
+			t.Errorf("after %v: session valid: %v", row.after, got)
 		}
 		if _, there := store.rows[token]; there != row.alive || (b.cookies[sessionCookie] != "") != row.alive {
-			t.Errorf("after %v: record kept %v, cookie %q", row.after, there, b.cookies[sessionCookie])
+			t.Errorf("after %v: record exists: %v, cookie %q", row.after, there, b.cookies[sessionCookie])
 		}
 		b.cookies[sessionCookie] = token // a browser that ignores the expiry of cookies
 		if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
-			t.Errorf("after %v, again: alive %v", row.after, got)
+			t.Errorf("after %v, second read: session valid: %v", row.after, got)
 		}
 	}
 }
@@ -326,7 +326,7 @@ func TestTimesAreOurs(t *testing.T) {
 	}})
 	r := b.send("POST", "/auth/session", "application/json", string(body))
 	if r.Status != 200 || strings.Contains(string(r.Body), "evil") {
-		t.Fatalf("answered %d: %s", r.Status, r.Body)
+		t.Fatalf("status %d: %s", r.Status, r.Body)
 	}
 	token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
 	if err != nil || !token.Expires.Equal(start.Add(time.Hour)) || !token.IssuedAt.Equal(start) || token.ID == "mine" ||
@@ -335,7 +335,7 @@ func TestTimesAreOurs(t *testing.T) {
 	}
 	a.clock.Advance(2 * time.Hour)
 	if got := string(b.get("/auth/session").Body); got != "null" {
-		t.Errorf("the session outlives its end: %s", got)
+		t.Errorf("the session is valid after its expiry: %s", got)
 	}
 }
 
@@ -363,10 +363,10 @@ func TestDenied(t *testing.T) {
 			denied = true
 			v := a.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			if _, refusal := v.Require(); refusal == nil {
-				t.Error("the guard lets through")
+				t.Error("the guard accepts the session")
 			}
 			if got := string(b.get("/auth/session").Body); got != "null" || b.cookies[sessionCookie] != "" {
-				t.Errorf("the next read is %s, the cookie %q", got, b.cookies[sessionCookie])
+				t.Errorf("the next read returns %s, cookie %q", got, b.cookies[sessionCookie])
 			}
 		})
 	}
@@ -388,10 +388,10 @@ func TestExpiryToTheSecond(t *testing.T) {
 		signIn(t, b)
 		a.clock.Advance(row.after)
 		if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
-			t.Errorf("after %v: alive %v", row.after, got)
+			t.Errorf("after %v: session valid: %v", row.after, got)
 		}
 		if held := b.cookies[sessionCookie] != ""; held != row.alive {
-			t.Errorf("after %v: the cookie is kept: %v", row.after, held)
+			t.Errorf("after %v: cookie unchanged: %v", row.after, held)
 		}
 	}
 }
@@ -414,7 +414,7 @@ func TestSessionJSON(t *testing.T) {
 		`[]`, `{"expires":"tomorrow"}`, `{"user":{"name":"a","name":"b"}}`, `{"role":1,"role":2}`,
 	} {
 		if err := json.Unmarshal([]byte(bad), &s); err == nil {
-			t.Errorf("%s is a session", bad)
+			t.Errorf("%s is accepted as a session", bad)
 		}
 	}
 }

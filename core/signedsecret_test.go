@@ -60,10 +60,10 @@ func TestSignedSecret(t *testing.T) {
 		t.Errorf("claims %s, want %s", payload, want)
 	}
 	if shown := fmt.Sprintf("%v %+v %#v", s, s, s); strings.Contains(shown, "PRIVATE KEY") {
-		t.Errorf("the key is printed: %s", shown)
+		t.Errorf("the printed value contains the key: %s", shown)
 	}
 	if shown, _ := json.Marshal(s); strings.Contains(string(shown), "PRIVATE KEY") {
-		t.Errorf("the key is written: %s", shown)
+		t.Errorf("the JSON contains the key: %s", shown)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestStepUpWithProvider(t *testing.T) {
 				b := visit(t, a)
 				asked, _ := b.throughOP(row.provider)
 				if asked.Has("prompt") || asked.Has("max_age") {
-					t.Errorf("an ordinary sign-in asks %v", asked)
+					t.Errorf("an ordinary sign-in sends %v", asked)
 				}
 				first := b.session()
 				if first == nil || !first.AuthTime.Equal(start) || b.openVault() != nil {
@@ -151,7 +151,7 @@ func stepUp(t *testing.T, a vault, b *browser, provider string, authTime any, op
 	b.submit("/auth/signout", nil)
 	b.throughOP(provider)
 	if b.openVault() != nil {
-		t.Error("signing out and in does not help: the user is locked out")
+		t.Error("after signing out and in, the page still refuses the user")
 	}
 }
 

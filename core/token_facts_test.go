@@ -221,13 +221,13 @@ func TestFacts(t *testing.T) {
 			b := signedIn(t, a, "1")
 			first := b.session()
 			if !first.AuthTime.Equal(start) || !slices.Equal(first.Methods, []core.Method{core.MethodPassword}) {
-				t.Errorf("proved at %v by %v", first.AuthTime, first.Methods)
+				t.Errorf("authenticated at %v with %v", first.AuthTime, first.Methods)
 			}
 			if len(first.ID) != 22 || strings.Contains(b.cookies[sessionCookie], first.ID) {
 				t.Errorf("ID %q", first.ID)
 			}
 			if body := string(b.get("/auth/session").Body); strings.Contains(body, first.ID) || strings.Contains(body, "pwd") {
-				t.Errorf("the browser is told of facts: %s", body)
+				t.Errorf("the browser receives facts: %s", body)
 			}
 			a.clock.Advance(50 * time.Hour) // the session is extended, and its token renewed
 			b.session()
@@ -237,10 +237,10 @@ func TestFacts(t *testing.T) {
 			}
 			b.signIn("1")
 			if again := b.session(); again.ID == first.ID || !again.AuthTime.Equal(start.Add(50*time.Hour)) {
-				t.Errorf("after another proof: %+v", again)
+				t.Errorf("after re-authentication: %+v", again)
 			}
 			if other := signedIn(t, a, "1").session(); other.ID == later.ID {
-				t.Error("two sessions have one ID")
+				t.Error("two sessions have the same ID")
 			}
 		})
 	}
@@ -265,7 +265,7 @@ func TestFactsAreAskedFor(t *testing.T) {
 				t.Errorf("the token is %q", token)
 			}
 			if len(h.calls) > 0 {
-				t.Errorf("records were asked for: %v", h.calls)
+				t.Errorf("records were read: %v", h.calls)
 			}
 		})
 	}

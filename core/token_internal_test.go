@@ -68,11 +68,11 @@ func TestTokensShareNoRoom(t *testing.T) {
 		got := opened[i]
 		if got.Subject != name || got.Name != name || got.Email != name+"@example.com" || len(got.Extra) != 2 ||
 			string(got.Extra["role"]) != `"`+name+`"` || string(got.Extra["team"]) != `["`+name+`"]` {
-			t.Errorf("the token of %s reads %+v, %q", name, *got, got.Extra)
+			t.Errorf("the token of %s has %+v, %q", name, *got, got.Extra)
 		}
 		_ = append(got.Extra["role"], strings.Repeat("x", 20)...) // the slice must have no spare capacity
 		if string(got.Extra["team"]) != `["`+name+`"]` {
-			t.Errorf("what was appended to a claim is in the next: %s", got.Extra["team"])
+			t.Errorf("a value appended to one claim is in the next claim: %s", got.Extra["team"])
 		}
 	}
 }

@@ -121,7 +121,7 @@ func TestTokenReaderOptions(t *testing.T) {
 	}
 	token, err := reader.Token(t.Context(), cookieHeader(cookies[0].Name, cookies[0].Value))
 	if err != nil || token == nil {
-		t.Errorf("of an audience, in %s: %v, %v", cookies[0].Name, token, err)
+		t.Errorf("with an audience, in %s: %v, %v", cookies[0].Name, token, err)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestAuthorizationHeaders(t *testing.T) {
 			}
 			r.Target = "/auth/session" // only Token reads the bearer token
 			if body := string(a.Handle(t.Context(), r).Body); body != "null" {
-				t.Errorf("a session out of the header: %s", body)
+				t.Errorf("a session from the header: %s", body)
 			}
 		})
 	}

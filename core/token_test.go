@@ -29,7 +29,7 @@ func TestClaimsAreExact(t *testing.T) {
 		t.Errorf("subject %q, %v", token.Subject, err)
 	}
 	if err := token.UnmarshalJSON([]byte(`{"sub":"1","sub":"2"}`)); err == nil {
-		t.Error("a claim that is there twice was accepted")
+		t.Error("a repeated claim was accepted")
 	}
 }
 
@@ -119,14 +119,14 @@ func TestSealedThings(t *testing.T) {
 		thief := visit(t, a)
 		thief.cookies[sessionCookie] = sealed[name]
 		if got := string(thief.get("/auth/session").Body); got != "null" {
-			t.Errorf("%s is a session: %s", name, got)
+			t.Errorf("%s is accepted as a session: %s", name, got)
 		}
 		if _, err := a.OpenToken(sealed[sessionCookie], name); err == nil {
-			t.Errorf("a session opens as %s", name)
+			t.Errorf("a session token is accepted as %s", name)
 		}
 	}
 	if _, err := a.OpenToken(sealed[sessionCookie], "authjs.session-token"); err == nil {
-		t.Error("a token of the secure name opens under the other one")
+		t.Error("a token of the cookie with a prefix is accepted under the name without")
 	}
 	sealed["encodedState"] = sealed["the state parameter"]
 	delete(sealed, "the state parameter")
@@ -138,14 +138,14 @@ func TestSealedThings(t *testing.T) {
 		}
 		for to := range sealed {
 			if _, err := a.OpenToken(value, to); (err == nil) != (from == to) {
-				t.Errorf("what is sealed as %s, opened as %s: %v", from, to, err)
+				t.Errorf("a value encrypted as %s is accepted as %s: %v", from, to, err)
 			} else if err == nil {
 				opened++
 			}
 		}
 	}
 	if opened != 5 { // session, state, verifier, nonce, and the state parameter
-		t.Errorf("%d sealed values", opened)
+		t.Errorf("%d encrypted values", opened)
 	}
 	checks := []string{
 		"__Secure-authjs.state", "__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce", sessionCookie,
@@ -162,7 +162,7 @@ func TestSealedThings(t *testing.T) {
 			answer := s.grant(t, swapped.submit("/auth/signin/op", nil).Redirect)
 			swapped.cookies[to] = sealed[from]
 			if r := swapped.get(answer); r.Err == nil || swapped.cookies[sessionCookie] != "" {
-				t.Errorf("%s passes for %s", from, to)
+				t.Errorf("%s is accepted as %s", from, to)
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func TestTokensNeverRepeat(t *testing.T) {
 	fresh := func(what, text string, least int) {
 		t.Helper()
 		if len(text) < least || seen[what+text] {
-			t.Fatalf("%s %q came before, or is short", what, text)
+			t.Fatalf("%s %q is repeated or too short", what, text)
 		}
 		seen[what+text] = true
 	}
@@ -209,7 +209,7 @@ func TestTokensNeverRepeat(t *testing.T) {
 		fresh("csrf", b.cookies["__Host-authjs.csrf-token"][:64], 64)
 	}
 	if seen["csrf"+token] {
-		t.Error("a CSRF token came twice")
+		t.Error("a CSRF token is repeated")
 	}
 }
 
@@ -247,7 +247,7 @@ func TestSessionIDs(t *testing.T) {
 		varying += bits.OnesCount8(ones[i] & zeros[i])
 	}
 	if len(store.rows) != draws || varying != 122 {
-		t.Errorf("%d different ones of %d, in %d bits", len(store.rows), draws, varying)
+		t.Errorf("%d different tokens of %d, %d varying bits", len(store.rows), draws, varying)
 	}
 }
 
@@ -292,12 +292,12 @@ func TestRandomnessThatEnds(t *testing.T) {
 		r := b.post("/auth/signin/op", fields)
 		if r.Err == nil && strings.Contains(r.Redirect, "op.example") {
 			if source.left != 0 || len(failures) < 4 {
-				t.Errorf("%d bytes and %d are left, after %d failures", ration, source.left, len(failures))
+				t.Errorf("ration of %d bytes: %d are left after %d failures", ration, source.left, len(failures))
 			}
 			return
 		}
 		if failures[ration] = true; ration > 1<<10 || r.Err == nil || strings.Contains(r.Redirect, "op.example") {
-			t.Fatalf("%d bytes: answered %d to %q, %v", ration, r.Status, r.Redirect, r.Err)
+			t.Fatalf("%d bytes: status %d, redirect to %q, %v", ration, r.Status, r.Redirect, r.Err)
 		}
 	}
 }
@@ -314,7 +314,7 @@ func TestNoRandomness(t *testing.T) {
 		t.Fatal(err)
 	}
 	if token, err := a.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour); err == nil {
-		t.Errorf("made %q", token)
+		t.Errorf("created %q", token)
 	}
 	good := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)}})
 	for path, fields := range map[string]url.Values{
@@ -326,12 +326,12 @@ func TestNoRandomness(t *testing.T) {
 		b.auth = a
 		if r := b.post("/auth/"+path, fields); r.Err == nil || strings.Contains(r.Redirect, "op.example") ||
 			b.cookies[sessionCookie] != "" || b.cookies["__Secure-authjs.state"] != "" {
-			t.Errorf("POST %s answered %d to %q", path, r.Status, r.Redirect)
+			t.Errorf("POST %s: status %d, redirect to %q", path, r.Status, r.Redirect)
 		}
 	}
 	r := visit(t, a).get("/auth/csrf")
 	if r.Err == nil || strings.Contains(string(r.Body), "csrfToken") {
-		t.Errorf("answered %d: %s", r.Status, r.Body)
+		t.Errorf("status %d: %s", r.Status, r.Body)
 	}
 	for _, c := range r.Cookies {
 		if strings.Contains(c.Name, "csrf") {
@@ -377,17 +377,17 @@ func TestRotation(t *testing.T) {
 			pair := b.cookies["__Host-authjs.csrf-token"]
 			b.auth = after
 			if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
-				t.Errorf("the session lives: %v", got)
+				t.Errorf("session valid: %v", got)
 			}
 			b.auth = before
 			_, err := before.OpenToken(b.cookies[sessionCookie], sessionCookie)
 			if row.alive && (err == nil) != (row.secrets[0] == older) {
-				t.Errorf("the renewed token is not sealed with the first secret: %v", err)
+				t.Errorf("the renewed token is not encrypted with the first secret: %v", err)
 			}
 			b.auth = after
 			b.post("/auth/signout", url.Values{"csrfToken": {pair[:64]}})
 			if kept := b.cookies["__Host-authjs.csrf-token"] == pair; kept != row.alive {
-				t.Errorf("the CSRF cookie is kept: %v", kept)
+				t.Errorf("CSRF cookie unchanged: %v", kept)
 			}
 			r := b.get(strings.TrimPrefix(link, "https://app.test"))
 			if got := r.Err == nil && b.cookies[sessionCookie] != ""; got != row.alive {

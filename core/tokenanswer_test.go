@@ -73,7 +73,7 @@ func TestTokenAnswerBecomesTheAccount(t *testing.T) {
 				}
 				for _, name := range []string{"authorization_details", "session_state"} {
 					if _, twice := account.Extra[name]; twice {
-						t.Errorf("%s: %s is there twice", where, name)
+						t.Errorf("%s: %s is repeated", where, name)
 					}
 				}
 			}

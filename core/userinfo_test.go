@@ -53,7 +53,7 @@ func TestUserinfoStatus(t *testing.T) {
 			}
 			b, r := comeBack(t, newApp(t, core.Config{Providers: []core.Provider{p}}))
 			if got := b.cookies[sessionCookie] != ""; got != good {
-				t.Errorf("status %d, own function %t: signed in %t: %v", status, own, got, r.Err)
+				t.Errorf("status %d, own function: %t, signed in: %t: %v", status, own, got, r.Err)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestStrayCharacters(t *testing.T) {
 			b, r := comeBack(t, a)
 			token, err := a.Token(t.Context(), b.request("GET", "/", "", ""))
 			if err != nil || (token != nil) != (row.wantName != "") {
-				t.Fatalf("signed in %t: %v, %v", token != nil, r.Err, err)
+				t.Fatalf("signed in: %t: %v, %v", token != nil, r.Err, err)
 			}
 			if token != nil && (token.Name != row.wantName || token.Picture != row.wantPicture) {
 				t.Errorf("name %q, picture %q", token.Name, token.Picture)
@@ -223,10 +223,10 @@ func TestUserinfoOfAnotherSubject(t *testing.T) {
 				op.clock = a.clock
 				b, r := comeBack(t, a)
 				if got := b.cookies[sessionCookie] != ""; got != row.good {
-					t.Fatalf("signed in %t: %v", got, r.Err)
+					t.Fatalf("signed in: %t: %v", got, r.Err)
 				}
 				if !row.good && (!errors.Is(r.Err, core.ErrCallbackRoute) || !strings.Contains(r.Err.Error(), "another subject")) {
-					t.Errorf("refused by %v", r.Err)
+					t.Errorf("error %v", r.Err)
 				}
 			})
 		}
@@ -246,14 +246,14 @@ func TestUserinfoDeadline(t *testing.T) {
 		if own {
 			p.FetchUserinfo = func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 				if _, inSeries := ctx.(*deadline.Series); inSeries {
-					t.Error("the application's function is given a context of one goroutine")
+					t.Error("the application's function gets a context that is not safe for concurrent use")
 				}
 				return r.Get(ctx, r.URL)
 			}
 		}
 		b, r := comeBack(t, newApp(t, core.Config{Providers: []core.Provider{p}}))
 		if !bounded || b.cookies[sessionCookie] == "" {
-			t.Errorf("own function %t: bounded %t, %v", own, bounded, r.Err)
+			t.Errorf("own function: %t, has a deadline: %t, %v", own, bounded, r.Err)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestReadingTheSessionKeepsSharedCachesOff(t *testing.T) {
 					vary := strings.Join(h["Vary"], ", ")
 					if !strings.Contains(vary, "Cookie") || !strings.Contains(vary, "Authorization") ||
 						!slices.ContainsFunc(h["Cache-Control"], func(s string) bool { return strings.HasPrefix(s, "private") }) {
-						t.Errorf("shared caches may keep it: %v", h)
+						t.Errorf("shared caches may store the response: %v", h)
 					}
 				})
 			}
@@ -237,7 +237,8 @@ func TestNothingIsSetBehindTheHook(t *testing.T) {
 			if s, err := core.SessionFrom(v); err != nil || s == nil || s.UserID != "1" {
 				t.Errorf("session %v, %v", s, err)
 			}
-			if token, err := ui.CSRFToken(v); token != "" || err == nil || !strings.Contains(err.Error(), "header was already sent") {
+			token, err := ui.CSRFToken(v)
+			if token != "" || err == nil || !strings.Contains(err.Error(), "header was already sent") {
 				t.Errorf("a token without a cookie: %q, %v", token, err)
 			}
 		})

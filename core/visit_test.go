@@ -58,7 +58,7 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 			state, ok := ui.StateFrom(v)
 			again, _ := ui.StateFrom(v)
 			if !ok || state != again {
-				t.Fatal("the state is not there, or not always the same")
+				t.Fatal("the state is missing, or changes")
 			}
 			token, err := ui.CSRFToken(v)
 			if err != nil {
@@ -77,10 +77,10 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 				t.Errorf("sets %q", h["Set-Cookie"])
 			}
 			if first, _, _ := strings.Cut(held, "|"); len(token) != 64 || token != first {
-				t.Errorf("the forms get %q, the browser holds %q", token, held)
+				t.Errorf("the forms have the token %q, the browser has %q", token, held)
 			}
 			if h.Get("Cache-Control") != "private" || h.Get("Vary") != "Cookie" {
-				t.Errorf("a page with a token says %v", h)
+				t.Errorf("a page with a token has the header %v", h)
 			}
 		})
 	}
@@ -154,7 +154,7 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 	r := b.pageRequest()
 	outer := customers.Visit(t.Context(), r)
 	if core.VisitOf(outer, staff.Auth) != nil || core.VisitOf(outer, tenants) != nil {
-		t.Error("a visit answers for another Auth")
+		t.Error("a visit belongs to another Auth")
 	}
 	inner := tenants.Visit(outer, r)
 	for name, got := range map[string]*core.Visit{
@@ -168,13 +168,13 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 		t.Errorf("the innermost session is %v, %v", s, err)
 	}
 	if core.VisitOf(inner, customers.Auth) != outer {
-		t.Error("the outer visit is hidden")
+		t.Error("the outer visit is not found")
 	}
 	if s, err := core.VisitOf(inner, staff.Auth).Session(); s != nil || err != nil {
-		t.Errorf("staff's session is %v, %v", s, err)
+		t.Errorf("the session of staff is %v, %v", s, err)
 	}
 	if s, _ := core.VisitOf(inner, customers.Auth).Session(); s == nil {
-		t.Error("the customer's session is lost")
+		t.Error("the session of the customer is not found")
 	}
 }
 
@@ -211,7 +211,7 @@ func TestStateLeadsBack(t *testing.T) {
 			})
 			s, ok := ui.StateFrom(v)
 			if !ok || s.CallbackURL != row.want {
-				t.Errorf("leads to %q, want %q", s.CallbackURL, row.want)
+				t.Errorf("callback URL %q, want %q", s.CallbackURL, row.want)
 			}
 		})
 	}
@@ -223,7 +223,7 @@ func TestComponentsAreReported(t *testing.T) {
 	a := newApp(t, core.Config{Providers: []core.Provider{plainOAuth()}})
 	v := a.Visit(t.Context(), visit(t, a).pageRequest())
 	if err := ui.SignIn("plian").Render(v, io.Discard); err == nil {
-		t.Error("an unknown provider is drawn")
+		t.Error("an unknown provider is rendered")
 	}
 	if log := a.log.String(); !strings.Contains(log, `\"plian\" is not among [\"plain\"]`) {
 		t.Errorf("the log says %s", log)
@@ -314,7 +314,7 @@ func TestSessionInOneCall(t *testing.T) {
 				came = "fresh"
 			}
 			if came != row.set || header.Get("Cache-Control") != row.caching || len(header["Set-Cookie"]) > 1 {
-				t.Errorf("the cookie is %q, the header %v", came, header)
+				t.Errorf("cookie %q, header %v", came, header)
 			}
 		})
 	}
