@@ -38,7 +38,7 @@ func (a *auditor) note(ctx context.Context, at *arrival, e AuditEvent) {
 	e.Time, e.Tenant = a.now(), a.tenant
 	e.Count = max(e.Count, 1)
 	if e.Subject = canonicalName(e.Subject); e.Subject != "" {
-		e.Subject = a.hidden(e.Subject)
+		e.Subject = a.hashed(e.Subject)
 	}
 	if at != nil {
 		e.Peer, _ = at.peer(at.r)
@@ -67,12 +67,12 @@ func (a *auditor) tell(ctx context.Context, e AuditEvent) {
 	a.sink(context.WithoutCancel(ctx), e)
 }
 
-// hidden returns the keyed hash of an identifier.
-func (a *auditor) hidden(identifier string) string { return hiddenSubject(a.secret, identifier) }
+// hashed returns the keyed hash of an identifier.
+func (a *auditor) hashed(identifier string) string { return hashSubject(a.secret, identifier) }
 
-// hiddenSubject returns the keyed hash of an identifier: 16 bytes of an HMAC. Without the key, even a short identifier
+// hashSubject returns the keyed hash of an identifier: 16 bytes of an HMAC. Without the key, even a short identifier
 // cannot be guessed from it.
-func hiddenSubject(secret, identifier string) string {
+func hashSubject(secret, identifier string) string {
 	mac := hmac.New(sha256.New, []byte("audit subject\x00"+secret))
 	mac.Write([]byte(identifier))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])

@@ -263,8 +263,8 @@ func (l *Limiter) pool(a Attempt, b *counted) *bucketPool {
 type bucketPool struct {
 	levels map[uint64]level
 	most   int
-	// keeps reports whether only full buckets are evicted.
-	keeps bool
+	// fullOnly reports whether only full buckets are evicted.
+	fullOnly bool
 	// shared contains the buckets that did not fit, by a hash of the key. It is nil if all buckets fit.
 	shared []level
 	// nextEvict is the earliest time of the next search for buckets to evict.
@@ -290,7 +290,7 @@ const (
 func newBucketPool(key poolKey) *bucketPool {
 	p := &bucketPool{levels: map[uint64]level{}, most: maxLevels}
 	if key.names {
-		p.most, p.keeps = maxInARow, true
+		p.most, p.fullOnly = maxInARow, true
 	}
 	return p
 }
@@ -330,10 +330,10 @@ func (p *bucketPool) set(b *counted, full int64, now time.Time) {
 	p.levels[b.key] = v
 }
 
-// evict frees space. It deletes all full buckets. Unless keeps is true, it also deletes up to a quarter of all buckets:
-// those that are nearest to full and make no attempt wait. It builds a new map, because a Go map with many insertions
-// and deletions keeps growing. If it freed almost nothing, it is not repeated for evictEvery, so that a flood does not
-// pay for it each time.
+// evict frees space. It deletes all full buckets. Unless fullOnly is true, it also deletes up to a quarter of all
+// buckets: those that are nearest to full and make no attempt wait. It builds a new map, because a Go map with many
+// insertions and deletions keeps growing. If it freed almost nothing, it is not repeated for evictEvery, so that a
+// flood does not pay for it each time.
 func (p *bucketPool) evict(now time.Time) {
 	if now.Before(p.nextEvict) && p.nextEvict.Sub(now) <= evictEvery {
 		return
@@ -341,7 +341,7 @@ func (p *bucketPool) evict(now time.Time) {
 	at := now.UnixNano()
 	var evictable []float64
 	for _, v := range p.levels {
-		if v.full <= at || !p.keeps && !v.waits(at) {
+		if v.full <= at || !p.fullOnly && !v.waits(at) {
 			evictable = append(evictable, v.emptiness(at))
 		}
 	}
@@ -354,7 +354,7 @@ func (p *bucketPool) evict(now time.Time) {
 	kept := make(map[uint64]level, p.most)
 	for key, v := range p.levels {
 		evicted := v.full <= at
-		if !evicted && room > 0 && !p.keeps && !v.waits(at) && v.emptiness(at) <= limit {
+		if !evicted && room > 0 && !p.fullOnly && !v.waits(at) && v.emptiness(at) <= limit {
 			evicted = true
 			room--
 		}

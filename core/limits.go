@@ -134,9 +134,9 @@ type counter interface {
 type limits struct {
 	limit   func(ctx context.Context, p LimitParams) (time.Duration, error) // Callbacks.Limit
 	forgive func(ctx context.Context, p LimitParams)                        // Callbacks.Forgive
-	own     counter                                                         // the built-in limiter; nil if it is off
+	builtIn counter                                                         // the built-in limiter; nil if it is off
 	known   *knownBrowsers
-	told    atomic.Bool // the warning limit-without-peer was logged
+	warned  atomic.Bool // the warning limit-without-peer was logged
 }
 
 // newLimits selects the limiters. asked reports whether a plugin requests known browsers.
@@ -145,12 +145,12 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 	changed := c.Limits.Shared || len(c.Limits.Rates) > 0
 	if !c.InsecureNoLimits && (l.limit == nil || changed) {
 		limiter := newLimiter(c.Now, maps.Clone(c.Limits.Rates))
-		l.own = limiter
+		l.builtIn = limiter
 		if c.Limits.Shared {
-			l.own = &sharedLimiter{Limiter: limiter, records: a.store.records, secret: a.site.secrets[0], log: c.Logger}
+			l.builtIn = &sharedLimiter{Limiter: limiter, records: a.store.records, secret: a.site.secrets[0], log: c.Logger}
 		}
 	}
-	auto := l.own != nil && (changed || asked)
+	auto := l.builtIn != nil && (changed || asked)
 	if c.Limits.KnownBrowsers == On || c.Limits.KnownBrowsers == Auto && auto {
 		l.known = &knownBrowsers{seals: &a.parts.seals, now: c.Now}
 	}
@@ -160,7 +160,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 // ask counts an attempt and returns an error if it exceeds a limit. If the callback or the limiter fails, the attempt
 // is refused, so that it is never unlimited.
 func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
-	if l.limit == nil && l.own == nil {
+	if l.limit == nil && l.builtIn == nil {
 		return nil
 	}
 	p = l.attempt(c, p)
@@ -172,8 +172,8 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 			return errorf(ErrAuth, "Limit callback: %w", err)
 		}
 	}
-	if wait <= 0 && l.own != nil {
-		wait, err = guarded("limiter", func() (time.Duration, error) { return l.own.Limit(ctx, p) })
+	if wait <= 0 && l.builtIn != nil {
+		wait, err = guarded("limiter", func() (time.Duration, error) { return l.builtIn.Limit(ctx, p) })
 		if err != nil {
 			return errorf(ErrStore, "count an attempt: %w", err)
 		}
@@ -190,39 +190,39 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 // right tells the Forgive callback and the limiter that an attempt was correct, so that it no longer counts. A failure
 // is logged and has no other effect.
 func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
-	if l.forgive == nil && l.own == nil {
+	if l.forgive == nil && l.builtIn == nil {
 		return
 	}
 	p = l.attempt(c, p)
-	if l.own != nil {
-		l.tell(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) })
+	if l.builtIn != nil {
+		l.safely(ctx, c, "limiter", func() { l.builtIn.Forgive(ctx, p) })
 	}
 	if l.forgive != nil {
-		l.tell(ctx, c, "Forgive callback", func() { l.forgive(ctx, p) })
+		l.safely(ctx, c, "Forgive callback", func() { l.forgive(ctx, p) })
 	}
 }
 
 // clear resets the counts of a name for all clients. It is called when this client has verified that it owns the name.
 func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
 	l.right(ctx, c, p)
-	if l.own == nil {
+	if l.builtIn == nil {
 		return
 	}
 	for _, by := range []LimitParams{{PeerIsVisitor: true}, {}, {PeerIsVisitor: true, Browser: "any"}} {
 		p.PeerIsVisitor, p.Browser = by.PeerIsVisitor, by.Browser
-		l.tell(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) })
+		l.safely(ctx, c, "limiter", func() { l.builtIn.Forgive(ctx, p) })
 	}
 }
 
-func (l *limits) tell(ctx context.Context, c *call, where string, of func()) {
-	if err := guard(where, func() error { of(); return nil }); err != nil {
+func (l *limits) safely(ctx context.Context, c *call, where string, call func()) {
+	if err := guard(where, func() error { call(); return nil }); err != nil {
 		c.log.failure(ctx, errorf(ErrAuth, "%s: %w", where, err), c.attrs()...)
 	}
 }
 
 // warnOfProxy logs a warning, once, if a request came through a proxy and TrustedProxies is empty.
 func (l *limits) warnOfProxy(ctx context.Context, c *call, p LimitParams) {
-	if p.PeerIsVisitor || l.own == nil || len(c.proxies) > 0 || !forwarded(c.r) || l.told.Swap(true) {
+	if p.PeerIsVisitor || l.builtIn == nil || len(c.proxies) > 0 || !forwarded(c.r) || l.warned.Swap(true) {
 		return
 	}
 	c.log.warn(ctx, warnLimitWithoutPeer, slog.String("hint", "a request has headers of a proxy, and "+nameProxies))
@@ -240,7 +240,7 @@ func (l *limits) warnOfMissingProxies(a *Auth) {
 	for _, p := range a.providers {
 		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
 	}
-	if l.own != nil && counts && len(a.site.proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
+	if l.builtIn != nil && counts && len(a.site.proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
 		a.log.warn(context.Background(), warnNoTrustedProxies, slog.String("hint", nameProxies))
 	}
 }

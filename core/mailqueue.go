@@ -262,7 +262,7 @@ func (q *mailQueue) attrs(j *mailJob, err error) []slog.Attr {
 	if j.UserID != "" {
 		attrs = append(attrs, slog.String("user_id", j.UserID))
 	} else if j.at != nil && j.Subject != "" && len(j.at.secrets) > 0 {
-		attrs = append(attrs, slog.String("subject", hiddenSubject(j.at.secrets[0], canonicalName(j.Subject))))
+		attrs = append(attrs, slog.String("subject", hashSubject(j.at.secrets[0], canonicalName(j.Subject))))
 	}
 	if j.at != nil {
 		attrs = append(attrs, j.at.attrs()...)
