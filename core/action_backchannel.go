@@ -74,8 +74,8 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 			return errorf(ErrStore, "%w", err)
 		}
 		if !known && l.callback == nil {
-			return errorf(ErrSignOut, "the logout_token names a session (sid) and no person (sub), and that session was "+
-				"not begun by this process since it started: only a BackChannelLogout callback could tell which it is")
+			return errorf(ErrSignOut, "the logout_token contains a session ID (sid) and no user (sub), and this process has "+
+				"not started that session: only a BackChannelLogout callback can identify it")
 		}
 	}
 	told := AuditEvent{Name: AuditBackChannelLogout, Outcome: OutcomeOK}

@@ -210,10 +210,10 @@ func TestLogoutOfOneSession(t *testing.T) {
 			t.Errorf("sessions after the logout of s1: %t, %t", here(one), here(two))
 		}
 		if len(told) != 1 || told[0].SessionID != "s1" || told[0].User == nil || told[0].User.ID == "" {
-			t.Errorf("the callback was told %+v", told)
+			t.Errorf("the callback got %+v", told)
 		}
 		if r := logout(a, op.logoutToken("j2", map[string]any{"sid": "s2", "sub": "u1"})); r.Status != 200 || here(two) {
-			t.Errorf("with a person: answered %d, the session goes on: %t", r.Status, here(two))
+			t.Errorf("with sub: status %d, session active: %t", r.Status, here(two))
 		}
 	}
 }
@@ -243,7 +243,7 @@ func TestLogoutOfJWTSessions(t *testing.T) {
 		t.Errorf("after the logout of s1: %t, %t, %t", here(one), here(two), here(three))
 	}
 	if len(told) != 1 || told[0].User == nil || told[0].User.ID == "" {
-		t.Errorf("the callback was told %+v", told)
+		t.Errorf("the callback got %+v", told)
 	}
 	bearer := two.request("GET", "/", "", "")
 	if carried, err := a.Token(t.Context(), bearer); carried == nil || err != nil {
@@ -354,7 +354,7 @@ func TestLogoutOfATenant(t *testing.T) {
 		rows.rows["session"] = store.Session{Token: "session", UserID: "1", Expires: start.Add(time.Hour)}
 		r := logout(a, op.logoutToken("j1", map[string]any{"sub": "u1", "tid": "t1", "iss": "https://op.example/t1"}))
 		if _, goesOn := rows.rows["session"]; r.Status != row.status || goesOn != (row.status == 400) {
-			t.Errorf("tenants %v: answered %d, the session goes on: %t: %s", row.tenants, r.Status, goesOn, a.log)
+			t.Errorf("tenants %v: status %d, session active: %t: %s", row.tenants, r.Status, goesOn, a.log)
 		}
 	}
 }

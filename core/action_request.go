@@ -45,7 +45,7 @@ type Call struct {
 	session *Session
 	failed  error
 
-	proved   string         // ID of the user whose address ProveEmail verified
+	verified string         // ID of the user whose address ProveEmail verified
 	unlinked []SignInMethod // sign-in methods that ProveEmail removed
 
 	kept    []Cookie // set by Keep, Drop and a new session
@@ -140,7 +140,7 @@ func (c *Call) Audit(ctx context.Context, e AuditEvent) { c.in.audit.note(ctx, &
 type movedAddress struct {
 	moved    bool
 	from, to string
-	proved   bool
+	verified bool
 }
 
 // write replaces the old address in a session token, unless the application has set the claim to another value. If the
@@ -152,7 +152,7 @@ func (m movedAddress) write(t *Token) {
 	if t.Email == m.from {
 		t.Email, t.Null = m.to, t.Null&^store.NullEmail
 	}
-	if m.proved {
+	if m.verified {
 		delete(t.Extra, emailUnproved)
 	}
 }

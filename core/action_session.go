@@ -178,7 +178,7 @@ func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 			all = append(all, m)
 		}
 	}
-	again := &proof{methods: all, proved: len(methods) > 0}
+	again := &reauthentication{methods: all, now: len(methods) > 0}
 	cookies, err := c.parts.entry.reissue(ctx, &c.in.session, c.part, again, c.moved)
 	if errors.Is(err, ErrNotFound) {
 		c.read, c.session, c.failed, c.cookies = true, nil, nil, c.in.session.clearEnded()
@@ -193,10 +193,10 @@ func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 	return nil
 }
 
-// proof describes a re-authentication: the session's methods from now on.
-type proof struct {
+// reauthentication describes a re-authentication: the session's methods from now on.
+type reauthentication struct {
 	methods []Method
-	proved  bool // the user has just authenticated again
+	now     bool // the user has just authenticated again
 }
 
 var errEndedMeanwhile = mistake(
@@ -205,7 +205,7 @@ var errEndedMeanwhile = mistake(
 // reissue replaces the session token of a request. It reads the session again, because the request may have waited and
 // the user may have signed out.
 func (s *signIns) reissue(
-	ctx context.Context, p *presented, by string, again *proof, moved movedAddress,
+	ctx context.Context, p *presented, by string, again *reauthentication, moved movedAddress,
 ) ([]Cookie, error) {
 	p.again()
 	if s.sessions.config.Strategy == StrategyJWT {
@@ -247,7 +247,7 @@ func (s *signIns) reissue(
 }
 
 func (s *signIns) reissueJWT(
-	ctx context.Context, p *presented, again *proof, moved movedAddress,
+	ctx context.Context, p *presented, again *reauthentication, moved movedAddress,
 ) ([]Cookie, error) {
 	before, err := s.unended(ctx, p)
 	if err != nil {
@@ -255,8 +255,8 @@ func (s *signIns) reissueJWT(
 	}
 	after := before.clone()
 	moved.write(after)
-	proved := again.proved && s.sessions.facts
-	if proved {
+	recent := again.now && s.sessions.facts
+	if recent {
 		if err := s.sessions.newFacts(ctx, after, authentication{s.sessions.now(), again.methods}); err != nil {
 			return nil, err
 		}
@@ -277,7 +277,7 @@ func (s *signIns) reissueJWT(
 	if err == nil {
 		p.noteReplaced(tokenUpdated)
 	}
-	if err == nil && proved {
+	if err == nil && recent {
 		s.sessions.goesOn(ctx, p, before, after, again.methods, expires)
 	}
 	return cookies, err

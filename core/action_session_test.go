@@ -54,7 +54,7 @@ func TestReissue(t *testing.T) {
 	w.users["u1"] = core.User{ID: "u1"}
 	b := w.browser()
 	if r := b.submit("/auth/again", nil); r.Err == nil {
-		t.Error("nobody's session is reissued")
+		t.Error("Reissue without a session succeeded")
 	}
 	w.signedIn(b, b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}))
 	before := b.cookies[sessionCookie]
@@ -108,7 +108,7 @@ func TestReissueWithoutAProof(t *testing.T) {
 			w.signedIn(b, b.submit("/auth/move", nil))
 			s := b.session()
 			if s.ID != first.ID || !s.AuthTime.Equal(start) || !slices.Equal(s.Methods, first.Methods) {
-				t.Errorf("without a proof: session %s of %v by %v, was %s by %v", s.ID, s.AuthTime, s.Methods, first.ID,
+				t.Errorf("without methods: session %s of %v by %v, was %s by %v", s.ID, s.AuthTime, s.Methods, first.ID,
 					first.Methods)
 			}
 			if s.User.Email != moved {
@@ -120,7 +120,7 @@ func TestReissueWithoutAProof(t *testing.T) {
 			w.signedIn(b, b.submit("/auth/again", nil))
 			s = b.session()
 			if !s.AuthTime.Equal(start.Add(time.Hour)) || !slices.Contains(s.Methods, core.MethodOTP) {
-				t.Errorf("with a proof: of %v by %v", s.AuthTime, s.Methods)
+				t.Errorf("with methods: of %v by %v", s.AuthTime, s.Methods)
 			}
 		})
 	}
@@ -234,7 +234,7 @@ func TestLogoutOfASessionThatGoesOn(t *testing.T) {
 				t.Fatal("the session has the token of before, or has ended")
 			}
 			if r := logout(a, op.logoutToken("j1", map[string]any{"sid": "s1"})); r.Status != 200 || here(b) {
-				t.Errorf("answered %d, the session goes on: %t", r.Status, here(b))
+				t.Errorf("status %d, session active: %t", r.Status, here(b))
 			}
 		})
 	}

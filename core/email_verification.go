@@ -41,7 +41,7 @@ func (h *Host) ProveEmail(ctx context.Context, userID, address string) error {
 func (c *Call) ProveEmail(ctx context.Context, userID, address string) error {
 	unlinked, err := c.parts.prove(ctx, &c.in.arrival, userID, address)
 	if err == nil {
-		c.proved, c.unlinked = userID, unlinked
+		c.verified, c.unlinked = userID, unlinked
 	}
 	return err
 }

@@ -71,8 +71,8 @@ func TestAdmittedIsAskedOnceMore(t *testing.T) {
 			{name: "it stands"},
 			{name: "it has changed", still: changed},
 			{name: "it cannot be found out", panics: true},
-			{name: "behind a gate it stands", gated: true},
-			{name: "behind a gate it has changed", gated: true, still: changed},
+			{name: "with a gate, unchanged", gated: true},
+			{name: "with a gate, changed", gated: true, still: changed},
 		} {
 			t.Run(string(strategy)+" "+row.name, func(t *testing.T) {
 				t.Parallel()
@@ -83,7 +83,7 @@ func TestAdmittedIsAskedOnceMore(t *testing.T) {
 					asked++
 					switch stored := len(w.sessions) == 1; {
 					case row.gated && k.count() == 0:
-						t.Error("asked before the sign-in is held")
+						t.Error("called before the pending sign-in was stored")
 					case !row.gated && stored != (strategy == core.StrategyDatabase):
 						t.Errorf("%d sessions are stored", len(w.sessions))
 					case row.panics:

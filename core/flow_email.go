@@ -365,10 +365,11 @@ func (l *askedLinks) find(c *call, token, address string) int {
 	return found
 }
 
-// sentLinks remembers for a few minutes the addresses that a sign-in link was sent to. A request for another link
-// within that time gets the same response and sends no email: the link that was sent works, so an attacker can neither
-// flood a mailbox nor, by using up the limit of an address, keep its owner from a link. It is nil, and every request
-// sends an email as in Auth.js, if known browsers are off or the store keeps no records.
+// sentLinks remembers for a few minutes which addresses a sign-in link was sent to. Another request for a link within
+// that time gets the same response and sends no email, because the first link still works. An attacker can therefore
+// not flood a mailbox. Nor can they use up the rate limit of an address so that its owner gets no link.
+//
+// It is nil if known browsers are off or the store has no records. Every request then sends an email, as in Auth.js.
 type sentLinks struct {
 	records  store.RecordStore
 	secret   string

@@ -49,7 +49,7 @@ func TestMailThatFails(t *testing.T) {
 				t.Errorf("the log says %s", a.log)
 			}
 			if store.tokens != 0 {
-				t.Errorf("%d tokens that nobody got", store.tokens)
+				t.Errorf("%d tokens without an email", store.tokens)
 			}
 		})
 	}
@@ -98,7 +98,7 @@ func TestMailThatHangs(t *testing.T) {
 		start := time.Now()
 		r := b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
 		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("the visitor waited %v", took)
+			t.Errorf("the user waited %v", took)
 		}
 		if r.Redirect != "https://app.test/auth/signin?error=EmailSignin" {
 			t.Errorf("sent to %s", r.Redirect)

@@ -166,7 +166,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 	return p, nil
 }
 
-// firstUse reports whether a challenge is answered for the first time.
+// firstUse reports whether this is the first response to a challenge.
 func (f *passkeyFlow) firstUse(challenge string) bool {
 	return f.used.First(challenge, f.now().Add(checkTTL+clockSkew))
 }
@@ -233,7 +233,7 @@ func (f *passkeyFlow) expected(c *call, challenge string) WebAuthnCeremony {
 	}
 }
 
-// register verifies a new passkey. It is stored with the account, behind the signIn callback.
+// register verifies a new passkey. It is stored with its account after the signIn callback has allowed the sign-in.
 func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
 	asked, err := f.pendingCeremony(ctx, c, ceremonyRegister)
 	if err != nil {

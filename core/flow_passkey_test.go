@@ -112,7 +112,7 @@ func TestOneRegistration(t *testing.T) {
 func TestOneAttemptAtAChallenge(t *testing.T) {
 	t.Parallel()
 	w, _ := ceremonies(t)
-	for name, good := range map[string]bool{"key": true, "nobody's": false} {
+	for name, good := range map[string]bool{"key": true, "unknown": false} {
 		b := w.browser()
 		beginCeremony(t, b, "authenticate")
 		r := b.submit(passkeyCallback, assertion("authenticate", name))
@@ -189,7 +189,7 @@ func TestCeremoniesAreCounted(t *testing.T) {
 			t.Fatalf("the %d. time: %d %v", n+1, r.Status, r.Err)
 		}
 	}
-	t.Error("1000 challenges for one visitor")
+	t.Error("1000 challenges for one client")
 }
 
 // TestPasskeyOrigins checks that New validates RelyingParty.Origins.
@@ -298,7 +298,7 @@ func TestChallengesAreAnsweredOnce(t *testing.T) {
 	for _, later := range []time.Duration{0, time.Minute, 13 * time.Minute, 2 * time.Minute} {
 		w.app.clock.Advance(later)
 		if r := answer(); !refused(r) {
-			t.Errorf("%v later it is good again", later)
+			t.Errorf("%v later the challenge is accepted again", later)
 		}
 	}
 }

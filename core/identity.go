@@ -243,7 +243,7 @@ const (
 )
 
 // boundProfile cleans the name and the image. It cuts a name that is too long, and drops an image that is too long,
-// because a part of a URL is useless.
+// because an incomplete URL is useless.
 func boundProfile(p *Person) {
 	p.Name, p.Image = printableText(p.Name, ' '), printableText(p.Image, -1)
 	if len(p.Name) > maxProfileName {

@@ -37,8 +37,8 @@ type sessionUser struct {
 	token   string // the session token of the request, valid or not
 	// outdated reports that the token was issued before the user's address was verified (jwt strategy).
 	outdated bool
-	// proved is when the user authenticated. It is zero if that is unknown.
-	proved time.Time
+	// authTime is when the user authenticated. It is zero if that is unknown.
+	authTime time.Time
 }
 
 // link finds or creates the user of an identity, and creates their session (docs/protocol.md §14).
@@ -146,10 +146,10 @@ func (l *linker) sessionUserOf(ctx context.Context, p *presented) (sessionUser, 
 		}
 		v.user, err = guarded("Store.User", func() (*User, error) { return present(l.store.User(ctx, token.Subject)) })
 		v.outdated = err == nil && token.before(v.user.EmailVerified)
-		v.proved, _ = token.facts()
+		v.authTime, _ = token.facts()
 	} else {
 		v.session, v.user, err = p.stored(ctx)
-		v.proved, _ = factsIn(v.token)
+		v.authTime, _ = factsIn(v.token)
 	}
 	if errors.Is(err, ErrNotFound) {
 		return sessionUser{token: v.token}, nil
@@ -255,8 +255,8 @@ type writer struct {
 	refused *User
 	// authentication returns how the sign-in authenticates a user, for the new session.
 	authentication func(userID string) authentication
-	// proved reports that this sign-in has already marked the address as verified.
-	proved bool
+	// verified reports that this sign-in has already marked the address as verified.
+	verified bool
 	// unlinked lists the sign-in methods that a verification removed.
 	unlinked []SignInMethod
 	// endsEarlierSessions reports that the user's earlier sessions in cookies must end after the commit.

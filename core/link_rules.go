@@ -153,7 +153,7 @@ func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) 
 	case signedIn.user != nil:
 		f.current = sessionActive
 	}
-	f.stale = w.freshLinks > 0 && w.now().Sub(signedIn.proved) > w.freshLinks
+	f.stale = w.freshLinks > 0 && w.now().Sub(signedIn.authTime) > w.freshLinks
 	if f.means, known, err = w.meansOf(ctx, id, signedIn); err != nil {
 		return f, nil, err
 	}
@@ -185,15 +185,15 @@ func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) 
 	if known.EmailVerified.IsZero() {
 		f.address = addressUnverified
 	}
-	proof := f.verifies && f.address == addressUnverified
+	firstVerification := f.verifies && f.address == addressUnverified
 	var linked []*Account
-	if byAccount || proof {
+	if byAccount || firstVerification {
 		if linked, err = w.tx.linked(ctx, known); err != nil {
 			return f, nil, err
 		}
 	}
 	f.listed = byAccount && slices.ContainsFunc(linked, id.isAccount)
-	if proof {
+	if firstVerification {
 		f.cannotEndSessions = w.linker.sessions.config.Strategy == StrategyDatabase && w.tx.lister == nil
 		f.methods = w.otherMethods(w.tx, linked, known)
 	}

@@ -81,35 +81,35 @@ func TestLinkingRules(t *testing.T) {
 		// the signed-in user, the account's user and the address's user afterwards
 		visitor, account, address string
 	}{
-		{"known account, nobody here", all, []given{known}, plain, "owner", "owner", "owner unproved"},
-		{"known account, its owner here", all, []given{own}, plain, "me", "me", "me unproved"},
-		{"known account, another here", all, []given{known, signedIn}, plain, "me refused", "owner", "owner unproved"},
-		{"a registered passkey", all, []given{registered, signedIn}, register, "me refused", "nobody", "owner unproved"},
+		{"known account, no session", all, []given{known}, plain, "owner", "owner", "owner unverified"},
+		{"own account", all, []given{own}, plain, "me", "me", "me unverified"},
+		{"known account, another user here", all, []given{known, signedIn}, plain, "me refused", "owner", "owner unverified"},
+		{"a registered passkey", all, []given{registered, signedIn}, register, "me refused", "nobody", "owner unverified"},
 
-		{"new account, somebody here", all, []given{signedIn}, plain, "me", "me", "nobody"},
-		{"new account, free address", all, nil, plain, "new", "new", "new unproved"},
-		{"new account, free address, vouched for", all, nil, vouches, "new", "new", "new unproved"},
-		{"proved address, nobody vouches", all, []given{proved}, plain, "nobody refused", "nobody", "owner proved"},
-		{"unproved address, nobody vouches", all, []given{invited}, plain, "nobody refused", "nobody", "owner unproved"},
-		{"new account, proved address, vouched for", all, []given{proved}, vouches, "owner", "owner", "owner proved"},
-		{"new account, unproved address, vouched ways", all, []given{vouchedFor}, vouches, "owner", "owner", "owner proved"},
-		{"new account, unproved address, no ways", all, []given{invited}, vouches, "owner", "owner", "owner proved"},
-		{"new account, unproved address, another's way", all, []given{registered}, vouches, "new", "new", "new proved"},
+		{"new account, active session", all, []given{signedIn}, plain, "me", "me", "nobody"},
+		{"new account, free address", all, nil, plain, "new", "new", "new unverified"},
+		{"new account, free address, vouched for", all, nil, vouches, "new", "new", "new unverified"},
+		{"verified address, not vouched for", all, []given{proved}, plain, "nobody refused", "nobody", "owner verified"},
+		{"unverified address, not vouched for", all, []given{invited}, plain, "nobody refused", "nobody", "owner unverified"},
+		{"new account, verified address, vouched for", all, []given{proved}, vouches, "owner", "owner", "owner verified"},
+		{"unverified address, vouched methods", all, []given{vouchedFor}, vouches, "owner", "owner", "owner verified"},
+		{"unverified address, no methods", all, []given{invited}, vouches, "owner", "owner", "owner verified"},
+		{"unverified address, unvouched method", all, []given{registered}, vouches, "new", "new", "new verified"},
 
-		{"link, free address", all, nil, mail, "new", "nobody", "new proved"},
-		{"link, free address, somebody here", all, []given{signedIn}, mail, "new", "nobody", "new proved"},
-		{"link, proved address", all, []given{proved}, mail, "owner", "nobody", "owner proved"},
-		{"link, unproved address, all ways vouched", all, []given{vouchedFor}, mail, "owner", "nobody", "owner proved"},
-		{"link, unproved address, no ways", all, []given{invited}, mail, "owner", "nobody", "owner proved"},
-		{"link, unproved address, another's way", all, []given{known}, mail, "new", "owner", "new proved"},
-		{"link, unproved address, the other here", all, []given{own}, mail, "new", "me", "new proved"},
-		{"link, unproved address, unlisted accounts", unlisted, []given{vouchedFor}, mail, "new", "nobody", "new proved"},
+		{"link, free address", all, nil, mail, "new", "nobody", "new verified"},
+		{"link, free address, active session", all, []given{signedIn}, mail, "new", "nobody", "new verified"},
+		{"link, verified address", all, []given{proved}, mail, "owner", "nobody", "owner verified"},
+		{"link, unverified address, vouched methods", all, []given{vouchedFor}, mail, "owner", "nobody", "owner verified"},
+		{"link, unverified address, no methods", all, []given{invited}, mail, "owner", "nobody", "owner verified"},
+		{"link, unverified address, unvouched method", all, []given{known}, mail, "new", "owner", "new verified"},
+		{"link, unverified address, its user signed in", all, []given{own}, mail, "new", "me", "new verified"},
+		{"link, unverified address, unlisted accounts", unlisted, []given{vouchedFor}, mail, "new", "nobody", "new verified"},
 
-		{"outdated token, new account", all, []given{outdated}, plain, "nobody refused", "nobody", "owner proved"},
+		{"outdated token, new account", all, []given{outdated}, plain, "nobody refused", "nobody", "owner verified"},
 		{"outdated token, known account", all, []given{outdated, func(l *linking) {
 			b := l.browser()
 			l.me = l.signedIn(b, l.through(b, "plain", "s1", stranger, ""))
-		}}, plain, "me", "me", "owner proved"},
+		}}, plain, "me", "me", "owner verified"},
 	} {
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 			t.Run(fmt.Sprintf("%s/%s", row.name, strategy), func(t *testing.T) {
@@ -127,11 +127,11 @@ func TestLinkingRules(t *testing.T) {
 				account := l.user(l.accounts[accountKey("plain", "s1")].UserID + l.accounts[accountKey("linking", "s1")].UserID)
 				for id, u := range l.users {
 					if u.Email == victim {
-						address = l.user(id) + map[bool]string{true: " unproved", false: " proved"}[u.EmailVerified.IsZero()]
+						address = l.user(id) + map[bool]string{true: " unverified", false: " verified"}[u.EmailVerified.IsZero()]
 					}
 				}
 				if visitor != row.visitor || account != row.account || address != row.address {
-					t.Errorf("the visitor is %s, want %s: %v", visitor, row.visitor, r.Err)
+					t.Errorf("signed in is %s, want %s: %v", visitor, row.visitor, r.Err)
 					t.Errorf("account of %s, address of %s, want %s, %s", account, address, row.account, row.address)
 				}
 			})
@@ -155,13 +155,13 @@ func TestFreshLinks(t *testing.T) {
 		before string // an account to sign in with again first
 		linked bool
 	}{
-		{"nobody asks", nil, time.Hour, "", true},
-		{"at once", []core.Part{careful(time.Minute)}, 0, "", true},
+		{"no plugin asks", nil, time.Hour, "", true},
+		{"immediately", []core.Part{careful(time.Minute)}, 0, "", true},
 		{"at the last moment", []core.Part{careful(time.Minute)}, time.Minute, "", true},
 		{"later", []core.Part{careful(time.Minute)}, time.Minute + time.Second, "", false},
 		{"the shortest time counts", []core.Part{careful(time.Hour), careful(time.Minute), careful(time.Hour)},
 			2 * time.Minute, "", false},
-		{"later, after a new proof", []core.Part{careful(time.Minute)}, time.Hour, "s1", true},
+		{"later, after another sign-in", []core.Part{careful(time.Minute)}, time.Hour, "s1", true},
 	} {
 		for _, strategy := range bothStrategies {
 			for _, passkey := range []bool{false, true} {

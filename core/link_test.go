@@ -242,15 +242,15 @@ func (g given) run(t *testing.T, c proofCase) {
 		owner = w.signedIn(after, w.through(after, "linking", "p1", victim, vouched))
 	}
 	if u := w.users[owner]; u.Email != victim || u.EmailVerified.IsZero() {
-		t.Fatalf("the address is not proved: %s", w.has(owner))
+		t.Fatalf("the address is not verified: %s", w.has(owner))
 	}
 	if keeps := g.keeps(c.can, c.strategy, c.forgets); (owner == first) != keeps {
-		t.Fatalf("the same user: %v, want %v; they had %s, have %s", owner == first, keeps, had, w.has(first))
+		t.Fatalf("same user: %v, want %v; before %s, after %s", owner == first, keeps, had, w.has(first))
 	}
 	if owner != first {
 		want := strings.Replace(had, `"`+victim+`"`, `""`, 1)
 		if w.has(first) != want {
-			t.Errorf("the user had %s and has %s", had, w.has(first))
+			t.Errorf("the user changed from %s to %s", had, w.has(first))
 		}
 		if who := w.who(before); who != first {
 			t.Errorf("the session from before shows %q, not %q", who, first)
@@ -279,11 +279,11 @@ func (w *town) oldSessionIsNoWayIn(before *browser, owner string) {
 	b := w.browser()
 	w.through(b, "vouching", "s9", stranger, vouched)
 	if w.who(b) == owner {
-		w.Error("linked from a session of before the proof: the stranger is in")
+		w.Error("linked from a session before the verification: the attacker has access")
 	}
 	for key, a := range w.accounts {
 		if a.UserID == owner && strings.Contains(key, "passkey/") {
-			w.Error("a passkey registered from a session of before the proof opens the user")
+			w.Error("a passkey registered from a session before the verification gives access to the user")
 		}
 	}
 	b = w.browser()
@@ -301,7 +301,7 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 	vouches := func(can power, _ core.Strategy, forgets bool) bool { return can.lists && !forgets }
 	byPlain := func(w *town, b *browser) *core.Response { return w.through(b, "plain", "s1", victim, "") }
 	for n, g := range []given{
-		{"an account that nobody vouched for", func(w *town, b *browser) string {
+		{"an account that was not vouched for", func(w *town, b *browser) string {
 			return w.signedIn(b, byPlain(w, b))
 		}, never, byPlain},
 		{"an account whose claim is false", func(w *town, b *browser) string {
@@ -312,13 +312,13 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 		{"an account whose claim is a text", func(w *town, b *browser) string {
 			return w.signedIn(b, w.through(b, "vouching", "s1", victim, `,"email_verified":"true"`))
 		}, never, nil},
-		{"an account vouched for, beside one of another address", func(w *town, b *browser) string {
+		{"an account vouched for, and one with another address", func(w *town, b *browser) string {
 			id := w.signedIn(b, byPlain(w, b))
 			w.signedIn(b, w.through(b, "vouching", "s2", stranger, vouched))
 			return id
 		}, never, func(w *town, b *browser) *core.Response { return w.through(b, "vouching", "s2", stranger, vouched) }},
 		{
-			"an application's user with a stranger's account, vouched for under another address",
+			"an application's user with an attacker's account, vouched for under another address",
 			func(w *town, b *browser) string {
 				id := w.made(b)
 				w.signedIn(b, w.through(b, "vouching", "s2", stranger, vouched))
@@ -332,7 +332,7 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 		}, never, func(w *town, b *browser) *core.Response {
 			return w.passkey(b, "action=authenticate", "authenticate", "key")
 		}},
-		{"an application's user with a stranger's passkey", func(w *town, b *browser) string {
+		{"an application's user with an attacker's passkey", func(w *town, b *browser) string {
 			id := w.made(b)
 			w.signedIn(b, w.passkey(b, "action=register", "register", "key"))
 			return id
@@ -352,7 +352,7 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 		}, vouches, func(w *town, b *browser) *core.Response {
 			return w.through(b, "plain", "v2", "other@corp.example", "")
 		}},
-		{"nothing but the application's word", func(w *town, b *browser) string { return w.made(b) },
+		{"a user that the application created", func(w *town, b *browser) string { return w.made(b) },
 			func(can power, s core.Strategy, _ bool) bool {
 				return can.lists && (can.ends || s == core.StrategyJWT)
 			}, nil},
@@ -466,7 +466,7 @@ func TestClaimsAboutAnotherAddress(t *testing.T) {
 	w.signedIn(b, w.byMail(b, victim))
 	b = w.browser()
 	if w.through(b, "linking", "s1", stranger, vouched+`,"upn":"`+victim+`"`); w.who(b) != "" {
-		t.Error("a claim about one address linked by another")
+		t.Error("a claim about one address linked an account by another address")
 	}
 }
 
@@ -530,7 +530,7 @@ func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
 		}},
 	} {
 		for j, given := range []given{
-			{"a stranger's account", func(w *town, b *browser) { w.through(b, "plain", "s1", victim, "") }},
+			{"an attacker's account", func(w *town, b *browser) { w.through(b, "plain", "s1", victim, "") }},
 			{"an application's user", func(w *town, b *browser) { w.made(b) }},
 			{"an account vouched for", func(w *town, _ *browser) {
 				w.through(w.browser(), "vouching", "v1", victim, vouched)
@@ -580,7 +580,7 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 	r := b.get(strings.TrimPrefix(w.mails[0], "https://app.test"))
 	w.at = nil
 	if n == 0 {
-		t.Fatal("the stranger never came to act")
+		t.Fatal("the attacker did not act")
 	}
 	if w.who(b) == "" { // the attacker took the address each time it was free; after they stop, the owner gets in
 		w.signedIn(b, w.byMail(b, victim))
@@ -591,13 +591,13 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 	}
 	for id, u := range w.users {
 		if id != owner && !u.EmailVerified.IsZero() {
-			t.Errorf("call %d: %s proved nothing", at, w.has(id))
+			t.Errorf("call %d: %s is verified", at, w.has(id))
 		}
 	}
 	attack(w, thief, 99)
 	for key, a := range w.accounts {
 		if a.UserID == owner && key != "vouching/v1" {
-			t.Errorf("call %d: %s opens the user of the address", at, key)
+			t.Errorf("call %d: %s gives access to the user of the address", at, key)
 		}
 	}
 	if had != "" && strategy == core.StrategyDatabase && w.who(thief) == owner {
@@ -653,7 +653,7 @@ func TestLinkedWhileTheAddressIsProved(t *testing.T) {
 				w.at = nil
 				owner := w.signedIn(b, &core.Response{})
 				if known < 1 || w.users[owner].EmailVerified.IsZero() {
-					t.Fatal("the address is not proved")
+					t.Fatal("the address is not verified")
 				}
 				if len(w.accounts) > 0 || !strings.Contains(r.Redirect, "error=OAuthAccountNotLinked") {
 					t.Errorf("answered %s %v, accounts %v, %v", r.Redirect, r.Err, w.accounts, w.users)
@@ -695,12 +695,12 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 				for _, query := range []string{"action=authenticate", "action=authenticate&email=" + victim, "email=" + victim} {
 					again := w.browser()
 					if back := w.signedIn(again, w.passkey(again, query, "authenticate", "key")); back != id {
-						t.Errorf("%s: came back as %q, was %q", query, back, id)
+						t.Errorf("%s: signed in as %q, was %q", query, back, id)
 					}
 				}
 				other := w.browser() // a label belongs to one user
 				if r := other.get("/auth/webauthn-options/passkey?action=register&email=" + victim); r.Status != 400 {
-					t.Errorf("the name can be had twice: %d", r.Status)
+					t.Errorf("the label can be registered twice: %d", r.Status)
 				}
 				slow := w.browser()
 				asking := slow.get("/auth/webauthn-options/passkey?action=register&email=slow@x.example")
@@ -709,18 +709,18 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 				data := fmt.Sprintf(`{"id":%q}`, base64.RawURLEncoding.EncodeToString([]byte("slow")))
 				r = slow.submit("/auth/callback/passkey", url.Values{"action": {"register"}, "data": {data}})
 				if asking.Status != 200 || w.who(slow) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
-					t.Errorf("two at once have one name: %s", r.Redirect)
+					t.Errorf("two concurrent registrations got one label: %s", r.Redirect)
 				}
 				// The label is not an email address: a person who verifies the address by email is another user, without these
 				// passkeys.
 				owner := w.browser()
 				proved := w.signedIn(owner, w.byMail(owner, victim))
 				if _, err := w.UserByAccount(t.Context(), "passkey", victim); (proved == id) || typed == (err == nil) {
-					t.Errorf("proved by %s, registered by %s: %v", w.has(proved), w.has(id), err)
+					t.Errorf("verified by %s, registered by %s: %v", w.has(proved), w.has(id), err)
 				}
 				again := w.browser()
 				if back := w.signedIn(again, w.passkey(again, "action=authenticate", "authenticate", "key")); back != id {
-					t.Errorf("came back as %q, was %q", back, id)
+					t.Errorf("signed in as %q, was %q", back, id)
 				}
 			})
 		}
@@ -797,7 +797,7 @@ func TestIDsWithoutAStore(t *testing.T) {
 	seen := map[string]string{}
 	for who, id := range ids {
 		if other := seen[id]; other != "" {
-			t.Errorf("%s and %s are one person", who, other)
+			t.Errorf("%s and %s are one user", who, other)
 		}
 		seen[id] = who
 	}
@@ -811,7 +811,7 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 		return &core.Token{Subject: p.Token.Subject, Name: p.Token.Name}, nil
 	}
 	for name, jwt := range map[string]func(context.Context, core.JWTParams) (*core.Token, error){
-		"no callback": nil, "a callback that makes tokens anew": anew,
+		"no callback": nil, "a callback that replaces tokens": anew,
 	} {
 		for way, sign := range map[string]func(w *town, b *browser) *core.Response{
 			"application": func(w *town, b *browser) *core.Response { w.made(b); return &core.Response{} },
@@ -830,14 +830,14 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 				thief, b := w.browser(), w.browser()
 				id := w.signedIn(thief, sign(w, thief))
 				if w.through(thief, "plain", "s2", stranger, ""); w.accounts[accountKey("plain", "s2")].UserID != id {
-					t.Fatal("nothing was proved yet, and nothing can be linked")
+					t.Fatal("linking fails before the verification")
 				}
 				delete(w.accounts, accountKey("plain", "s2"))
 				for range 3 {
 					thief.get("/auth/session")
 				}
 				if owner := w.signedIn(b, w.byMail(b, victim)); owner != id {
-					t.Fatalf("proved by %q, not %q", owner, id)
+					t.Fatalf("verified by %q, not %q", owner, id)
 				}
 				r := w.through(thief, "plain", "s3", stranger, "")
 				if len(w.accounts) > 0 || !strings.Contains(r.Redirect, "error=OAuthAccountNotLinked") {
@@ -846,7 +846,7 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 				w.passkeys["b3ducw=="] = store.Authenticator{CredentialID: "b3ducw==", UserID: id}
 				for _, action := range []string{"register", "authenticate"} {
 					if r := thief.get("/auth/webauthn-options/passkey?action=" + action); strings.Contains(string(r.Body), "b3ducw") {
-						t.Errorf("%s: tells the owner's passkeys: %s", action, r.Body)
+						t.Errorf("%s: reveals the owner's passkeys: %s", action, r.Body)
 					}
 				}
 				delete(w.passkeys, "b3ducw==")
@@ -895,7 +895,7 @@ func TestSessionFromBeforeTheProof(t *testing.T) {
 		w.made(stranger)
 		id := w.signedIn(owner, w.byMail(owner, victim))
 		if w.who(stranger) == id {
-			t.Errorf("%s: the stranger's session shows the user whom the owner of the address has now", strategy)
+			t.Errorf("%s: the attacker's session shows the owner's user", strategy)
 		}
 	}
 }
@@ -924,6 +924,6 @@ func TestTokenFromBeforeThereWereProofs(t *testing.T) {
 	w.through(thief, "vouching", "s9", stranger, vouched)
 	fresh := w.browser()
 	if w.through(fresh, "vouching", "s9", stranger, vouched); w.who(fresh) == id {
-		t.Error("the stranger's account opens the owner's user, for good")
+		t.Error("the attacker's account gives lasting access to the owner's user")
 	}
 }

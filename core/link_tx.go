@@ -75,7 +75,7 @@ func (w *writer) signInByAddress(ctx context.Context, id *identity, signedIn ses
 	switch {
 	case id.account.Type != TypeEmail:
 		return known, w.attach(ctx, id, known, false)
-	case w.proved:
+	case w.verified:
 		return known, nil
 	}
 	return w.prove(ctx, id, signedIn, known, false)
@@ -154,7 +154,7 @@ func (w *writer) signInVerified(
 	if w.otherMethods(w.store, linked, proved) == unvouchedMethods {
 		rule = ruleMoveAddress
 	}
-	w.proved = true
+	w.verified = true
 	err = w.atomically(ctx, func(ctx context.Context) (err error) {
 		who, err = w.apply(ctx, rule, id, signedIn, proved)
 		return err

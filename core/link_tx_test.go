@@ -112,7 +112,7 @@ func TestRefusalsStay(t *testing.T) {
 			w.made(b) // without an account: it may be about to be linked
 			stranger := w.browser()
 			if r := w.through(stranger, "plain", "s1", victim, ""); r.Err == nil || w.who(stranger) != "" {
-				t.Errorf("%s: a stranger got in: %v", can, r.Err)
+				t.Errorf("%s: the attacker is signed in: %v", can, r.Err)
 			}
 		})
 	}
@@ -186,7 +186,7 @@ func TestMailIsNoAccount(t *testing.T) {
 	w.accounts["email/"+victim] = core.Account{UserID: id, Provider: "email", ProviderAccountID: victim}
 	b := w.browser()
 	if got := w.signedIn(b, w.byMail(b, victim)); got == id {
-		t.Error("the owner of the address is the user whom a stranger has a way into")
+		t.Error("the owner of the address shares a user with the attacker")
 	}
 }
 
@@ -195,8 +195,8 @@ func TestMailIsNoAccount(t *testing.T) {
 func TestRefusalsTakeNoTime(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(w *town, b *browser){
-		"a proved address": func(w *town, b *browser) { w.signedIn(b, w.byMail(b, victim)) },
-		"another account":  func(w *town, b *browser) { w.signedIn(b, w.through(b, "plain", "s9", victim, "")) },
+		"a verified address": func(w *town, b *browser) { w.signedIn(b, w.byMail(b, victim)) },
+		"another account":    func(w *town, b *browser) { w.signedIn(b, w.through(b, "plain", "s9", victim, "")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -212,10 +212,10 @@ func TestRefusalsTakeNoTime(t *testing.T) {
 				begun := time.Now()
 				b := w.browser()
 				if r := w.through(b, "plain", "s1", victim, ""); r.Err == nil || w.who(b) != "" {
-					t.Fatalf("a stranger got in: %v", r.Err)
+					t.Fatalf("the attacker is signed in: %v", r.Err)
 				}
 				if d := time.Since(begun); d > 0 || asked != 1 {
-					t.Errorf("refused after %v and %d look-ups of the address", d, asked)
+					t.Errorf("refused after %v and %d lookups of the address", d, asked)
 				}
 			})
 		})
@@ -286,8 +286,8 @@ func (s *halfDone) CreateSession(ctx context.Context, v *store.Session) error {
 func TestTakenBack(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(s *halfDone, on bool){
-		"the user is there, and the answer is lost": func(s *halfDone, on bool) { s.users = on },
-		"user and account are there":                func(s *halfDone, on bool) { s.sessions = on },
+		"the user exists, and the response is lost": func(s *halfDone, on bool) { s.users = on },
+		"user and account exist":                    func(s *halfDone, on bool) { s.sessions = on },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -300,7 +300,7 @@ func (p *PendingSignIn) readUser(ctx context.Context, c *Call) (*User, error) {
 		return nil, errPendingOver(errors.New("its user was deleted"))
 	case err != nil:
 		return nil, errorf(ErrStore, "read the user of a pending sign-in: %w", err)
-	case stored.EmailVerified.After(p.data.Made) && c.proved != stored.ID:
+	case stored.EmailVerified.After(p.data.Made) && c.verified != stored.ID:
 		return nil, errPendingOver(errors.New("the user's address was verified in the meantime"))
 	}
 	return stored, nil

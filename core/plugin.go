@@ -331,8 +331,8 @@ func require(ctx context.Context, c *Call, guards []Guard) (refused *Response, e
 	return nil, nil
 }
 
-// objection turns an error of a guard or of Handle into a response or an error that core can answer. A *StepUp
-// redirects a browser to the sign-in page; API clients get a Problem.
+// objection turns an error of a guard or of Handle into a response, or into an error that core turns into one. A
+// *StepUp redirects a browser to the sign-in page; API clients get a Problem.
 func objection(c *Call, err error) (*Response, error) {
 	var again *StepUp
 	switch {

@@ -147,7 +147,7 @@ func TestPartProblems(t *testing.T) {
 			handle: func(context.Context, *core.Call) (*core.Response, error) { panic("secret cause") }},
 		"nothing": {status: 500, code: "server_error",
 			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, nil }},
-		"the store is away": {status: 503, code: "unavailable",
+		"the store is unavailable": {status: 503, code: "unavailable",
 			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, core.ErrStoreUnavailable }},
 		"refused": {status: 403, code: "access_denied",
 			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, core.ErrAccessDenied }},
@@ -207,7 +207,7 @@ func TestPartFaults(t *testing.T) {
 	}{
 		"an action of core":      {[]core.Part{answers(says("GET", "session", ""))}, "core has actions with this Name"},
 		"another action of core": {[]core.Part{answers(says("POST", "csrf", "x"))}, "core has actions with this Name"},
-		"of another part": {[]core.Part{answers(good), answers(says("POST", "toy", "x"))},
+		"an action of another plugin": {[]core.Part{answers(good), answers(says("POST", "toy", "x"))},
 			"Parts[0] (core_test.partFunc) has actions with this Name"},
 		"twice":                  {[]core.Part{answers(good, good)}, "it was added twice"},
 		"no name":                {[]core.Part{with(func(a *core.Action) { a.Name = "" })}, "invalid Name"},
@@ -301,7 +301,7 @@ func TestPartCalls(t *testing.T) {
 		h.Action(core.Action{Method: "POST", Name: "toy",
 			Handle: func(_ context.Context, c *core.Call) (*core.Response, error) {
 				if c.Keep("pending", 1, time.Minute) == nil {
-					t.Error("a part keeps a cookie that is core's")
+					t.Error("a plugin can set a cookie of core")
 				}
 				if err := c.Keep("toy-flow", map[string]string{"who": c.Field("who")}, time.Minute); err != nil {
 					return nil, err
@@ -327,7 +327,7 @@ func TestPartCalls(t *testing.T) {
 	a := newApp(t, core.Config{Parts: []core.Part{part}})
 	b := visit(t, a)
 	if d := documentOf(t, b.get("/auth/toy")); d.Code != "nothing-kept" {
-		t.Errorf("nothing is kept, and the answer is %+v", d)
+		t.Errorf("without a cookie: %+v", d)
 	}
 	if r := b.submit("/auth/toy", url.Values{"who": {"Zoë"}, "callbackUrl": {"/there"}}); r.Status != http.StatusOK ||
 		string(r.Body) != `{"url":"https://app.test/there"}` {
@@ -361,11 +361,11 @@ func TestPartCalls(t *testing.T) {
 	a.clock.Advance(time.Minute)
 	b.header.Del("Accept")
 	if d := documentOf(t, b.get("/auth/toy")); d.Code != "nothing-kept" {
-		t.Errorf("what is too old is read: %+v", d)
+		t.Errorf("an expired cookie is read: %+v", d)
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("an action is added after Attach")
+			t.Error("an action can be added after Attach")
 		}
 	}()
 	host.Action(says("GET", "late", ""))
@@ -410,14 +410,14 @@ func TestPartSeals(t *testing.T) {
 	}
 	var text string
 	if before.Open("toy", sealed, &text) == nil {
-		t.Error("a value of another shape is read")
+		t.Error("a value of another type is read")
 	}
 	ended, err := before.Seal("toy", 1, start)
 	if err != nil || before.Open("toy", ended, new(int)) == nil {
-		t.Errorf("what has ended is read: %v", err)
+		t.Errorf("an expired value is read: %v", err)
 	}
 	if _, err := before.Seal("toy", func() {}, start); err == nil {
-		t.Error("a function is sealed")
+		t.Error("a function is encrypted")
 	}
 }
 
@@ -493,12 +493,12 @@ func TestPartRequires(t *testing.T) {
 		data, get, post  int
 		challenge, where string
 	}{
-		"nobody":    {b: visit(t, a), data: 401, get: 303, post: 303, where: "/auth/signin?error=SessionRequired"},
-		"somebody":  {b: in, data: 200, get: 200, post: 200},
-		"forbidden": {b: in, says: core.ErrForbidden, data: 403, get: 403, post: 403},
-		"not fresh enough": {b: in, says: &core.StepUp{MaxAge: time.Minute}, data: 401, get: 303, post: 303,
+		"signed out": {b: visit(t, a), data: 401, get: 303, post: 303, where: "/auth/signin?error=SessionRequired"},
+		"signed in":  {b: in, data: 200, get: 200, post: 200},
+		"forbidden":  {b: in, says: core.ErrForbidden, data: 403, get: 403, post: 403},
+		"authentication too old": {b: in, says: &core.StepUp{MaxAge: time.Minute}, data: 401, get: 303, post: 303,
 			challenge: "insufficient_user_authentication", where: "/auth/signin?error=SessionRequired"},
-		"who knows": {b: in, says: errors.New("no answer"), data: 500, get: 500, post: 500},
+		"guard fails": {b: in, says: errors.New("no answer"), data: 500, get: 500, post: 500},
 	} {
 		verdict = c.says
 		b := c.b

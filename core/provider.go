@@ -162,5 +162,5 @@ func ownFields(fields []Field) []Field {
 // EnvName returns the name of a provider's environment variable: EnvName("my-op", "KEY") returns AUTH_MY_OP_KEY.
 func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what }
 
-// envName returns the provider's part of an environment variable name.
+// envName returns the provider ID in the form of environment variable names.
 func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }

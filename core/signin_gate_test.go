@@ -127,7 +127,7 @@ var doors = []struct {
 	{"passkey", "u1", nil, func(w *town, b *browser) *core.Response {
 		return w.passkey(b, "action=authenticate", "authenticate", "key")
 	}},
-	{"a part", "u1", []core.Method{"toy"}, func(_ *town, b *browser) *core.Response {
+	{"a plugin", "u1", []core.Method{"toy"}, func(_ *town, b *browser) *core.Response {
 		return b.submit("/auth/direct", nil)
 	}},
 }
@@ -171,7 +171,7 @@ func TestGateHoldsEveryDoor(t *testing.T) {
 				}
 				held("after a wrong code")
 				if r := b.get("/auth/toyfactor/now"); r.Err == nil {
-					t.Error("a GET releases")
+					t.Error("a GET completes the sign-in")
 				}
 				held("after a GET")
 				if r := w.browser().submit("/auth/toyfactor", url.Values{"code": {"123456"}}); r.Status != http.StatusConflict {
@@ -181,7 +181,7 @@ func TestGateHoldsEveryDoor(t *testing.T) {
 				r = b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
 				id := w.signedIn(b, r)
 				if door.user != "" && id != door.user || len(*signIns) != 1 || (*signIns)[0].User.ID != id {
-					t.Errorf("signed in as %q, told %+v", id, *signIns)
+					t.Errorf("signed in as %q, events %+v", id, *signIns)
 				}
 				if string(r.Body) != `{"url":"https://app.test/there"}` || b.cookies[pendingCookie] != "" || k.count() != 0 {
 					t.Errorf("answered %s, cookies %v, %d records", r.Body, b.cookies, k.count())
@@ -245,12 +245,14 @@ func TestGateEnds(t *testing.T) {
 			meanwhile func(w *town, k *keptRecords)
 			ok        bool
 		}{
-			"nothing":              {func(*town, *keptRecords) {}, true},
-			"ten minutes":          {func(w *town, _ *keptRecords) { w.app.clock.Advance(10 * time.Minute) }, false},
-			"a bit less":           {func(w *town, _ *keptRecords) { w.app.clock.Advance(10*time.Minute - time.Second) }, true},
-			"the user is gone":     {func(w *town, _ *keptRecords) { delete(w.users, "u1") }, false},
-			"the records are gone": {func(_ *town, k *keptRecords) { clear(k.all) }, false},
-			"the address is proved by another": {func(w *town, _ *keptRecords) {
+			"nothing":     {func(*town, *keptRecords) {}, true},
+			"ten minutes": {func(w *town, _ *keptRecords) { w.app.clock.Advance(10 * time.Minute) }, false},
+			"a second less": {func(w *town, _ *keptRecords) {
+				w.app.clock.Advance(10*time.Minute - time.Second)
+			}, true},
+			"the user was deleted":     {func(w *town, _ *keptRecords) { delete(w.users, "u1") }, false},
+			"the records were deleted": {func(_ *town, k *keptRecords) { clear(k.all) }, false},
+			"another person verified the address": {func(w *town, _ *keptRecords) {
 				u := w.users["u1"]
 				u.EmailVerified = start.Add(time.Second)
 				w.users["u1"] = u
@@ -290,19 +292,19 @@ func TestGates(t *testing.T) {
 			b := w.browser()
 			code := url.Values{"code": {"123456"}, "trust": {"yes"}}
 			if r := b.submit("/auth/direct", nil); !strings.Contains(string(r.Body), "/auth/first") {
-				t.Fatalf("held at %s: %v", r.Body, r.Err)
+				t.Fatalf("pending at %s: %v", r.Body, r.Err)
 			}
 			if r := b.submit("/auth/second", code); r.Status != http.StatusConflict {
-				t.Errorf("the second releases what the first holds: %d", r.Status)
+				t.Errorf("the second gate completed the sign-in of the first: %d", r.Status)
 			}
 			before := b.cookies[pendingCookie]
 			if r := b.submit("/auth/first", code); !strings.Contains(string(r.Body), "/auth/second") || w.who(b) != "" {
-				t.Fatalf("then held at %s as %q: %v", r.Body, w.who(b), r.Err)
+				t.Fatalf("then pending at %s as %q: %v", r.Body, w.who(b), r.Err)
 			}
 			after := b.cookies[pendingCookie]
 			b.cookies[pendingCookie] = before
 			if r := b.submit("/auth/first", code); r.Status != http.StatusConflict || w.who(b) != "" {
-				t.Errorf("the first releases twice: %d", r.Status)
+				t.Errorf("the first gate completed the sign-in twice: %d", r.Status)
 			}
 			b.cookies[pendingCookie] = after
 			w.signedIn(b, b.submit("/auth/second", code))
@@ -315,7 +317,7 @@ func TestGates(t *testing.T) {
 			}
 			delete(b.cookies, sessionCookie)
 			if r := b.submit("/auth/direct", nil); w.who(b) != "u1" { // both gates trust the device
-				t.Errorf("a trusted device is held at %s: %v", r.Body, r.Err)
+				t.Errorf("pending on a trusted device at %s: %v", r.Body, r.Err)
 			}
 		})
 	}
@@ -332,11 +334,11 @@ func TestGateRefuses(t *testing.T) {
 		"denied": {func(context.Context, *core.PendingSignIn) (string, error) { return "", core.ErrAccessDenied }, 403},
 		"failed": {func(context.Context, *core.PendingSignIn) (string, error) { return "", errors.New("no") }, 500},
 		"panics": {func(context.Context, *core.PendingSignIn) (string, error) { panic("boom") }, 500},
-		"goes on with an action of core": {
+		"returns an action of core": {
 			func(context.Context, *core.PendingSignIn) (string, error) { return "session", nil }, 500},
-		"goes on with another part's": {
+		"returns another plugin's action": {
 			func(context.Context, *core.PendingSignIn) (string, error) { return "toyfactor", nil }, 500},
-		"goes on with a POST": {func(context.Context, *core.PendingSignIn) (string, error) { return "mine", nil }, 500},
+		"returns a POST action": {func(context.Context, *core.PendingSignIn) (string, error) { return "mine", nil }, 500},
 	} {
 		for _, strategy := range strategies {
 			t.Run(string(strategy)+" "+name, func(t *testing.T) {
@@ -416,7 +418,7 @@ func TestGateKeepsWhatCallbacksSee(t *testing.T) {
 	}
 	plain, gated := run(false), run(true)
 	if !reflect.DeepEqual(plain, gated) {
-		t.Error("without a gate and with one they are told different things")
+		t.Error("the data with a gate differs from the data without one")
 	}
 	if plain.params.Account.AccessToken == "" || gated.params.Account.AccessToken != plain.params.Account.AccessToken {
 		t.Error("the token is another one")
@@ -437,9 +439,9 @@ func TestProveEmail(t *testing.T) {
 	}{
 		"no account":            {in: false},
 		"a vouched account":     {accounts: []core.Account{own}, left: []string{"own"}, in: true},
-		"a stranger's account":  {accounts: []core.Account{strange}, in: false},
+		"an attacker's account": {accounts: []core.Account{strange}, in: false},
 		"both":                  {accounts: []core.Account{own, strange}, left: []string{"own"}, in: false},
-		"proved before":         {accounts: []core.Account{strange}, verified: start, left: []string{"strange"}, in: true},
+		"verified before":       {accounts: []core.Account{strange}, verified: start, left: []string{"strange"}, in: true},
 		"vouched for elsewhere": {accounts: []core.Account{other}},
 	} {
 		for _, strategy := range strategies {
@@ -467,7 +469,7 @@ func TestProveEmail(t *testing.T) {
 					t.Fatal(r.Err)
 				}
 				if w.users["u1"].EmailVerified.IsZero() {
-					t.Error("the address is not proved")
+					t.Error("the address is not verified")
 				}
 				left := []string{}
 				for _, a := range w.accounts {
@@ -480,12 +482,12 @@ func TestProveEmail(t *testing.T) {
 					t.Errorf("the old session is of %q", w.who(b))
 				}
 				if r := w.browser().submit("/auth/prove", url.Values{"id": {"u2"}}); !errors.Is(r.Err, core.ErrNotFound) {
-					t.Errorf("a user who is not there: %v", r.Err)
+					t.Errorf("an unknown user: %v", r.Err)
 				}
 				w.users["u3"] = core.User{ID: "u3", Email: "moved@x.example"}
 				r := w.browser().submit("/auth/prove", url.Values{"id": {"u3"}})
 				if !errors.Is(r.Err, core.ErrConflict) || !w.users["u3"].EmailVerified.IsZero() {
-					t.Errorf("a user who has another address by now: %v, %v", r.Err, w.users["u3"])
+					t.Errorf("a user with another address: %v, %v", r.Err, w.users["u3"])
 				}
 			})
 		}
@@ -543,7 +545,7 @@ func TestProveEmailLooksTwice(t *testing.T) {
 		}
 		looked++
 		if _, there := w.accounts[accountKey("plain", "strange")]; there {
-			t.Error("the proof is written, and the stranger's account is still there")
+			t.Error("the verification is committed, but the attacker's account is still linked")
 		}
 		strange.ProviderAccountID = "late"
 		w.accounts[accountKey("plain", "late")] = strange
@@ -608,7 +610,7 @@ func TestEndOthers(t *testing.T) {
 			w.signedIn(here, here.submit("/auth/toyfactor", code))
 			w.signedIn(there, there.submit("/auth/toyfactor", code))
 			if r := w.browser().submit("/auth/others", nil); r.Err == nil {
-				t.Error("nobody ends sessions")
+				t.Error("EndOthers without a session succeeded")
 			}
 			if r := here.submit("/auth/others", nil); r.Err != nil || string(r.Body) != "1" {
 				t.Errorf("answered %s, %v", r.Body, r.Err)
@@ -617,7 +619,7 @@ func TestEndOthers(t *testing.T) {
 				t.Errorf("here %q, there %q", w.who(here), w.who(there))
 			}
 			if r := held.submit("/auth/toyfactor", code); r.Status != http.StatusConflict || w.who(held) != "" {
-				t.Errorf("what was held is answered %d", r.Status)
+				t.Errorf("the pending sign-in got status %d", r.Status)
 			}
 		})
 	}
