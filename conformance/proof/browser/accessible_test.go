@@ -10,14 +10,15 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
-// axe is the checker axe-core, from the packages of the folder clients.
+// axe returns the source of axe-core, from the packages in the folder clients.
 var axe = sync.OnceValues(func() (string, error) {
 	text, err := os.ReadFile("clients/node_modules/axe-core/axe.min.js")
 	return string(text), err
 })
 
-// rules are those that axe-core looks at a page by. Most of its time goes into contrast, seconds on a long page of the
-// documents: these, whose colours no window changes, are looked at for it once in each scheme.
+// rules selects axe-core's rules for a page. Color contrast takes most of the time, seconds on a long documentation
+// page. Documentation pages have the same colors at every window size, so contrast is checked once for each color
+// scheme.
 type rules string
 
 const (
@@ -26,7 +27,7 @@ const (
 	ofAllElse rules = `{rules: {"color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}}`
 )
 
-// accessible checks a page with all of axe-core: nothing that it can tell may be wrong.
+// accessible checks a page with all rules of axe-core. Any finding is an error.
 func (v *visitor) accessible(page string) {
 	v.Helper()
 	v.accessibleBy(allRules, page)
@@ -47,7 +48,7 @@ func (v *visitor) accessibleBy(by rules, page string) {
 	}
 }
 
-// TestAxeFinds a picture without a text and words that hardly show: a check that finds nothing would prove nothing.
+// TestAxeFinds checks that axe-core reports an image without a text and text with low contrast.
 func TestAxeFinds(t *testing.T) {
 	engines.Packages(t, "clients")
 	program, err := axe()

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Parts of the account page.
+// Selectors of the account page.
 const (
 	otherSession = `#sessions li:nth-child(2) button`
 	newAddress   = `#new-email`
@@ -18,7 +18,7 @@ const (
 	deleteButton = `#danger form button`
 )
 
-// TestAccount: somebody's whole way with an account, on each router.
+// TestAccount tests the life cycle of an account on each router.
 func TestAccount(t *testing.T) {
 	for _, example := range examples {
 		t.Run(example, func(t *testing.T) {
@@ -60,10 +60,10 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// Passwords of somebody who signs up.
+// Passwords of a new user.
 const firstPassword, nextPassword = "three quiet horses", "four loud kettles!"
 
-// signsUp makes an account with a password, and is signed in by the letter that comes.
+// signsUp creates an account with a password, and signs in with the link in the email.
 func signsUp(v *visitor, address, password string) {
 	v.Helper()
 	v.open("/auth/signin")
@@ -85,7 +85,7 @@ func signsUp(v *visitor, address, password string) {
 	v.sees("Hello, Newcomer")
 }
 
-// tries types an address and a password into the sign-in page.
+// tries enters an address and a password on the sign-in page.
 func tries(v *visitor, address, password string) {
 	v.Helper()
 	v.open("/auth/signin")
@@ -93,14 +93,14 @@ func tries(v *visitor, address, password string) {
 	v.follow(click(passButton))
 }
 
-// byPassword signs in.
+// byPassword signs in with a password.
 func byPassword(v *visitor, address, password string) {
 	v.Helper()
 	tries(v, address, password)
 	v.at("/")
 }
 
-// forgets chooses a new password by letter, in a browser where nobody is signed in.
+// forgets resets the password by email, in a browser that is not signed in.
 func forgets(v *visitor, address, password string) {
 	v.Helper()
 	v.open("/auth/password/forgot")
@@ -115,7 +115,7 @@ func forgets(v *visitor, address, password string) {
 	v.at("/auth/signin")
 }
 
-// newcomer signs in by mail, and has an account from then on.
+// newcomer signs in with an email link, which creates an account.
 func newcomer(v *visitor, address string) {
 	v.Helper()
 	v.open("/auth/signin")
@@ -125,7 +125,7 @@ func newcomer(v *visitor, address string) {
 	v.at("/")
 }
 
-// moves changes the visitor's address: nothing happens before the new mailbox has proved it.
+// moves changes the user's address. The change takes effect only after the new address is verified.
 func moves(v *visitor, old, fresh string) {
 	v.Helper()
 	v.open("/auth/account")
@@ -142,7 +142,7 @@ func moves(v *visitor, old, fresh string) {
 	v.sees(fresh)
 }
 
-// takesBack undoes the change with the letter to the old address, in a browser where nobody is signed in.
+// takesBack undoes the change with the email to the old address, in a browser that is not signed in.
 func takesBack(v *visitor, old string) {
 	v.Helper()
 	v.letter("email-changed", old)
@@ -152,7 +152,7 @@ func takesBack(v *visitor, old string) {
 	v.signedOut()
 }
 
-// deletes deletes the visitor's account, not without the right words.
+// deletes deletes the user's account. It checks that the confirmation phrase is required.
 func deletes(v *visitor) {
 	v.Helper()
 	v.open("/auth/account")
@@ -165,8 +165,8 @@ func deletes(v *visitor) {
 	v.sees("Your account is deleted")
 }
 
-// accountByKeyboard changes an address and deletes an account with Tab and Enter, and wants to see where the keyboard
-// is at each stop.
+// accountByKeyboard changes an address and deletes an account with Tab and Enter. It checks that the focus is visible
+// at each stop.
 func accountByKeyboard(v *visitor) {
 	newcomer(v, "keyboard@example.com")
 	v.open("/auth/account")
@@ -190,7 +190,7 @@ func accountByKeyboard(v *visitor) {
 	v.signedOut()
 }
 
-// accountWithoutJavaScript does the same with clicks and no script.
+// accountWithoutJavaScript does the same with clicks and without JavaScript.
 func accountWithoutJavaScript(v *visitor) {
 	newcomer(v, "scriptless@example.com")
 	v.scriptless()

@@ -19,11 +19,11 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// againButton goes on with what was asked for before the sign-in.
+// againButton continues with the change that was requested before the re-authentication.
 const againButton = `#again button`
 
-// TestAgain: a change that somebody asks for with an old proof leads over the sign-in page to one button, and happens
-// when that is pressed: with JavaScript and without.
+// TestAgain: a change that needs a more recent sign-in redirects to the sign-in page and then shows one button. The
+// change happens when the button is pressed, with and without JavaScript.
 func TestAgain(t *testing.T) {
 	for name, script := range map[string]bool{"with JavaScript": true, "without JavaScript": false} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// lateSite is an application with an account page on which a proof can become old at once.
+// lateSite is an application with an account page, on which a test can make a sign-in too old for changes.
 type lateSite struct {
 	url   string
 	mails *mailbox.Mailbox
@@ -93,7 +93,7 @@ func serveLate(t *testing.T) *lateSite {
 	return s
 }
 
-// now is the time of day, or an hour later: too late for a change and not for the session.
+// now returns the current time, or an hour later: too late for a change, but before the session expires.
 func (s *lateSite) now() time.Time {
 	if s.late.Load() {
 		return time.Now().Add(time.Hour)

@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// dieWithParent ends a program with the tests, those that end by panic or timeout and run no cleanups too.
+// dieWithParent ends the program when the tests end, even after a panic or a timeout, when no cleanup runs.
 func dieWithParent(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }

@@ -16,10 +16,10 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
-// programs is the folder of the examples' programs, which TestMain makes and removes.
+// programs is the folder of the compiled examples. TestMain creates and removes it.
 var programs string
 
-// build builds the examples, once for all tests. They have the race detector where GOFLAGS names it, as make does.
+// build compiles the examples once for all tests. They use the race detector if GOFLAGS contains it, as in make.
 var build = sync.OnceValue(func() error {
 	args := []string{"build", "-o", programs}
 	for _, example := range append([]string{"board"}, examples...) {
@@ -43,7 +43,7 @@ func start(t *testing.T, example string) (site string) {
 	run := exec.Command(filepath.Join(programs, example), "-addr", "127.0.0.1:"+port,
 		"-data", filepath.Join(t.TempDir(), "data"))
 	dieWithParent(run)
-	var log bytes.Buffer // read it after Wait alone
+	var log bytes.Buffer // read it only after Wait
 	run.Stderr = &log
 	out, err := run.StdoutPipe()
 	if err != nil {

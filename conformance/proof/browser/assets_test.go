@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestAssetsAreKept: the first page fetches its style and its script, and the next takes what the browser has kept.
-// Both have the looks of the stylesheet.
+// TestAssetsAreKept: the first page loads its stylesheet and script, and the next page uses the browser's cache. Both
+// pages are styled.
 func TestAssetsAreKept(t *testing.T) {
 	v := visit(t, start(t, "stdlib"))
 	const (

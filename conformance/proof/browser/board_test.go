@@ -10,13 +10,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Parts of the example board.
+// Selectors of the example board.
 const (
 	newCard   = `#board input[name=title], main input[name=title]`
 	addButton = `main form.new button`
 )
 
-// TestBoard walks through the example board with an owner and a guest, whose pages change while they look at them.
+// TestBoard uses the example board as an owner and as a guest. Their pages are updated while they are open.
 func TestBoard(t *testing.T) {
 	site := start(t, "board")
 	demi, grace := visit(t, site), visit(t, site)
@@ -82,20 +82,20 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// isAtProvider signs in at the development provider, as somebody who is listed there.
+// isAtProvider signs in at the development provider as one of its listed users.
 func (v *visitor) isAtProvider(address string) {
 	v.Helper()
 	v.follow(click(devButton))
 	v.follow(click(`button.person[value="` + address + `"]`))
 }
 
-// hears waits until the page is live: the board then says who looks at it.
+// hears waits until the page is live. Then the board shows its viewers.
 func (v *visitor) hears() {
 	v.Helper()
 	run(v, chromedp.Poll[bool](`!!document.querySelector("#board .here")`, chromedp.WithPollingTimeout(wait)))
 }
 
-// refused opens a page that is not for the visitor.
+// refused opens a page that the user may not see.
 func (v *visitor) refused(path string) {
 	v.Helper()
 	if answer := v.open(path); answer.Status != http.StatusForbidden {
@@ -104,7 +104,7 @@ func (v *visitor) refused(path string) {
 	v.sees("You don't have access to this page")
 }
 
-// writes waits for the form that a member gets while they look at the board, and adds a card.
+// writes waits for the form that a new member gets on the open page, and adds a card.
 func (v *visitor) writes(title string) {
 	v.Helper()
 	v.becomes(`document.readyState === "complete" && !!document.querySelector("main form.new")`)
@@ -113,7 +113,7 @@ func (v *visitor) writes(title string) {
 	v.sees(title)
 }
 
-// calls makes a token on its page, and writes with it as a program does.
+// calls creates an API token on the token page, and adds a card with it as a program would.
 func (v *visitor) calls(title string) {
 	v.Helper()
 	v.open("/token")
@@ -136,8 +136,8 @@ func (v *visitor) calls(title string) {
 	}
 }
 
-// TestBoardLooks opens the pages of the example board light, dark, on a phone and from right to left: none is wider
-// than its window, axe finds nothing wrong, and the pictures are those of the documentation.
+// TestBoardLooks opens the pages of the example board in light and dark mode, on a phone and right to left. No page may
+// be wider than its window, axe must find nothing, and the pictures must equal those in the documentation.
 func TestBoardLooks(t *testing.T) {
 	site := start(t, "board")
 	v := visit(t, site)
@@ -178,7 +178,7 @@ func TestBoardLooks(t *testing.T) {
 	}
 }
 
-// kept checks a page and keeps its picture.
+// kept checks a page and saves its picture.
 func (v *visitor) kept(name string) {
 	v.Helper()
 	if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestSentOnce presses a button twice, and another one, before another page has come: the form is sent once, the
-// button says that it works, and nothing on the page moves. Whoever comes back, or has waited for long, may press
-// again.
+// TestSentOnce presses a button twice, and another button, before the next page arrives. The form is sent once, the
+// button shows that it is busy, and nothing on the page moves. After a return to the page, or a long wait, the button
+// works again.
 func TestSentOnce(t *testing.T) {
 	var sent atomic.Int32
 	arrived := make(chan struct{}, 10)
@@ -22,7 +22,7 @@ func TestSentOnce(t *testing.T) {
 		if r.Method == http.MethodPost {
 			sent.Add(1)
 			arrived <- struct{}{}
-			w.WriteHeader(http.StatusNoContent) // which leaves the page where it is
+			w.WriteHeader(http.StatusNoContent) // the browser stays on the page
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -44,7 +44,7 @@ func TestSentOnce(t *testing.T) {
 		window.over = [];
 		window.setTimeout = (f, ms, ...more) => ms === 10000 ? over.push(f) : wait(f, ms, ...more);
 	})()`))
-	// A browser that is to go on to the next page before it has asked for one asks for the next alone.
+	// If a browser navigates before it has sent the first request, it sends only the second one.
 	came := func() {
 		t.Helper()
 		select {

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium is the one browser of the package.
+// chromium is the browser of all tests in the package.
 var chromium context.Context
 
 func TestMain(m *testing.M) {
@@ -34,11 +34,11 @@ func withChromium(run func() int) int {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		// Chromium itself finds no other machine either.
+		// Chromium can reach no other machine either.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"))
-	// disable-threaded-compositing would take a fifth less of the processors, but TestDocuments and TestOwnClient then
-	// stand still for minutes.
-	if os.Geteuid() == 0 { // Chromium refuses to be root with its sandbox
+	// disable-threaded-compositing would save a fifth of the CPU time, but TestDocuments and TestOwnClient then hang
+	// for minutes.
+	if os.Geteuid() == 0 { // as root Chromium needs this
 		options = append(options, chromedp.NoSandbox)
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -53,9 +53,8 @@ func withChromium(run func() int) int {
 	return run()
 }
 
-// findChromium finds the program. Chromium's headless shell is the same engine without a window, tabs' menus and
-// profiles, which take more than half of the processors. Without either the tests fail: a page that nobody opened is
-// not known to work.
+// findChromium finds the program. Chromium's headless shell is the same browser engine without windows, menus and
+// profiles, which take more than half of the CPU time. Without a browser the tests fail instead of being skipped.
 func findChromium() (string, error) {
 	if path := os.Getenv("LATCHKEY_CHROMIUM"); path != "" {
 		return path, nil

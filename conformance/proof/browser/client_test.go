@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// ownPage is a page with the client that core serves.
+// ownPage is a page with the JavaScript client that core serves.
 const ownPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Own client</title><main></main>
 <script type="module">
 import * as client from "%s/client.js";
@@ -23,7 +23,7 @@ client.onSessionChange(show);
 await globalThis.client.refresh();
 </script>`
 
-// result is what the calls of the client resolve to.
+// result is the result of a client's call.
 type result struct {
 	Data  *struct{ URL string }
 	Error *struct {
@@ -47,7 +47,7 @@ func (c *client) resolves(call, url, failure string) {
 	}
 }
 
-// TestOwnClient uses the client that core serves, on the site's pages.
+// TestOwnClient uses core's JavaScript client on the site's own pages.
 func TestOwnClient(t *testing.T) {
 	for name, how := range map[string]setup{
 		"stdlib, jwt":     {router: "stdlib", base: "/auth", strategy: core.StrategyJWT},
@@ -63,7 +63,7 @@ func TestOwnClient(t *testing.T) {
 	}
 }
 
-// TestOwnClientElsewhere: the pages are of a trusted origin.
+// TestOwnClientElsewhere uses the client on pages of a trusted origin.
 func TestOwnClientElsewhere(t *testing.T) {
 	s := serveSite(t, setup{router: "gin", base: "/auth", strategy: core.StrategyDatabase, apart: true})
 	ownPassword(s.visit(t, "/own"))
@@ -83,11 +83,11 @@ func ownPassword(c *client) {
 	other.arrives(c.path, out)
 
 	c.resolves(`signIn("credentials", {`+right+`}, {redirect: false})`, here, "")
-	other.sees(as(lovell)) // is told
+	other.sees(as(lovell)) // receives the event
 	await[chromedp.Void](c, `refresh()`)
 	c.sees(as(lovell))
 	await[chromedp.Void](c, `update({note: "hello"}).then(client.refresh)`)
-	if c.app.strategy == core.StrategyJWT { // else the note is told once
+	if c.app.strategy == core.StrategyJWT { // otherwise the note is returned only once
 		c.sees(as(lovell) + " who says hello")
 	}
 	c.resolves(`signOut({redirect: false})`, here, "")
@@ -100,8 +100,8 @@ func ownPassword(c *client) {
 	c.arrives(c.path, out)
 }
 
-// ownAsAuthjs calls signIn and signOut as next-auth/react is called, and expects its results. See reactStays and
-// reactLeaves.
+// ownAsAuthjs calls signIn and signOut with the arguments of next-auth/react, and expects the same results. See
+// reactStays and reactLeaves.
 func ownAsAuthjs(c *client) {
 	there := c.site + c.path + "?there"
 	for call, want := range map[string]answer{
@@ -151,7 +151,7 @@ func ownAsAuthjs(c *client) {
 	c.leave(`signOut({callbackUrl: "` + c.site + c.path + `"})`)
 	c.arrives(c.path, out)
 	if c.app.apart {
-		return // the sign-in page is not of the pages' origin
+		return // the sign-in page has another origin than these pages
 	}
 	c.leave(`signIn(undefined, {callbackUrl: "` + there + `"})`)
 	c.arrives(c.app.base+"/signin?callbackUrl="+url.QueryEscape(there), "Sign in")

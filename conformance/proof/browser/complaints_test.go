@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// listen turns what the browser says about a page into complaints. The browser calls it in the order of the events.
+// listen converts browser events about problems into complaints. The browser calls it in the order of the events.
 func (v *visitor) listen(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
@@ -31,14 +31,14 @@ func (v *visitor) listen(event any) {
 			v.complain("%s: console: %s %s: %s", e.Entry.URL, e.Entry.Source, e.Entry.Level, e.Entry.Text)
 		}
 	case *audits.EventIssueAdded:
-		// Of all audits this one alone is a fault; the rest is advice that changes with each Chromium.
+		// Only this kind of audit issue is an error. The others are advice that changes with each Chromium version.
 		if d := e.Issue.Details.ContentSecurityPolicyIssueDetails; d != nil {
 			v.complain("Content-Security-Policy: %s violated by %s", d.ViolatedDirective, d.BlockedURL)
 		}
 	}
 }
 
-// said is what a script wrote: texts as they are, errors with their stacks.
+// said returns the text that a script logged: strings as they are, errors with their stacks.
 func said(args []*runtime.RemoteObject) string {
 	var all []string
 	for _, arg := range args {
@@ -54,11 +54,11 @@ func said(args []*runtime.RemoteObject) string {
 func (v *visitor) complain(format string, args ...any) {
 	select {
 	case v.complaints <- fmt.Sprintf(format, args...):
-	default: // a hundred are enough
+	default: // the first hundred are enough
 	}
 }
 
-// leaves reports whether a request leaves this machine.
+// leaves reports whether a request goes to another machine.
 func leaves(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -73,8 +73,8 @@ func leaves(address string) bool {
 	return true
 }
 
-// announced reports whether a line of the console only repeats that an error page, or a form with what is wrong in it,
-// has the status of an error, as it should.
+// announced reports whether a console message only repeats the expected error status of an error page or of an invalid
+// form.
 func announced(e *log.Entry) bool {
 	u, err := url.Parse(e.URL)
 	if err != nil || e.Source != log.EntrySourceNetwork {
@@ -88,7 +88,7 @@ func announced(e *log.Entry) bool {
 		u.Path == "/team" && strings.Contains(e.Text, "responded with a status of 403")
 }
 
-// TestComplaints does on purpose what no page may do: a check that hears nothing would find nothing.
+// TestComplaints provokes each kind of problem, to check that listen reports it.
 func TestComplaints(t *testing.T) {
 	v := visit(t, start(t, "stdlib"))
 	for _, row := range []struct{ name, script, complaint string }{
@@ -119,7 +119,7 @@ func TestComplaints(t *testing.T) {
 			}
 		})
 	}
-	// One deed can be complained of twice.
+	// One problem can be reported twice.
 	v.open("/")
 	for len(v.complaints) > 0 {
 		<-v.complaints

@@ -11,13 +11,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// documents builds the site of the documents, as make docs does, and serves it.
+// documents builds the documentation site like make docs, and serves it.
 func documents(t *testing.T) string {
 	t.Helper()
 	out := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "run", "./site", "-top", "..", "-out", out)
 	build.Dir = "../../../tools"
-	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=") // the tools are a module of their own
+	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=") // tools is a separate module
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -26,8 +26,8 @@ func documents(t *testing.T) string {
 	return server.URL
 }
 
-// TestDocuments reads the site of the documents, light, dark and on a phone: no page is wider than its window, axe
-// finds nothing wrong, nothing is asked of another machine, and the search leads to what was looked for.
+// TestDocuments opens the documentation site in light and dark mode and on a phone. No page may be wider than its
+// window or send requests to another machine, axe must find nothing, and the search must find pages.
 func TestDocuments(t *testing.T) {
 	site := documents(t)
 	for _, look := range []struct {
@@ -61,7 +61,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// search types into the search of the documents, and follows what stands first.
+// search types into the search field and opens the first result.
 func (v *visitor) search(words, first string) {
 	v.Helper()
 	v.do(chromedp.Evaluate[chromedp.Void](`(() => {

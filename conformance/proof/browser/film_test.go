@@ -9,10 +9,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// film takes pictures of two windows that are open side by side, with words beneath them, light and dark: the scenes of
-// the animation of the README (tools/film). It takes them where somebody asked for pictures alone.
+// film takes pictures of two browser windows side by side with captions, in light and dark mode. They are the frames of
+// the README's animation (tools/film). It does nothing unless a picture folder is set.
 type film struct {
-	folder             string // empty: nobody asked
+	folder             string // empty if no pictures are wanted
 	left, right, words *visitor
 	taken              int
 }
@@ -26,7 +26,7 @@ func newFilm(left, right *visitor) *film {
 	return f
 }
 
-// paper is the page of the words. It is no page of the site, whose policy would refuse its style.
+// paper is the page of the captions. It is not a page of the site, whose Content-Security-Policy would block its style.
 const paper = `void (document.documentElement.innerHTML = "<style>body { margin: 0; height: 56px; display: grid; ` +
 	`place-items: center; font: 600 22px system-ui, sans-serif; background: #fff; color: #24292f } ` +
 	`@media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3 } }</style><p></p>",` +

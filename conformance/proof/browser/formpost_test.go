@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// posting is a service on another site than the application's, to a browser: at 127.0.0.1, where that is at localhost.
-// It knows who one is, and answers as it is asked to: by a redirect, or by a form that posts itself.
+// posting is a provider on another site than the application: at 127.0.0.1, while the application is at localhost. Its
+// user is always signed in there. It responds as requested, with a redirect or with a form that posts itself.
 func posting(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -38,8 +38,8 @@ func posting(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestFormPost: the provider's answer is a POST from another site, which the browser sends without the Lax cookies.
-// Whoever is signed in links the account and keeps their user, and every visitor ends at their callback URL.
+// TestFormPost: the callback is a POST from another site, which browsers send without Lax cookies. A signed-in user
+// links the account and stays signed in as the same user. Every flow ends at its callback URL.
 func TestFormPost(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(posting))
 	defer service.Close()

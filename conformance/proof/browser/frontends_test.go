@@ -52,7 +52,8 @@ func TestReact(t *testing.T) {
 	}
 }
 
-// TestSvelteKit: this client sends no CSRF token, and signs in under the policy that takes the browser's word.
+// TestSvelteKit: this client sends no CSRF token. It signs in under core.CSRFTokenOrSameOrigin, which accepts the
+// browser's Origin header instead.
 func TestSvelteKit(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -79,7 +80,7 @@ func TestSvelteKit(t *testing.T) {
 	})
 }
 
-// TestSinglePage: an application of another origin signs in with fetch alone, as docs/authjs.md says.
+// TestSinglePage: an application on another origin signs in with fetch only, as in docs/authjs.md.
 func TestSinglePage(t *testing.T) {
 	for _, router := range []string{"stdlib", "gin", "echo", "fiber"} {
 		t.Run(router, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestSinglePage(t *testing.T) {
 	}
 }
 
-// TestDocs holds what docs/authjs.md says of clients against what is tested here.
+// TestDocs compares the statements of docs/authjs.md about clients with these tests.
 func TestDocs(t *testing.T) {
 	read := func(path string) string {
 		raw, err := os.ReadFile(path)
@@ -115,23 +116,23 @@ func TestDocs(t *testing.T) {
 
 const (
 	out = "signed out"
-	// JavaScript of the form's fields: the right password, a wrong one, an address without one.
+	// JavaScript of the form fields: the right password, a wrong one, and an address without a password.
 	right   = `email: "` + lovell + `", password: "` + password + `"`
 	wrong   = `email: "` + lovell + `", password: "guess"`
 	unknown = `email: "nobody@example.com", password: "guess"`
 )
 
-// as is what a page says to somebody.
+// as returns the text that a page shows to a signed-in user.
 func as(email string) string { return "signed in as " + email }
 
-// client is a visitor on a page with a client of Auth.js.
+// client is a browser on a page with an Auth.js client.
 type client struct {
 	*visitor
 	app  *site
 	path string
 }
 
-// visit gives the test a visitor who sees a page of the site and is not signed in.
+// visit opens a page of the site in a new browser that is not signed in.
 func (s *site) visit(t *testing.T, path string) *client {
 	t.Helper()
 	c := &client{visitor: visit(t, s.url), app: s, path: path}
@@ -140,7 +141,7 @@ func (s *site) visit(t *testing.T, path string) *client {
 	return c
 }
 
-// reload opens the client's page afresh.
+// reload opens the client's page again.
 func (c *client) reload() {
 	c.Helper()
 	c.do(leaveFor(c.site + c.path))
@@ -152,7 +153,7 @@ func (c *client) leave(call string) {
 	c.do(chromedp.Evaluate[chromedp.Void](`void setTimeout(() => { client.` + call + ` })`))
 }
 
-// await calls a function of the client that stays on the page, and returns what its promise comes to.
+// await calls a function of the client that stays on the page, and returns the result of its promise.
 func await[T any](c *client, call string) T {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(c.ctx, wait)
@@ -164,7 +165,7 @@ func await[T any](c *client, call string) T {
 	return result
 }
 
-// answer is what signIn returns where it stays on the page.
+// answer is the result of a signIn that stays on the page.
 type answer struct {
 	Error  string `json:"error"`
 	Code   string `json:"code"`
@@ -173,7 +174,7 @@ type answer struct {
 	URL    string `json:"url"`
 }
 
-// answers calls a signIn that stays on the page and compares what it returns.
+// answers calls a signIn that stays on the page and compares its result.
 func (c *client) answers(call string, want answer) {
 	c.Helper()
 	if got := await[answer](c, call); got != want {
@@ -181,7 +182,7 @@ func (c *client) answers(call string, want answer) {
 	}
 }
 
-// good is the answer of a sign-in that leads back to the client's page.
+// good is the result of a sign-in that returns to the client's page.
 func (c *client) good() answer { return answer{Status: 200, OK: true, URL: c.site + c.path} }
 
 func reactStranger(c *client) {
@@ -273,14 +274,14 @@ func reactMail(c *client) {
 	c.arrives(c.path, as(reader))
 	c.leave(`signOut()`)
 	c.arrives(c.path, out)
-	c.follow(goTo(link)) // a second time: the browser has nothing asked for any more, so the page asks first
+	c.follow(goTo(link)) // the second time the page asks for confirmation, because the browser's request was used
 	c.follow(click("#submitButton"))
 	c.arrives(c.app.base+"/error?error=Verification", "sign in")
 	c.reload()
 	c.arrives(c.path, out)
 }
 
-// mail waits for a mail and returns the link in it.
+// mail waits for an email and returns its link.
 func (c *client) mail(to string) (link string) {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(c.Context(), wait)
@@ -308,7 +309,7 @@ func reactUpdate(c *client) {
 	}
 }
 
-// reactTabs: a tab hears of what happens in another one, and finds out by itself when it comes to the front.
+// reactTabs: a tab receives the events of another tab, and updates itself when it becomes visible.
 func reactTabs(c *client) {
 	other := &client{visitor: c.tab(), app: c.app, path: c.path}
 	other.reload()
@@ -322,11 +323,11 @@ func reactTabs(c *client) {
 	other.sees(out)
 
 	c.answers(`signIn("credentials", {`+right+`, redirect: false})`, c.good())
-	await[chromedp.Void](c, `getSession()`) // tells the others
+	await[chromedp.Void](c, `getSession()`) // notifies the other tabs
 	other.sees(as(lovell))
-	// Every tab of a browser without windows is visible. The client may still be asking for what it was told before: that
-	// answer brings the cookie of a session back, and is taken for the newer one when it comes last. So the cookies go
-	// and the tab comes to the front until it knows.
+	// A browser without windows treats every tab as visible. The client may still wait for the response to an earlier
+	// request. That response sets the session cookie again, and the client considers it newer if it arrives last.
+	// Therefore the loop deletes the cookies and activates the tab until the client notices.
 	for until := time.Now().Add(wait); ; {
 		c.forget()
 		if run(other.visitor, chromedp.Evaluate[bool](`new Promise(done => {
@@ -344,7 +345,7 @@ func reactTabs(c *client) {
 	}
 }
 
-// forget drops the visitor's cookies, so that the session is over and no page is told.
+// forget deletes the browser's cookies, so that the session ends without an event on any page.
 func (c *client) forget() {
 	c.Helper()
 	call(c.visitor, network.ClearBrowserCookies, cdp.Empty{})
@@ -360,7 +361,7 @@ func reactMembers(c *client) {
 	c.arrives(members, as(lovell))
 }
 
-// reactPasskey adds a passkey to somebody who is signed in, who then comes back with it.
+// reactPasskey adds a passkey for a signed-in user, and then signs in with it.
 func reactPasskey(c *client) {
 	c.holds()
 	c.answers(`signIn("credentials", {`+right+`, redirect: false})`, c.good())
@@ -368,7 +369,7 @@ func reactPasskey(c *client) {
 	c.answers(`signInByPasskey("webauthn", {action: "register", redirect: false})`, c.good())
 	for _, options := range []string{
 		`, email: "` + lovell + `"`,
-		``, // the authenticator knows who it is
+		``, // the authenticator knows the user
 	} {
 		await[chromedp.Void](c, `signOut({redirect: false})`)
 		c.sees(out)
@@ -377,7 +378,7 @@ func reactPasskey(c *client) {
 	}
 }
 
-// reactNewcomer signs up with a passkey. The address that was typed is nobody's yet.
+// reactNewcomer signs up with a passkey and an address that no user has.
 func reactNewcomer(c *client) {
 	c.holds()
 	c.answers(`signInByPasskey("webauthn", {email: "newcomer@example.com", action: "register", redirect: false})`,

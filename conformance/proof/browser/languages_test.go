@@ -28,12 +28,12 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// longAddress is one that no line of a small screen holds.
+// longAddress is longer than a line on a small screen.
 const longAddress = "somebody.with.a.long.name@subdomain.of.a.company.example.com"
 
 const chromeOnLinux = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36"
 
-// spoken are the pages that somebody meets who is not signed in; known are those of an account.
+// spoken are the pages of an unauthenticated user. known are the pages of an account.
 var (
 	spoken = []string{
 		"/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/signin?error=EmailSignin",
@@ -46,7 +46,7 @@ var (
 	known = []string{"/auth/account", "/auth/password/change", "/auth/signout"}
 )
 
-// serveLanguages serves an application with all parts in all languages, and "/enter", which signs in somebody of that
+// serveLanguages serves an application with all plugins in all languages. Its path "/enter" signs in the user with this
 // address.
 func serveLanguages(t *testing.T, address string, change func(*core.Config)) (site string) {
 	t.Helper()
@@ -102,7 +102,7 @@ var (
 	textKeys = regexp.MustCompile(`^[a-z-]+(\.[a-z-]+)+$`)
 )
 
-// sentences are what a page says: its texts, and what attributes hold for people and for the scripts.
+// sentences returns the texts of a page, and the texts in its attributes for users and for scripts.
 func sentences(page string) []string {
 	page = unsaid.ReplaceAllString(page, "")
 	var all []string
@@ -115,17 +115,17 @@ func sentences(page string) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return !letters.MatchString(s) })
 }
 
-// same are what several languages call the same as English does, and names.
+// same are names, and texts that several languages share with English.
 var same = []string{
 	"email@example.com", "GitHub", "Google", "Passkey", "Passkeys", "Email", "Error", "Ada", longAddress, "localhost",
 	"Cancel", "Continue", "Code", "E-mail",
 }
 
-// TestPagesInEveryLanguage reads every page in every language beside the English one: no sentence of it is left, and
-// none is the key of a text.
+// TestPagesInEveryLanguage compares every page in every language with the English page. No English sentence and no text
+// key may remain.
 func TestPagesInEveryLanguage(t *testing.T) {
 	site := serveLanguages(t, longAddress, nil)
-	said := map[string][]string{} // in English, by path
+	said := map[string][]string{} // the English texts by path
 	read := func(t *testing.T, tag string, check func(path string, said []string)) {
 		t.Helper()
 		client := newVisitor(t)
@@ -148,7 +148,7 @@ func TestPagesInEveryLanguage(t *testing.T) {
 	}
 }
 
-// newVisitor is a client with cookies of its own that follows redirects.
+// newVisitor returns a client with its own cookies that follows redirects.
 func newVisitor(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -184,8 +184,8 @@ func fetch(t *testing.T, client *http.Client, address, tag string) string {
 	return string(body)
 }
 
-// TestLongWords opens the pages in German and Arabic on a phone, with an address that is longer than its lines: nothing
-// leaves the screen, the card stands in the middle of it, and no element shows more than its box holds.
+// TestLongWords opens the pages in German and Arabic on a phone, with an address that is longer than a line. Everything
+// must be on the screen, the card centered, and no element may contain more than fits in its box.
 func TestLongWords(t *testing.T) {
 	site := serveLanguages(t, longAddress, nil)
 	for _, tag := range []string{"de", "ar"} {
@@ -220,8 +220,8 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
-// TestFontsOfLanguages reads the first font of pages: that of the language where system-ui may stand for one of another
-// script, and always that of the theme.
+// TestFontsOfLanguages checks the first font of the pages. It is the font of the language if system-ui could select one
+// for another script. A theme's font always has precedence.
 func TestFontsOfLanguages(t *testing.T) {
 	plain := serveLanguages(t, longAddress, nil)
 	themed := serveLanguages(t, longAddress, func(c *core.Config) { c.Theme = acme })

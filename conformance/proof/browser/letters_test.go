@@ -24,7 +24,7 @@ var letterKinds = []core.LetterKind{
 	core.LetterEmailChange, core.LetterEmailChanged, core.LetterNewDevice, core.LetterInvite, core.LetterDeleted,
 }
 
-// letter is one as people get it, with all that its kind may have.
+// letter returns an email with all optional data of its kind.
 func letter(kind core.LetterKind, locale ui.Locale, theme core.Theme) core.Letter {
 	at := time.Date(2026, time.March, 5, 16, 4, 0, 0, time.UTC)
 	l := core.Letter{Kind: kind, Locale: locale, Host: "app.example.com", Theme: theme}
@@ -44,10 +44,10 @@ func letter(kind core.LetterKind, locale ui.Locale, theme core.Theme) core.Lette
 	return l
 }
 
-// TestLetters looks at letters as mail programs show them: in a window of 320 pixels and in one of 600, light and dark,
-// and without the elements that some programs drop. All kinds are in the language of the longest words, the one that
-// has most in it is in every language. None is wider than its window, none fetches anything, and axe finds nothing
-// wrong.
+// TestLetters displays emails as mail programs do: 320 and 600 pixels wide, in light and dark mode, and without the
+// elements that some programs remove. All kinds are tested in the language with the longest words, and the kind with
+// the most content in every language. No email may be wider than its window or fetch anything, and axe must find
+// nothing.
 func TestLetters(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/favicon.ico" {
@@ -73,7 +73,7 @@ func TestLetters(t *testing.T) {
 			head = `<!doctype html><html lang="` + tag + `"><title>Mail</title>`
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, head+"<main>"+body) // as a mail program has it on its page
+		_, _ = io.WriteString(w, head+"<main>"+body) // as a mail program embeds it
 	}))
 	t.Cleanup(server.Close)
 	for _, tag := range []string{"en", "de", "fr", "es", "pt", "ja", "zh-Hans", "ar"} {
@@ -81,10 +81,10 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// longest is the language of the longest words.
+// longest is the language with the longest words.
 const longest = "de"
 
-// complete are kinds that have, together, all that letters are made of.
+// complete are kinds of emails that together contain every element.
 var complete = []core.LetterKind{core.LetterVerify, core.LetterNewDevice, core.LetterDeleted}
 
 func lettersIn(v *visitor, tag string) {

@@ -9,7 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// looks are how people see the pages. The last ones are of the pages of few alone, which have all that others have.
+// looks are the window sizes, color schemes and directions. The last ones are used for few pages, which contain every
+// element.
 var looks = []struct {
 	name, scheme, dir string
 	width, height     int64
@@ -23,7 +24,7 @@ var looks = []struct {
 
 var few = []string{"signin", "signin-error", "verify-request", "error-configuration", "own-account", "signed-in-signin"}
 
-// pages are all pages of the application and of the services around it. A visitor opens them in this order.
+// pages are all pages of the application and of the services around it, in the order in which a user opens them.
 var pages = []struct {
 	name string
 	open func(*visitor)
@@ -69,7 +70,7 @@ var pages = []struct {
 	{"signout", path("/auth/signout")},
 }
 
-// longAddress is one that no line of a small screen holds, and that no other look has asked for.
+// longAddress returns an address that is longer than a line on a small screen, and different for each look.
 func (v *visitor) longAddress() string {
 	_, look, _ := strings.Cut(v.Name(), "/")
 	return "demo.with.a.long.name@" + look + ".subdomain.of.a.company.example.com"
@@ -77,8 +78,8 @@ func (v *visitor) longAddress() string {
 
 func path(p string) func(*visitor) { return func(v *visitor) { v.open(p) } }
 
-// TestLooks opens every page in every look, and keeps a picture of each. No page is wider than its window, axe finds
-// nothing wrong with any. Whoever asks for more contrast gets it on dark pages too.
+// TestLooks opens every page in every look, and saves a picture of each. No page may be wider than its window, axe must
+// find nothing, and users who prefer more contrast get it on dark pages too.
 func TestLooks(t *testing.T) {
 	site := start(t, "stdlib")
 	t.Run("mailbox-empty", func(t *testing.T) {

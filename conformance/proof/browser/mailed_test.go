@@ -10,23 +10,23 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// letter opens the link of the newest letter of a kind to an address. The mailbox shows by itself what comes later, so
-// the link is found by where it leads and not by its place.
+// letter opens the link of the newest email of a kind to an address. The mailbox adds new emails by script, so the link
+// is found by its target and not by its position.
 func (v *visitor) letter(kind, address string) {
 	v.Helper()
 	link := v.mailed(kind, address)
 	v.open("/mailbox")
 	v.follow(chromedp.Evaluate[chromedp.Void](
-		`void setTimeout(() => document.querySelector(` + quote(link) + `).click())`)) // over before the page is left
+		`void setTimeout(() => document.querySelector(` + quote(link) + `).click())`)) // returns before the page is left
 }
 
-// mailed waits for a letter of a kind to an address, as most are sent behind an answer, and returns the selector of its
-// link in the mailbox. It asks without the browser: some visitors have no JavaScript to look with.
+// mailed waits for an email of a kind to an address, because most emails are sent in the background. It returns the
+// selector of the email's link in the mailbox. It reads the mailbox without the browser, which may have no JavaScript.
 func (v *visitor) mailed(kind, address string) (link string) {
 	v.Helper()
 	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		page := v.mailbox()
-		for letter := range strings.SplitSeq(page, "<article>") { // the newest is on top
+		for letter := range strings.SplitSeq(page, "<article>") { // the newest is first
 			if !strings.Contains(letter, " · "+kind+"</p>") || !strings.Contains(letter, "To "+address+" ") {
 				continue
 			}

@@ -50,8 +50,8 @@ func wrongPassword(v *visitor) {
 	v.signedOut()
 }
 
-// failureInView types a wrong password and an address that is none: the message is on the screen, the cursor in the
-// form that failed, and what was typed is still there, but for the password.
+// failureInView enters a wrong password and an invalid address. The message must be on the screen, the focus in the
+// form that failed, and the fields must keep their values except for the password.
 func failureInView(v *visitor, width, height int64) {
 	v.do(chromedp.EmulateViewport(width, height))
 	v.open("/auth/signin")
@@ -77,7 +77,7 @@ func failureInView(v *visitor, width, height int64) {
 	v.holdsText(emailField, "")
 }
 
-// inView checks that an element is on the screen as a whole.
+// inView checks that the whole element is on the screen.
 func (v *visitor) inView(selector string) {
 	v.Helper()
 	v.do(chromedp.WaitVisible(chromedp.CSS(selector)))
@@ -125,7 +125,7 @@ func linkTwice(v *visitor) {
 	other.signedOut()
 }
 
-// linkElsewhere opens a link where nobody asked for it: it asks first, and its button signs in.
+// linkElsewhere opens a sign-in link in another browser. The page asks for confirmation, and its button signs in.
 func linkElsewhere(v *visitor) {
 	v.open("/auth/signin")
 	v.do(write(emailField, "elsewhere@example.com"))
@@ -150,7 +150,7 @@ func signOutPage(v *visitor) {
 	v.signedOut()
 }
 
-// facts are what pages say by the script: they are the same for everybody when they leave the server.
+// facts checks the texts that a script adds to pages. The server's HTML is the same for all users.
 func facts(v *visitor) {
 	v.open("/auth/signin")
 	v.do(write(emailField, "ada@example.com"))
@@ -174,7 +174,7 @@ func facts(v *visitor) {
 	v.signedIn("/auth/session", "Demo User", "demo@example.com")
 }
 
-// shownPassword shows a password and hides it again; the button of a link by mail does not send it along.
+// shownPassword shows a password and hides it again. The button for an email link does not submit the password.
 func shownPassword(v *visitor) {
 	v.open("/auth/signin")
 	v.do(write(passwordField, "secret"))
@@ -200,7 +200,7 @@ func shownPassword(v *visitor) {
 	}
 }
 
-// keyboard signs in and out with Tab and Enter, and wants to see where the keyboard is at each stop.
+// keyboard signs in and out with Tab and Enter. It checks that the focus is visible at each stop.
 func keyboard(v *visitor) {
 	v.open("/")
 	v.tabTo("nav a.latchkey-signin")
@@ -222,7 +222,7 @@ func (v *visitor) tabTo(selector string) {
 	v.Helper()
 	for range 40 {
 		v.do(press("\t"))
-		// After the last stop the focus leaves the page, and its body stands in for it.
+		// After the last stop the focus leaves the page, and activeElement is the body.
 		seen := `document.activeElement == document.body || ` +
 			`getComputedStyle(document.activeElement).outlineStyle != "none"`
 		if !run(v, chromedp.Evaluate[bool](seen)) {
@@ -235,7 +235,7 @@ func (v *visitor) tabTo(selector string) {
 	v.Fatalf("Tab does not lead to %s on the page %s", selector, v.page())
 }
 
-// scriptless switches JavaScript off for the visitor, and makes sure that it is.
+// scriptless disables JavaScript in the browser, and checks that it is disabled.
 func (v *visitor) scriptless() {
 	v.Helper()
 	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

@@ -12,7 +12,7 @@ const (
 	passkeyButton = `#submitButton-passkey`
 )
 
-// holds gives the visitor's browser an authenticator that agrees to everything.
+// holds adds an authenticator to the browser that confirms every request.
 func (v *visitor) holds() {
 	v.Helper()
 	call(v, webauthn.Enable, webauthn.EnableParams{})
@@ -25,8 +25,8 @@ func (v *visitor) holds() {
 	})
 }
 
-// TestPasskey registers with a new address, signs out, and comes back by the autofill of the sign-in page, without a
-// click.
+// TestPasskey registers a passkey with a new address, signs out, and signs in through the autofill of the sign-in page,
+// without a click.
 func TestPasskey(t *testing.T) {
 	for _, example := range examples {
 		t.Run(example, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPasskey(t *testing.T) {
 	}
 }
 
-// TestPasskeyWithoutOne: a visitor without a passkey for a known address is told so, and can sign in another way.
+// TestPasskeyWithoutOne: a user who has no passkey sees a message, and can use another sign-in method.
 func TestPasskeyWithoutOne(t *testing.T) {
 	site := start(t, "stdlib")
 	owner := visit(t, site)

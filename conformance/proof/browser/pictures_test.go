@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// acme is a theme as applications have.
+// acme is a theme like an application's.
 var acme = core.Theme{
 	Name: "Acme", BrandColor: "#0f766e", Radius: "6px", Font: "Georgia, serif", Terms: "/terms", Privacy: "/privacy",
 }
@@ -38,7 +38,7 @@ var pictured = []struct {
 		v.do(write("input[name=email]", "ada@example.com"))
 		v.follow(click("[data-address]"))
 		v.sees("ada@example.com")
-		// The test has a port of its own each time, which no picture needs.
+		// The port is different in each run and must not be in the picture.
 		v.do(chromedp.Evaluate[chromedp.Void](
 			`void (document.querySelector("p:not(.sent) > .site").textContent = "app.example.com")`))
 	}},
@@ -47,7 +47,7 @@ var pictured = []struct {
 	{"signout", "de", "dark", 480, 420, nil, func(v *visitor) { v.open("/enter"); v.open("/auth/signout"); v.sees("@") }},
 }
 
-// many are more ways to sign in than a window of a laptop holds.
+// many configures more sign-in methods than fit in a laptop's window.
 func many(c *core.Config) {
 	o := providers.Options{ClientID: "id", ClientSecret: "secret"}
 	c.Providers = []core.Provider{
@@ -56,8 +56,8 @@ func many(c *core.Config) {
 	}
 }
 
-// TestPictures opens what the pictures of the documentation show, and keeps them: each page fits its window, and axe
-// finds nothing wrong with it.
+// TestPictures opens the pages that are shown in the documentation, and saves their pictures. Each page must fit its
+// window, and axe must find nothing.
 func TestPictures(t *testing.T) {
 	for _, p := range pictured {
 		t.Run(p.name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// looks sets what the browser asks for, and its window.
+// looks sets the browser's language, color scheme and window size.
 func (v *visitor) looks(language, scheme string, width, height int64) {
 	v.Helper()
 	call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{

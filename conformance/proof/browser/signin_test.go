@@ -11,13 +11,13 @@ import (
 // examples are the folders of the example applications.
 var examples = []string{"stdlib", "gin", "echo", "fiber"}
 
-// sessionPaths are where the session is told: Latchkey's own action, and a handler of the application behind the hook.
+// sessionPaths return the session: Latchkey's own action, and a handler of the application behind the hook.
 var sessionPaths = []string{"/auth/session", "/api/session"}
 
-// Parts of the sign-in page.
+// Selectors of the sign-in page.
 const (
 	devButton     = `form[action$="/signin/dev"] button`
-	emailField    = userField // one address for all ways
+	emailField    = userField // one address field for all sign-in methods
 	emailButton   = `button[formaction$="/signin/email"]`
 	userField     = `form[action$="/callback/password"] input[name=email]`
 	passwordField = `form[action$="/callback/password"] input[name=password]`
@@ -25,11 +25,11 @@ const (
 	signOutButton = `button.latchkey-signout`
 )
 
-// ways are the three ways to sign in. Each begins on the sign-in page and ends where the application sends people.
+// ways are the three sign-in methods. Each starts on the sign-in page and ends at the callback URL.
 var ways = []struct {
 	name   string
 	signIn func(*visitor)
-	// Who is signed in then; nobody asked for a name by mail.
+	// The name and email of the signed-in user. A sign-in by email sets no name.
 	userName, email string
 }{
 	{"development provider", byProvider, "Zoë Example", "zoe@example.com"},
@@ -102,7 +102,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// signedIn checks whose session the JSON at a path is.
+// signedIn checks the user in the session JSON at path.
 func (v *visitor) signedIn(path, name, email string) {
 	v.Helper()
 	var session struct {

@@ -31,8 +31,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// site is an application whose pages are made with a client of Auth.js, as it comes from npm, and whose other half is
-// Latchkey.
+// site is an application with the unmodified Auth.js client from npm on its pages, and with Latchkey as the server.
 type site struct {
 	setup
 	url, auth string // origin of the pages, and of the auth routes
@@ -40,17 +39,17 @@ type site struct {
 	said      logbook
 }
 
-// setup says how a site differs from others.
+// setup is the configuration of a site.
 type setup struct {
 	router   string // stdlib, gin, echo or fiber
 	base     string
 	strategy core.Strategy
 	csrf     core.CSRFPolicy
-	typed    bool // newcomers with a passkey have the address that they typed
-	apart    bool // the pages are of another origin than the auth routes
+	typed    bool // a new user with a passkey gets the typed address
+	apart    bool // the pages and the auth routes have different origins
 }
 
-// People who sign in. The development provider knows the first two.
+// Users. The development provider knows the first two.
 const (
 	ada, grace = "ada@example.com", "grace@example.com"
 	lovell     = "lovell@example.com" // has a password
@@ -108,7 +107,7 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 	if err != nil {
 		t.Fatal(err)
 	}
-	passkeys := webauthn.WebAuthn() // SvelteKit's client takes no other ID than webauthn
+	passkeys := webauthn.WebAuthn() // SvelteKit's client supports only the ID webauthn
 	passkeys.InsecureTypedEmail = s.typed
 	config := core.Config{
 		URL: s.auth, BasePath: s.base, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
@@ -132,8 +131,8 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 				return owner, nil
 			}),
 		},
-		// What a page posts with update(data) becomes the session's note: kept in the token, or told once where there is
-		// none.
+		// The data of update(data) becomes the session's note. The token stores it. Without a token, the response
+		// contains it once.
 		Callbacks: core.Callbacks{Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
 			note, ok := noteOf(p.Update)
 			if p.Token != nil {
@@ -154,7 +153,7 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 			return p.Token, nil
 		}
 	}
-	if s.apart { // people may be sent to the pages, whose scripts may ask
+	if s.apart { // redirects to the pages are allowed, and their scripts may send requests
 		config.TrustedOrigins = []string{s.url}
 		config.Callbacks.Redirect = func(ctx context.Context, p core.RedirectParams) (string, error) {
 			if p.URL == s.url || strings.HasPrefix(p.URL, s.url+"/") {
@@ -174,17 +173,17 @@ func noteOf(posted []byte) (note string, ok bool) {
 	return *data.Note, true
 }
 
-// file is what a site answers at a path of its own.
+// file is a response of the site's own pages.
 type file struct{ mediaType, body string }
 
 const head = `<!doctype html><html lang="en" %s><meta charset="utf-8"><title>Front end</title><main></main>` +
 	`<script type="module" src="/%s.js"></script>`
 
-// clients returns the pages of a site by their paths, with the scripts that clients/ is bundled to.
+// clients returns the pages of a site by path, with the bundled scripts of clients/.
 func clients(t *testing.T, base, auth string) map[string]file {
 	t.Helper()
 	if base == "/api/auth" {
-		base = "" // the client's own default must do
+		base = "" // the client's default must work
 	}
 	page := func(data, script string) file {
 		return file{"text/html; charset=utf-8", fmt.Sprintf(head, data, script)}
@@ -193,7 +192,7 @@ func clients(t *testing.T, base, auth string) map[string]file {
 		"/react":         page(`data-base="`+base+`"`, "react"),
 		"/react-members": page(`data-required="true" data-base="`+base+`"`, "react"),
 		"/sveltekit":     page(`data-base=""`, "sveltekit"),
-		// Its passkey client leaves out the /auth that the other one adds.
+		// This passkey client does not add /auth, unlike the other one.
 		"/sveltekit-passkey": page(`data-base="/auth"`, "sveltekit"),
 		"/spa":               page(`data-auth="`+auth+`"`, "spa"),
 		"/own":               {"text/html; charset=utf-8", fmt.Sprintf(ownPage, auth)},
@@ -210,7 +209,7 @@ func clients(t *testing.T, base, auth string) map[string]file {
 	return files
 }
 
-// bundle joins each page's script with all that it imports, once.
+// bundle combines each page's script with its imports, once.
 var bundle = sync.OnceValues(func() (scripts map[string]string, err error) {
 	scripts = map[string]string{}
 	for name, source := range map[string]string{
@@ -237,7 +236,7 @@ func serveHTTP(listener net.Listener, h http.Handler) (stop func()) {
 	return func() { _ = server.Close() }
 }
 
-// pages answers with files and leaves the rest to next.
+// pages serves files and passes other requests to next.
 func (s *site) pages(files map[string]file, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, ok := files[r.URL.Path]
@@ -251,7 +250,7 @@ func (s *site) pages(files map[string]file, next http.Handler) http.Handler {
 	})
 }
 
-// routes are the auth routes on a router of net/http.
+// routes returns the auth routes on a net/http router.
 func (s *site) routes(auth *core.Auth) http.Handler {
 	switch s.router {
 	case "gin":
@@ -284,13 +283,13 @@ func (s *site) serveFiber(listener net.Listener, auth *core.Auth, files map[stri
 	return func() { _ = f.ShutdownWithTimeout(wait) }
 }
 
-// logbook keeps what a server says, for a test that fails.
+// logbook records a server's log for failed tests.
 type logbook struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// asked notes a request without its query, which can hold tokens.
+// asked logs a request without its query, which may contain tokens.
 func (l *logbook) asked(method, path string) { _, _ = fmt.Fprintf(l, "%s %s\n", method, path) }
 
 func (l *logbook) Write(p []byte) (int, error) {

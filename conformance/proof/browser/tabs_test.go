@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// choosing is a service with a page on which the user chooses an account. It accepts each code once.
+// choosing is a provider with a page on which the user chooses an account. It accepts each code once.
 func choosing() http.HandlerFunc {
 	used := map[string]bool{}
 	number := 0
@@ -54,8 +54,9 @@ func choosing() http.HandlerFunc {
 	}
 }
 
-// TestTabs has the tabs of one browser sign in, with providers that answer by GET and by form_post, in several orders:
-// each tab continues at its own page. A tab that ends as another user asks first. A reload and the back button lead on.
+// TestTabs signs in from several tabs of one browser in different orders, with providers that use query and form_post
+// callbacks. Each tab continues at its own page. A tab that would switch to another user asks first. After a reload or
+// the back button the flow continues.
 func TestTabs(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		site := tabbed(t, strategy)
@@ -111,14 +112,14 @@ func TestTabs(t *testing.T) {
 			if got := second.json("/auth/session"); !strings.Contains(got, "bob@example.com") {
 				t.Errorf("signed in as %s", got)
 			}
-			first.follow(goTo("javascript:history.back()")) // to the provider's page, whose code was used
+			first.follow(goTo("javascript:history.back()")) // to the provider's page, where the code was already used
 			first.follow(click("#ann"))
-			first.arrives("/page-2", "page 2") // the first sign-in's callback URL is not stored any more
+			first.arrives("/page-2", "page 2") // the first flow's callback URL is no longer stored
 		})
 	}
 }
 
-// start starts a sign-in from the sign-in page, as far as the provider's page.
+// start starts a sign-in on the sign-in page and stops at the provider's page.
 func (v *visitor) start(provider, page string) {
 	v.Helper()
 	v.open("/auth/signin?callbackUrl=" + url.QueryEscape(page))

@@ -16,29 +16,28 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// wait bounds every step: a page that does not come is a failure, not a hang.
+// wait is the timeout of every step, so that a missing page is a failure and not a hang.
 const wait = time.Minute
 
 type step = chromedp.Action[chromedp.Void]
 
-// visitor is a person with a fresh browser: no cookies, one tab.
+// visitor is a user with a new browser: one tab and no cookies.
 type visitor struct {
 	*testing.T
 	ctx  context.Context
 	site string
-	// complaints are what the browser found wrong with the pages so far.
+	// complaints are the problems that the browser has reported so far.
 	complaints chan string
 }
 
-// visit gives the test a visitor who has opened nothing yet. When the test ends, what the browser complained of fails
-// it.
+// visit returns a visitor who has not opened a page yet. At the end of the test, the reported problems fail it.
 func visit(t *testing.T, site string) *visitor {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	return open(ctx, cancel, t, site)
 }
 
-// tab gives the visitor a second tab, with the cookies of the first.
+// tab opens a second tab with the cookies of the first.
 func (v *visitor) tab() *visitor {
 	v.Helper()
 	ctx, cancel := chromedp.NewContext(v.ctx)
@@ -50,7 +49,7 @@ func open(ctx context.Context, cancel context.CancelFunc, t *testing.T, site str
 	v := &visitor{T: t, ctx: ctx, site: site, complaints: make(chan string, 100)}
 	t.Cleanup(func() {
 		defer cancel()
-		v.page() // the answer comes after all complaints that the browser has so far
+		v.page() // the response arrives after all earlier complaints
 		for len(v.complaints) > 0 {
 			t.Error(<-v.complaints)
 		}
@@ -59,7 +58,7 @@ func open(ctx context.Context, cancel context.CancelFunc, t *testing.T, site str
 				"failed-"+strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
 		}
 	})
-	// The tab lives as long as the context of its first step, so this one has no deadline.
+	// The tab lives as long as the context of its first step, so this context has no deadline.
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +69,7 @@ func open(ctx context.Context, cancel context.CancelFunc, t *testing.T, site str
 	return v
 }
 
-// run takes a step of any kind and returns what it found.
+// run runs any step and returns its result.
 func run[T any](v *visitor, action chromedp.Action[T]) T {
 	v.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, wait)
@@ -82,7 +81,7 @@ func run[T any](v *visitor, action chromedp.Action[T]) T {
 	return out
 }
 
-// call tells the browser something for which there is no step.
+// call sends a command to the browser for which there is no step.
 func call[P, R any](v *visitor, command cdp.Command[P, R], params P) {
 	v.Helper()
 	run(v, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -91,14 +90,14 @@ func call[P, R any](v *visitor, command cdp.Command[P, R], params P) {
 	}))
 }
 
-// do takes steps that stay on the page.
+// do runs steps that stay on the page.
 func (v *visitor) do(steps ...step) {
 	v.Helper()
 	run(v, chromedp.Steps(steps...))
 }
 
-// follow takes a step that leads to another page, through any number of redirects, and returns its response when it has
-// loaded.
+// follow runs a step that loads another page, through any number of redirects, and returns the response of the loaded
+// page.
 func (v *visitor) follow(s step) *network.Response {
 	v.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, wait)
@@ -110,29 +109,29 @@ func (v *visitor) follow(s step) *network.Response {
 	return response
 }
 
-// open types an address of the application.
+// open opens a path of the application.
 func (v *visitor) open(path string) *network.Response {
 	v.Helper()
 	return v.follow(goTo(v.site + path))
 }
 
-// goTo asks for a page and does not wait for it.
+// goTo navigates to a page and does not wait for it.
 func goTo(url string) step {
 	return chromedp.Evaluate[chromedp.Void](`void (location.href = ` + quote(url) + `)`)
 }
 
-// leaveFor is goTo for pages that go on by themselves: the step is over before the page is left.
+// leaveFor is goTo for pages that redirect by script: the step ends before the page is left.
 func leaveFor(url string) step {
 	return chromedp.Evaluate[chromedp.Void](`void setTimeout(() => { location.href = ` + quote(url) + ` })`)
 }
 
-// quote writes a string as JavaScript does.
+// quote returns s as a JavaScript string.
 func quote(s string) string {
-	raw, _ := json.Marshal(s) // a string always has a JSON form
+	raw, _ := json.Marshal(s) // a string can always be encoded
 	return string(raw)
 }
 
-// sees waits until the page shows a text. Where the page is left while it is looked at, the next one is.
+// sees waits until the page shows a text. If the browser navigates meanwhile, it checks the next page.
 func (v *visitor) sees(text string) {
 	v.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, wait)
@@ -147,7 +146,7 @@ func (v *visitor) sees(text string) {
 	}
 }
 
-// wasLeft reports whether a step failed because the browser went on to another page meanwhile.
+// wasLeft reports whether a step failed because the browser navigated to another page meanwhile.
 func wasLeft(err error) bool {
 	return strings.Contains(err.Error(), "Cannot find context with specified id") ||
 		strings.Contains(err.Error(), "Execution context was destroyed")
@@ -161,14 +160,14 @@ func (v *visitor) at(path string) {
 	}
 }
 
-// arrives waits until the visitor is at a path and sees a text, over pages that come and go by themselves.
+// arrives waits until the browser is at path and shows a text. Pages in between may redirect automatically.
 func (v *visitor) arrives(path, text string) {
 	v.Helper()
 	v.becomes(`document.readyState === "complete" && location.href === ` + quote(v.site+path) +
 		` && document.body.innerText.includes(` + quote(text) + `)`)
 }
 
-// becomes waits until something is true of the page, over pages that come and go by themselves.
+// becomes waits until a JavaScript expression is true. Pages in between may redirect automatically.
 func (v *visitor) becomes(expression string) {
 	v.Helper()
 	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -182,7 +181,7 @@ func (v *visitor) becomes(expression string) {
 	v.Fatalf("it never came to %s\non the page %s", expression, v.page())
 }
 
-// json opens an address that answers JSON.
+// json opens a path that responds with JSON.
 func (v *visitor) json(path string) string {
 	v.Helper()
 	response := v.open(path)
@@ -192,7 +191,7 @@ func (v *visitor) json(path string) string {
 	return run(v, chromedp.TextContent(chromedp.CSS("pre")))
 }
 
-// signedOut checks that the session JSON knows nobody.
+// signedOut checks that the session JSON contains no user.
 func (v *visitor) signedOut() {
 	v.Helper()
 	for _, path := range sessionPaths {
@@ -202,7 +201,7 @@ func (v *visitor) signedOut() {
 	}
 }
 
-// picture keeps the whole page for people to look at, where they have named a folder for it.
+// picture saves a picture of the whole page, if a folder for pictures is set.
 func (v *visitor) picture(name string) {
 	v.Helper()
 	if dir := os.Getenv("LATCHKEY_SCREENSHOTS"); dir != "" {
@@ -210,13 +209,14 @@ func (v *visitor) picture(name string) {
 	}
 }
 
-// keep writes a picture of the whole page into a folder.
+// keep saves a picture of the whole page in a folder.
 func (v *visitor) keep(dir, name string) {
 	v.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		v.Fatal(err)
 	}
-	// Chromium moves a page that is written from right to left when it looks past a window that holds the whole page.
+	// Chromium scrolls a right-to-left page when the picture is larger than the window, even if the window shows the
+	// whole page.
 	shot := chromedp.CaptureScreenshot()
 	if run(v, chromedp.Evaluate[bool](`document.documentElement.scrollHeight > innerHeight`)) {
 		shot = chromedp.FullScreenshot(100)
@@ -226,7 +226,7 @@ func (v *visitor) keep(dir, name string) {
 	}
 }
 
-// page describes where the visitor is, for the messages of failures.
+// page describes the current page for error messages.
 func (v *visitor) page() string {
 	ctx, cancel := context.WithTimeout(v.ctx, time.Second)
 	defer cancel()

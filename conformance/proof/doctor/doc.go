@@ -1,3 +1,3 @@
-// Package doctor tries the examination of a configuration on set-ups that are broken in one way each: with a real
-// OpenID provider, real stores and a real mail server. What is said of each stands in testdata.
+// Package doctor tests the doctor on configurations with one problem each, with a real OpenID provider, real stores and
+// a real mail server. testdata contains the expected findings.
 package doctor

@@ -16,10 +16,10 @@ import (
 	sqlitestore "github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// quiet is for a server whose clients hang up on it.
+// quiet is for servers that expect clients to disconnect.
 var quiet = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 
-// sqliteAfter is a store on tables that a developer has changed.
+// sqliteAfter returns a store with tables that a developer has modified.
 func (w *world) sqliteAfter(statements ...string) *sqlitestore.Store {
 	w.Helper()
 	path := w.TempDir() + "/app.db"
@@ -40,7 +40,7 @@ func (w *world) sqliteAfter(statements ...string) *sqlitestore.Store {
 	return made
 }
 
-// keptSetups are about stores, mail, pages and parts.
+// keptSetups have problems of stores, mail, pages and plugins.
 var keptSetups = []setup{
 	{name: "store-without-tables", make: func(w *world) core.Config {
 		c := w.sound()

@@ -19,16 +19,16 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// setup is a configuration that is broken in one way.
+// setup is a configuration with one problem.
 type setup struct {
 	name  string
 	make  func(w *world) core.Config
 	probe bool
-	// timeout is that of each examination; zero: long enough.
+	// timeout is the timeout of each examination. Zero means a long timeout.
 	timeout time.Duration
 }
 
-// moves are the parts of a report that are others at each run.
+// moves matches the parts of a report that differ in each run.
 var moves = regexp.MustCompile(`127\.0\.0\.1:\d+|\[::1\]:\d+|` + regexp.QuoteMeta(os.TempDir()) +
 	`/[^\s"]*/(app\.\w+|nothing[^\s"]*)`)
 
@@ -36,12 +36,12 @@ func allSetups() []setup {
 	return slices.Concat(secretSetups, originSetups, cookieSetups, providerSetups, keptSetups)
 }
 
-// reports is the folder of the reports, wherever a set-up goes.
+// reports is the folder of the expected reports. It is absolute because a setup may change the working directory.
 var reports, _ = filepath.Abs("testdata")
 
 func TestSetups(t *testing.T) {
 	all := allSetups()
-	if len(all) < 41 { // one of them is sound
+	if len(all) < 41 { // one of them has no problem
 		t.Fatalf("%d set-ups", len(all))
 	}
 	names := map[string]bool{}
@@ -222,7 +222,7 @@ var cookieSetups = []setup{
 	}},
 }
 
-// TestDeadline: an examination that is given up says so in time, and calls nothing wrong that it has not seen.
+// TestDeadline: an examination that reaches its timeout reports so in time, and reports no problem that it did not see.
 func TestDeadline(t *testing.T) {
 	w := &world{T: t, env: map[string]string{}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -235,10 +235,10 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// finding is a line that is not ok.
+// finding matches a line that is not ok.
 var finding = regexp.MustCompile(`(?m)^(?:wrong|unknown)  +(\S.*?)  +(.*)\n +→ (.*)$`)
 
-// TestPageTellsEachFinding: what a report says, and what to do about it, stands in the documentation.
+// TestPageTellsEachFinding: the documentation contains each finding and its fix.
 func TestPageTellsEachFinding(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/doctor.md")
 	if err != nil {

@@ -31,17 +31,17 @@ const (
 	here         = "http://localhost:3000"
 )
 
-// world is what a set-up is made of.
+// world contains the services that setups use.
 type world struct {
 	*testing.T
 	env map[string]string
-	// canaries are secrets that were made up on the way.
+	// canaries are secrets that were generated during the test.
 	canaries []string
 }
 
 func (w *world) getenv(name string) string { return w.env[name] }
 
-// sound is a configuration that nothing is wrong with.
+// sound returns a configuration without problems.
 func (w *world) sound() core.Config {
 	return core.Config{
 		URL: here, Secrets: []core.Secret{secret}, Getenv: w.getenv,
@@ -49,7 +49,7 @@ func (w *world) sound() core.Config {
 	}
 }
 
-// plain is a provider of OAuth 2, of which nothing is looked up.
+// plain returns an OAuth 2 provider without discovery.
 func (w *world) plain() *core.OAuthProvider {
 	return &core.OAuthProvider{
 		ID: "acme", Name: "Acme", Type: core.TypeOAuth, ClientID: "app-4711", ClientSecret: clientSecret,
@@ -58,7 +58,7 @@ func (w *world) plain() *core.OAuthProvider {
 	}
 }
 
-// real is the development provider, an OpenID provider of another project, with the callback URL that is registered.
+// real returns the development provider, an OpenID provider from another project, with this registered callback URL.
 func (w *world) real(callback string) (o providers.Options, issuer string) {
 	w.Helper()
 	server, err := idp.Start(idp.Options{RedirectURIs: []string{callback}, Logger: slog.New(slog.DiscardHandler)})
@@ -72,13 +72,13 @@ func (w *world) real(callback string) (o providers.Options, issuer string) {
 	}, server.Issuer()
 }
 
-// op is a provider that says of itself what a test wants.
+// op is a provider with the metadata that a test needs.
 type op struct {
 	*httptest.Server
-	// says are members of the discovery document, over those of a sound one; keys is its key set.
+	// says are members that replace those of a valid discovery document. keys is the key set.
 	says map[string]any
 	keys string
-	// date is the Date of its answers, when set; page what it shows in place of a sign-in page.
+	// date, if set, is the Date header of its responses. page replaces its sign-in page.
 	date   time.Time
 	status int
 	page   string
@@ -142,7 +142,7 @@ func (w *world) with(p ...core.Provider) core.Config {
 	return c
 }
 
-// serves answers all requests of a client from memory: discovery documents of services on the internet.
+// serves is a transport that responds from memory, with the discovery documents of public services.
 type serves map[string]string
 
 // RoundTrip implements http.RoundTripper.
@@ -159,7 +159,7 @@ func (s serves) RoundTrip(r *http.Request) (*http.Response, error) {
 	return result, nil
 }
 
-// discovers is a client for which an issuer has a sound discovery document.
+// discovers returns a client for which an issuer has a valid discovery document.
 func discovers(issuer, at string) *http.Client {
 	return &http.Client{Transport: serves{
 		at + "/.well-known/openid-configuration": `{"issuer":"` + issuer + `","authorization_endpoint":"` + issuer +
@@ -199,7 +199,7 @@ func (w *world) bbolt() *bboltstore.Store {
 	return s
 }
 
-// mailServer is a real one.
+// mailServer starts a real mail server.
 func (w *world) mailServer(o mail.Options) *mail.Server {
 	w.Helper()
 	s, err := mail.Start(o)
@@ -210,7 +210,7 @@ func (w *world) mailServer(o mail.Options) *mail.Server {
 	return s
 }
 
-// certificate is one for 127.0.0.1, and the pool of a client that trusts it.
+// certificate returns a TLS configuration for 127.0.0.1, and one of a client that trusts it.
 func (w *world) certificate() (server, client *tls.Config) {
 	w.Helper()
 	s := httptest.NewTLSServer(nil)
@@ -220,7 +220,7 @@ func (w *world) certificate() (server, client *tls.Config) {
 	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: roots}
 }
 
-// mailing is a sound configuration with sign-in links through a server, "smtp://…".
+// mailing returns a valid configuration with email sign-in through a server, "smtp://…".
 func (w *world) mailing(server string, o smtp.Options) core.Config {
 	w.Helper()
 	c := w.sound()
@@ -231,7 +231,7 @@ func (w *world) mailing(server string, o smtp.Options) core.Config {
 
 func credentials(server string) string { return "smtp://app:" + "canary%21Hm5-Rw2" + "@" + server }
 
-// closed is an address on which nothing listens.
+// closed returns an address without a listener.
 func (w *world) closed() string {
 	w.Helper()
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -242,7 +242,7 @@ func (w *world) closed() string {
 	return l.Addr().String()
 }
 
-// deaf takes connections and says nothing.
+// deaf returns a server that accepts connections and sends nothing.
 func (w *world) deaf() string { return w.mailServer(mail.Options{Deaf: true}).Addr }
 
 func contains(text string, canaries []string) string {
