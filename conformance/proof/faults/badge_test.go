@@ -39,7 +39,7 @@ var keySet = map[string]any{"keys": []any{map[string]string{
 	"e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(signer.E)).Bytes()),
 }}}
 
-// logoutToken is a token that ends the sessions of a subject (OpenID Connect Back-Channel Logout 1.0 section 2.4).
+// logoutToken returns a token that ends a subject's sessions (OpenID Connect Back-Channel Logout 1.0 section 2.4).
 func logoutToken(subject string, now time.Time) string {
 	header := map[string]string{"alg": "RS256", "kid": "k1", "typ": "logout+jwt"}
 	claims := map[string]any{

@@ -1,4 +1,4 @@
-// Package faults lets the store fail at each step of each flow, in each way, on each engine: what the visitor is told,
-// what is stored then, and what a second try does. It has tests only. `make faults`
-// runs all of them on nine engines, `go test` some on the store in memory.
+// Package faults makes the store fail at each step of each flow, in each way, on each database. It checks the response,
+// the stored data, and a second attempt. It contains only tests. `make faults` runs all cases on nine databases, `go
+// test` runs some of them on the in-memory store.
 package faults

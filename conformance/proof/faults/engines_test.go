@@ -13,7 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	_ "github.com/go-sql-driver/mysql" // makes a database
+	_ "github.com/go-sql-driver/mysql" // creates a database
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
@@ -32,7 +32,7 @@ var named = flag.String("engines", "memory", "engines, with commas between, or a
 
 var long = flag.Bool("long", false, "every mode, also where passwords are hashed")
 
-// short are the modes without -long; where passwords are hashed, error alone.
+// short are the modes without -long. For flows that hash passwords only the first one is used.
 var short = []string{"error", "applied then error", "nil result", "process killed"}
 
 var all = []string{"memory", "bbolt", "sqlite", "postgres", "mariadb", "redis", "etcd", "mongodb", "dynamodb"}
@@ -45,7 +45,7 @@ type migrating interface {
 	Migrate(ctx context.Context) error
 }
 
-// open opens a store on an engine, until the test ends. It is empty where an engine slows down with what is in it.
+// open opens a store on a database until the test ends. It is empty if the database becomes slower with its contents.
 func open(t *testing.T, engine string) core.Store {
 	t.Helper()
 	var s core.Store
@@ -95,7 +95,7 @@ func open(t *testing.T, engine string) core.Store {
 	return s
 }
 
-// database makes an empty database on MariaDB.
+// database creates an empty database on MariaDB.
 func database(t *testing.T) string {
 	t.Helper()
 	at := engines.MariaDB(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestFaults fails each call of the store in each flow in each way. Which calls a flow makes is found out by going
-// through it once while the store is well.
+// TestFaults makes each store call of each flow fail in each way. A first run without failures finds the calls of a
+// flow.
 func TestFaults(t *testing.T) {
 	list := strings.Split(*named, ",")
 	if *named == "all" {
@@ -35,7 +35,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// through goes through the flow once while all is well, and then once for each call and mode.
+// through runs the flow once without failures, and then once for each call and mode.
 func (f *flow) through(t *testing.T, s core.Store) (cases int) {
 	t.Helper()
 	x := newSite(t, s)
@@ -62,16 +62,16 @@ func (f *flow) through(t *testing.T, s core.Store) (cases int) {
 	return cases
 }
 
-// tried reports whether a mode is tried at the last of some calls.
+// tried reports whether a mode is tested at the last of these calls.
 func (f *flow) tried(m *mode, names []string) bool {
 	last := len(names) - 1
-	if m.writes { // the first that writes stands for all
+	if m.writes { // the first call that writes represents all
 		return slices.IndexFunc(names, writing.MatchString) == last
 	}
 	return *long || m.name == "error" || !f.costly && slices.Contains(short, m.name)
 }
 
-// begin brings a new person to the request at which there will be trouble.
+// begin runs a new user's flow up to the request with the failure.
 func (f *flow) begin(x *site) *visit {
 	x.Helper()
 	v := &visit{site: x, person: strings.ToLower(rand.Text()), b: x.browser()}
@@ -83,7 +83,7 @@ func (f *flow) begin(x *site) *visit {
 	return v
 }
 
-// ask makes the request.
+// ask sends the request.
 func (v *visit) ask(ctx context.Context, at *core.Auth) *core.Response {
 	method := http.MethodGet
 	if v.form != nil {
@@ -92,23 +92,23 @@ func (v *visit) ask(ctx context.Context, at *core.Auth) *core.Response {
 	return v.b.request(ctx, at, method, v.target, v.form)
 }
 
-// incidentCase is one call of one flow that goes wrong in one way.
+// incidentCase is one store call of one flow that fails in one way.
 type incidentCase struct {
 	*flow
 	*mode
 	step int
-	// quiet: the visitor is not told that the call failed.
+	// quiet is set if the response does not report the failure.
 	quiet bool
 	visit *visit
 }
 
-// failed reports an answer that tells of a failure.
+// failed reports whether the response reports a failure.
 func failed(r *core.Response) bool {
 	return r.Err != nil || r.Status >= http.StatusBadRequest || strings.Contains(r.Redirect, "error=") ||
 		strings.Contains(r.Redirect, "/auth/error")
 }
 
-// play goes through the case.
+// play runs the case.
 func (c *incidentCase) play(s core.Store) {
 	v := c.visit
 	v.Helper()
@@ -123,7 +123,7 @@ func (c *incidentCase) play(s core.Store) {
 	began := time.Now()
 	answered := make(chan *core.Response, 1)
 	go func() {
-		defer close(answered) // also when the process ends at the step
+		defer close(answered) // also if the process ends at this step
 		answered <- v.ask(ctx, at)
 	}()
 	answer := <-answered
@@ -135,7 +135,8 @@ func (c *incidentCase) play(s core.Store) {
 	settled := slices.Index(names, c.settled)
 	after := settled >= 0 && c.step > settled
 	if hits == 0 {
-		// A machine that is busy ends calls before that hang, and answers before the letter that follows is written.
+		// On a busy machine, earlier calls than the hanging one can exceed the timeout, and the response can be sent
+		// before the email that follows it is stored.
 		if !c.atOnce && !c.hangs && !after {
 			v.Fatalf("the flow does not come to the call: %q, answered %s: %.600s", names, told(answer), log)
 		}
@@ -160,7 +161,7 @@ func (c *incidentCase) play(s core.Store) {
 		c.lookAtRows(s, answer, before)
 	}
 	who := c.again(v, v.browser())
-	if who == "" && v.left { // whom no account opens: whoever proves the address is let in
+	if who == "" && v.left { // no account signs in as this user, but a user who verifies the address can
 		who = byMail(v, v.browser())
 	}
 	if who != address(v.person) {
@@ -168,8 +169,8 @@ func (c *incidentCase) play(s core.Store) {
 	}
 }
 
-// halves reports whether a store can be left with half of a sign-in (docs/accounts.md): one without transactions, where
-// nothing runs any more that could clean up, or where the engine makes the ID of a user and its answer is lost.
+// halves reports whether a store may contain half of a sign-in (docs/accounts.md): a store without transactions, if no
+// cleanup code runs any more, or if the database creates the user ID and its response is lost.
 func (c *incidentCase) halves(s core.Store, call string) bool {
 	_, transactions := s.(store.Transactor)
 	return !transactions && (c.dies || call == "create user" && (c.applied || c.leaves))
@@ -182,7 +183,7 @@ func told(r *core.Response) string {
 	return fmt.Sprintf("%d to %q, %v", r.Status, r.Redirect, r.Err)
 }
 
-// look looks at what the visitor was told.
+// look checks the response.
 func (c *incidentCase) look(r *core.Response, log string, names []string) {
 	v := c.visit
 	v.Helper()
@@ -204,7 +205,7 @@ func (c *incidentCase) look(r *core.Response, log string, names []string) {
 	case !success && now != v.held:
 		v.Errorf("the session cookie was %.8q and is %.8q: %s", v.held, now, told(r))
 	}
-	if c.fails && log == "" && quietly[names[c.step]] == "" { // those are noted beside the request
+	if c.fails && log == "" && quietly[names[c.step]] == "" { // those are logged outside of the request
 		v.Errorf("nothing is in the log, after %q at %d, answered %s", names, c.step, told(r))
 	}
 }
@@ -214,7 +215,7 @@ func (v *visit) has(token string) bool {
 	return !errors.Is(err, core.ErrNotFound)
 }
 
-// everything is what the store has of the person, as text.
+// everything returns all stored data of the user as text.
 func (v *visit) everything(s core.Store) string {
 	var all []string
 	for _, email := range []string{address(v.person), "new-" + address(v.person)} {
@@ -235,7 +236,7 @@ func (v *visit) everything(s core.Store) string {
 	return strings.Join(all, "\n")
 }
 
-// lookAtRows looks at what is stored: no user whom nobody can be, and of a sign-in that failed nothing.
+// lookAtRows checks the stored data: every user can sign in, and a failed sign-in has left nothing.
 func (c *incidentCase) lookAtRows(s core.Store, answer *core.Response, before string) {
 	v := c.visit
 	v.Helper()

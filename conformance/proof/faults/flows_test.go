@@ -11,21 +11,21 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// visit is a person on the way through one flow.
+// visit is a user in one flow.
 type visit struct {
 	*site
 	person string
 	b      *browser
 	key    *authenticator.Credential
-	count  uint32 // of the passkey
-	// target and form are the request at which trouble comes; without a form it is a GET.
+	count  uint32 // the passkey's counter
+	// target and form are the request with the failure. Without a form it is a GET.
 	target string
 	form   url.Values
-	// held is the session cookie of before.
+	// held is the session cookie before the request.
 	held    string
 	secrets []string
-	// left: a user who was made may be left without a password or an account, as the deadline of the store, which is short
-	// here, may have ended on a busy machine what would take them back. A letter is the way in then.
+	// left is set if a new user may remain without a password or an account. The store's timeout, which is short here,
+	// may have stopped the cleanup on a busy machine. The user can then sign in by email.
 	left bool
 }
 
@@ -33,25 +33,26 @@ const (
 	goodWord, newWord = "violet otter ladder", "seven quiet lanterns"
 )
 
-// flow is a flow: what comes before the request at which there is trouble, and how the person comes back afterwards.
+// flow is a flow: the steps before the request with the failure, and the second attempt.
 type flow struct {
 	name   string
 	before func(v *visit)
-	// again signs the person in once more; whose address the session is then of is what it returns.
+	// again signs the user in again and returns the email of the session's user.
 	again func(v *visit, b *browser) string
-	// signsIn: a success is a new session. signsOut: the browser's session ends, whatever happens.
+	// If signsIn is set, success creates a new session. If signsOut is set, the browser's session ends even if the flow
+	// fails.
 	signsIn, signsOut bool
-	// reads: nothing is written that a visitor would miss. A request that fails may succeed with less.
+	// reads is set if the flow writes nothing that a user needs. A failing request may then succeed with less data.
 	reads bool
-	// settled is the call after which what the visitor asked for is done; what fails later is in the log alone.
+	// settled is the store call that completes the user's request. A later failure is only logged.
 	settled string
-	// atOnce: calls are made side by side, so that they come in another order each time.
+	// atOnce is set if calls run concurrently and in random order.
 	atOnce bool
-	// costly: passwords are hashed on the way.
+	// costly is set if the flow hashes passwords.
 	costly bool
 }
 
-// quietly are calls whose failure the visitor is not told of, with the reason.
+// quietly are the store calls whose failure the response does not report, with the reason.
 var quietly = map[string]string{
 	"read record invite":    "an invitation ends by itself, and is good for one address, which is somebody's now",
 	"read record passkey":   "when a passkey was used is told to its owner, and decides nothing",
@@ -161,7 +162,7 @@ var flows = []*flow{
 		v.keeps(token(v.letter("new-"+address(v.person), core.LetterEmailChange)))
 		v.target, v.form = "/auth/account/confirm", v.b.posting("token", v.secrets[len(v.secrets)-1])
 	}, again: func(v *visit, _ *browser) string {
-		// The same link, where it was not used; one of the two addresses is the person's.
+		// The same link, if it was not used. One of the two addresses is the user's.
 		v.b.post("/auth/account/confirm", "token", v.secrets[len(v.secrets)-1])
 		if who := v.b.who(); who != "" {
 			return strings.TrimPrefix(who, "new-")
@@ -178,10 +179,10 @@ var flows = []*flow{
 		}},
 }
 
-// keeps notes a secret that no log may have.
+// keeps records a secret that must not be in any log.
 func (v *visit) keeps(secret string) { v.secrets = append(v.secrets, secret) }
 
-// toProvider begins a sign-in at the provider and returns where it sends the browser.
+// toProvider starts a sign-in at the provider and returns the redirect URL.
 func (v *visit) toProvider(b *browser) string {
 	v.Helper()
 	begun := b.post("/auth/signin/p")
@@ -203,7 +204,7 @@ func byProvider(v *visit, b *browser) string {
 	return b.who()
 }
 
-// link asks for a letter and returns where its link leads.
+// link requests an email and returns its link.
 func (v *visit) link(b *browser) string {
 	v.Helper()
 	b.post("/auth/signin/email", "email", address(v.person))
@@ -218,7 +219,7 @@ func byMail(v *visit, b *browser) string {
 	return b.who()
 }
 
-// ceremony asks for a challenge; the request with its answer is the next.
+// ceremony requests a challenge. The request with the response to it is the next one.
 func (v *visit) ceremony(b *browser, action string) {
 	v.Helper()
 	target := "/auth/webauthn-options/passkey?action=" + action
@@ -261,7 +262,7 @@ func byPassword(v *visit, b *browser) string {
 	return ""
 }
 
-// bySignUp signs in with the password, or signs up for one.
+// bySignUp signs in with the password, or signs up with one.
 func bySignUp(v *visit, b *browser) string {
 	v.Helper()
 	if who := byPassword(v, b); who != "" {
@@ -272,7 +273,7 @@ func bySignUp(v *visit, b *browser) string {
 	if v.left {
 		kinds = append(kinds, core.LetterExists)
 	}
-	for range 2 { // a letter of before may be on its way, whose link has given way to the new one
+	for range 2 { // an earlier email may arrive late; its link was replaced by the new one
 		l := v.letter(address(v.person), kinds...)
 		if l.Kind == core.LetterExists {
 			return byReset(v, b)
@@ -285,7 +286,7 @@ func bySignUp(v *visit, b *browser) string {
 	return ""
 }
 
-// byReset is the way of somebody who is known and has no password: they choose one by a letter, and sign in with it.
+// byReset signs in an existing user without a password: with a password reset and the new password.
 func byReset(v *visit, b *browser) string {
 	v.Helper()
 	v.openReset(b)
@@ -293,7 +294,7 @@ func byReset(v *visit, b *browser) string {
 	return byPassword(v, b)
 }
 
-// openReset asks for a letter to choose a new password, and opens its link.
+// openReset requests a password reset and opens the link in the email.
 func (v *visit) openReset(b *browser) {
 	v.Helper()
 	b.post("/auth/password/forgot", "email", address(v.person))
@@ -301,7 +302,7 @@ func (v *visit) openReset(b *browser) {
 	b.get("/auth/password/reset?token=" + url.QueryEscape(v.secrets[len(v.secrets)-1]))
 }
 
-// logoutAt has the provider end the sessions of a subject.
+// logoutAt makes the provider end a subject's sessions.
 func (v *visit) logoutAt(subject string) {
 	v.Helper()
 	u, err := v.store.UserByAccount(v.Context(), "p", subject)
@@ -318,7 +319,7 @@ func (v *visit) logoutAt(subject string) {
 	v.form = url.Values{"logout_token": {logoutToken(subject, v.clock.Now())}}
 }
 
-// read asks for the account page as data.
+// read requests the account page as JSON.
 func (v *visit) read(b *browser, into any) {
 	v.Helper()
 	r := &core.Request{

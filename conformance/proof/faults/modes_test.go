@@ -12,32 +12,32 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// mode is a way in which a call of the store fails.
+// mode is a kind of failure of a store call.
 type mode struct {
 	name string
-	// happen does the call, or what happens in its place. blank: it answers nothing and no error.
+	// happen runs the call or fails instead. If blank is true, the call returns a zero result and no error.
 	happen func(ctx context.Context, i *incident, do func(context.Context) error) (blank bool, err error)
-	// fails: the call does not succeed, or does not seem to.
+	// fails is set if the call fails or appears to fail.
 	fails bool
-	// onwards: the trouble goes on with all later calls. writes: calls that write fail, from the first on.
+	// onwards is set if all later calls fail too. writes is set if all calls that write fail, from the first one on.
 	onwards, writes bool
-	// applied: the engine has done what it was asked for.
+	// applied is set if the database executed the call.
 	applied bool
-	// leaves: no answer reaches the visitor. dies: nor does anything run that would clean up.
+	// leaves is set if no response reaches the client. dies is set if no cleanup code runs either.
 	leaves, dies bool
-	// hangs: the deadline of Config.StoreTimeout ends it.
+	// hangs is set if the call ends by Config.StoreTimeout.
 	hangs bool
 }
 
-// errEngine is what an engine in trouble says.
+// errEngine is the error of a failing database.
 var errEngine = errors.New("engine: connection refused (marker-5a1)")
 
 const (
-	// hangFor is the deadline of calls that hang, slow how long a slow call takes, and slowFor the deadline of that one.
+	// hangFor is the timeout of hanging calls. slow is the duration of a slow call, and slowFor its timeout.
 	hangFor, slow = 40 * time.Millisecond, 60 * time.Millisecond
 	slowFor       = 20 * time.Second
-	// patientFor is the deadline in place of hangFor on stores without transactions, where what a call has done stays: on
-	// a busy machine others would meet hangFor than the one that hangs, and the engine be interrupted in them.
+	// patientFor replaces hangFor on stores without transactions, where the effect of a call stays. On a busy machine,
+	// other calls than the hanging one could exceed hangFor, and the database would be interrupted in them.
 	patientFor = 2 * time.Second
 )
 
@@ -50,7 +50,7 @@ func hang(ctx context.Context, _ *incident, _ func(context.Context) error) (bool
 	return false, ctx.Err()
 }
 
-// modes are the ways to fail.
+// modes are the kinds of failures.
 var modes = []*mode{
 	{name: "error", fails: true, happen: refused},
 	{name: "hang", fails: true, hangs: true, happen: hang},
@@ -96,35 +96,35 @@ var modes = []*mode{
 	{name: "process killed", leaves: true, dies: true,
 		happen: func(_ context.Context, i *incident, _ func(context.Context) error) (bool, error) {
 			i.leave()
-			runtime.Goexit() // nothing of the request runs on
+			runtime.Goexit() // nothing else of the request runs
 			return false, nil
 		}},
 	{name: "pool exhausted", fails: true, onwards: true, hangs: true, dies: true, happen: hang},
 	{name: "read-only", fails: true, writes: true, happen: refused},
 }
 
-// incident is one fault at one call of the store. Without a mode it counts.
+// incident is one failure at one store call. Without a mode it only counts the calls.
 type incident struct {
 	mu    sync.Mutex
 	mode  *mode
-	step  int // which call it is, of those since begin
+	step  int // the number of the call since begin
 	leave func()
 	names []string
 	hits  int
 	down  bool
-	// uses: noting the last use of a session is of the flow. Otherwise it is let through: it happens beside the request,
-	// sooner or later than any call of it.
+	// uses is set if the flow includes the update of a session's last use. Otherwise that call never fails, because it
+	// runs concurrently with the request.
 	uses bool
 }
 
-// begin has the next calls counted, and trouble at one of them.
+// begin starts to count the calls, and makes one of them fail.
 func (i *incident) begin(m *mode, step int, leave func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.mode, i.step, i.leave, i.names, i.hits, i.down = m, step, leave, nil, 0, false
 }
 
-// end ends the trouble, and returns the calls and how many met it.
+// end stops the failure, and returns the names of the calls and the number of calls that failed.
 func (i *incident) end() (names []string, hits int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -139,7 +139,7 @@ var (
 	lastUse = regexp.MustCompile(`^(read|update) record session$`)
 )
 
-// meet is one call.
+// meet is called for each store call.
 func (i *incident) meet(ctx context.Context, name string, do func(context.Context) error) (bool, error) {
 	if !i.uses && lastUse.MatchString(name) {
 		return false, do(ctx)
@@ -151,7 +151,7 @@ func (i *incident) meet(ctx context.Context, name string, do func(context.Contex
 	if m != nil && m.writes {
 		here = len(i.names) > i.step && writing.MatchString(name)
 	}
-	if m != nil && m.name == "once" { // the same call a second time is a retry
+	if m != nil && m.name == "once" { // the second call with the same name is a retry
 		here = len(i.names) > i.step && name == i.names[i.step]
 	}
 	if here {

@@ -27,7 +27,7 @@ const (
 	sessionCookie = "__Secure-authjs.session-token"
 )
 
-// site is an application on a store, as two processes run it: one whose store is well, and one with trouble.
+// site is an application with one store in several processes. In one the store works, in the others it may fail.
 type site struct {
 	*testing.T
 	store whole
@@ -35,12 +35,12 @@ type site struct {
 	clock *clock
 	log   *logbook
 	well  *core.Auth
-	sick  *core.Auth // as well, with trouble
-	hung  *core.Auth // with a short deadline for the store
+	sick  *core.Auth // the store may fail
+	hung  *core.Auth // the store may fail, with a short timeout
 	box   *postbox
 }
 
-// clock is moved by hand.
+// clock is set by the test.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -50,14 +50,14 @@ func (c *clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now
 
 func (c *clock) wait(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
 
-// newSite is a site on a store, for one case: its clock begins where it is now.
+// newSite returns a site with a store for one case. Its clock starts at the current time.
 func newSite(t *testing.T, s core.Store) *site {
 	t.Helper()
 	x := &site{
 		T: t, store: s.(whole), at: &incident{}, clock: &clock{now: time.Now().Truncate(time.Second)},
 		log: &logbook{}, box: &postbox{letters: make(chan core.Letter, 64)},
 	}
-	x.well = x.process(s, time.Minute) // a machine that tests keep busy is slow, and the store is not
+	x.well = x.process(s, time.Minute) // a long timeout, because a busy machine is slow
 	x.sick = x.process(wrapped(s, x.at), slowFor)
 	patience := patientFor
 	if _, ok := s.(store.Transactor); ok {
@@ -67,7 +67,7 @@ func newSite(t *testing.T, s core.Store) *site {
 	return x
 }
 
-// process is an application of its own on a store.
+// process returns an application with its own Auth on the store.
 func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 	x.Helper()
 	passkey := webauthn.Passkey()
@@ -104,12 +104,12 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 	return auth
 }
 
-// postbox takes letters in.
+// postbox receives emails.
 type postbox struct{ letters chan core.Letter }
 
 func (p *postbox) Send(_ context.Context, l core.Letter) error { p.letters <- l; return nil }
 
-// letter waits for a letter to an address, of one of some kinds.
+// letter waits for an email of one of these kinds to an address.
 func (x *site) letter(to string, kinds ...core.LetterKind) core.Letter {
 	x.Helper()
 	for late := time.After(2 * time.Minute); ; {
@@ -124,7 +124,7 @@ func (x *site) letter(to string, kinds ...core.LetterKind) core.Letter {
 	}
 }
 
-// token is that of the link in a letter.
+// token returns the token in an email's link.
 func token(l core.Letter) string {
 	u, err := url.Parse(string(l.URL))
 	if err != nil {
@@ -133,7 +133,7 @@ func token(l core.Letter) string {
 	return u.Query().Get("token")
 }
 
-// logbook is what a site has logged.
+// logbook records the log of a site.
 type logbook struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -145,7 +145,7 @@ func (l *logbook) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// take returns what was logged since it was asked last.
+// take returns the log since the last call.
 func (l *logbook) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +154,7 @@ func (l *logbook) take() string {
 	return s
 }
 
-// browser is one of the visitor's. It keeps cookies and follows nothing.
+// browser is a user's browser. It stores cookies and follows no redirects.
 type browser struct {
 	*site
 	cookies map[string]string
@@ -162,10 +162,10 @@ type browser struct {
 
 func (x *site) browser() *browser { return &browser{x, map[string]string{}} }
 
-// asData are requests of programs, who are told in the answer itself what has become of them.
+// asData matches requests of programs, whose responses contain the result.
 var asData = regexp.MustCompile(`^GET /auth/(session|csrf)|^POST /auth/account/`)
 
-// request asks one of the site's processes.
+// request sends a request to one of the site's processes.
 func (b *browser) request(ctx context.Context, at *core.Auth, method, target string, form url.Values) *core.Response {
 	r := &core.Request{
 		Method: method, Target: target, Hosts: []string{"app.test"}, Scheme: "https", RemoteAddr: "192.0.2.1:1234",
@@ -199,7 +199,7 @@ func (b *browser) get(target string) *core.Response {
 	return b.request(b.Context(), b.well, http.MethodGet, target, nil)
 }
 
-// posting is the form of a page, with its CSRF token, and fields as names and values.
+// posting returns the form of a page with its CSRF token and these fields, as names and values.
 func (b *browser) posting(fields ...string) url.Values {
 	b.Helper()
 	var page struct{ CSRFToken string }
@@ -217,14 +217,14 @@ func (b *browser) post(target string, fields ...string) *core.Response {
 	return b.request(b.Context(), b.well, http.MethodPost, target, b.posting(fields...))
 }
 
-// who is the address of whom the browser has a session, empty: of nobody.
+// who returns the email of the session's user, or "" without a session.
 func (b *browser) who() string {
 	var answer struct{ User struct{ Email string } }
 	_ = json.Unmarshal(b.get("/auth/session").Body, &answer)
 	return answer.User.Email
 }
 
-// provider plays the providers: an authorization code is the access token, and both name the person.
+// provider is the transport to the providers. The authorization code is the access token, and both name the user.
 type provider struct{}
 
 // RoundTrip implements [http.RoundTripper].

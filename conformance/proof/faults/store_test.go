@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// whole is a store that keeps everything.
+// whole has all interfaces of a store.
 type whole interface {
 	core.Store
 	store.SessionStore
@@ -21,16 +21,16 @@ type whole interface {
 	store.RecordStore
 }
 
-// troubled is a store around the one of an engine, with which there may be trouble at some call.
+// troubled wraps a store and can make its calls fail.
 type troubled struct {
 	whole
 	at *incident
 }
 
-// transacting is one whose engine has transactions.
+// transacting wraps a store with transactions.
 type transacting struct{ troubled }
 
-// wrapped puts an incident in front of a store.
+// wrapped adds an incident to a store.
 func wrapped(s core.Store, at *incident) core.Store {
 	if _, ok := s.(store.Transactor); ok {
 		return transacting{troubled{s.(whole), at}}
@@ -38,14 +38,14 @@ func wrapped(s core.Store, at *incident) core.Store {
 	return troubled{s.(whole), at}
 }
 
-// InTransaction implements store.Transactor. What is asked within meets the same incident.
+// InTransaction implements store.Transactor. Calls within the transaction can fail too.
 func (s transacting) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.whole.(store.Transactor).InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
 		return do(ctx, troubled{tx.(whole), s.at})
 	})
 }
 
-// asked asks the engine, unless there is trouble.
+// asked calls the database, unless the incident prevents it.
 func asked[T any](
 	ctx context.Context, s troubled, name string, do func(context.Context) (T, error),
 ) (out T, err error) {
@@ -60,7 +60,7 @@ func asked[T any](
 	return out, nil
 }
 
-// done is asked for calls without a result: nothing and no error is all that they ever answer, so that they are done.
+// done is asked for calls that return only an error. A blank result counts as success.
 func (s troubled) done(ctx context.Context, name string, do func(context.Context) error) error {
 	did := false
 	_, err := asked(ctx, s, name, func(ctx context.Context) (struct{}, error) { did = true; return struct{}{}, do(ctx) })

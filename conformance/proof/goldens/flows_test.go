@@ -42,7 +42,7 @@ type flow struct {
 	Requests []recordedRequest `json:"requests"`
 	Account  map[string]any    `json:"account"`
 	User     map[string]any    `json:"user"`
-	// WithIssuer is the flow of a provider that Auth.js refuses without a made-up issuer.
+	// WithIssuer is the flow of a provider that Auth.js accepts only with a made-up issuer.
 	WithIssuer *flow `json:"withIssuerOption"`
 }
 
@@ -57,7 +57,7 @@ type recordedRequest struct {
 	Answer any `json:"answer"`
 }
 
-// better says in what a sign-in is deliberately another than Auth.js's, by provider and place.
+// better lists intentional differences from Auth.js, by provider and place.
 var better = map[string]map[string]string{
 	"figma":     {"param scope": "files:read is not given to new applications"},
 	"mailchimp": {"param scope": "the service refuses a scope"},
@@ -83,7 +83,7 @@ var better = map[string]map[string]string{
 	},
 }
 
-// service answers as the recorded one did, and keeps what it was asked.
+// service responds like the recorded service, and records the requests.
 type service struct {
 	t      *testing.T
 	rec    recording
@@ -134,7 +134,7 @@ func isDiscovery(address string) bool {
 	return strings.HasSuffix(address, "/.well-known/openid-configuration")
 }
 
-// metadata is the discovery document of an issuer.
+// metadata returns an issuer's discovery document.
 func (s *service) metadata(issuer string) map[string]any {
 	m := map[string]any{
 		"issuer": issuer, "authorization_endpoint": issuer + "/discovered/authorize",
@@ -255,7 +255,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// TestAlteredGoldensFail changes what is expected, or what the mapping has to work with.
+// TestAlteredGoldensFail changes the expected users, or the profiles.
 func TestAlteredGoldensFail(t *testing.T) {
 	for name, alter := range map[string]string{
 		"another name": `[{"id":"gitlab","goldens":` +
@@ -279,8 +279,8 @@ func TestAlteredGoldensFail(t *testing.T) {
 	}
 }
 
-// TestRecordedSignIns plays a whole sign-in with each provider: same authorization request, same requests to the
-// service, same account and user, except for what better lists.
+// TestRecordedSignIns runs a complete sign-in with each provider. The authorization request, the requests to the
+// service, the account and the user must equal the recorded ones, except for the differences in better.
 func TestRecordedSignIns(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -315,11 +315,11 @@ func TestRecordedSignIns(t *testing.T) {
 	}
 }
 
-// known is the issuer that answers of the provider are held against, empty for none.
+// known returns the issuer that callbacks of the provider must have. It is empty if it is not checked.
 func (s *service) known() string {
 	p, _ := providers.ByID(s.rec.ID, options(s.rec.entry))
 	switch {
-	case s.rec.ID == "microsoft-entra-id" || s.rec.ID == "azure-ad": // which tenant it is, the ID token says
+	case s.rec.ID == "microsoft-entra-id" || s.rec.ID == "azure-ad": // the ID token names the tenant
 		return ""
 	case p.Type == core.TypeOIDC:
 		return s.issuer()
@@ -327,7 +327,7 @@ func (s *service) known() string {
 	return p.Issuer
 }
 
-// attempt signs in with an iss parameter in the answer.
+// attempt signs in with an iss parameter in the callback.
 func (s *service) attempt(iss string) error {
 	v := s.visitor()
 	params := v.start()
@@ -339,7 +339,7 @@ func (s *service) attempt(iss string) error {
 	return v.answer(answer).Err
 }
 
-// visitor is a browser before an application with this provider.
+// visitor is a browser at an application with this provider.
 type visitor struct {
 	*service
 	auth     *core.Auth
@@ -355,7 +355,7 @@ func (s *service) visitor() *visitor {
 	o := options(s.rec.entry)
 	o.ClientID, o.ClientSecret = "client-id", "client-secret"
 	if s.rec.ID == "line" {
-		o.ClientSecret = "client-secret-of-more-than-32-bytes!" // which signs its ID tokens
+		o.ClientSecret = "client-secret-of-more-than-32-bytes!" // signs the provider's ID tokens
 	}
 	o.HTTPClient = &http.Client{Transport: s}
 	o.AuthorizationParams = url.Values{}
@@ -420,7 +420,7 @@ func (v *visitor) send(method, target string, form url.Values) *core.Response {
 	return response
 }
 
-// start begins the sign-in and returns the parameters of the authorization request.
+// start starts the sign-in and returns the parameters of the authorization request.
 func (v *visitor) start() url.Values {
 	v.t.Helper()
 	var csrf struct{ CSRFToken string }
@@ -447,7 +447,7 @@ func (v *visitor) answer(params url.Values) *core.Response {
 	return v.send("GET", "/auth/callback/"+v.rec.ID+"?"+params.Encode(), nil)
 }
 
-// differ reports a difference that is not a deliberate one.
+// differ reports a difference that is not intentional.
 func (s *service) differ(place, format string, args ...any) {
 	s.t.Helper()
 	if better[s.rec.ID][place] == "" {
@@ -486,8 +486,8 @@ func (s *service) play(_ string) {
 	s.compareAccount(v.signIn)
 }
 
-// stateBesides is the recorded sign-in with a state besides: one goes out and comes back for every provider, also where
-// Auth.js checks PKCE or the nonce alone.
+// stateBesides returns the recorded sign-in with an additional state. Latchkey sends and checks a state for every
+// provider, also if Auth.js checks only PKCE or the nonce.
 func (s *service) stateBesides() flow {
 	want := s.rec.Flow
 	if want.Authorization.Params["state"] == "" {
@@ -498,7 +498,8 @@ func (s *service) stateBesides() flow {
 	return want
 }
 
-// sameText compares with a recorded text, in which <…> stands for something made up; an empty scope is none.
+// sameText compares a text with a recorded text, in which <…> replaces generated values. An empty scope equals a
+// missing one.
 func (s *service) sameText(place, want, got string) {
 	s.t.Helper()
 	if strings.HasPrefix(want, "<") && strings.HasSuffix(want, ">") {
@@ -539,7 +540,7 @@ func (s *service) compareRequests() {
 			switch name {
 			case "accept", "content-type", "user-agent":
 			case "authorization":
-				if s.rec.ID != "line" { // its secret is a longer one here
+				if s.rec.ID != "line" { // its secret is longer in this test
 					s.sameText(place+" header", value, r.Header.Get(name))
 				}
 			default:
@@ -577,7 +578,7 @@ func (s *service) compareBody(place string, want recordedRequest, body string) {
 
 func (s *service) compareAccount(p *core.SignInParams) {
 	if s.rec.Flow.Account == nil {
-		return // Auth.js fails
+		return // Auth.js throws an error
 	}
 	a := p.Account
 	got := map[string]string{

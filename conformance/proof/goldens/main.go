@@ -1,4 +1,4 @@
-// Command goldens maps recorded profiles with the providers of Latchkey and compares the users that come out.
+// Command goldens maps recorded profiles with Latchkey's providers and compares the resulting users.
 //
 //	go run ./conformance/proof/goldens -file FILE
 package main
@@ -21,7 +21,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// entry is a provider in the file; members that are not about mappings are passed over.
+// entry is a provider in the file. Members that are not about mappings are ignored.
 type entry struct {
 	ID            string         `json:"id"`
 	Type          string         `json:"type"`
@@ -34,7 +34,8 @@ type golden struct {
 	Case    string         `json:"case"`
 	Profile core.Profile   `json:"profile"`
 	User    map[string]any `json:"user"`
-	// Error: Auth.js throws. Better: what it makes is not good enough. NoID: it goes on without an account id.
+	// Error: Auth.js throws. Better: Auth.js's result is not good enough. NoID: Auth.js continues without an account
+	// ID.
 	Error  bool `json:"error"`
 	Better bool `json:"better"`
 	NoID   bool `json:"noId"`
@@ -89,23 +90,23 @@ func run(out io.Writer, raw []byte, verbose bool) (passed, failed int, err error
 	return passed, failed, nil
 }
 
-// note names what passes, where that is wanted.
+// note prints a passed mapping in verbose mode.
 func note(out io.Writer, verbose bool, id, name string) {
 	if verbose {
 		_, _ = fmt.Fprintf(out, "ok   %s: %s\n", id, name)
 	}
 }
 
-// options are those that the goldens were recorded with, as far as a mapping can see them.
+// options returns the options of the recording that a mapping can depend on.
 func options(e entry) providers.Options {
 	issuer, _ := e.SampleOptions["issuer"].(string)
-	if issuer == "" && e.ID == "nextcloud" { // its pictures have the address of the installation
+	if issuer == "" && e.ID == "nextcloud" { // its picture URLs contain the installation's address
 		issuer = "https://cloud.example.com"
 	}
 	return providers.Options{Issuer: issuer}
 }
 
-// picture answers the requests of mappings: four bytes that begin a JPEG.
+// picture responds to a mapping's requests with four bytes that begin a JPEG.
 type picture struct{}
 
 func (picture) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -115,7 +116,7 @@ func (picture) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// compare maps a profile and says what is wrong with the person, or nothing.
+// compare maps a profile and describes the problems of the person. It returns "" if there are none.
 func compare(provider *core.OAuthProvider, g golden) string {
 	mapping := provider.Profile
 	if mapping == nil {
@@ -160,10 +161,10 @@ func compare(provider *core.OAuthProvider, g golden) string {
 	return ""
 }
 
-// nonsense is what JavaScript makes of what is not there.
+// nonsense matches the texts that JavaScript creates from missing values.
 var nonsense = regexp.MustCompile(`\b(undefined|null|NaN)\b|\[object `)
 
-// fields are the members of a person as text; absent, null and empty are the same.
+// fields returns the members of a person as text. Missing, null and empty members are equal.
 func fields(p *core.Person) map[string]string {
 	all := map[string]string{"id": p.AccountID, "name": p.Name, "email": p.Email, "image": p.Image}
 	for name, raw := range p.Extra {
@@ -182,7 +183,7 @@ func fields(p *core.Person) map[string]string {
 	return all
 }
 
-// plain writes a value as text.
+// plain returns a value as text.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:

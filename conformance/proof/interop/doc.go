@@ -1,3 +1,3 @@
-// Package interop runs Auth.js itself beside Latchkey, with one secret and one cookie jar: what one begins the other
-// goes on with. Its tests need node and npm.
+// Package interop runs Auth.js and Latchkey with one secret and one cookie jar. Each continues the sessions and flows
+// of the other. The tests need node and npm.
 package interop

@@ -25,14 +25,14 @@ const (
 	session = "authjs.session-token"
 )
 
-// both are the two sides, and the provider where people sign in.
+// both are the two servers and the provider.
 type both struct {
 	*testing.T
 	ours, theirs string
 	auth         *core.Auth
 }
 
-// start starts both sides. The secrets of each are the newest first.
+// start starts both servers. The newest secret of each is the first.
 func start(t *testing.T, ours, theirs []string) *both {
 	t.Helper()
 	provider := httptest.NewServer(http.HandlerFunc(provide))
@@ -94,8 +94,8 @@ func start(t *testing.T, ours, theirs []string) *both {
 	return b
 }
 
-// provide is an OAuth service that knows one person. It checks neither code nor verifier: what is tested is whether the
-// flow reaches it with what belongs together.
+// provide is an OAuth service with one user. It checks neither code nor verifier, because the tests check only whether
+// the requests of a flow belong together.
 func provide(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch r.URL.Path {
@@ -111,7 +111,7 @@ func provide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// browser has one jar for both sides: cookies do not know ports.
+// browser has one cookie jar for both servers, because cookies ignore the port.
 type browser struct {
 	*both
 	client *http.Client
@@ -197,12 +197,12 @@ func (b *browser) cookie(name string) string {
 	return ""
 }
 
-// directions are both ways of two sides.
+// directions returns both orders of the two servers.
 func (b *both) directions() map[string][2]string {
 	return map[string][2]string{"begun by the reference": {b.theirs, b.ours}, "begun by Latchkey": {b.ours, b.theirs}}
 }
 
-// TestSessions: a session begun on one side is used, updated and ended on the other.
+// TestSessions: a session of one server is used, updated and ended by the other.
 func TestSessions(t *testing.T) {
 	both := start(t, []string{secret}, []string{secret})
 	for name, sides := range both.directions() {
@@ -216,7 +216,7 @@ func TestSessions(t *testing.T) {
 					t.Errorf("%s: session %s", side, body)
 				}
 			}
-			// Long enough that the cookie has to be split.
+			// Long enough to split the cookie.
 			note := strings.Repeat("long ", 1500)
 			raw, err := json.Marshal(map[string]any{"csrfToken": b.csrf(sides[1]), "data": map[string]string{"note": note}})
 			if err != nil {
@@ -248,7 +248,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestCSRF: a token of one side's page is taken by the other, and a made-up one by neither.
+// TestCSRF: each server accepts the CSRF tokens of the other, and rejects made-up ones.
 func TestCSRF(t *testing.T) {
 	both := start(t, []string{secret}, []string{secret})
 	for name, sides := range both.directions() {
@@ -277,8 +277,8 @@ func TestCSRF(t *testing.T) {
 	}
 }
 
-// TestFlows: a sign-in at a provider begun on one side ends on the other: state and PKCE cookies, and the session that
-// follows. Of several tabs Latchkey stores the first in the cookies of Auth.js, which cannot complete the others.
+// TestFlows: a provider sign-in that one server starts is completed by the other, with its state and PKCE cookies. Of
+// several concurrent flows, Latchkey stores the first one in Auth.js's cookies. Auth.js cannot complete the others.
 func TestFlows(t *testing.T) {
 	both := start(t, []string{secret}, []string{secret})
 	for _, tabs := range []int{0, 1, 4} {
@@ -288,12 +288,12 @@ func TestFlows(t *testing.T) {
 	}
 }
 
-// crosses begins a sign-in on the first side, behind those of other tabs, and ends it on the second.
+// crosses starts a sign-in on the first server, after those of other tabs, and completes it on the second.
 func crosses(t *testing.T, x *both, sides [2]string, tabs int) {
 	t.Helper()
 	b := x.browser()
 	b.T = t
-	for range tabs { // begun here, also where Auth.js begins the newest
+	for range tabs { // on the first server, also if Auth.js starts the newest flow
 		b.post(b.ours+"/auth/signin/mock", url.Values{"csrfToken": {b.csrf(b.ours)}})
 	}
 	_, response := b.post(sides[0]+"/auth/signin/mock", url.Values{"csrfToken": {b.csrf(sides[0])}})
@@ -305,7 +305,7 @@ func crosses(t *testing.T, x *both, sides [2]string, tabs int) {
 	_, response = b.get(sides[1] + "/auth/callback/mock?" + url.Values{"code": {"code-1"}, "state": {state}}.Encode())
 	further := tabs > 0 && sides[1] == b.theirs
 	if at := response.Header.Get("Location"); further && strings.Contains(at, "error=Configuration") {
-		return // a further flow has its own cookie, which Auth.js does not know
+		return // a second flow has its own cookie, which Auth.js does not read
 	} else if response.StatusCode != http.StatusFound || strings.Contains(at, "error") {
 		t.Fatalf("callback answered %s to %s", response.Status, at)
 	}
@@ -319,7 +319,7 @@ func crosses(t *testing.T, x *both, sides [2]string, tabs int) {
 	}
 }
 
-// call asks an action of Auth.js's application.
+// call calls an action of the Auth.js application.
 func (b *both) call(path string, argument any) (string, int) {
 	b.Helper()
 	raw, err := json.Marshal(argument)
@@ -343,7 +343,7 @@ func (b *both) call(path string, argument any) (string, int) {
 	return string(body), response.StatusCode
 }
 
-// TestTokens: tokens of one side are read by the other, under the newest secret and older ones, and under no other.
+// TestTokens: each server reads the other's tokens, under the newest secret and older ones, and under no other secret.
 func TestTokens(t *testing.T) {
 	both := start(t, []string{secret, older}, []string{secret, older})
 	claims := map[string]any{
@@ -405,7 +405,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// same compares claims, apart from those that issuing adds.
+// same compares claims, without those that issuing adds.
 func same(t *testing.T, token *core.Token, claims map[string]any) {
 	t.Helper()
 	raw, err := json.Marshal(token)
@@ -425,7 +425,7 @@ func same(t *testing.T, token *core.Token, claims map[string]any) {
 	}
 }
 
-// TestRotation: a session outlives a rotation that one side has made and the other has not yet.
+// TestRotation: a session survives a secret rotation that only one server has made so far.
 func TestRotation(t *testing.T) {
 	both := start(t, []string{secret, older}, []string{older})
 	b := both.browser()

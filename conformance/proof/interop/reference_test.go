@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
-// reference starts Auth.js's application and returns its address. It ends with the test.
+// reference starts the Auth.js application until the test ends, and returns its address.
 func reference(t *testing.T, settings map[string]any) (address string) {
 	t.Helper()
 	raw, err := json.Marshal(settings)

@@ -1,3 +1,3 @@
-// Package orm proves that a store shares the connections of an ORM: GORM and bun. It is a module of its own because of
-// what these bring along, and has tests only.
+// Package orm tests that a store can share the connections of an ORM: GORM and bun. It is a separate module because of
+// the dependencies of the ORMs, and contains only tests.
 package orm

@@ -1,4 +1,4 @@
-// Package orm_test lets stores work on connections that belong to an ORM, beside its own tables.
+// Package orm_test runs stores on the connections of an ORM, together with the application's tables.
 package orm_test
 
 import (
@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
-// note is a table of the application's own.
+// note is a table of the application.
 type note struct {
 	ID   string `gorm:"primaryKey" bun:",pk"`
 	Text string
@@ -68,7 +68,7 @@ func open(t *testing.T, handle *sql.DB) *postgres.Store {
 	return store
 }
 
-// schema makes an empty schema for one test.
+// schema creates an empty schema for one test.
 func schema(t *testing.T) string {
 	t.Helper()
 	dsn := engines.Postgres(t)
@@ -91,7 +91,7 @@ func schema(t *testing.T) string {
 	return dsn + separator + "search_path=" + name
 }
 
-// contract runs all cases on one store, whose tables it empties before each.
+// contract runs all store cases on one store. It empties the tables before each case.
 func contract(t *testing.T, dsn string, store core.Store) {
 	t.Helper()
 	db, err := sql.Open("pgx", dsn)
@@ -125,7 +125,7 @@ func TestBun(t *testing.T) {
 	t.Logf("postgres through bun: %d cases", storetest.Count())
 }
 
-// TestBesideOurTables writes to a table of the application through the ORM, with a user of the store.
+// TestBesideOurTables writes to an application's table through the ORM, with a user of the store.
 func TestBesideOurTables(t *testing.T) {
 	store, db := openGORM(t, schema(t))
 	if err := db.AutoMigrate(&note{}); err != nil {

@@ -1,4 +1,4 @@
-// Command table prints the providers as tables for the documentation.
+// Command table prints the table of providers for docs/providers.md.
 package main
 
 import (
@@ -41,7 +41,7 @@ Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 ser
 	ownRows()
 }
 
-// row is the row of a service.
+// row prints the row of a provider.
 func row(p *core.OAuthProvider) {
 	checks := "pkce, state"
 	if p.Checks != nil {
@@ -59,7 +59,7 @@ func row(p *core.OAuthProvider) {
 		p.ID, p.Name, p.Type, checks, auth, strings.Join(providers.Variables(p), ", "))
 }
 
-// mailRows are the ways to send mail.
+// mailRows prints the rows of email providers.
 func mailRows() {
 	fmt.Print(`
 ## E-mail
@@ -79,7 +79,7 @@ They need a store. A link is good once, for 24 hours.
 	}
 }
 
-// ownRows are what an application has without a service.
+// ownRows prints the rows of providers without an external service.
 func ownRows() {
 	fmt.Print(`
 ## On your own
@@ -99,7 +99,7 @@ func ownRows() {
 	}
 }
 
-// mails are the ways to send mail, each with its function.
+// mails are the email providers and their functions.
 var mails = []struct {
 	provider *core.EmailProvider
 	function string

@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// What an adapter returns, as far as the tests look at it.
+// The parts of an adapter's results that the tests check.
 type (
 	user struct {
 		ID            any
@@ -42,22 +42,22 @@ func (u *user) id() string { return fmt.Sprint(u.ID) }
 
 var now = time.Date(2027, 3, 14, 15, 9, 26, 535e6, time.UTC)
 
-// both are the two sides on one database.
+// both are Auth.js's adapter and Latchkey's store on one database.
 type both struct {
 	*testing.T
 	theirs *peer
 	ours   fullStore
 	db     database
-	// precision is how exact the tables keep the ends of sessions.
+	// precision is the precision of session expiry in the tables.
 	precision time.Duration
 }
 
-// adapters are the databases. tables are the statements that make the adapter's tables; nil: the adapter does that
-// itself.
+// adapters are the databases. tables are the statements that create the adapter's tables. If tables is nil, the adapter
+// creates them.
 var adapters = map[string]struct {
 	database  func(t *testing.T) database
 	tables    func(t *testing.T) []string
-	precision time.Duration // 0: milliseconds
+	precision time.Duration // 0 means milliseconds
 }{
 	"prisma sqlite":              {database: onSQLite(sqlite.Prisma()), tables: made("sqlite", "prisma")},
 	"prisma sqlite unixepoch-ms": {database: onSQLite(sqlite.Prisma()), tables: made("sqlite", "prisma")},
@@ -79,7 +79,7 @@ func made(engine, adapter string) func(t *testing.T) []string {
 	return func(t *testing.T) []string { return ddl(t, engine, adapter) }
 }
 
-// begin makes the tables of an adapter, lets it sign Ada in, and opens the store on them.
+// begin creates the adapter's tables, signs Ada in with the adapter, and opens the store.
 func begin(t *testing.T, name string) *both {
 	t.Helper()
 	a := adapters[name]
@@ -112,7 +112,7 @@ func (b *both) gone(what string, err error) {
 	}
 }
 
-// null asks the adapter for what must not be there.
+// null calls a method of the adapter that must find nothing.
 func (b *both) null(method string, args ...any) {
 	b.Helper()
 	if raw, err := b.theirs.try(method, args...); err != nil || raw != nil && string(raw) != "null" {
@@ -120,7 +120,7 @@ func (b *both) null(method string, args ...any) {
 	}
 }
 
-// near compares times as exactly as the tables keep them.
+// near compares times with the precision of the tables.
 func (b *both) near(what string, got, want time.Time) {
 	b.Helper()
 	if got.Sub(want).Abs() >= b.precision {
@@ -132,7 +132,7 @@ func (a at) time() time.Time { return time.UnixMilli(a.Millis).UTC() }
 
 func email(name string) string { return name + "@example.com" }
 
-// signInThere does what Auth.js does with its adapter at a first sign-in: user, account and session, whose token is the
+// signInThere makes the adapter's calls of a first sign-in in Auth.js: user, account and session. The session token is
 // name.
 func (b *both) signInThere(name string, expires time.Time) user {
 	b.Helper()
@@ -176,11 +176,11 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
 }
 
-// TestForthAndBack: Auth.js's adapter writes, the store goes on, the adapter goes on again, on each database.
+// TestForthAndBack: on each database, the adapter writes, the store continues, and the adapter continues again.
 func TestForthAndBack(t *testing.T) {
 	for name := range adapters {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // most of the time is that of processes which start
+			t.Parallel() // starting processes takes most of the time
 			b := begin(t, name)
 			b.sessions()
 			b.users()
@@ -191,7 +191,7 @@ func TestForthAndBack(t *testing.T) {
 	}
 }
 
-// sessions of each side are read and extended by the other.
+// sessions checks that each side reads and extends the other's sessions.
 func (b *both) sessions() {
 	b.Helper()
 	ends, later := now.Add(30*24*time.Hour), now.Add(60*24*time.Hour)
@@ -227,7 +227,7 @@ func (b *both) sessions() {
 	b.near("their session, extended here", extended.time(), later)
 }
 
-// users: a known account and a known address are the same user on both sides, and what one side changes the other sees.
+// users checks that both sides find the same user by account and by address, and see each other's changes.
 func (b *both) users() {
 	b.Helper()
 	for _, name := range []string{"ada", "bob"} {
@@ -284,7 +284,7 @@ func (b *both) users() {
 	}
 }
 
-// tokens of each side are used once, by the other.
+// tokens checks that each side uses the other's tokens once.
 func (b *both) tokens() {
 	b.Helper()
 	b.tokenThere("theirs", now)
@@ -317,7 +317,7 @@ func (b *both) tokenHere(token string, expires time.Time) {
 	}))
 }
 
-// cleaning by each side removes what has expired, of both sides, and nothing else.
+// cleaning checks that each side deletes the expired rows of both, and nothing else.
 func (b *both) cleaning() {
 	b.Helper()
 	u, err := b.ours.UserByEmail(b.Context(), email("ada"))
@@ -372,7 +372,7 @@ func (b *both) cleaning() {
 	check("Latchkey")
 }
 
-// deletion by one side is seen by the other.
+// deletion checks that each side sees the other's deletions.
 func (b *both) deletion() {
 	b.Helper()
 	call[any](b.theirs, "deleteSession", "bob")
@@ -398,8 +398,8 @@ func (b *both) deletion() {
 	b.null("getUserByAccount", map[string]string{"provider": "mock", "providerAccountId": "ada"})
 }
 
-// prismaPush is what `prisma db push` does to columns and indexes that the models do not name. The tool itself needs an
-// engine that is not to be had from npm.
+// prismaPush contains the statements of `prisma db push` for columns and indexes that are not in the models. The tool
+// itself needs a program that npm does not provide.
 var prismaPush = []string{
 	`ALTER TABLE "User" DROP COLUMN extra`, `ALTER TABLE "Account" DROP COLUMN extra`,
 	`ALTER TABLE "Account" DROP COLUMN authorization_details`,
@@ -407,8 +407,8 @@ var prismaPush = []string{
 	`DROP INDEX "VerificationToken_expires"`, `DROP TABLE latchkey_schema`,
 }
 
-// TestSchemaTool: the tool of the other side makes the schema that it knows. The running store says what to do, a start
-// mends, and everybody stays signed in.
+// TestSchemaTool runs the schema tool of Auth.js's adapter, which removes what it does not know. The running store
+// reports the fix, the next start applies it, and all users stay signed in.
 func TestSchemaTool(t *testing.T) {
 	for name, byHand := range map[string][]string{
 		"typeorm postgres": nil, "typeorm mysql": nil, "drizzle sqlite": nil,

@@ -28,13 +28,13 @@ func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 // database is an empty database that both sides use.
 type database struct {
 	settings settings
-	// open opens the store without migrating.
+	// open opens the store without a migration.
 	open func(t *testing.T) fullStore
-	// execute runs statements as another program would.
+	// execute runs statements as another program.
 	execute func(t *testing.T, statements ...string)
 }
 
-// fullStore is what the stores of all engines can do.
+// fullStore has the interfaces that all stores implement.
 type fullStore interface {
 	store.SessionStore
 	core.Store
@@ -45,7 +45,7 @@ type fullStore interface {
 	Migrate(ctx context.Context) error
 }
 
-// ddl is the file by which an adapter's documentation or tool makes its tables.
+// ddl returns the statements with which an adapter's documentation or tool creates its tables.
 func ddl(t *testing.T, engine, adapter string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "storage", engine, "testdata", adapter+".sql"))
@@ -63,13 +63,13 @@ func executeOn(t *testing.T, driver, dsn string, statements ...string) {
 	}
 	defer func() { _ = db.Close() }()
 	for _, statement := range statements {
-		if _, err := db.ExecContext(context.WithoutCancel(t.Context()), statement); err != nil { // also in a cleanup
+		if _, err := db.ExecContext(context.WithoutCancel(t.Context()), statement); err != nil { // also runs in a cleanup
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
 }
 
-// opened closes a store of one of the SQL engines with its test.
+// opened closes a SQL store at the end of its test.
 func opened(t *testing.T, s *sqlite.Store, err error) fullStore {
 	t.Helper()
 	if err != nil {
@@ -82,7 +82,7 @@ func opened(t *testing.T, s *sqlite.Store, err error) fullStore {
 func onSQLite(layout sqlite.Layout) func(t *testing.T) database {
 	return func(t *testing.T) database {
 		path := filepath.Join(t.TempDir(), "app.db")
-		executeOn(t, "sqlite", sqlite.DSN(path)) // with a write-ahead log from the beginning
+		executeOn(t, "sqlite", sqlite.DSN(path)) // with a write-ahead log from the start
 		return database{
 			settings: settings{URL: "file:" + path},
 			open: func(t *testing.T) fullStore {

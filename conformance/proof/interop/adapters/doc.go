@@ -1,3 +1,3 @@
-// Package adapters runs Auth.js's own database adapters, from npm, beside the stores of Latchkey, on one database: each
-// goes on with what the other wrote. Its tests need node, npm and the database servers.
+// Package adapters runs Auth.js's database adapters from npm and Latchkey's stores on one database. Each continues with
+// the rows of the other. The tests need node, npm and the database servers.
 package adapters

@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
-// peer is an adapter of Auth.js in a process of its own.
+// peer is an Auth.js adapter in a separate process.
 type peer struct {
 	*testing.T
 	in  *json.Encoder
@@ -26,11 +26,11 @@ type peer struct {
 type settings struct {
 	Adapter string `json:"adapter"`
 	URL     string `json:"url"`
-	Name    string `json:"name,omitempty"`   // of the schema or database, where the URL does not say it
+	Name    string `json:"name,omitempty"`   // of the schema or database, if the URL does not contain it
 	Client  string `json:"client,omitempty"` // the file of Prisma's client
 }
 
-// start starts an adapter, which ends with the test.
+// start starts an adapter until the test ends.
 func start(t *testing.T, s settings) *peer {
 	t.Helper()
 	engines.Packages(t, "npm")
@@ -46,7 +46,7 @@ func start(t *testing.T, s settings) *peer {
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), "node", filepath.Join("npm", "adapter.mjs"), string(argument))
-	// An adapter whose times depended on the machine would be noticed.
+	// The unusual time zone reveals adapters whose times depend on the machine.
 	command.Env = append(os.Environ(), "TZ=America/Lima")
 	var complaints strings.Builder
 	command.Stderr = &complaints
@@ -75,7 +75,7 @@ func start(t *testing.T, s settings) *peer {
 	return p
 }
 
-// at is a time as it travels.
+// at is a time in the protocol between the processes.
 type at struct {
 	Millis int64 `json:"$time"`
 }
@@ -107,7 +107,7 @@ func (p *peer) try(method string, args ...any) (json.RawMessage, error) {
 	return answer.Result, nil
 }
 
-// call is try for what must succeed, read into a value.
+// call is try for a call that must succeed. It decodes the result.
 func call[T any](p *peer, method string, args ...any) (result T) {
 	p.Helper()
 	raw, err := p.try(method, args...)
@@ -120,9 +120,9 @@ func call[T any](p *peer, method string, args ...any) (result T) {
 	return result
 }
 
-// prismaClient generates the client of the models for one kind of database, once in a process, and returns its file.
-// Nothing is downloaded for it: the queries are compiled by WebAssembly from npm, and the engine that changes schemas,
-// which is not used, is said to be there.
+// prismaClient generates the client of the models for one kind of database, once in a process, and returns its file. It
+// downloads nothing: WebAssembly from npm compiles the queries, and the program that changes schemas is not used, so a
+// setting claims that it exists.
 func prismaClient(t *testing.T, provider string) string {
 	t.Helper()
 	generate, _ := prismaClients.LoadOrStore(provider, sync.OnceValues(func() (string, error) {
