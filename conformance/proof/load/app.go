@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// The visitor of all measurements, and what all servers share.
+// The user of all measurements, and values that all servers share.
 const (
 	secret        = "0123456789abcdef0123456789abcdef"
 	sessionCookie = "authjs.session-token"
@@ -36,13 +36,14 @@ const (
 // page is a page of the application.
 func page(name string) string { return "<!doctype html><p>Hello " + name }
 
-// answerPage is what its handler does behind net/http, Latchkey's and the floor's alike.
+// answerPage writes the page. The net/http servers of Latchkey and of the baseline both use it.
 func answerPage(w http.ResponseWriter, name string) {
 	w.Header()["Content-Type"] = floorHTML
 	_, _ = w.Write([]byte(page(name)))
 }
 
-// newAuth is Latchkey with a provider and a form that lets everybody in as the same person; client nil: its own.
+// newAuth returns an Auth with a provider and a form that signs every user in as the same person. If client is nil, the
+// Auth uses its default HTTP client.
 func newAuth(provider string, store core.Store, client *http.Client) (*core.Auth, error) {
 	person := &core.User{ID: personID, Name: personName, Email: personEmail, Image: personImage}
 	if store != nil {
@@ -68,7 +69,7 @@ func newAuth(provider string, store core.Store, client *http.Client) (*core.Auth
 	})
 }
 
-// personIn is the person as a store has them.
+// personIn returns the person as stored.
 func personIn(store core.Store, person *core.User) (*core.User, error) {
 	known, err := store.UserByEmail(context.Background(), person.Email)
 	if errors.Is(err, core.ErrNotFound) {
@@ -77,7 +78,7 @@ func personIn(store core.Store, person *core.User) (*core.User, error) {
 	return known, err
 }
 
-// routers serve Latchkey, each by the adapter of its name.
+// routers serve Latchkey with the adapter of this name.
 var routers = map[string]func(*core.Auth, net.Listener) error{
 	"stdlib": func(auth *core.Auth, l net.Listener) error { return serveHTTP(withStdlib(auth), l) },
 	"gin":    func(auth *core.Auth, l net.Listener) error { return serveHTTP(withGin(auth), l) },
@@ -85,7 +86,7 @@ var routers = map[string]func(*core.Auth, net.Listener) error{
 	"fiber":  func(auth *core.Auth, l net.Listener) error { return withFiber(auth).Listener(l) },
 }
 
-// serveHTTP sets no time limits, which cost the same on all sides.
+// serveHTTP sets no timeouts. They would cost the same on all servers.
 func serveHTTP(h http.Handler, l net.Listener) error {
 	return http.Serve(l, h)
 }
@@ -146,7 +147,7 @@ func withFiber(auth *core.Auth) *fiber.App {
 const bareBody = `{"user":{"name":"` + personName + `","email":"` + personEmail + `","image":"` + personImage +
 	`"},"expires":"2030-01-20T20:20:20.000Z"}`
 
-// bares are the routers with nothing behind them but an answer of a session's size.
+// bares are routers with a plain handler that responds with as many bytes as a session.
 var bares = map[string]func(net.Listener) error{
 	"bare": func(l net.Listener) error {
 		return serveHTTP(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

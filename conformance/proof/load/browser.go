@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// browser holds the cookies of a visitor, by name.
+// browser has a user's cookies by name.
 type browser struct {
 	origin  string
 	client  *http.Client
@@ -25,7 +25,7 @@ func newBrowser(origin string) *browser {
 	}
 }
 
-// ask sends a request with the cookies, and keeps those of the answer. It returns header and body.
+// ask sends a request with the cookies, and stores the cookies of the response. It returns its header and body.
 func (b *browser) ask(ctx context.Context, method, target, body string) (http.Header, []byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, b.origin+target, strings.NewReader(body))
 	if err != nil {
@@ -58,7 +58,7 @@ func (b *browser) ask(ctx context.Context, method, target, body string) (http.He
 
 const urlEncoded = "application/x-www-form-urlencoded"
 
-// line is the Cookie header, with the session or without.
+// line returns the Cookie header, with or without the session cookie.
 func (b *browser) line(session bool) string {
 	var pairs []string
 	for name, value := range b.cookies {
@@ -69,7 +69,7 @@ func (b *browser) line(session bool) string {
 	return strings.Join(pairs, "; ")
 }
 
-// enter signs in: at the floor by its own address, else by the form of the credentials provider.
+// enter signs in: at the baseline server with its own path, otherwise with the credentials form.
 func (b *browser) enter(ctx context.Context, name string) (csrf string, err error) {
 	if name == "floor" {
 		if _, _, err := b.ask(ctx, http.MethodGet, "/enter", ""); err != nil {
@@ -88,7 +88,7 @@ func (b *browser) enter(ctx context.Context, name string) (csrf string, err erro
 	return answer.CSRFToken, err
 }
 
-// prepare makes the request of a path for a server, by a browser that holds what a visitor's does.
+// prepare returns the request of a path for a server, with the cookies that a user would have.
 func prepare(ctx context.Context, s server, origin, name string) (path, error) {
 	b := newBrowser(origin)
 	csrf, err := b.enter(ctx, s.Name)
@@ -118,7 +118,7 @@ func prepare(ctx context.Context, s server, origin, name string) (path, error) {
 	return p, nil
 }
 
-// back is the request with which the provider sends a visitor back.
+// back returns the callback request of the provider.
 func (b *browser) back(ctx context.Context, csrf string) (p path, err error) {
 	delete(b.cookies, sessionCookie)
 	header, _, err := b.ask(ctx, http.MethodPost, "/auth/signin/op", "csrfToken="+csrf)

@@ -10,23 +10,23 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// crowd are people who are signed in on ten devices each, as many as a benchmark asks for. Whoever knows the number of
-// a session knows all of it, so that nobody has to remember ten million of them. Every other session has expired.
+// crowd are the users and sessions of a benchmark, with ten sessions for each user. A session's data follows from its
+// number, so that ten million sessions need no memory. Every other session has expired.
 type crowd struct {
 	now time.Time
 }
 
-// devices is how many sessions each of the crowd has.
+// devices is the number of sessions of each user.
 const devices = 10
 
-// person is one of the crowd.
+// person returns a user of the crowd.
 func (crowd) person(n int) *store.User {
 	return &store.User{
 		ID: unique(0, n), Name: personName, Email: "jane.doe." + strconv.Itoa(n) + "@example.com", Image: personImage,
 	}
 }
 
-// session is one of the crowd's: odd numbers live.
+// session returns a session of the crowd. Sessions with odd numbers have not expired.
 func (c crowd) session(n int) *store.Session {
 	away := time.Duration(n%(30*24*3600)+3600) * time.Second
 	if !lives(n) {
@@ -37,10 +37,10 @@ func (c crowd) session(n int) *store.Session {
 
 func lives(n int) bool { return n%2 == 1 }
 
-// token is as random as a session's, as trees and tables of an engine see it.
+// token returns a token that looks as random to a database's index as a real one.
 func token(n int) store.Secret { return store.Secret(unique(1, n)) }
 
-// unique is a UUID of a kind's n-th.
+// unique returns the UUID of the n-th record of a kind.
 func unique(kind uint64, n int) string {
 	source := rand.NewPCG(kind, uint64(n))
 	var raw [16]byte
@@ -51,7 +51,7 @@ func unique(kind uint64, n int) string {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }
 
-// TestCrowd: no two sessions of the crowd are one, half of them live, and each belongs to one of the people.
+// TestCrowd: all sessions differ, half of them have not expired, and each belongs to a user of the crowd.
 func TestCrowd(t *testing.T) {
 	const many = 10_000
 	c := crowd{time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}

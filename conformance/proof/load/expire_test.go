@@ -12,10 +12,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// inPeace is how long visitors sign in with nothing beside them.
+// inPeace is the duration of sign-ins without a concurrent deletion.
 const inPeace = 30 * time.Second
 
-// expire deletes what has expired of so many sessions, as far as it comes, while visitors sign in.
+// expire deletes the expired ones of this number of sessions, as far as it comes in time, while users sign in.
 func expire(b *testing.B, p *place, many int) {
 	b.Helper()
 	v := &visitors{place: p, crowd: crowd{time.Now()}, many: many}
@@ -38,17 +38,17 @@ func expire(b *testing.B, p *place, many int) {
 	}
 }
 
-// visitors are people who are known and sign in, two at a time, with five milliseconds between two sign-ins.
+// visitors are existing users who sign in, two concurrently, with five milliseconds between two sign-ins.
 type visitors struct {
 	*place
 	crowd crowd
-	many  int // sessions at the beginning
+	many  int // number of sessions at the start
 
 	mu   sync.Mutex
 	next int
 }
 
-// meet lets visitors sign in while something else is done, and returns how long each of them waited.
+// meet signs users in while meanwhile runs, and returns the duration of each sign-in.
 func (v *visitors) meet(b *testing.B, meanwhile func()) (waits []time.Duration) {
 	b.Helper()
 	var all sync.WaitGroup
@@ -78,11 +78,11 @@ func (v *visitors) meet(b *testing.B, meanwhile func()) (waits []time.Duration) 
 	return waits
 }
 
-// signIn is what core asks a store for when somebody comes back: who it is, a session, and the first page with it.
+// signIn makes the store calls of a returning user: find the user, create a session, and read it for the first page.
 func (v *visitors) signIn(ctx context.Context) (took time.Duration, err error) {
 	v.mu.Lock()
 	v.next += 2
-	n := v.many + v.next + 1 // odd: it lives
+	n := v.many + v.next + 1 // odd, so it has not expired
 	v.mu.Unlock()
 	session := v.crowd.session(n)
 	person := v.crowd.person(n % (v.many / devices))

@@ -13,24 +13,24 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// inRedis fills what lies below a prefix. It learns from one person and one session, made by the store, what the store
-// writes for each, and writes the same for all.
+// inRedis fills the keys with a prefix. It observes what the store writes for one user and one session, and writes the
+// same for all others.
 type inRedis struct {
 	client *redis.Client
 	store  *redisstore.Store
 	prefix string
 	crowd  crowd
 
-	person, session []written // with their own texts in place of others'
+	person, session []written // with placeholders for their own texts
 }
 
-// written is a key with its text, or a name in a sorted set.
+// written is a key with its text, or a member of a sorted set.
 type written struct {
 	key, text string
 	set       bool
 }
 
-// timeForm is how all times that the store writes begin.
+// timeForm is the beginning of all times that the store writes.
 const timeForm = "2006-01-02T15:04:05"
 
 func newRedisPlace(ctx context.Context, s *redisstore.Store, prefix string, c crowd) (*place, error) {
@@ -64,7 +64,7 @@ func newRedisPlace(ctx context.Context, s *redisstore.Store, prefix string, c cr
 	return &place{s, r}, s.DeleteUser(ctx, c.person(0).ID)
 }
 
-// all is all that lies below the prefix.
+// all returns everything under the prefix.
 func (r *inRedis) all(ctx context.Context) (all []written, err error) {
 	err = r.keys(ctx, func(keys []string) error {
 		for _, key := range keys {
@@ -89,7 +89,7 @@ func (r *inRedis) all(ctx context.Context) (all []written, err error) {
 	return all, err
 }
 
-// keys hands out the keys below the prefix, some at a time: others wait while a server looks through all that it has.
+// keys calls do with some keys of the prefix at a time, because one long scan would block the server's other clients.
 func (r *inRedis) keys(ctx context.Context, do func([]string) error) error {
 	for at := uint64(0); ; {
 		keys, next, err := r.client.Scan(ctx, at, r.prefix+"*", 1000).Result()
@@ -102,7 +102,7 @@ func (r *inRedis) keys(ctx context.Context, do func([]string) error) error {
 	}
 }
 
-// write writes what was written for the first for others, a thousand at a time.
+// write repeats the writes of the first record for others, a thousand at a time.
 func (r *inRedis) write(ctx context.Context, from, to int, learned []written, names func(int) *strings.Replacer) error {
 	const many = 1000
 	for from < to {
@@ -143,7 +143,7 @@ func (r *inRedis) sessions(ctx context.Context, from, to int) error {
 	})
 }
 
-// size is the memory of the server.
+// size returns the memory of the server.
 func (r *inRedis) size(ctx context.Context) (float64, error) {
 	memory, err := r.client.Info(ctx, "memory").Result()
 	if err != nil {

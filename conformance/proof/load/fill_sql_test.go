@@ -14,10 +14,10 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// some is how many rows one step adds.
+// some is the number of rows that one step adds.
 const some = 100_000
 
-// inSteps does something with some numbers at a time.
+// inSteps calls do with ranges of numbers.
 func inSteps(from, to int, do func(from, to int) error) error {
 	for ; from < to; from += some {
 		if err := do(from, min(from+some, to)); err != nil {
@@ -27,7 +27,7 @@ func inSteps(from, to int, do func(from, to int) error) error {
 	return nil
 }
 
-// inPostgres fills a schema of its own by COPY.
+// inPostgres fills its own schema with COPY.
 type inPostgres struct {
 	conn   *pgx.Conn
 	store  *postgres.Store
@@ -41,7 +41,7 @@ func newPostgresPlace(ctx context.Context, schema string, c crowd) (*place, erro
 	if err != nil {
 		return nil, err
 	}
-	// The role keeps the engine from asking of each session whether its user is there: they all are.
+	// This role disables foreign key checks. All users of the sessions exist.
 	for _, statement := range []string{
 		"CREATE SCHEMA " + schema, "SET search_path TO " + schema, "SET session_replication_role TO replica",
 	} {
@@ -109,7 +109,7 @@ func (p *inPostgres) clear(ctx context.Context) error {
 	return errors.Join(err, dropped, p.conn.Close(ctx))
 }
 
-// inSQLite fills a file, many rows by a statement.
+// inSQLite fills a file, with many rows in each statement.
 type inSQLite struct {
 	db    *sql.DB
 	store *sqlite.Store
@@ -134,7 +134,7 @@ func newSQLitePlace(ctx context.Context, dir string, c crowd) (*place, error) {
 	return &place{s, &inSQLite{db, s, c}}, nil
 }
 
-// insert adds rows by a statement for many of them.
+// insert adds rows, many in each statement.
 func (s *inSQLite) insert(ctx context.Context, into string, columns, from, to int, row func(int) []any) error {
 	const many = 100
 	one := "(?" + strings.Repeat(",?", columns-1) + ")"
@@ -180,7 +180,7 @@ func (s *inSQLite) sessions(ctx context.Context, from, to int) error {
 	return err
 }
 
-// size is how long the file is: nothing but what was added since an earlier size has made it longer.
+// size returns the length of the file. Between two calls it grows only by the added rows.
 func (s *inSQLite) size(ctx context.Context) (size float64, err error) {
 	pages := s.db.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
 	return size, pages.Scan(&size)

@@ -13,24 +13,24 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// place is a store with nothing in it, and how it is filled as fast as its engine can.
+// place is an empty store and the fastest way to fill it.
 type place struct {
 	store.Store
 	bulk
 }
 
-// bulk puts people and sessions into an engine past the store, which would take days for ten million. Numbers go from
-// one up to another.
+// bulk adds users and sessions directly to a database. The store would take days for ten million. from and to are a
+// range of numbers.
 type bulk interface {
 	people(ctx context.Context, from, to int) error
 	sessions(ctx context.Context, from, to int) error
-	// size is how many bytes the sessions take, with their indexes, and with what else is there that does not change.
+	// size returns the bytes of the sessions with their indexes, plus a constant.
 	size(ctx context.Context) (float64, error)
-	// clear takes everything away.
+	// clear removes all rows.
 	clear(ctx context.Context) error
 }
 
-// newPlace makes a place in the engine of that name. The files of SQLite go into dir.
+// newPlace returns a place in the database of this name. SQLite files are created in dir.
 func newPlace(ctx context.Context, name, dir string, c crowd) (*place, error) {
 	mark := "load" + strconv.FormatInt(time.Now().UnixNano(), 36)
 	var p *place
@@ -55,13 +55,13 @@ func newPlace(ctx context.Context, name, dir string, c crowd) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cleaner, ok := p.Store.(store.Cleaner); ok { // some look through all that is there, once
+	if cleaner, ok := p.Store.(store.Cleaner); ok { // some scan all rows once
 		_, err = cleaner.DeleteExpired(ctx, c.now)
 	}
 	return p, err
 }
 
-// add puts so many sessions, and the people they belong to, into the place.
+// add adds this range of sessions and their users.
 func (p *place) add(ctx context.Context, from, to int) error {
 	if err := p.people(ctx, from/devices, to/devices); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (p *place) add(ctx context.Context, from, to int) error {
 	return p.sessions(ctx, from, to)
 }
 
-// rememberer fills a store in memory.
+// rememberer fills an in-memory store.
 type rememberer struct {
 	*memory.Store
 	crowd crowd
@@ -96,8 +96,8 @@ func (r *rememberer) sessions(ctx context.Context, from, to int) error {
 func (*rememberer) size(context.Context) (float64, error) { return 0, nil }
 func (*rememberer) clear(context.Context) error           { return nil }
 
-// TestFill: what was put into an engine past its store is what the store would have put there. It reads it, ends it,
-// and has nothing left of it.
+// TestFill: the rows of a bulk are those that the store would write. The store reads them, ends the sessions, and
+// leaves nothing.
 func TestFill(t *testing.T) {
 	for _, name := range reachable() {
 		t.Run(name, func(t *testing.T) {

@@ -26,19 +26,19 @@ import (
 	"time"
 )
 
-// floor is a server that gives the same kind of answers with the least work: the standard library's cryptography behind
-// net/http, one secret, one provider, no configuration, no checks but those that the answers need. It is to measure
-// against and nothing else: it would not withstand the internet.
+// floor is the baseline: a server that gives the same kinds of responses with the least work. It uses the standard
+// library's cryptography and net/http, one secret, one provider, no configuration, and only the checks that the
+// responses need. It exists only for comparison and is not secure.
 type floor struct {
 	origin, provider      string
 	session, state, check *floorSealer
-	find                  func(ctx context.Context, token string) (visitor, error) // nil: the session is in the cookie
+	find                  func(ctx context.Context, token string) (visitor, error) // nil if the session is in the cookie
 	list                  []byte
-	page                  [][]byte // what stands between the CSRF tokens
+	page                  [][]byte // the text between the CSRF tokens
 	client                *http.Client
 }
 
-// visitor is who is signed in.
+// visitor is the signed-in user.
 type visitor struct{ Name, Email, Image string }
 
 func newFloor(origin, provider string, find func(context.Context, string) (visitor, error)) *floor {
@@ -57,7 +57,7 @@ func newFloor(origin, provider string, find func(context.Context, string) (visit
 			`<input type="hidden" name="csrfToken" value="%"><button>Sign in</button></form>`
 	}
 	f.list = []byte("{" + strings.Join(entries, ",") + "}")
-	style := strings.Repeat("a{color:red}", 110) // the page is to be as long as ours
+	style := strings.Repeat("a{color:red}", 110) // makes the page as long as ours
 	f.page = bytes.Split([]byte(`<!DOCTYPE html><html><head><style>`+style+
 		`</style><title>Sign in</title></head><body>`+form+`</body></html>`), []byte("%"))
 	return f
@@ -95,7 +95,7 @@ func answerJSON(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// cookieOf finds one cookie without a list of all.
+// cookieOf returns one cookie without parsing all.
 func cookieOf(r *http.Request, name string) string {
 	rest := r.Header.Get("Cookie")
 	for rest != "" {
@@ -147,11 +147,11 @@ func (f *floor) getSignIn(w http.ResponseWriter, r *http.Request) {
 	token, _ := f.open(w, r)
 	body := bytes.Join(f.page, []byte(token))
 	h := w.Header()
-	h["Content-Type"], h["Content-Length"] = floorHTML, []string{strconv.Itoa(len(body))} // else it goes out in chunks
+	h["Content-Type"], h["Content-Length"] = floorHTML, []string{strconv.Itoa(len(body))} // otherwise it is sent in chunks
 	_, _ = w.Write(body)
 }
 
-// read returns the visitor of a session cookie.
+// read returns the user of a session cookie.
 func (f *floor) read(token string, now time.Time) (v visitor, ok bool) {
 	payload, ok := f.session.open(token)
 	if !ok {
@@ -166,14 +166,14 @@ func (f *floor) read(token string, now time.Time) (v visitor, ok bool) {
 	return visitor{text("name"), text("email"), text("picture")}, true
 }
 
-// between is what stands between two texts: all that it takes to read claims that are known to be plain.
+// between returns the text between two texts, which is enough to read claims of a known form.
 func between(s, before, after string) string {
 	_, s, _ = strings.Cut(s, before)
 	s, _, _ = strings.Cut(s, after)
 	return s
 }
 
-// begin sets the cookie of a session.
+// begin sets the session cookie.
 func (f *floor) begin(w http.ResponseWriter, v visitor, now time.Time) {
 	expires := now.Add(month)
 	claims := append(make([]byte, 0, 512), `{"name":"`...)
@@ -189,7 +189,7 @@ func (f *floor) setSession(w http.ResponseWriter, token string, expires time.Tim
 	w.Header().Add("Set-Cookie", string(line))
 }
 
-// stamped ends an object of claims with its times and a fresh ID.
+// stamped adds times and a new ID to an object of claims.
 func stamped(claims []byte, now time.Time, age time.Duration) []byte {
 	claims = strconv.AppendInt(append(claims, `,"iat":`...), now.Unix(), 10)
 	claims = strconv.AppendInt(append(claims, `,"exp":`...), now.Add(age).Unix(), 10)
@@ -240,7 +240,7 @@ func (f *floor) getPage(w http.ResponseWriter, r *http.Request) {
 	answerPage(w, v.Name)
 }
 
-// kept seals a value of a sign-in under way.
+// kept encrypts a value of the flow state.
 func (f *floor) kept(s *floorSealer, value string) string {
 	return s.seal(stamped([]byte(`{"provider":"op","value":"`+value+`"`), time.Now(), 15*time.Minute))
 }
@@ -292,7 +292,7 @@ func (f *floor) callback(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// profile redeems a code and asks who it is for.
+// profile exchanges a code and requests the profile.
 func (f *floor) profile(ctx context.Context, code, verifier string) (v visitor, err error) {
 	form := "grant_type=authorization_code&code=" + code + "&redirect_uri=" +
 		url.QueryEscape(f.origin+"/auth/callback/op") + "&code_verifier=" + verifier
@@ -331,10 +331,10 @@ func (f *floor) ask(r *http.Request, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// floorSealer seals as Latchkey does (A256CBC-HS512), with all kept that does not depend on the token.
+// floorSealer encrypts like Latchkey (A256CBC-HS512). It precomputes everything that does not depend on the token.
 type floorSealer struct {
 	header       []byte
-	inner, outer []byte    // what the hashes of HMAC are after the key (RFC 2104), the inner one after the header too
+	inner, outer []byte    // HMAC states after the key (RFC 2104); inner also includes the header
 	scratch      sync.Pool // of *floorScratch
 }
 
@@ -349,13 +349,13 @@ type floorScratch struct {
 	length    [8]byte
 }
 
-// floorHash is a hash that goes on from where another one was.
+// floorHash is a hash that can continue from a saved state.
 type floorHash interface {
 	hash.Hash
 	encoding.BinaryUnmarshaler
 }
 
-// keyedState is a hash after a key, each of whose bytes is changed by pad, and a text.
+// keyedState returns the state of a hash after a key, XORed with pad, and a text.
 func keyedState(key []byte, pad byte, text []byte) []byte {
 	h, block := sha512.New(), bytes.Repeat([]byte{pad}, sha512.BlockSize)
 	subtle.XORBytes(block, block, key)
@@ -395,9 +395,9 @@ func newFloorSealer(salt string) *floorSealer {
 	return s
 }
 
-// tag is the tag of IV and ciphertext.
+// tag returns the authentication tag of IV and ciphertext.
 func (s *floorSealer) tag(c *floorScratch, sealed []byte) []byte {
-	_ = c.inner.UnmarshalBinary(s.inner) // it was made by the same package
+	_ = c.inner.UnmarshalBinary(s.inner) // cannot fail, the same package created it
 	c.inner.Write(sealed)
 	binary.BigEndian.PutUint64(c.length[:], uint64(len(s.header))*8)
 	c.inner.Write(c.length[:])

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// grow measures with more and more connections, and with one core and two, as often as there are rounds. It prints
-// lines as benchmarks do, for tools/draw, which takes the best.
+// grow measures with increasing numbers of connections, and with one and two cores, once for each round. It prints
+// lines in the format of Go benchmarks for tools/draw, which uses the best values.
 func (m *measurement) grow(ctx context.Context) error {
 	if err := raiseFiles(); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (m *measurement) growOnce(ctx context.Context) error {
 	return nil
 }
 
-// crowded measures a bare handler, a page and the session, each in a server of its own that has these cores and is
-// asked by so many connections.
+// crowded measures a plain handler, a page and the session, each in a separate server on these cores and with this
+// number of connections.
 func (m *measurement) crowded(ctx context.Context, cores string, connections int, name func(string) string) error {
 	for _, c := range []struct{ series, server, path string }{
 		{"bare handler", "bare", ""}, {"page", "stdlib", "page"}, {"GET session", "stdlib", "session"},
@@ -82,21 +82,21 @@ func (m *measurement) crowded(ctx context.Context, cores string, connections int
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
-// load is what was measured of a server under load.
+// load is the measurement of a server under load.
 type load struct {
 	sample
-	half, late time.Duration // waits of visitors: the median, and what one of a hundred waits longer than
-	memory     float64       // that the server took at most, in MB
+	half, late time.Duration // median and 99th percentile of the latency
+	memory     float64       // maximum memory of the server in MB
 }
 
-// steady is what a request takes where the connections stay: that of a long run without that of a short one, both of
-// which begin with all connections being made. A run before them warms the server up.
+// steady returns the cost of a request on existing connections: the cost of a long run minus that of a short one. Both
+// begin by opening all connections. A first run warms the server up.
 func (m *measurement) steady(ctx context.Context, p *process, asked path, connections int) (l load, err error) {
 	script, err := m.script(asked)
 	if err != nil {
 		return l, err
 	}
-	const inSecond = 1000 // connections that are made in a second on a busy machine
+	const inSecond = 1000 // connections per second on a busy machine
 	making := connections / inSecond
 	var used, counted float64
 	for _, seconds := range []int{making + 1, making + m.seconds, 2*making + 3*m.seconds} {
@@ -129,7 +129,7 @@ func (m *measurement) steady(ctx context.Context, p *process, asked path, connec
 
 var waited = regexp.MustCompile(`(?m)^\s+(50|99)%\s+(\S+) *$`)
 
-// readWaits takes the median and the 99th percentile from what wrk prints.
+// readWaits returns the median and the 99th percentile from wrk's output.
 func readWaits(text []byte) (half, late time.Duration, err error) {
 	found := waited.FindAllSubmatch(text, -1)
 	if len(found) != 2 {
@@ -143,7 +143,7 @@ func readWaits(text []byte) (half, late time.Duration, err error) {
 	return half, late, err
 }
 
-// mostMemory is how much memory a process has taken at most, in MB, as Linux counts it.
+// mostMemory returns the maximum memory of a process in MB, as measured by Linux.
 func mostMemory(pid int) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -157,7 +157,7 @@ func mostMemory(pid int) (float64, error) {
 	return kilobytes / 1024, nil
 }
 
-// raiseFiles lets this process, and those that it starts, open as many files as the system allows: a connection is one.
+// raiseFiles raises the limit of open files of this process and its children, because each connection is a file.
 func raiseFiles() error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -13,20 +13,20 @@ import (
 )
 
 var (
-	// most is how many sessions a store holds at the end.
+	// most is the number of sessions in a store at the end.
 	most = flag.Int("sessions", 100_000, "sessions that a store holds at most in BenchmarkGrowth")
-	// cleaning is how long DeleteExpired may take then.
+	// cleaning is the time in which DeleteExpired must finish then.
 	cleaning = flag.Duration("cleaning", 0, "how long DeleteExpired may take in the end; 0: it is not called")
 )
 
-// mostInMemory is how many sessions a store in memory holds: it is not made for more, and this process holds them.
+// mostInMemory is the maximum number of sessions in an in-memory store. They are in this process's memory.
 const mostInMemory = 1_000_000
 
-// engineNames are what readers of a picture call the stores.
+// engineNames are the names of the stores in diagrams.
 var engineNames = map[string]string{"memory": "memory", "sqlite": "SQLite", "postgres": "PostgreSQL", "redis": "Redis"}
 
-// growSessions measures look-ups among more and more sessions, on each store that can be reached, and what visitors
-// wait for in the end, while half of the sessions are deleted.
+// growSessions measures lookups with increasing numbers of sessions, on each reachable store. At the end it measures
+// sign-ins while half of the sessions are deleted.
 func growSessions(b *testing.B) {
 	for _, name := range reachable() {
 		b.Run(engineNames[name], func(b *testing.B) { growSessionsIn(b, name) })
@@ -59,7 +59,7 @@ func growSessionsIn(b *testing.B, name string) {
 	}
 }
 
-// grow adds sessions and their people, and returns how many bytes the sessions took.
+// grow adds sessions and their users, and returns the bytes that the sessions need.
 func (p *place) grow(b *testing.B, from, to int) float64 {
 	b.Helper()
 	if err := p.people(b.Context(), from/devices, to/devices); err != nil {
@@ -79,8 +79,8 @@ func (p *place) grow(b *testing.B, from, to int) float64 {
 	return after - before
 }
 
-// find looks up sessions that live, each another one, in five rounds, and reports the best of them: other programs
-// make one slower, and none faster.
+// find looks up a different session each time, in five rounds, and reports the fastest round. Other programs can only
+// make a round slower.
 func find(b *testing.B, sessions store.SessionStore, many int) {
 	b.Helper()
 	const rounds, each = 5, 4000

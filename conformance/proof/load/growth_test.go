@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// grown is Latchkey with a further claim of so many bytes, so many providers, and one of so many tenants.
+// grown returns an Auth with an additional claim of this length, this number of providers, and one of many tenants.
 func grown(tb testing.TB, tenant string, claim, providers int) *core.Auth {
 	tb.Helper()
 	c := core.Config{
@@ -52,7 +52,7 @@ func grown(tb testing.TB, tenant string, claim, providers int) *core.Auth {
 	return auth
 }
 
-// BenchmarkGrowth is what paths cost with more of one thing at a time.
+// BenchmarkGrowth measures paths while one quantity grows.
 func BenchmarkGrowth(b *testing.B) {
 	for _, bytes := range []int{0, 500, 2000, 8000, 20000} {
 		for _, path := range []string{"session", "page"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// BenchmarkLookups is what a store takes to find a session and its user, beside the driver alone: the difference is
-// Latchkey's, but for what the floor leaves out.
+// BenchmarkLookups compares a store's lookup of a session and its user with the database driver alone. The difference
+// is Latchkey's cost, plus what the baseline omits.
 func BenchmarkLookups(b *testing.B) {
 	for _, name := range reachable() {
 		if name == "memory" {
@@ -37,7 +37,7 @@ func BenchmarkLookups(b *testing.B) {
 	}
 }
 
-// aSession opens a store and puts a session into it.
+// aSession opens a store and creates a session.
 func aSession(tb testing.TB, name, dir string) (kept store.SessionStore, token string) {
 	tb.Helper()
 	s, err := openStore(tb.Context(), name, dir)
@@ -49,7 +49,7 @@ func aSession(tb testing.TB, name, dir string) (kept store.SessionStore, token s
 		tb.Fatal(err)
 	}
 	kept, token = s.(store.SessionStore), strings.Replace(floorToken, "2f", "3f", 1)
-	_, _ = kept.DeleteSession(tb.Context(), token) // of an earlier run
+	_, _ = kept.DeleteSession(tb.Context(), token) // from an earlier run
 	session := &store.Session{Token: store.Secret(token), UserID: person.ID, Expires: time.Now().Add(month)}
 	if err := kept.CreateSession(tb.Context(), session); err != nil {
 		tb.Fatal(err)
@@ -70,15 +70,15 @@ func lookUp(b *testing.B, find func(context.Context) error) {
 	b.ReportMetric(float64(processor(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
-// looked is how many allocations a look-up takes, the driver's included.
+// looked is the allowed number of allocations of a lookup, including the driver's.
 var looked = map[string]float64{"sqlite": 36, "postgres": 17, "redis": 19}
 
-// TestLookupAllocations asserts what was won of them.
+// TestLookupAllocations checks that lookups do not need more allocations than allowed.
 func TestLookupAllocations(t *testing.T) {
 	for _, name := range reachable() {
 		most, known := looked[name]
 		if !known {
-			continue // TestAllocations has it
+			continue // TestAllocations checks it
 		}
 		kept, token := aSession(t, name, t.TempDir())
 		got := least(3, func() float64 {

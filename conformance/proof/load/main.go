@@ -1,10 +1,10 @@
-// Command load measures what the auth routes cost, on four routers and with several stores: the CPU time of a request
-// as the operating system counts it, and requests per second. It measures the same beside them with a floor, the least
-// work that gives such answers, and with bare handlers.
+// Command load measures the cost of the auth routes, on four routers and with several stores: the CPU time of a
+// request, as measured by the operating system, and requests per second. It also measures a baseline, which does the
+// least work for the same responses, and plain handlers.
 //
-// The server has one core, wrk and the provider the other. Each server is measured right after the bare handler of its
-// router, on net/http in turns with the floor, and what counts is the ratio of CPU times: it holds where other programs
-// are busy, and throughput does not.
+// The server runs on one core, wrk and the provider on the other. Each server is measured right after the plain handler
+// of its router. The net/http server takes turns with the baseline. The result is a ratio of CPU times, which does not
+// change on a busy machine, unlike the throughput.
 package main
 
 import (
@@ -62,14 +62,14 @@ func main() {
 	}
 }
 
-// The cores: one for what is measured, the other for everything else.
+// The cores: one for the measured server, the other for everything else.
 const (
 	serverCore = "0"
 	otherCore  = "1"
 	bothCores  = "0,1"
 )
 
-// pinned is a command that runs on some cores, where the system can pin it.
+// pinned returns a command that runs on these cores, if the system supports it.
 func pinned(ctx context.Context, cores, name string, args ...string) *exec.Cmd {
 	if path, err := exec.LookPath("taskset"); err == nil {
 		return exec.CommandContext(ctx, path, slices.Concat([]string{"-c", cores, name}, args)...)
@@ -77,14 +77,14 @@ func pinned(ctx context.Context, cores, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, name, args...)
 }
 
-// process is a running process of this program.
+// process is a running server process of this program.
 type process struct {
 	*exec.Cmd
 	address string
 }
 
-// start runs this program as a server on some cores. It writes a profile of itself into the directory profiles, empty
-// for none.
+// start runs this program as a server on these cores. The server writes a CPU profile to the folder profiles, unless
+// profiles is empty.
 func start(ctx context.Context, cores string, s server, provider, dir, profiles string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -111,15 +111,15 @@ func start(ctx context.Context, cores string, s server, provider, dir, profiles 
 
 func (p *process) stop() { _, _ = p.Process.Signal(os.Interrupt), p.Wait() }
 
-// origin is where a process answers.
+// origin returns the URL of a process.
 func (p *process) origin() string { return "http://" + p.address }
 
-// row is what was measured of a path.
+// row is the measurement of a path.
 type row struct {
 	server, store, path string
-	cpu, rate           float64 // microseconds of a request, requests per second; medians
-	share               float64 // of the bare handler's speed, by CPU
-	ofFloor             float64 // of the floor's speed in turns with it; zero: it was not measured so
+	cpu, rate           float64 // microseconds for each request, requests per second; medians
+	share               float64 // relative to the plain handler, by CPU time
+	ofFloor             float64 // relative to the baseline in turns with it; zero if not measured
 }
 
 func (r *row) name() string {

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// startHere runs a server in this process, and returns where it is.
+// startHere runs a server in this process, and returns its address.
 func startHere(t *testing.T, s server, provider, dir string) string {
 	t.Helper()
 	out, in := io.Pipe()
@@ -25,8 +25,8 @@ func startHere(t *testing.T, s server, provider, dir string) string {
 	return "http://" + strings.TrimSpace(line)
 }
 
-// TestServers asks every server for every path that it is measured with: what is compared has to be an answer, and the
-// floor's has to say what Latchkey's does.
+// TestServers requests every measured path of every server. Each must give a valid response, and the baseline the same
+// content as Latchkey.
 func TestServers(t *testing.T) {
 	provider, dir := startHere(t, server{Name: "provider"}, "", ""), t.TempDir()
 	for _, s := range servers(reachable()) {
@@ -58,13 +58,13 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// says is what an answer must hold to be one.
+// says are texts that a valid response must contain.
 var says = map[string]string{
 	"session": personEmail, "page": "Hello " + personName, "csrf": "csrfToken", "providers": "/auth/callback/op",
 	"start": "code_challenge=", "callback": sessionCookie + "=", "signin": "csrfToken",
 }
 
-// TestFloorSeals holds the floor's seal to Latchkey's: a shorter way to another tag would be no floor.
+// TestFloorSeals compares the baseline's encryption with Latchkey's. A faster but wrong one would not be a baseline.
 func TestFloorSeals(t *testing.T) {
 	auth, err := newAuth("https://op.example", nil, nil)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestFloorSeals(t *testing.T) {
 	}
 }
 
-// TestCores reads where a process may run: this one, which is there, and none.
+// TestCores reads the allowed cores of this process and of a process that does not exist.
 func TestCores(t *testing.T) {
 	if got := coresOf(os.Getpid()); got == "" || strings.Trim(got, "0123456789,-") != "" {
 		t.Errorf("this process may run on %q", got)
@@ -128,9 +128,9 @@ func TestReport(t *testing.T) {
 		{row{server: "stdlib", path: "csrf", share: 0.71}, true},
 		{row{server: "stdlib", path: "session", store: "memory", share: 0.56}, false},
 		{row{server: "stdlib", path: "session", store: "memory", share: 0.54}, true},
-		{row{server: "stdlib", path: "session", share: 0.01}, false}, // no floor was measured
+		{row{server: "stdlib", path: "session", share: 0.01}, false}, // no baseline was measured
 
-		// turns with the floor count, and not what a bare handler took a minute before
+		// The ratio to the baseline counts, not the ratio to a plain handler that ran a minute earlier.
 		{row{server: "stdlib", path: "csrf", share: 0.5, ofFloor: 0.91}, false},
 		{row{server: "stdlib", path: "csrf", share: 0.8, ofFloor: 0.89}, true},
 	} {
@@ -155,7 +155,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestSeriesRow holds a machine that becomes slower from round to round against ratios that stay.
+// TestSeriesRow: the ratios stay the same on a machine that becomes slower in each round.
 func TestSeriesRow(t *testing.T) {
 	slower := func(cpu float64) map[string][]sample {
 		return map[string][]sample{"csrf": {{cpu, 10}, {2 * cpu, 5}, {4 * cpu, 2}}}

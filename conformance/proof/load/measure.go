@@ -22,12 +22,12 @@ type measurement struct {
 	seconds, rounds int
 	only            *regexp.Regexp // matches "stdlib session/sqlite"
 	strict          bool
-	profiles        string // where profiles of the servers go, empty for none
+	profiles        string // folder of the servers' CPU profiles, or empty
 
 	wrk, dir, provider string
 }
 
-// sample is one measurement: what a request took of the processor, and how many there were in a second.
+// sample is one measurement: CPU time for each request, and requests per second.
 type sample struct{ cpu, rate float64 }
 
 func (m *measurement) run(ctx context.Context, stores []string) error {
@@ -70,7 +70,7 @@ func (m *measurement) run(ctx context.Context, stores []string) error {
 	return nil
 }
 
-// begin looks for what a run needs, and makes a directory for it.
+// begin checks the requirements of a run, and creates its folder.
 func (m *measurement) begin() (err error) {
 	if m.wrk, err = exec.LookPath("wrk"); err != nil {
 		return errors.New("wrk is not installed: apt-get install -y --no-install-recommends wrk")
@@ -81,8 +81,8 @@ func (m *measurement) begin() (err error) {
 
 func (m *measurement) end() { _ = os.RemoveAll(m.dir) }
 
-// report prints a row; it reports whether the path is slower than wanted. floors are the shares of the floor, by path
-// and store: for a router that is not the floor's, and takes no turns with it.
+// report prints a row, and reports whether the path is slower than wanted. floors are the baseline's ratios by path and
+// store, for routers that do not take turns with the baseline.
 func (m *measurement) report(r row, floors map[string]float64) (low bool) {
 	kind := r.path
 	if r.store != "" {
@@ -104,8 +104,8 @@ func (m *measurement) report(r row, floors map[string]float64) (low bool) {
 	return r.ofFloor > 0 && r.ofFloor < least
 }
 
-// together measures the paths of servers that take turns, each as often as there are rounds, with the bare handler
-// before them. A path is asked of one right after the other, as a machine has slow and fast minutes.
+// together measures the paths of servers that take turns, each one once for each round, after the plain handler. The
+// servers' requests of one path follow each other directly, because a machine has slow and fast minutes.
 func (m *measurement) together(ctx context.Context, servers []server) (rows []row, err error) {
 	all := make([]series, len(servers))
 	for i, s := range servers {
@@ -120,7 +120,7 @@ func (m *measurement) together(ctx context.Context, servers []server) (rows []ro
 		if err := m.round(ctx, all); err != nil {
 			return nil, err
 		}
-		slices.Reverse(all) // who comes first in a round comes last in the next
+		slices.Reverse(all) // the order alternates between rounds
 	}
 	if m.rounds%2 == 1 {
 		slices.Reverse(all)
@@ -166,14 +166,14 @@ func (m *measurement) round(ctx context.Context, all []series) error {
 	return nil
 }
 
-// series is what was measured of a server, round by round.
+// series are the measurements of a server, by round.
 type series struct {
 	server
-	bare    []sample // of the bare handler
+	bare    []sample // of the plain handler
 	samples map[string][]sample
 }
 
-// row sums a path up; first is the server of its turns that stands first in the list.
+// row summarizes a path. first is the first server of those that take turns.
 func (s *series) row(name string, first series) row {
 	of := func(others []sample) float64 {
 		var parts []float64
@@ -215,7 +215,7 @@ func (m *measurement) bare(ctx context.Context, name string) (sample, error) {
 	return m.path(ctx, p, path{Name: name, Method: "GET", Target: "/"})
 }
 
-// path lets wrk ask for a path, first without counting.
+// path measures a path with wrk, after a warm-up.
 func (m *measurement) path(ctx context.Context, p *process, asked path) (s sample, err error) {
 	script, err := m.script(asked)
 	if err != nil {
@@ -243,7 +243,7 @@ func (m *measurement) path(ctx context.Context, p *process, asked path) (s sampl
 	return s, nil
 }
 
-// script writes down for wrk what it is to ask.
+// script writes the request as a script for wrk.
 func (m *measurement) script(asked path) (file string, err error) {
 	text := fmt.Sprintf("wrk.method = %q\n", asked.Method)
 	if asked.Cookie != "" {
@@ -256,7 +256,7 @@ func (m *measurement) script(asked path) (file string, err error) {
 	return file, os.WriteFile(file, []byte(text), 0o600)
 }
 
-// ask lets wrk ask by so many connections for so many seconds, and returns what it prints.
+// ask runs wrk with this number of connections and seconds, and returns its output.
 func (m *measurement) ask(ctx context.Context, script string, connections, seconds int, url string) ([]byte, error) {
 	out, err := pinned(ctx, otherCore, m.wrk, "-t1", "-c"+strconv.Itoa(connections), "-d"+strconv.Itoa(seconds)+"s",
 		"--timeout", "30s", "--latency", "-s", script, url).CombinedOutput()
@@ -271,8 +271,8 @@ var (
 	perSecond = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
 )
 
-// read takes the number of requests and the rate from what wrk prints. Answers that are failures, and broken
-// connections, are no rate.
+// read parses the number of requests and the rate from wrk's output. Failed responses and broken connections are an
+// error.
 func read(text []byte) (count, rate float64, err error) {
 	if bytes.Contains(text, []byte("Non-2xx")) || bytes.Contains(text, []byte("Socket errors")) {
 		return 0, 0, fmt.Errorf("not all answers were good: %s", text)
@@ -288,7 +288,7 @@ func read(text []byte) (count, rate float64, err error) {
 	return count, rate, err
 }
 
-// cpuTime is what all threads of a process have taken of the processor, to the nanosecond, as Linux counts it.
+// cpuTime returns the CPU time of all threads of a process, as measured by Linux.
 func cpuTime(pid int) (total time.Duration, err error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(threads) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// discard is a ResponseWriter that keeps status and header: what the routes cost without a server around them.
+// discard is a ResponseWriter that keeps only status and header, to measure the routes without a server.
 type discard struct {
 	header http.Header
 	status int
@@ -24,7 +24,7 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) WriteHeader(status int)      { d.status = status }
 func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
 
-// provided answers as a provider, without a network.
+// provided is a provider without a network.
 type provided struct{}
 
 func (provided) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -35,14 +35,14 @@ func (provided) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// asked is a path, and what answers it in this process.
+// asked is a path and its handler in this process.
 type asked struct {
 	path
 	handler http.Handler
-	host    string // that the browser's cookies are for
+	host    string // of the browser's cookies
 }
 
-// request is the request of a path, to be answered once.
+// request returns a new request of the path.
 func (a *asked) request(ctx context.Context) *http.Request {
 	var body io.Reader
 	if a.Body != "" {
@@ -59,7 +59,7 @@ func (a *asked) request(ctx context.Context) *http.Request {
 	return r
 }
 
-// paths are what is asked of Latchkey behind net/http, by browsers that hold what a visitor's does.
+// paths returns the measured requests to Latchkey on net/http, with the cookies that a user would have.
 func paths(tb testing.TB) map[string]*asked {
 	tb.Helper()
 	all := map[string]*asked{}
@@ -88,14 +88,13 @@ func paths(tb testing.TB) map[string]*asked {
 	return all
 }
 
-// allowed is how many allocations a path takes, all but those of a server around it.
+// allowed is the allowed number of allocations of a path, without those of a server.
 var allowed = map[string]float64{
 	"session": 12, "session memory": 12, "page": 6, "csrf": 10, "providers": 5,
 	"start": 27, "callback": 143, "signin": 13,
 }
 
-// TestAllocations keeps what has been won: a path that allocates more than it did is slower in production before it is
-// in a benchmark.
+// TestAllocations checks that no path allocates more than allowed.
 func TestAllocations(t *testing.T) {
 	for name, a := range paths(t) {
 		most, known := allowed[name]
@@ -103,7 +102,7 @@ func TestAllocations(t *testing.T) {
 			t.Errorf("%s: nobody has said how much it may allocate", name)
 		}
 		const runs, times = 100, 5
-		requests := make([]*http.Request, 0, times*(runs+1)) // AllocsPerRun asks once more
+		requests := make([]*http.Request, 0, times*(runs+1)) // AllocsPerRun makes one additional call
 		for range cap(requests) {
 			requests = append(requests, a.request(t.Context()))
 		}
@@ -121,7 +120,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// least is the least of so many measurements: a garbage collection empties pools, which are then filled again.
+// least returns the minimum of several measurements, because a garbage collection empties the pools.
 func least(times int, measure func() float64) float64 {
 	lowest := measure()
 	for range times - 1 {
@@ -130,15 +129,15 @@ func least(times int, measure func() float64) float64 {
 	return lowest
 }
 
-// BenchmarkPaths is what each path costs above net/http. Beside the time there is that of the processor, which other
-// programs do not change much.
+// BenchmarkPaths measures each path without the cost of net/http. It also reports CPU time, which other programs hardly
+// change.
 func BenchmarkPaths(b *testing.B) {
 	for name, a := range paths(b) {
 		b.Run(name, func(b *testing.B) { ask(b, a) })
 	}
 }
 
-// ask asks the handler of a path again and again.
+// ask calls the handler of a path repeatedly.
 func ask(b *testing.B, a *asked) {
 	b.Helper()
 	r := a.request(b.Context())
@@ -159,7 +158,7 @@ func ask(b *testing.B, a *asked) {
 	}
 }
 
-// BenchmarkFloor is what each path costs the floor above net/http: the difference to BenchmarkPaths is Latchkey's.
+// BenchmarkFloor measures the baseline like BenchmarkPaths. The difference is Latchkey's cost.
 func BenchmarkFloor(b *testing.B) {
 	var h http.Handler
 	running := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, r) }))
@@ -176,7 +175,7 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-// TestPagesOfOneLength: the floor's sign-in page has as many bytes as ours, or its speed is that of another page.
+// TestPagesOfOneLength: the baseline's sign-in page must have as many bytes as ours, or the comparison is invalid.
 func TestPagesOfOneLength(t *testing.T) {
 	length := func(a *asked) int {
 		w := httptest.NewRecorder()
@@ -184,7 +183,7 @@ func TestPagesOfOneLength(t *testing.T) {
 		return w.Body.Len()
 	}
 	ours := length(paths(t)["signin"])
-	const host = "127.0.0.1:40000" // with a port of five digits, as the other has
+	const host = "127.0.0.1:40000" // a port of five digits, like the other server's
 	floor := newFloor("http://"+host, "https://op.example", nil)
 	theirs := length(&asked{path{Method: http.MethodGet, Target: "/auth/signin"}, floor.handler(), host})
 	if theirs < ours*98/100 || theirs > ours*102/100 {
@@ -192,7 +191,7 @@ func TestPagesOfOneLength(t *testing.T) {
 	}
 }
 
-// processor is what this process has taken of the processor.
+// processor returns the CPU time of this process.
 func processor(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// misplaced says of the engines on this machine which may run on the core of the server that is measured: it then
-// seldom waits for its engine alone, and its figures are those of another setting.
+// misplaced returns a note for each database server on this machine that may run on the measured server's core. The
+// measured server then competes with it, and the result is not comparable.
 func misplaced(ctx context.Context) (notes []string) {
 	for name, find := range map[string]func(context.Context, string) (pid int, err error){
 		postgresURL: postgresProcess, redisURL: redisProcess,
@@ -23,7 +23,7 @@ func misplaced(ctx context.Context) (notes []string) {
 		}
 		pid, err := find(ctx, url)
 		if err != nil {
-			continue // the measurement says so
+			continue // the measurement itself fails
 		}
 		if cores := coresOf(pid); cores != "" && cores != otherCore {
 			notes = append(notes, fmt.Sprintf("%s: its engine may run on the cores %s, beside the server that is measured: "+
@@ -33,7 +33,7 @@ func misplaced(ctx context.Context) (notes []string) {
 	return notes
 }
 
-// coresOf is the list of cores that a process of this machine may run on; "" where it is none.
+// coresOf returns the list of cores that a process may use, or "" if there is no such process.
 func coresOf(pid int) string {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

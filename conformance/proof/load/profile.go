@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// profiled runs a server and writes where its CPU time went, once it has been interrupted: for go tool pprof.
+// profiled runs a server and writes a CPU profile for go tool pprof when it is interrupted.
 func profiled(dir, name string, run func() error) error {
 	if dir == "" {
 		return run()

@@ -2,5 +2,5 @@
 
 package main
 
-// raced: under the race detector pools forget on purpose, and what they forget is allocated again.
+// raced is true under the race detector, whose pools drop objects at random, so that there are more allocations.
 const raced = true

@@ -9,8 +9,7 @@ import (
 	"net/http"
 )
 
-// serve is what a process of this program does that is measured, or that answers as the provider. It tells its address
-// in the first line.
+// serve runs a process of this program: a measured server or the provider. It prints its address on the first line.
 func serve(ctx context.Context, out io.Writer, name, store, provider, dir string) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,7 +64,7 @@ func handlerOf(ctx context.Context, name, store, provider, dir, origin string) (
 	return func(l net.Listener) error { return router(auth, l) }, nil
 }
 
-// answerAsProvider gives the answers of a provider's token and userinfo endpoints to everybody.
+// answerAsProvider responds as the provider's token and userinfo endpoints, to every request.
 func answerAsProvider(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	answer := map[string]any{

@@ -21,13 +21,13 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// Where the engines are: the variables that the tests of the stores heed too.
+// Addresses of the databases: the same variables as for the stores' tests.
 const (
 	postgresURL = "LATCHKEY_TEST_POSTGRES_URL"
 	redisURL    = "LATCHKEY_TEST_REDIS_URL"
 )
 
-// reachable lists the stores that can be measured here.
+// reachable lists the stores that can be measured on this machine.
 func reachable() []string {
 	stores := []string{"memory", "sqlite"}
 	if os.Getenv(postgresURL) != "" {
@@ -39,7 +39,7 @@ func reachable() []string {
 	return stores
 }
 
-// openStore opens a store by its name; "" is none. The files of SQLite go into dir.
+// openStore opens a store by its name. "" means no store. SQLite files are created in dir.
 func openStore(ctx context.Context, name, dir string) (core.Store, error) {
 	switch name {
 	case "":
@@ -67,15 +67,15 @@ func openStore(ctx context.Context, name, dir string) (core.Store, error) {
 const floorStatement = `SELECT u.name, u.email, u.image, s.expires FROM sessions s JOIN users u ON u.id = s."userId" ` +
 	`WHERE s."sessionToken" = $1`
 
-// floorToken is the session that the floor looks up.
+// floorToken is the session that the baseline looks up.
 const floorToken = "2f1a9f7e-30a6-4c55-a6f4-3fb0a2c0a001"
 
-// floorStore looks a session up by the driver alone: one statement, or one key.
+// floorStore looks up a session with the database driver alone: one statement, or one key.
 func floorStore(ctx context.Context, name, dir string) (func(context.Context, string) (visitor, error), error) {
 	if name == "redis" {
 		return floorRedis(ctx)
 	}
-	kept, err := openStore(ctx, name, dir) // for its tables
+	kept, err := openStore(ctx, name, dir) // creates the tables
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPageShowsThisProgram keeps the program of docs/passwords.md one that compiles.
+// TestPageShowsThisProgram: docs/passwords.md contains this program, which compiles.
 func TestPageShowsThisProgram(t *testing.T) {
 	program, err := os.ReadFile("main.go")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command startup measures how a program behind net/http starts that has ten providers and no driver of a store: from
-// the start of the process to its first answer, by the clock and by the processor, and the memory it takes then and
-// after many requests. It needs Linux.
+// Command startup measures the start of a net/http program with ten providers and without a database driver: the real
+// time and the CPU time from process start to the first response, and the memory then and after many requests. It needs
+// Linux.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// serve is the program that is measured. It tells its address in the first line.
+// serve is the measured program. It prints its address on the first line.
 func serve(tenants int) error {
 	all := make([]*core.Auth, tenants)
 	for i := range all {
@@ -56,7 +56,7 @@ func serve(tenants int) error {
 	return errors.Join(err, fmt.Errorf("%d tenants are served no more", len(all)))
 }
 
-// newAuth is an Auth with ten providers, for the tenant of a number.
+// newAuth returns an Auth with ten providers for one of several tenants.
 func newAuth(tenant int) (*core.Auth, error) {
 	c := core.Config{
 		Secrets: []core.Secret{"0123456789abcdef0123456789abcdef"}, TrustHost: core.On, Logger: slog.New(slog.DiscardHandler),

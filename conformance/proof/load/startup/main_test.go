@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain is also the program that is measured, for report starts its own executable.
+// TestMain also runs the measured program, because report starts its own executable.
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, "-serve") {
 		main()
@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestReport starts the program once in each way, and looks at what is said of it, not at how long it took.
+// TestReport measures one start of each kind, and checks the report, not the times.
 func TestReport(t *testing.T) {
 	var out strings.Builder
 	if err := report(t.Context(), &out, 1, 640); err != nil {
@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestFailures: a program that does not answer is no figure.
+// TestFailures: a program that does not respond is an error.
 func TestFailures(t *testing.T) {
 	if err := ask(t.Context(), "http://127.0.0.1:1/"); err == nil {
 		t.Error("nobody answered, and it passed for an answer")

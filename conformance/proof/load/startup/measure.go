@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// start is one start of the program.
+// start is the measurement of one start.
 type start struct {
-	wall, cpu time.Duration // to the first answer
+	wall, cpu time.Duration // to the first response
 	memory    int           // kB after the requests
 }
 
-// report starts the program again and again, and asks it so many times at last. It prints medians.
+// report measures several starts, the last one with this number of requests. It prints medians.
 func report(ctx context.Context, out io.Writer, times, requests int) error {
 	_, _ = fmt.Fprintf(out, "%-34s %10s %10s %12s\n", "", "wall ms", "CPU ms", "memory MB")
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func median(all []start, of func(start) float64) float64 {
 	return values[len(values)/2]
 }
 
-// measure starts the program once, and stops it after so many requests.
+// measure starts the program once, and stops it after this number of requests.
 func measure(ctx context.Context, tenants, requests int) (s start, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -91,7 +91,7 @@ func measure(ctx context.Context, tenants, requests int) (s start, err error) {
 	return s, err
 }
 
-// askOften asks n times, 32 visitors at once.
+// askOften sends n requests from 32 concurrent clients.
 func askOften(ctx context.Context, address string, n int) error {
 	const visitors = 32
 	var wait sync.WaitGroup
@@ -126,7 +126,7 @@ func ask(ctx context.Context, address string) error {
 	return err
 }
 
-// memory is what a process holds of the machine's, in kB, as Linux counts it (VmRSS).
+// memory returns the resident memory of a process in kB, as measured by Linux (VmRSS).
 func memory(pid int) (int, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
