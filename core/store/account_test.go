@@ -62,7 +62,7 @@ func TestExpiresAtUnix(t *testing.T) {
 	}
 }
 
-// Nothing that prints shows a secret, alone or within an account.
+// TestSecretsHide: no way of printing shows a secret, alone or within an account.
 func TestSecretsHide(t *testing.T) {
 	t.Parallel()
 	const canary = "the-secret-itself"

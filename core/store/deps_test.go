@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLeaf keeps the contract a leaf: what it imports, every store compiles.
+// TestLeaf checks the imports of this package, because every store compiles them.
 func TestLeaf(t *testing.T) {
 	const format = "{{if not .Standard}}{{.ImportPath}}{{end}}"
 	out, err := exec.Command("go", "list", "-deps", "-f", format, ".").CombinedOutput()

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// lateContext has a deadline that has passed without its knowing.
+// lateContext has a deadline in the past that it has not noticed yet.
 type lateContext struct{ context.Context }
 
 func (lateContext) Deadline() (time.Time, bool) { return time.Unix(1, 0), true }
@@ -79,7 +79,7 @@ func TestOpError(t *testing.T) {
 	}
 }
 
-// TestPause waits for less than it is told, not always as long, and no longer than the context lasts.
+// TestPause checks that the duration is random, below the maximum, and ends with the context.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,14 +9,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// nightly stands for a store with many sessions that have ended.
+// nightly is a store with many expired sessions.
 type nightly struct{}
 
 func (nightly) DeleteExpired(context.Context, time.Time) (int, error) {
 	return 500, &store.LeftError{Rows: 1200, Err: context.DeadlineExceeded}
 }
 
-// A job of one's own goes on at its next run with what was left.
+// A cleanup job of the application continues with the remaining rows at its next run.
 func ExampleLeftError() {
 	var s store.Cleaner = nightly{}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -15,7 +15,7 @@ func TestRecordCheck(t *testing.T) {
 	large := `"` + strings.Repeat("x", store.MaxRecordValue-2) + `"`
 	for name, tt := range map[string]struct {
 		record store.Record
-		field  string // that the error names; empty: no error
+		field  string // the field in the error; empty if there is no error
 	}{
 		"the least":               {store.Record{Kind: "a", Key: "k", Value: []byte("0")}, ""},
 		"the most":                {record(strings.Repeat("a", 32), strings.Repeat("ä", 127)+"k", large), ""},

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// TestBytes goes through all of them.
+// TestBytes tests all byte values.
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	const letters = "abcdefghijklmnopqrstuvwxyz"
@@ -50,7 +50,7 @@ func TestLower(t *testing.T) {
 	}
 }
 
-// TestLead: what is not in the set ends it at any place, in the first eight bytes, in others and behind them.
+// TestLead: a byte that is not in the set ends the prefix at any position.
 func TestLead(t *testing.T) {
 	t.Parallel()
 	digits := ascii.SetOf(func(c byte) bool { return '0' <= c && c <= '9' })

@@ -9,7 +9,7 @@ import (
 
 const sessionName = "__Secure-authjs.session-token"
 
-// typical is what a browser sends to an application with a few cookies of its own.
+// typical returns the cookies of a browser for an application that sets a few others.
 func typical(session string) []string {
 	return []string{"theme=dark; _ga=GA1.2.1234567890.1234567890; consent=yes; " +
 		"__Host-authjs.csrf-token=" + strings.Repeat("0", 64) + "%7C" + strings.Repeat("1", 64) + "; " +
@@ -68,7 +68,7 @@ func BenchmarkCookieAppend(b *testing.B) {
 	}
 }
 
-// The one-cookie session read is on the way of every request.
+// TestJoinDoesNotAllocate: every request reads the session from one cookie.
 func TestJoinDoesNotAllocate(t *testing.T) {
 	headers := typical(sessionName + "=" + strings.Repeat("x", 700))
 	if n := testing.AllocsPerRun(100, func() { _ = cookie.Join(cookie.Parse(headers), sessionName).Value() }); n != 0 {

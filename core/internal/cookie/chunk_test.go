@@ -59,8 +59,8 @@ func TestJoinRecorded(t *testing.T) {
 		}
 		want := v.Value
 		if v.PresentCookies["sess.0"] != "" && v.PresentCookies["sess.1"] == "" {
-			// The reference joins over gaps; a set with a gap was damaged (cookie-prefix-collision), so only the chunks
-			// before it count.
+			// The reference joins chunks across gaps. A set with a gap is damaged (cookie-prefix-collision), so only the chunks
+			// before the gap are used.
 			want = v.PresentCookies["sess.0"]
 		}
 		if got := cookie.Join(cookie.Parse(header), "sess").Value(); got != want {
@@ -69,8 +69,8 @@ func TestJoinRecorded(t *testing.T) {
 	}
 }
 
-// TestAttackRows walks the cookie abuse table. A row's session is the reading that equals the token: opening it is the
-// caller's part.
+// TestAttackRows tests the table of cookie attacks. The session is the candidate that equals the token, because
+// decryption is up to the caller.
 func TestAttackRows(t *testing.T) {
 	t.Parallel()
 	const name = "__Secure-authjs.session-token"
@@ -132,7 +132,7 @@ func TestAttackRows(t *testing.T) {
 				header = []string{line.String()}
 			}
 			for i, line := range header {
-				// N stands at the start of a name only.
+				// N is a placeholder only at the start of a name.
 				line = strings.ReplaceAll("; "+line, "; n=", "; "+strings.ToUpper(name)+"=")
 				line = strings.ReplaceAll(line, "; N", "; "+name)
 				header[i] = fill(strings.TrimPrefix(line, "; "))
@@ -212,7 +212,7 @@ func TestJoinReadings(t *testing.T) {
 	}
 }
 
-// TestJoinPrefers puts the reading that proved good in front: all who ask afterwards ask for the same one.
+// TestJoinPrefers moves the valid candidate to the front, so that later calls use it.
 func TestJoinPrefers(t *testing.T) {
 	t.Parallel()
 	for cookies, want := range map[string]struct{ prefer, values, lookUps string }{
@@ -233,7 +233,7 @@ func TestJoinPrefers(t *testing.T) {
 	}
 }
 
-// TestJoinStrays tells chunks without a first one from cookies that are empty.
+// TestJoinStrays distinguishes chunks without a first one from empty cookies.
 func TestJoinStrays(t *testing.T) {
 	t.Parallel()
 	for cookies, want := range map[string]bool{
@@ -256,7 +256,7 @@ func TestSplitBounds(t *testing.T) {
 	if _, err := cookie.Split(name, strings.Repeat("\xff", cookie.ChunkSize)); !errors.Is(err, cookie.ErrNotText) {
 		t.Errorf("Split of bytes that are no text: %v", err)
 	}
-	// Characters that grow when encoded get fewer per cookie, and are never cut.
+	// A chunk has fewer characters that need encoding, and never splits one.
 	value := strings.Repeat("€|", 2000)
 	chunks, err := cookie.Split(name, value)
 	if err != nil {
@@ -276,7 +276,7 @@ func TestSplitBounds(t *testing.T) {
 	}
 }
 
-// TestOne holds the shortcut to the plan: what is one cookie is the one that Replace says.
+// TestOne compares One with the result of Replace.
 func TestOne(t *testing.T) {
 	t.Parallel()
 	for header, ones := range map[string]map[int]bool{
@@ -327,7 +327,7 @@ func TestReplaceNeverRepeatsAName(t *testing.T) {
 	}
 }
 
-// TestNumbersOfChunks are decimal: what follows the digits in ASCII is no chunk of ours, and is not expired as one.
+// TestNumbersOfChunks: chunk numbers are decimal. A cookie with another character is not a chunk and is not deleted.
 func TestNumbersOfChunks(t *testing.T) {
 	t.Parallel()
 	for suffix, ours := range map[string]bool{

@@ -68,7 +68,7 @@ func TestSerializeRecorded(t *testing.T) {
 	for _, v := range vectors {
 		o := v.Options
 		if o.MaxAge != nil && *o.MaxAge != float64(int(*o.MaxAge)) {
-			continue // a fraction of a second cannot be said in an int
+			continue // an int has no fractions of a second
 		}
 		seen++
 		c := cookie.Cookie{
@@ -156,7 +156,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A full chunk under our longest name and with every attribute we use must fit a browser's limit.
+// TestFullChunkFits: a full chunk with the longest name and all attributes must stay within a browser's limit.
 func TestFullChunkFits(t *testing.T) {
 	t.Parallel()
 	chunks, err := cookie.Split("__Secure-authjs.session-token", strings.Repeat("x", cookie.MaxChunks*cookie.ChunkSize))

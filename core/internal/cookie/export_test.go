@@ -2,10 +2,10 @@ package cookie
 
 import "iter"
 
-// What only tests ask.
+// Methods for tests.
 
-// All yields name and decoded value of every cookie in the order received. Of several cookies with one name only the
-// first counts for Get; All yields each.
+// All returns an iterator over the names and decoded values of all cookies in the order received. Get returns only the
+// first cookie of a name.
 func (j Jar) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for w := (walker{lines: j.lines}); w.next(); {
@@ -16,7 +16,7 @@ func (j Jar) All() iter.Seq2[string, string] {
 	}
 }
 
-// Clear returns the orders to expire every name of ours that the request carried, at most MaxChunks+1.
+// Clear returns chunks that delete every cookie in the request, at most MaxChunks+1.
 func (j Joined) Clear() []Chunk {
 	present := j.Present()
 	plan := make([]Chunk, len(present))

@@ -17,8 +17,8 @@ type key struct{}
 
 var errLeft = errors.New("the visitor has left")
 
-// TestEnds is a context beside one of context.WithTimeout, to which the same happens: both answer alike, whether
-// somebody has asked for the channel before or asks after.
+// TestEnds compares a context with one of context.WithTimeout in the same situations: both must give the same results,
+// whether Done was called before or is called afterwards.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	type leave = context.CancelCauseFunc
@@ -41,7 +41,7 @@ func TestEnds(t *testing.T) {
 			"a child was there":         func(ctx context.Context) { context.AfterFunc(ctx, func() {}) },
 		} {
 			if unseen := asked == "nobody asked"; unseen && strings.HasSuffix(name, "end after its time") {
-				continue // which of the two came first is known where somebody asked
+				continue // the order of the two is only known if Done was called
 			}
 			t.Run(name+", "+asked, func(t *testing.T) {
 				t.Parallel()
@@ -62,17 +62,17 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// pass lets a time go by: that of a bubble, which nobody waits for.
+// pass sleeps with the fake clock of synctest.
 func pass(d time.Duration) {
 	ctx, end := context.WithTimeout(context.Background(), d)
 	defer end()
 	<-ctx.Done()
 }
 
-// pair is a context of this package, and one of the standard library that says what is right.
+// pair is a context of this package and the corresponding one of the standard library.
 type pair struct{ got, want context.Context }
 
-// same compares all that a context answers, and that it answers the same a second time.
+// same compares all results of both contexts, and checks that they do not change.
 func (p pair) same(t *testing.T) {
 	t.Helper()
 	got, want := p.got, p.want
@@ -107,7 +107,7 @@ func isDone(ctx context.Context) bool {
 	}
 }
 
-// TestErrBeforeDone: who has heard from the clock that the time is over, finds the channel closed.
+// TestErrBeforeDone: if Err has reported the timeout, the channel is closed.
 func TestErrBeforeDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestErrBeforeDone(t *testing.T) {
 	})
 }
 
-// TestWakes: whoever waits for the channel hears of the time, of the parent and of the end.
+// TestWakes: a goroutine that waits for the channel is woken by the timeout, the parent's end and End.
 func TestWakes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -163,7 +163,7 @@ func TestWakes(t *testing.T) {
 	}
 }
 
-// TestSoonerDeadline of the parent's stays.
+// TestSoonerDeadline: an earlier deadline of the parent is kept.
 func TestSoonerDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestSoonerDeadline(t *testing.T) {
 	})
 }
 
-// TestChildren need no goroutine, and neither does a child of a child of this package's.
+// TestChildren: children need no goroutine, and neither do children of a child from this package.
 func TestChildren(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	parent, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -206,7 +206,7 @@ func TestChildren(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	}
 }
 
-// TestAllocations: what nobody waits for is one allocation, with a parent that can end too.
+// TestAllocations: a context needs one allocation if its channel is not used, with a cancelable parent too.
 func TestAllocations(t *testing.T) { //nolint:paralleltest // it counts allocations
 	parent, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -221,7 +221,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // it counts allocati
 	}
 }
 
-// TestAtOnce is for the race detector: all at the same time.
+// TestAtOnce is for the race detector: it makes all calls concurrently.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 100 {
@@ -270,13 +270,13 @@ func BenchmarkAfter(b *testing.B) {
 	})
 }
 
-// TestSeries: calls that follow one another closely share a context, and a slow one takes nothing from the next.
+// TestSeries: calls in quick succession share a context, and a slow call does not shorten the next timeout.
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		took    time.Duration // the first call
-		limit   time.Duration // of the second
-		left    time.Duration // that the second has
+		limit   time.Duration // of the second call
+		left    time.Duration // of the second call's timeout
 		renewed bool
 	}{
 		"at once":         {0, 10 * time.Second, 10 * time.Second, false},
@@ -310,7 +310,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestSeriesEnds: nothing of a series is left when it, or the request that it serves, is over.
+// TestSeriesEnds: no timer or goroutine remains after the end of a series or its request.
 func TestSeriesEnds(t *testing.T) {
 	t.Parallel()
 	for name, over := range map[string]func(s *deadline.Series, leave func()){

@@ -42,7 +42,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// refused are texts that no function reads as an object.
+// refused are texts that no function accepts as an object.
 var refused = []struct{ name, text, reason string }{
 	{"nothing", ``, "no object"},
 	{"blanks only", ` `, "no object"},
@@ -176,8 +176,8 @@ func TestObjectEndsWithTheErrorOfMember(t *testing.T) {
 	}
 }
 
-// A caller that keeps names and changes the bytes must not find its names changed; appending to a value must not reach
-// what follows it.
+// TestObjectSharesNoNames: names must not change with the parsed bytes, and appending to a value must not overwrite the
+// text after it.
 func TestObjectSharesNoNames(t *testing.T) {
 	t.Parallel()
 	data := []byte(`{"sub":"a","exp":1}`)
@@ -317,7 +317,7 @@ func TestWholeNumbers(t *testing.T) {
 		{"0e999999999999999999999", result{0, true}, result{0, true}},
 		{"1" + strings.Repeat("0", 1000) + "e-1000", result{1, true}, result{1, true}},
 		{"0." + strings.Repeat("0", 1000) + "1e1001", result{1, true}, result{1, true}},
-		{"9007199254740993", result{9007199254740993, true}, result{9007199254740993, true}}, // no double
+		{"9007199254740993", result{9007199254740993, true}, result{9007199254740993, true}}, // not exact as a float64
 
 		{"1.5", no, result{1, true}},
 		{"4102444800.999999999", no, result{4102444800, true}},
@@ -366,8 +366,8 @@ func TestWholeNumbers(t *testing.T) {
 	}
 }
 
-// TestObjectParts hands a value out as text, which outlives the data, and as a part of the data that ends where the
-// value does: what is appended to one leaves the next alone.
+// TestObjectParts checks that each value is passed as a string, which outlives the data, and as a slice of the data
+// whose capacity ends with the value, so that appending to one does not change the next.
 func TestObjectParts(t *testing.T) {
 	t.Parallel()
 	data := []byte(`{"a":"one","b":2}`)
@@ -390,7 +390,7 @@ func TestObjectParts(t *testing.T) {
 	}
 }
 
-// TestObjectSpans says where values stand, blanks left out.
+// TestObjectSpans checks the positions of values, without white space.
 func TestObjectSpans(t *testing.T) {
 	t.Parallel()
 	const text = ` { "a" : "one" , "b":[ 2 ] } `

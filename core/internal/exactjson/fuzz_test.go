@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// stricter holds the reasons to refuse what encoding/json reads, each with a test that the text deserves it.
+// stricter contains the reasons to reject texts that encoding/json accepts, each with a check of the text.
 var stricter = map[string]func(data []byte) bool{
 	"name used twice": func(data []byte) bool { return bytes.Count(data, []byte{'"'}) >= 4 },
 	"invalid UTF-8":   func(data []byte) bool { return !utf8.Valid(data) },
@@ -23,8 +23,8 @@ var stricter = map[string]func(data []byte) bool{
 	"too many members": func(data []byte) bool { return bytes.Count(data, []byte{':'}) > exactjson.MaxMembers },
 }
 
-// FuzzDecode holds Decode and Object against encoding/json: what is read here is read there with the same result, and
-// what is read there only is refused for a reason of the list.
+// FuzzDecode compares Decode and Object with encoding/json: accepted texts have the same result, and texts that only
+// encoding/json accepts are rejected for a reason in the list.
 func FuzzDecode(f *testing.F) {
 	for _, tt := range refused {
 		if len(tt.text) < 1000 {
@@ -84,7 +84,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzWhole holds Int64 and Floor against math/big.
+// FuzzWhole compares Int64 and Floor with math/big.
 func FuzzWhole(f *testing.F) {
 	for _, s := range []string{
 		"0", "-0", "1e3", "12345.0", "1.5", "-1.5", "9223372036854775807", "-9223372036854775808.5", "1e-5", "5e18", "1e99",
@@ -112,7 +112,7 @@ func FuzzWhole(f *testing.F) {
 		if !valid {
 			t.Fatalf("math/big refuses %q", raw)
 		}
-		want := new(big.Int).Div(r.Num(), r.Denom()) // Euclidean: down, since denominators are positive
+		want := new(big.Int).Div(r.Num(), r.Denom()) // Euclidean division rounds down, because denominators are positive
 		if ok != want.IsInt64() || ok && floor != want.Int64() || whole != (r.IsInt() && want.IsInt64()) {
 			t.Fatalf("%q: Int64 %d %v, Floor %d %v; math/big %v", raw, n, whole, floor, ok, want)
 		}

@@ -12,12 +12,12 @@ import (
 
 func trusted(name string) bool { return name == "sub" || name == "aud" }
 
-// TestTolerant reads documents with malformed strings: they are repaired where no caller trusts them, and nowhere else.
+// TestTolerant reads documents with malformed strings: they are repaired only in members that are not trusted.
 func TestTolerant(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		text string
-		want map[string]any // nil: refused
+		want map[string]any // nil if rejected
 	}{
 		"well-formed":                   {`{"sub":"u1","bio":"a\u0000b"}`, map[string]any{"sub": "u1", "bio": "a\x00b"}},
 		"half an emoji":                 {`{"bio":"\ud83d","sub":"u1"}`, map[string]any{"sub": "u1", "bio": "\ufffd"}},

@@ -13,13 +13,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/flight"
 )
 
-// answer is what a test's flights bring.
+// answer is the flight type of the tests.
 type answer = flight.Flight[string, int]
 
-// pass lets time go by: that of a test's bubble, so that no test waits for it.
+// pass sleeps with the fake clock of synctest.
 func pass(d time.Duration) { <-time.NewTimer(d).C }
 
-// hanging is a flight that ends with its context, and says why on why.
+// hanging returns a function that waits for the end of its context and sends the cause to why.
 func hanging(why chan<- error) func(context.Context) (int, error) {
 	return func(ctx context.Context) (int, error) {
 		<-ctx.Done()
@@ -28,13 +28,13 @@ func hanging(why chan<- error) func(context.Context) (int, error) {
 	}
 }
 
-// exit is a flight that ends its goroutine.
+// exit ends its goroutine.
 func exit(context.Context) (int, error) {
 	runtime.Goexit()
 	return 7, nil
 }
 
-// after is a flight that brings a value after a while.
+// after returns a function that returns a value after a delay.
 func after(d time.Duration, value int, err error) func(context.Context) (int, error) {
 	return func(context.Context) (int, error) {
 		pass(d)
@@ -82,7 +82,7 @@ func TestKeysFlyApart(t *testing.T) {
 	})
 }
 
-// TestNextCallerAsksAnew wants nothing kept of a flight that has landed.
+// TestNextCallerAsksAnew checks that the result of a completed flight is not reused.
 func TestNextCallerAsksAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestCallersLeave(t *testing.T) {
 	t.Parallel()
 	rows := []struct {
 		name  string
-		board func(g *flight.Group[string, int], f *answer) // besides two callers who leave after a second
+		board func(g *flight.Group[string, int], f *answer) // in addition to two callers who leave after a second
 		want  error                                         // why the flight ends
 		after time.Duration
 	}{
@@ -165,7 +165,7 @@ func TestOneLeavesAndOneStays(t *testing.T) {
 	})
 }
 
-// TestAbandonedFlightIsForgotten has a caller come while the flight that all others left has not ended yet.
+// TestAbandonedFlightIsForgotten has a caller arrive after all others have left a flight that has not ended yet.
 func TestAbandonedFlightIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestAbandonedFlightIsForgotten(t *testing.T) {
 		g := flight.Group[string, int]{Landed: func(_ string, v int, _ error) { landed = append(landed, v) }}
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
-		_, _ = g.Join(ctx, "a", after(time.Minute, 1, nil)).Wait(ctx) // deaf to its context
+		_, _ = g.Join(ctx, "a", after(time.Minute, 1, nil)).Wait(ctx) // ignores its context
 		if g.Find("a") != nil {
 			t.Error("an abandoned flight is found")
 		}
@@ -187,7 +187,7 @@ func TestAbandonedFlightIsForgotten(t *testing.T) {
 	})
 }
 
-// TestStarterLeavesItsValues gives a flight the values of the context that started it, and not its end.
+// TestStarterLeavesItsValues: a flight has the values of the context that started it, but does not end with it.
 func TestStarterLeavesItsValues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestLanded(t *testing.T) {
 	}
 }
 
-// TestLandedPanics leaves neither the process nor the callers behind.
+// TestLandedPanics: a panic in Landed ends neither the process nor blocks callers.
 func TestLandedPanics(t *testing.T) {
 	t.Parallel()
 	g := flight.Group[string, int]{Landed: func(string, int, error) { panic("on the ground") }}
@@ -269,7 +269,7 @@ func TestBounded(t *testing.T) {
 		g.Join(t.Context(), "a", after(time.Hour, 1, nil))
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
-		_, _ = g.Join(ctx, "b", after(time.Minute, 2, nil)).Wait(ctx) // abandoned, and in the air for a minute
+		_, _ = g.Join(ctx, "b", after(time.Minute, 2, nil)).Wait(ctx) // abandoned, and in progress for a minute
 		if _, err := g.Join(t.Context(), "c", after(0, 3, nil)).Wait(t.Context()); !errors.Is(err, flight.ErrFull) {
 			t.Errorf("the third flight: %v", err)
 		}

@@ -1,6 +1,6 @@
 package form
 
-// What only tests ask.
+// Methods for tests.
 
 // IsJSON reports whether the body was JSON.
 func (f Fields) IsJSON() bool { return f.json != nil }

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/form"
 )
 
-// TestAttacks runs the hostile bodies that are decided here. What a server refuses before the body is read (length,
-// drip, streams) and what parses but carries no CSRF token belong to the adapters' kit.
+// TestAttacks tests hostile bodies that this package rejects. Bodies that a server rejects before they are read
+// (length, slow bodies, streams), and valid ones without a CSRF token, are tested by the adapters' kit.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/bodies.json")
@@ -31,7 +31,7 @@ func TestAttacks(t *testing.T) {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
-	// parses: the fields are there, and none of them is the token.
+	// parses lists valid bodies without a token.
 	parses := map[string]bool{
 		"BO-016": true, "BO-017": true, "BO-018": true, "BO-019": true, "BO-022": true, "BO-023": true, "BO-024": true,
 	}

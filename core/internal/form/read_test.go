@@ -16,8 +16,9 @@ import (
 
 const urlencoded = "application/x-www-form-urlencoded"
 
-// A media type decides whether a body counts: what a foreign page may send without asking (a "simple" request) must not
-// pass for JSON. These are the CSRF table's rows about bodies; its pairs and origins are core's.
+// TestContentTypes: the media type decides whether a body is read. A body that a page of another site can send without
+// a preflight (a "simple" request) must not be read as JSON. These are the rows about bodies in the CSRF table; those
+// about tokens and origins are tested in core.
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -99,7 +100,7 @@ func TestBodyLimit(t *testing.T) {
 	if f, err := form.Read(t.Context(), []string{urlencoded}, strings.NewReader(full)); err != nil || len(f.Names()) != 1 {
 		t.Errorf("%d bytes: %v", len(full), err)
 	}
-	// The body goes on for ever; what is read does not.
+	// The body never ends, but the reader stops.
 	endless := &counter{}
 	if _, err := form.Read(t.Context(), []string{urlencoded}, endless); !errors.As(err, new(form.TooLarge)) {
 		t.Errorf("endless body: %v", err)
@@ -109,7 +110,7 @@ func TestBodyLimit(t *testing.T) {
 	}
 }
 
-// counter is an endless body.
+// counter is a body without end.
 type counter struct{ n int }
 
 func (c *counter) Read(p []byte) (int, error) {
@@ -126,7 +127,7 @@ func TestReadFailures(t *testing.T) {
 	if _, err := form.Read(t.Context(), []string{urlencoded}, cut); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("connection cut: %v", err)
 	}
-	// A body in drops ends with the request: the second drop is not waited for.
+	// A slow body ends with the request: the second part is not awaited.
 	ctx, cancel := context.WithCancel(t.Context())
 	drops := 0
 	dripping := readerFunc(func(p []byte) (int, error) {
@@ -182,7 +183,7 @@ func TestFieldsOfBothKinds(t *testing.T) {
 	}
 }
 
-// TestEmptyJSON is no object, whether a router hands over an empty body or none.
+// TestEmptyJSON checks that an empty or missing body is not a JSON object.
 func TestEmptyJSON(t *testing.T) {
 	for name, body := range map[string]io.Reader{"empty": strings.NewReader(""), "none": nil} {
 		if _, err := form.Read(t.Context(), []string{"application/json"}, body); err == nil {
@@ -194,7 +195,7 @@ func TestEmptyJSON(t *testing.T) {
 	}
 }
 
-// endless is a body that does not end.
+// endless is a body without end.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -202,8 +203,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTooLargeCostsLittle refuses a body that does not end: it is not read on, and takes hardly more memory than one
-// that is just short enough. It runs alone, as the memory is that of the process.
+// TestTooLargeCostsLittle rejects a body without end: it is not read further than the limit, and needs hardly more
+// memory than the largest valid one. The test is not parallel, because it measures the memory of the process.
 func TestTooLargeCostsLittle(t *testing.T) {
 	var before, after runtime.MemStats
 	body := &endless{}

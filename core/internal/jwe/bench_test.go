@@ -47,7 +47,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenAgain opens a token that is remembered, and tokens that come once each.
+// BenchmarkOpenAgain opens a cached token, and tokens that are used once each.
 func BenchmarkOpenAgain(b *testing.B) {
 	k := keyring(b, secretOne)
 	tokens := make([]string, 1<<14)
@@ -69,7 +69,7 @@ func BenchmarkOpenAgain(b *testing.B) {
 	}
 }
 
-// BenchmarkRawCrypto is the floor: the ciphers and the MAC of one token, without base64, copies or an IV to draw.
+// BenchmarkRawCrypto is the baseline: the cipher and MAC of one token, without base64, copies or a new IV.
 func BenchmarkRawCrypto(b *testing.B) {
 	key := derive(b, secretOne, salt, 64)
 	block, err := aes.NewCipher(key[32:])

@@ -26,7 +26,7 @@ func remembering(t testing.TB, secret, salt string) (k *Keyring, seal func(paylo
 	}
 }
 
-// TestOpenAgain: what is remembered is found by the same Keyring for the same token, and by nobody else.
+// TestOpenAgain: a cached result is used only by the same Keyring for the same token.
 func TestOpenAgain(t *testing.T) {
 	t.Parallel()
 	k, seal := remembering(t, "one", "cookie")
@@ -54,7 +54,7 @@ func TestOpenAgain(t *testing.T) {
 	}
 }
 
-// TestRemembered: who comes twice is remembered, without a second decryption, which makes a payload anew.
+// TestRemembered: a token that is used twice is cached, and not decrypted again.
 func TestRemembered(t *testing.T) {
 	k, seal := remembering(t, "one", "cookie")
 	m := newCache(1)
@@ -66,7 +66,7 @@ func TestRemembered(t *testing.T) {
 		}
 	}
 	buffer := []byte(seal("claims"))
-	token := unsafe.String(&buffer[0], len(buffer)) // as of a server that uses its memory again
+	token := unsafe.String(&buffer[0], len(buffer)) // like the memory of a server that reuses it
 	if open(token, "claims"); kept() != nil {
 		t.Error("a token that came once is remembered")
 	}
@@ -107,7 +107,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestOpenAgainAtOnce has visitors of two applications in one place.
+// TestOpenAgainAtOnce has concurrent requests to two applications that use the same slot.
 func TestOpenAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	m := newCache(1)

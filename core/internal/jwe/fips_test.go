@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// TestFIPSOnly seals and opens in a process that is allowed the algorithms of FIPS 140-3 alone: A256GCM, whose IVs the
-// cipher does not choose there, is refused, and nothing else.
+// TestFIPSOnly encrypts and decrypts in a process that allows only FIPS 140-3 algorithms. Only A256GCM is rejected,
+// because its IVs are not chosen by the cipher.
 func TestFIPSOnly(t *testing.T) {
 	t.Parallel()
 	const only = "fips140=only"

@@ -40,7 +40,7 @@ func keyring(t testing.TB, secrets ...string) *jwe.Keyring {
 	return k
 }
 
-// fresh is an IV for one token.
+// fresh returns an IV for one token.
 func fresh() (iv jwe.IV) { rand.Read(iv[:]); return iv }
 
 func derive(t testing.TB, secret, salt string, length int) []byte {
@@ -54,8 +54,8 @@ func derive(t testing.TB, secret, salt string, length int) []byte {
 
 var b64 = base64.RawURLEncoding
 
-// forgeCBC seals with whatever header: what an attacker who knows the key could send. It follows RFC 7518 appendix B
-// line by line and shares nothing with the package.
+// forgeCBC encrypts with any header, as an attacker who knows the key could. It follows RFC 7518 appendix B and shares
+// no code with the package.
 func forgeCBC(t testing.TB, key []byte, header string, iv, padded []byte) string {
 	t.Helper()
 	block, err := aes.NewCipher(key[32:])
@@ -104,7 +104,7 @@ func forgeGCM(t testing.TB, key []byte, header string, iv []byte, payload string
 	}, ".")
 }
 
-// joseOpen opens a token with go-jose, the oracle of these tests.
+// joseOpen decrypts a token with go-jose, for comparison.
 func joseOpen(token string, key []byte) ([]byte, error) {
 	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.DIRECT},
 		[]jose.ContentEncryption{jose.A256CBC_HS512, jose.A256GCM})

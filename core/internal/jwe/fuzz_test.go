@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzOpen holds Open against go-jose: a token that opens here opens there, under the same key and to the same payload.
+// FuzzOpen compares Open with go-jose: go-jose must decrypt each accepted token with the same key to the same payload.
 func FuzzOpen(f *testing.F) {
 	for _, a := range attacks(f) {
 		f.Add(a.Token)
@@ -30,7 +30,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzForged gives every header and ciphertext a right tag, so that what lies behind the tag is reached.
+// FuzzForged adds a valid tag to arbitrary headers and ciphertexts, so that the code after the tag check is reached.
 func FuzzForged(f *testing.F) {
 	f.Add(noKidHeader, []byte("0123456789abcdef"))
 	f.Add(`{"alg":"dir","enc":"A256CBC-HS512","zip":"DEF"}`, []byte("0123456789abcdef"))
@@ -51,7 +51,7 @@ func FuzzForged(f *testing.F) {
 	})
 }
 
-// FuzzSeal holds Seal against go-jose and Open.
+// FuzzSeal compares Seal with go-jose and Open.
 func FuzzSeal(f *testing.F) {
 	f.Add([]byte(claims))
 	f.Add([]byte{})

@@ -6,7 +6,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// TestKeysAreDerivedOnFirstUse counts allocations: to derive the keys of two secrets takes over a hundred.
+// TestKeysAreDerivedOnFirstUse counts allocations: deriving the keys of two secrets needs more than a hundred.
 func TestKeysAreDerivedOnFirstUse(t *testing.T) {
 	secrets := []string{secretOne, secretTwo}
 	n := testing.AllocsPerRun(10, func() {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestTag holds tags against crypto/hmac: for the header of the key, which is hashed already, and for others, each
+// TestTag compares tags with crypto/hmac: for the key's own header, which is hashed in advance, and for others, one
 // after the other.
 func TestTag(t *testing.T) {
 	t.Parallel()

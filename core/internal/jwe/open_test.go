@@ -97,7 +97,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// wantClaims compares those claims that are given.
+// wantClaims compares the given claims.
 func wantClaims(t *testing.T, payload string, err error, want map[string]any) {
 	t.Helper()
 	if err != nil || len(payload) == 0 {
@@ -117,7 +117,7 @@ func wantClaims(t *testing.T, payload string, err error, want map[string]any) {
 	}
 }
 
-// wantRefused also looks for bytes of the token in the error.
+// wantRefused checks for an error that contains no bytes of the token.
 func wantRefused(t *testing.T, token, payload string, err error) {
 	t.Helper()
 	if payload != "" || !errors.Is(err, jwe.ErrInvalid) {
@@ -130,7 +130,7 @@ func wantRefused(t *testing.T, token, payload string, err error) {
 	}
 }
 
-func TestHugeTokensAreRefusedCheaply(t *testing.T) { // not parallel: it reads what the process has allocated
+func TestHugeTokensAreRefusedCheaply(t *testing.T) { // not parallel: it measures the allocations of the process
 	key := derive(t, secretOne, salt, 64)
 	encrypter, err := jose.NewEncrypter(jose.A256CBC_HS512, jose.Recipient{Algorithm: jose.DIRECT, Key: key},
 		&jose.EncrypterOptions{Compression: jose.DEFLATE})
@@ -239,7 +239,7 @@ func TestHeaders(t *testing.T) {
 	})
 }
 
-// What depends on the key must not be told apart: wrong key, tag, padding and length of the ciphertext.
+// TestOneErrorForWhatTheKeyDecides: a wrong key, tag, padding and ciphertext length must have the same error.
 func TestOneErrorForWhatTheKeyDecides(t *testing.T) {
 	t.Parallel()
 	key, other := derive(t, secretOne, salt, 64), derive(t, secretTwo, salt, 64)
@@ -303,7 +303,7 @@ func TestEveryOtherSpellingIsRefused(t *testing.T) {
 				refused(head + rest[1:])
 				for c := range len(characters) {
 					if !atAnEnd(tt.token, i) && (i+c)%8 != 0 {
-						continue // each character comes inside of each part all the same
+						continue // each character is still tested inside each part
 					}
 					if characters[c] != rest[0] {
 						refused(head + characters[c:c+1] + rest[1:])
@@ -318,8 +318,8 @@ func TestEveryOtherSpellingIsRefused(t *testing.T) {
 	}
 }
 
-// atAnEnd reports whether a part of the token begins or ends within two characters: there base64url has bits to spare,
-// and there a lenient reader finds something to overlook.
+// atAnEnd reports whether a part of the token begins or ends within two characters of i. There, base64url has unused
+// bits, which a lenient decoder ignores.
 func atAnEnd(token string, i int) bool {
 	return i < 2 || i >= len(token)-2 || strings.Contains(token[i-2:i+3], ".")
 }
@@ -370,8 +370,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestPartsHaveTheirLengths moves bytes from one part of a token to the next and back: what the parts say one behind
-// the other stays the same, and is no second spelling of the token.
+// TestPartsHaveTheirLengths moves bytes between adjacent parts of a token: the concatenation of the parts is the same,
+// but the token must be invalid.
 func TestPartsHaveTheirLengths(t *testing.T) {
 	t.Parallel()
 	k := keyring(t, secretOne)
@@ -403,8 +403,8 @@ func TestPartsHaveTheirLengths(t *testing.T) {
 	}
 }
 
-// TestOpenAgain opens short tokens after long ones, and others after those that were changed: nothing of one is in
-// another.
+// TestOpenAgain opens short tokens after long ones, and valid tokens after changed ones: no bytes of one token may be
+// in the result of another.
 func TestOpenAgain(t *testing.T) {
 	t.Parallel()
 	k := keyring(t, "a-secret-of-more-than-thirty-two-bytes")

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
-// Unicode folds in more ways than one: two spellings of an address become one, other people's addresses stay others'.
+// TestCanonical: different Unicode spellings of one address have one form, and other addresses stay different.
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, raw, want string }{
@@ -58,8 +58,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// A mailbox is one whichever way its domain is spelled. What only looks like an A-label is left alone, so that nothing
-// else becomes it.
+// TestDomainsHaveOneSpelling: a mailbox has one form, whichever way its domain is spelled. An invalid A-label is not
+// converted, so that no other name becomes equal to it.
 func TestDomainsHaveOneSpelling(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, raw, want, ascii string }{
@@ -99,7 +99,8 @@ func TestDomainsHaveOneSpelling(t *testing.T) {
 	}
 }
 
-// Every character gives a form that is its own form, alone and, where alphabets have composed letters, before a mark.
+// TestEveryCharacterIsCanonical: normalizing the form of a character again does not change it, alone or, where
+// alphabets have composed letters, before a mark.
 func TestEveryCharacterIsCanonical(t *testing.T) {
 	t.Parallel()
 	check := func(r rune, mark string) {
@@ -111,9 +112,9 @@ func TestEveryCharacterIsCanonical(t *testing.T) {
 			t.Errorf("%U with %+q: %+q became %+q, %v", r, mark, got, again, err)
 		}
 	}
-	for r := range rune(0x32400) { // what follows is unassigned, private or a tag
-		// Of 97 thousand unified ideographs, none of which has another form, and of 11 thousand Hangul syllables, which
-		// all come apart by one rule, one in 16.
+	for r := range rune(0x32400) { // later code points are unassigned, private or tags
+		// Test one in 16 of the 97 thousand unified ideographs, which have no other form, and of the 11 thousand Hangul
+		// syllables, which all decompose by one rule.
 		if r%16 == 0 || !unicode.In(r, unicode.Unified_Ideograph, unicode.Hangul) {
 			check(r, "")
 		}
@@ -125,7 +126,7 @@ func TestEveryCharacterIsCanonical(t *testing.T) {
 	}
 }
 
-// What is long is refused before anything looks into it.
+// TestLongInputIsCheap: long input is rejected before it is processed.
 func TestLongInputIsCheap(t *testing.T) { // not parallel: it reads the clock
 	for _, unit := range []string{"a", "a@", "\u0344", "\ufdfa", "(", ".", ","} {
 		long := strings.Repeat(unit, (8<<20)/len(unit))

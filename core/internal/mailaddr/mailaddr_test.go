@@ -21,12 +21,12 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
-// oneMailbox holds what is decided otherwise than in the file: a mailbox has one form, whichever way its domain is
-// spelled.
+// oneMailbox contains the cases with another result than in the file: a mailbox has one form, whichever way its domain
+// is spelled.
 var oneMailbox = map[string]string{"EM-007": "user@münchen.example"}
 
-// TestAttacks runs the hostile identifiers that are decided here; bodies with other than one text are the form
-// reader's.
+// TestAttacks tests hostile identifiers that this package rejects. Bodies with a value other than one string are
+// rejected by package form.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	var file struct {
@@ -113,7 +113,7 @@ func FuzzNormalize(f *testing.F) {
 	})
 }
 
-// TestRecorded compares with what the reference was recorded to do.
+// TestRecorded compares with recorded results of the reference implementation.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	var cases []struct {

@@ -18,11 +18,11 @@ func TestAnswersComeOnce(t *testing.T) {
 	}
 }
 
-// TestAcceptIssuer has RFC 9207: which answers are of the issuer asked.
+// TestAcceptIssuer checks RFC 9207: which responses are from the expected issuer.
 func TestAcceptIssuer(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		iss        []string // SELF stands for the issuer
+		iss        []string // SELF is replaced by the issuer
 		plain      bool     // OAuth without an issuer
 		advertised bool
 		tenants    bool

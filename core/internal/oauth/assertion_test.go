@@ -22,7 +22,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// curve makes a key on a curve.
+// curve returns a new key on a curve.
 func curve(t *testing.T, c elliptic.Curve) crypto.Signer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(c, rand.Reader)
@@ -32,7 +32,7 @@ func curve(t *testing.T, c elliptic.Curve) crypto.Signer {
 	return key
 }
 
-// TestAssertions verifies the assertions of a client with a library that did not make them all.
+// TestAssertions verifies client assertions with another library than the one that made most of them.
 func TestAssertions(t *testing.T) {
 	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -41,7 +41,7 @@ func TestAssertions(t *testing.T) {
 	}
 	ed := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
 	for name, row := range map[string]struct {
-		key    crypto.Signer // nil: the client secret
+		key    crypto.Signer // nil means the client secret
 		listed []string
 		alg    string
 	}{
@@ -84,7 +84,7 @@ func TestAssertions(t *testing.T) {
 				if !ed25519.Verify(ed.Public().(ed25519.PublicKey), []byte(signed), signatureOf(t, assertion)) {
 					t.Error("the signature is wrong")
 				}
-			case "HS256": // go-jose refuses a key so short
+			case "HS256": // go-jose rejects such a short key
 				err = token.UnsafeClaimsWithoutVerification(&claims)
 				checkHMAC(t, assertion, config.ClientSecret)
 			default:
@@ -102,7 +102,7 @@ func TestAssertions(t *testing.T) {
 	}
 }
 
-// TestAssertionErrors names the provider where no assertion can be made, and sends no request.
+// TestAssertionErrors: if an assertion cannot be made, the error names the provider and no request is sent.
 func TestAssertionErrors(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -128,7 +128,7 @@ func TestAssertionErrors(t *testing.T) {
 	}
 }
 
-// signatureOf is the last part of a token.
+// signatureOf returns the last part of a token.
 func signatureOf(t *testing.T, token string) []byte {
 	t.Helper()
 	signature, err := base64.RawURLEncoding.DecodeString(token[strings.LastIndex(token, ".")+1:])
@@ -138,7 +138,7 @@ func signatureOf(t *testing.T, token string) []byte {
 	return signature
 }
 
-// checkHMAC verifies HS256.
+// checkHMAC verifies an HS256 signature.
 func checkHMAC(t *testing.T, token, secret string) {
 	t.Helper()
 	mac := hmac.New(sha256.New, []byte(secret))

@@ -21,7 +21,7 @@ func TestAuthorize(t *testing.T) {
 		scope    string
 		request  oauth.AuthorizationRequest
 		fragment string
-		want     url.Values // besides the usual; empty: taken out
+		want     url.Values // in addition to the defaults; an empty value removes one
 	}{
 		"the least": {endpoint: oauth.Endpoint{URL: "https://op.example/authorize"}, scope: "openid email"},
 		"the checks": {
@@ -96,8 +96,8 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// TestAuthorizeOfTwoHosts: an application known by two names has visitors of both at once, and each goes back to the
-// one they came from.
+// TestAuthorizeOfTwoHosts: an application with two hosts has concurrent sign-ins on both, and each returns to its own
+// host.
 func TestAuthorizeOfTwoHosts(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -158,13 +158,13 @@ func TestAuthorizeErrors(t *testing.T) {
 	}
 }
 
-// TestEndpoints discovers what the configuration leaves open, and asks for nothing else.
+// TestEndpoints checks that discovery is used only if the configuration lacks an endpoint.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	const own = "https://elsewhere.example/x"
 	for name, row := range map[string]struct {
 		change       func(*oauth.Config)
-		start, later bool // whether the issuer is asked
+		start, later bool // whether discovery is used
 	}{
 		"OpenID Connect": {func(*oauth.Config) {}, true, true},
 		"OpenID Connect, authorization configured": {
@@ -187,7 +187,7 @@ func TestEndpoints(t *testing.T) {
 			config := p.openID()
 			row.change(&config)
 			client := oauth.New(config)
-			p.Close() // who asks, fails
+			p.Close() // further requests fail
 			_, atStart := client.StartEndpoints(t.Context())
 			_, later := client.Endpoints(t.Context())
 			if (atStart != nil) != row.start || (later != nil) != row.later {
@@ -200,7 +200,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestConfiguredEndpointsGoFirst takes from the issuer only what the configuration leaves open.
+// TestConfiguredEndpointsGoFirst checks that discovery does not replace configured endpoints.
 func TestConfiguredEndpointsGoFirst(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -8,15 +8,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// TestVerifyIDToken has what the client adds to the verification of a token, whose own rules package oidc proves.
+// TestVerifyIDToken checks the parts of the verification that this package adds. The rest is tested in package oidc.
 func TestVerifyIDToken(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		claims  map[string]any
 		nonce   string
 		change  func(*oauth.Config)
-		access  map[string]any // of an access token that is signed
-		refused string         // what the error says; empty: accepted
+		access  map[string]any // claims of a signed access token
+		refused string         // text of the error; empty if accepted
 	}{
 		"right":            {claims: map[string]any{"nonce": "n"}, nonce: "n"},
 		"without nonce":    {},
@@ -72,7 +72,7 @@ func TestVerifyIDToken(t *testing.T) {
 	})
 }
 
-// TestTenants has an issuer that speaks for several: a token is verified as one of the tenant that it names.
+// TestTenants has an issuer with several tenants: a token is verified with the document of the tenant that it names.
 func TestTenants(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -100,7 +100,7 @@ func TestTenants(t *testing.T) {
 			client := oauth.New(config)
 			p.metadata["issuer"] = p.URL + "/{tenantid}"
 			at := endpoints(t, client)
-			p.metadata["issuer"] = p.URL + "/t1" // what the tenant's own document says
+			p.metadata["issuer"] = p.URL + "/t1" // in the tenant's own document
 			token := p.sign(t, p.claims(row.claims))
 			_, err := client.VerifyIDToken(t.Context(), at, &oauth.Tokens{IDToken: token}, "")
 			if row.refused == "" && err != nil {
@@ -123,8 +123,7 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// TestVerifyRefreshed holds a refreshed ID token against the one of the sign-in or, where there is none, against the
-// account.
+// TestVerifyRefreshed compares a refreshed ID token with that of the sign-in or, without one, with the account.
 func TestVerifyRefreshed(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -159,11 +158,11 @@ func TestVerifyRefreshed(t *testing.T) {
 	}
 }
 
-// TestRefreshedWithoutIDToken: an ID token that says nothing is as good as none. The other tokens are kept.
+// TestRefreshedWithoutIDToken: an unreadable ID token is ignored, and the other tokens are kept.
 func TestRefreshedWithoutIDToken(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		raw    string // empty: a good one
+		raw    string // empty means a valid one
 		noKeys bool
 	}{
 		"no token":          {raw: "CANARY"},
@@ -215,7 +214,7 @@ func TestLogoutToken(t *testing.T) {
 	tells(t, err, ", not the issuer \"")
 }
 
-// TestTransport keeps requests of the application within the bounds: no redirect is followed.
+// TestTransport checks that the limits apply to requests of the application: no redirect is followed.
 func TestTransport(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// twitter is a client of a provider of OAuth 1.0a.
+// twitter returns the configuration of an OAuth 1.0a client.
 func twitter(p *provider) oauth.Config {
 	c := p.config()
 	c.RequestToken = oauth.Endpoint{URL: p.URL + "/request_token"}
@@ -21,7 +21,7 @@ func twitter(p *provider) oauth.Config {
 
 const confirmed = "oauth_token=rt&oauth_token_secret=rs&oauth_callback_confirmed=true"
 
-// TestOAuth1 goes all the way. That the signatures are right package oauth1 proves.
+// TestOAuth1 runs all steps. The signatures are tested in package oauth1.
 func TestOAuth1(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -74,13 +74,13 @@ func TestOAuth1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err = own.Do(further); err == nil { // nothing of a body is signed
+	if got, err = own.Do(further); err == nil { // a body is not signed
 		_ = got.Body.Close()
 		t.Error("sent a body")
 	}
 }
 
-// signedWith looks for parameters in the Authorization header.
+// signedWith checks parameters in the Authorization header.
 func signedWith(t *testing.T, got asked, parameters ...string) {
 	t.Helper()
 	for _, parameter := range append(parameters, `oauth_signature="`, `oauth_nonce="`, `oauth_timestamp="1900000000"`) {
@@ -137,7 +137,7 @@ func TestRequestTokenErrors(t *testing.T) {
 	}
 }
 
-// TestAccessTokenErrors tells what the visitor did from what the provider did.
+// TestAccessTokenErrors checks that errors of the user and of the provider are distinguished.
 func TestAccessTokenErrors(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

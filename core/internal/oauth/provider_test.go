@@ -23,15 +23,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// clock is what every client and provider of these tests goes by.
+// clock is the time of all clients and providers in these tests.
 var clock = time.Unix(1_900_000_000, 0)
 
 func now() time.Time { return clock }
 
-// good is a token answer.
+// good is a token response.
 const good = `{"access_token":"a1","token_type":"Bearer","expires_in":3600}`
 
-// provider is one whose answers a test chooses.
+// provider is a provider with configurable responses.
 type provider struct {
 	*httptest.Server
 	signer jose.Signer
@@ -40,16 +40,16 @@ type provider struct {
 	mu       sync.Mutex
 	asked    []asked
 	answers  map[string]answer // by path
-	metadata map[string]any    // besides the usual
+	metadata map[string]any    // in addition to the defaults
 }
 
-// asked is a request that came.
+// asked is a received request.
 type asked struct {
 	method, path, query, authorization string
 	form                               url.Values
 }
 
-// answer is what a path answers, 200 when there is no status.
+// answer is the response for a path. The default status is 200.
 type answer struct {
 	status      int
 	media, body string
@@ -97,7 +97,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// document is the discovery document.
+// document returns the discovery document.
 func (p *provider) document() map[string]any {
 	document := map[string]any{
 		"issuer": p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL + "/authorize",
@@ -108,7 +108,7 @@ func (p *provider) document() map[string]any {
 	return document
 }
 
-// last is the request that came last.
+// last returns the last request.
 func (p *provider) last(t *testing.T) asked {
 	t.Helper()
 	p.mu.Lock()
@@ -119,14 +119,14 @@ func (p *provider) last(t *testing.T) asked {
 	return p.asked[len(p.asked)-1]
 }
 
-// times counts the requests but for documents and keys.
+// times returns the number of requests, except those for documents and keys.
 func (p *provider) times() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.asked)
 }
 
-// sign makes a token of the claims.
+// sign returns a token with the claims.
 func (p *provider) sign(t *testing.T, claims map[string]any) string {
 	t.Helper()
 	token, err := jwt.Signed(p.signer).Claims(claims).Serialize()
@@ -136,7 +136,7 @@ func (p *provider) sign(t *testing.T, claims map[string]any) string {
 	return token
 }
 
-// claims are those of a good ID token, with changes; a nil value takes a claim out.
+// claims returns those of a valid ID token with changes. A nil value removes a claim.
 func (p *provider) claims(changes map[string]any) map[string]any {
 	all := map[string]any{"iss": p.URL, "aud": "client", "sub": "u1", "iat": clock.Unix(), "exp": clock.Unix() + 60}
 	maps.Copy(all, changes)
@@ -144,7 +144,7 @@ func (p *provider) claims(changes map[string]any) map[string]any {
 	return all
 }
 
-// config is a client of the provider by OAuth, all of whose endpoints are configured.
+// config returns the configuration of an OAuth client with all endpoints.
 func (p *provider) config() oauth.Config {
 	http := upstream.New(upstream.Options{})
 	return oauth.Config{
@@ -157,7 +157,7 @@ func (p *provider) config() oauth.Config {
 	}
 }
 
-// openID is a client of the provider by OpenID Connect, which discovers everything.
+// openID returns the configuration of an OpenID Connect client that discovers all endpoints.
 func (p *provider) openID() oauth.Config {
 	c := p.config()
 	c.OpenID, c.Issuer = true, p.URL
@@ -165,7 +165,7 @@ func (p *provider) openID() oauth.Config {
 	return c
 }
 
-// endpoints are those of what follows an answer.
+// endpoints returns the endpoints for the steps after the callback.
 func endpoints(t *testing.T, c *oauth.Client) oauth.Endpoints {
 	t.Helper()
 	at, err := c.Endpoints(t.Context())
@@ -175,7 +175,7 @@ func endpoints(t *testing.T, c *oauth.Client) oauth.Endpoints {
 	return at
 }
 
-// query are the parameters of an answer.
+// query contains the parameters of an authorization response.
 type query url.Values
 
 // Get implements [oauth.Params].
@@ -184,7 +184,7 @@ func (q query) Get(name string) string { return url.Values(q).Get(name) }
 // Count implements [oauth.Params].
 func (q query) Count(name string) int { return len(q[name]) }
 
-// accepted is the code of an answer.
+// accepted returns the code of an accepted response.
 func accepted(t *testing.T, c *oauth.Client, at oauth.Endpoints, code string) oauth.Code {
 	t.Helper()
 	answer, err := oauth.ReadAnswer(query{"code": {code}, "state": {"s"}})
@@ -198,14 +198,14 @@ func accepted(t *testing.T, c *oauth.Client, at oauth.Endpoints, code string) oa
 	return value
 }
 
-// redeem goes from the answer to the tokens.
+// redeem runs the steps from the callback to the tokens.
 func redeem(t *testing.T, c *oauth.Client) (*oauth.Tokens, error) {
 	t.Helper()
 	at := endpoints(t, c)
 	return c.Redeem(t.Context(), at, accepted(t, c, at, "the-code"), "the-verifier", "https://app.example/callback")
 }
 
-// tells reports that an error has all of some texts, and nothing that is secret.
+// tells checks that an error contains all texts and no secret.
 func tells(t *testing.T, err error, texts ...string) {
 	t.Helper()
 	if err == nil {

@@ -19,13 +19,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// TestRedeemProves has each way in which a client proves itself: what is in the form and what is in the header.
+// TestRedeemProves checks each client authentication method: the content of the form and of the header.
 func TestRedeemProves(t *testing.T) {
 	t.Parallel()
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("client:secret"))
 	for _, row := range []struct {
 		auth, header string
-		form         url.Values // besides the grant; nil: any value
+		form         url.Values // in addition to the grant; nil matches any value
 	}{
 		{oauth.ClientSecretBasic, basic, url.Values{}},
 		{oauth.ClientSecretPost, "", url.Values{"client_id": {"client"}, "client_secret": {"secret"}}},
@@ -63,7 +63,7 @@ func TestRedeemProves(t *testing.T) {
 	}
 }
 
-// TestRedeemAgain: a transport that finds its connection closed sends the same form again.
+// TestRedeemAgain: if a transport finds its connection closed, it sends the same form again.
 func TestRedeemAgain(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -79,7 +79,7 @@ func TestRedeemAgain(t *testing.T) {
 	}
 }
 
-// again sends requests as for the second time.
+// again sends each request twice.
 type again struct{}
 
 func (again) RoundTrip(r *http.Request) (answer *http.Response, err error) {
@@ -89,7 +89,7 @@ func (again) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestRedeemMakesTheSecret asks the application for a secret where it has none.
+// TestRedeemMakesTheSecret checks that MakeClientSecret is called if there is no ClientSecret.
 func TestRedeemMakesTheSecret(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -220,7 +220,7 @@ func TestRedeemErrors(t *testing.T) {
 	}
 }
 
-// TestRedeemNeedsACode sends no request when an answer had no code.
+// TestRedeemNeedsACode checks that no request is sent without a code.
 func TestRedeemNeedsACode(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -354,7 +354,8 @@ func TestOptionalMembers(t *testing.T) {
 	}
 }
 
-// TestRefreshTokenRevoked has the words in which services say that a refresh token is no longer accepted, and others.
+// TestRefreshTokenRevoked checks the error codes that services use for a refresh token that is no longer accepted, and
+// others.
 func TestRefreshTokenRevoked(t *testing.T) {
 	t.Parallel()
 	own := func(body map[string]any) bool { return body["message"] == "Invalid refresh token" }
@@ -397,7 +398,7 @@ func TestRefreshTokenRevoked(t *testing.T) {
 	}
 }
 
-// TestErrorDescriptions: the description is in the error, and the secrets that a service repeats in it are not.
+// TestErrorDescriptions: the error contains the service's description, but no secrets that the service repeats in it.
 func TestErrorDescriptions(t *testing.T) {
 	t.Parallel()
 	token := "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ1MSJ9.c2lnbmF0dXJlCANARY"
@@ -434,8 +435,8 @@ func TestErrorDescriptions(t *testing.T) {
 	}
 }
 
-// TestClosedConnection has a server that closes kept connections when the next request arrives on them, as servers do
-// with idle ones: both the code and the refresh token get through.
+// TestClosedConnection has a server that closes a reused connection when the next request arrives, as servers do with
+// idle ones. The requests with the code and the refresh token succeed anyway.
 func TestClosedConnection(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"closed", "reset"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// TestRedeemForSeveral: what one visitor brings is in no other's form, whatever it reads like, and a form made for
-// one request serves only those that ask alike.
+// TestRedeemForSeveral: the values of one user are in no other user's form, whatever they contain, and a cached form is
+// used only for requests with the same parameters.
 func TestRedeemForSeveral(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -61,7 +61,7 @@ func TestRedeemForSeveral(t *testing.T) {
 	}
 }
 
-// TestProofsAreFresh: where the proof of a client is made for a request, each request has one of its own.
+// TestProofsAreFresh: if the client authenticates with an assertion, each request has a new one.
 func TestProofsAreFresh(t *testing.T) {
 	t.Parallel()
 	made := 0
@@ -92,7 +92,7 @@ func TestProofsAreFresh(t *testing.T) {
 	}
 }
 
-// TestRedeemAtOnce: visitors whose answers come at the same moment send each their own code, with its verifier.
+// TestRedeemAtOnce: concurrent sign-ins send their own code and verifier.
 func TestRedeemAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

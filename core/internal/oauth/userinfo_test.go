@@ -17,7 +17,7 @@ func TestUserinfo(t *testing.T) {
 	for name, row := range map[string]struct {
 		answer  answer
 		change  func(*oauth.Config)
-		refused string // what the error says; empty: the profile of u1
+		refused string // text of the error; empty means the profile of u1
 	}{
 		"JSON":       {answer: answer{body: described}},
 		"status 201": {answer: answer{status: 201, body: described}},
@@ -72,7 +72,8 @@ func TestUserinfo(t *testing.T) {
 	}
 }
 
-// TestUserinfoURL is the address for an application that asks itself: the one configured, else the one discovered.
+// TestUserinfoURL checks the URL for applications that send the request themselves: the configured one, else the
+// discovered one.
 func TestUserinfoURL(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -91,7 +92,7 @@ func TestUserinfoURL(t *testing.T) {
 	}
 }
 
-// TestUserinfoOfSeveral: each visitor's token goes to the endpoint that is asked, and to no other.
+// TestUserinfoOfSeveral: each user's token is sent only to the requested endpoint.
 func TestUserinfoOfSeveral(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth1"
 )
 
-// TestSign has signatures that oauthlib 3.2.2 made.
+// TestSign compares with signatures of oauthlib 3.2.2.
 func TestSign(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -58,8 +58,8 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestBaseString has the examples of RFC 5849 section 3.4.1, but for the body, which we never send, and the one that X
-// documents.
+// TestBaseString tests the examples of RFC 5849 section 3.4.1, except for bodies, which are never sent, and the one
+// that X documents.
 func TestBaseString(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

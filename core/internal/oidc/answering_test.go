@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// answering has a handler answer a request in memory. Since nothing of it is a network, tests under a clock of their
-// own can wait for deadlines.
+// answering calls a handler for a request in memory, without a network, so that tests with a fake clock can wait for
+// timeouts.
 func answering(r *http.Request, h http.HandlerFunc) (*http.Response, error) {
 	reader, writer := io.Pipe()
 	w := &pipeWriter{header: http.Header{}, started: make(chan struct{}), body: writer}

@@ -19,7 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// held is an answer that waits until it is released.
+// held returns a handler that waits until it is released.
 func held() (h func(next http.HandlerFunc) http.HandlerFunc, release func()) {
 	gate := make(chan struct{})
 	return func(next http.HandlerFunc) http.HandlerFunc {
@@ -213,7 +213,7 @@ func TestIssuersAreBounded(t *testing.T) {
 			}
 			c.forward(time.Millisecond)
 		}
-		if want := issuers * (round + 1); fetches != want { // read in turn, the oldest is always the next
+		if want := issuers * (round + 1); fetches != want { // in a fixed order, the next one was always evicted before
 			t.Errorf("%d fetches, want %d: more is kept than there is room for", fetches, want)
 		}
 	}
@@ -223,7 +223,7 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestTransportThatFails runs code of the operator's that ends badly, on a goroutine of ours.
+// TestTransportThatFails calls code of the operator that panics or ends its goroutine, on a goroutine of this package.
 func TestTransportThatFails(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(){"panic": func() { panic("canary") }, "Goexit": runtime.Goexit} {
@@ -236,7 +236,7 @@ func TestTransportThatFails(t *testing.T) {
 	}
 }
 
-// TestTenantsDoNotShare has one issuer, two configurations and two answers.
+// TestTenantsDoNotShare uses two configurations with different responses of the same issuer.
 func TestTenantsDoNotShare(t *testing.T) {
 	t.Parallel()
 	one, two := newIssuer(), newIssuer()
@@ -315,7 +315,7 @@ func TestEndpoints(t *testing.T) {
 func TestIssuers(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		issuer, asked string // asked is the path, "" when nothing may be asked
+		issuer, asked string // asked is the path, "" if no request is allowed
 	}{
 		{"https://op.example", "/.well-known/openid-configuration"},
 		{"https://op.example/", "/.well-known/openid-configuration"},
@@ -347,7 +347,7 @@ func TestIssuers(t *testing.T) {
 	}
 }
 
-// TestRealConnections leaves the transport in memory for once: an issuer on this machine, by plain http.
+// TestRealConnections uses real connections: an issuer on this machine with plain http.
 func TestRealConnections(t *testing.T) {
 	t.Parallel()
 	op := newIssuer()

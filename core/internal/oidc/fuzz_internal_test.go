@@ -14,8 +14,8 @@ import (
 
 const fuzzIssuer = "https://op.example"
 
-// FuzzToken signs whatever header and claims come up, so that what is behind the signature is reached too, and has
-// go-jose check the signature and the payload of what is accepted.
+// FuzzToken signs arbitrary headers and claims, so that the code after the signature check is reached too, and compares
+// accepted tokens with go-jose.
 func FuzzToken(f *testing.F) {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	public := key.Public().(ed25519.PublicKey)
@@ -38,7 +38,7 @@ func FuzzToken(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// One spelling: the parts give back the token.
+		// The encoding is unique: the parts give the token again.
 		head, _, _ := strings.Cut(raw, ".")
 		if again := head + "." + encode(token.payload) + "." + encode(token.signature); again != raw {
 			t.Fatalf("another spelling of %q is accepted: %q", again, raw)
@@ -48,7 +48,7 @@ func FuzzToken(f *testing.F) {
 		}
 		oracle, err := jose.ParseSignedCompact(raw, []jose.SignatureAlgorithm{jose.EdDSA})
 		if err != nil {
-			return // over members that are never read here, such as keys and certificates
+			return // because of members that are not used here, such as keys and certificates
 		}
 		payload, err := oracle.Verify(public)
 		if err != nil || !bytes.Equal(payload, token.payload) {
@@ -111,7 +111,7 @@ func FuzzKeySet(f *testing.F) {
 	})
 }
 
-// FuzzLogoutToken: what is taken for a logout token says whose session ends, has an ID, is for this client, and is no
+// FuzzLogoutToken: an accepted logout token names a session or a subject, has an ID, is for this client, and is not an
 // ID token.
 func FuzzLogoutToken(f *testing.F) {
 	const event = `"events":{"http://schemas.openid.net/event/backchannel-logout":{}}`

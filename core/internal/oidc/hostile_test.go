@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// hostile is a provider that answers one of its documents as given.
+// hostile is a provider with one malicious response.
 type hostile struct {
 	ID, Endpoint, Why, Text, Then, Flood string
 	SignIn                               string `json:"sign_in"`
@@ -26,7 +26,7 @@ type hostile struct {
 	DripMS                               int `json:"drip_ms"`
 	GzipMB                               int `json:"gzip_zeros_mb"`
 	Hang, Close, Cached, Rotate          bool
-	plain                                bool // Text is there, though empty
+	plain                                bool // Text is present but may be empty
 }
 
 func (h *hostile) UnmarshalJSON(data []byte) error {
@@ -39,8 +39,8 @@ func (h *hostile) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*bare)(h))
 }
 
-// TestHostileProviders does what a sign-in does with each: discovery, keys, ID token. The clock of the deadlines is the
-// test's, so that a provider that hangs costs no time.
+// TestHostileProviders runs the steps of a sign-in: discovery, keys, ID token. It uses a fake clock, so that a provider
+// that hangs costs no time.
 func TestHostileProviders(t *testing.T) {
 	raw, err := os.ReadFile("testdata/upstream.json")
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *hostile) run(t *testing.T, good string) {
 			return err
 		}
 		if m.TokenEndpoint == "" {
-			return fmt.Errorf("no token endpoint") // what core says
+			return fmt.Errorf("no token endpoint") // as in core
 		}
 		e := c.expect(t)
 		_, err = c.VerifyIDToken(t.Context(), token, e)
@@ -138,7 +138,7 @@ func (h *hostile) run(t *testing.T, good string) {
 	}
 }
 
-// arrange makes the provider answer as the payload wants.
+// arrange sets the provider's responses.
 func (h *hostile) arrange(op *issuer) {
 	path := documentPath
 	if h.Endpoint == "jwks" {

@@ -18,7 +18,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
-// attack is a hostile ID token, or a friendly one.
+// attack is a hostile or valid ID token.
 type attack struct {
 	ID, Want, Why, Key, Flow, Raw string
 	Header, Claims                map[string]any
@@ -128,7 +128,7 @@ func (a *attack) token(t testing.TB) string {
 	return ""
 }
 
-// filled puts values in the places that a payload leaves open.
+// filled replaces the placeholders of a payload.
 func filled(members map[string]any) map[string]any {
 	members = maps.Clone(members)
 	for name, v := range members {
@@ -246,8 +246,7 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
-// TestEd25519HasTwoNames accepts tokens that name it as RFC 9864 has it wherever its old name is listed, and the other
-// way.
+// TestEd25519HasTwoNames accepts tokens with the name of RFC 9864 if the old name is listed, and the reverse.
 func TestEd25519HasTwoNames(t *testing.T) {
 	t.Parallel()
 	names := []string{"EdDSA", "Ed25519"}
@@ -270,7 +269,7 @@ func TestEd25519HasTwoNames(t *testing.T) {
 	}
 }
 
-// TestClaims has rows beyond those of the attacks: the edges of time, and claims of other kinds.
+// TestClaims tests further cases: boundary times, and claims of wrong types.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	at := now.Unix()
@@ -357,7 +356,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestSpellings has tokens that some reader would take, all signed by the right key: one spelling per token is enough.
+// TestSpellings has tokens with a valid signature that some parser would accept: only one encoding of each token is
+// valid.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	good := token(t, nil, nil, "rs1")

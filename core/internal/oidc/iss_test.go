@@ -6,7 +6,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
-// TestCheckIss has every row: what came, whether the issuer is known, whether the parameter is advertised.
+// TestCheckIss tests all combinations of received values, known issuer and advertised support.
 func TestCheckIss(t *testing.T) {
 	t.Parallel()
 	const evil = "https://evil.example"

@@ -32,7 +32,7 @@ var now = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const opURL = "https://op.example"
 
-// signers are made once: RSA keys take their time.
+// signers are created once, because generating RSA keys is slow.
 var signers = sync.OnceValue(func() map[string]crypto.Signer {
 	keys := map[string]crypto.Signer{}
 	for _, id := range []string{"rs1", "rs2", "evil"} {
@@ -48,7 +48,7 @@ var signers = sync.OnceValue(func() map[string]crypto.Signer {
 	return keys
 })
 
-// weakKey has a modulus of 512 bits, which crypto/rsa neither makes nor signs with.
+// weakKey returns a key with a modulus of 512 bits, which crypto/rsa neither generates nor signs with.
 func weakKey() *rsa.PrivateKey {
 	for {
 		p, _ := rand.Prime(rand.Reader, 256)
@@ -61,13 +61,12 @@ func weakKey() *rsa.PrivateKey {
 	}
 }
 
-// issuer is a provider in memory: a transport that answers for op.example, and for no other host. Tests change its
-// documents.
+// issuer is a provider in memory: a transport that serves only op.example. Tests change its documents.
 type issuer struct {
 	mu       sync.Mutex
 	document map[string]any
-	keys     any // the keys member of the key set
-	// answers take the place of a good document, by path.
+	keys     any // the member keys of the key set
+	// answers replace valid documents, by path.
 	answers map[string]http.HandlerFunc
 
 	documents, keySets, elsewhere atomic.Int64
@@ -97,7 +96,7 @@ func jwk(id string) map[string]any {
 	return members
 }
 
-// publish sets the key set: names of signers, or keys as they are to be written.
+// publish sets the key set. keys are names of signers, or keys in the format of the document.
 func (op *issuer) publish(keys ...any) {
 	list := []any{}
 	for _, key := range keys {
@@ -111,7 +110,7 @@ func (op *issuer) publish(keys ...any) {
 	op.keys = list
 }
 
-// answer replaces what a path answers; nil: the good document again.
+// answer replaces the response for a path. A nil handler restores the valid document.
 func (op *issuer) answer(path string, h http.HandlerFunc) {
 	op.mu.Lock()
 	defer op.mu.Unlock()
@@ -150,7 +149,7 @@ func (op *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answering(r, op.ServeHTTP)
 }
 
-// clock is a clock that tests set, also while a fetch looks at it.
+// clock is a clock that tests set, also during a fetch.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) Now() time.Time          { return time.Unix(0, c.at.Load()) }
@@ -188,8 +187,8 @@ func (c *client) verify(t testing.TB, raw string) error {
 	return err
 }
 
-// token makes an ID token that is good but for the changes; "$del" removes a member. key is a signer's name, also with
-// an algorithm behind a slash, "none", "client_secret" or "hmac:" and the secret.
+// token returns a valid ID token with changes; "$del" removes a member. key is a signer's name, optionally with a slash
+// and an algorithm, "none", "client_secret", or "hmac:" and the secret.
 func token(t testing.TB, header, claims map[string]any, key string) string {
 	t.Helper()
 	h := map[string]any{"alg": "RS256", "kid": "rs1"}
@@ -226,7 +225,7 @@ func patch(into, changes map[string]any) {
 	}
 }
 
-// sign signs by hand: the tests need signatures that a library would refuse to make.
+// sign signs without a library, because the tests need signatures that a library would refuse to make.
 func sign(t testing.TB, text, key string) []byte {
 	t.Helper()
 	key, alg, _ := strings.Cut(key, "/")
@@ -278,7 +277,7 @@ func sign(t testing.TB, text, key string) []byte {
 	return nil
 }
 
-// signWeakly is RSASSA-PKCS1-v1_5 (RFC 8017 section 8.2.1) without a look at the size of the key.
+// signWeakly is RSASSA-PKCS1-v1_5 (RFC 8017 section 8.2.1) without a check of the key size.
 func signWeakly(k *rsa.PrivateKey, digest []byte) []byte {
 	tail := append([]byte{0, 0x30, 0x31, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 0x20},
 		digest...)

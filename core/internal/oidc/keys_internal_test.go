@@ -16,7 +16,7 @@ import (
 
 func TestSizesOfRSAKeys(t *testing.T) {
 	t.Parallel()
-	burden := int64(1) << 31 // no int of 32 bits
+	burden := int64(1) << 31 // too large for an int of 32 bits
 	for _, row := range []struct {
 		name string
 		bits uint
@@ -42,8 +42,8 @@ func TestSizesOfRSAKeys(t *testing.T) {
 	}
 }
 
-// TestKindsOfSignatures signs as an attacker with the right key could: only the form that RFC 7518 gives an algorithm
-// counts, and only for keys of its kind.
+// TestKindsOfSignatures signs as an attacker with the right key could: only the signature format of the algorithm in
+// RFC 7518 is valid, and only for keys of its type.
 func TestKindsOfSignatures(t *testing.T) {
 	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)

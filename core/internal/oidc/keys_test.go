@@ -95,7 +95,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// foreignCertificate is a certificate of the key evil, as x5c has it.
+// foreignCertificate returns a certificate of the key evil in the format of x5c.
 func foreignCertificate(t *testing.T) string {
 	t.Helper()
 	key := signers()["evil"]
@@ -107,7 +107,7 @@ func foreignCertificate(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(der)
 }
 
-// TestOmittedKeysAreCounted: the error says how many keys were published and not used, and why.
+// TestOmittedKeysAreCounted: the error contains the number of published keys that are not used, by reason.
 func TestOmittedKeysAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -215,7 +215,7 @@ func TestFloodOfUnknownKeys(t *testing.T) {
 	}
 }
 
-// TestFloodThatHangsUp leaves before the keys are there: the one fetch that it sets off must be of use to others.
+// TestFloodThatHangsUp leaves before the keys arrive: the only fetch that it starts must continue for other callers.
 func TestFloodThatHangsUp(t *testing.T) {
 	made := token(t, map[string]any{"kid": "made-up"}, nil, "es1")
 	rotated := token(t, map[string]any{"kid": "rs2"}, nil, "rs2")

@@ -13,7 +13,7 @@ import (
 
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-// logoutToken is a logout token that is good but for the changes; "$del" removes a member.
+// logoutToken returns a valid logout token with changes; "$del" removes a member.
 func logoutToken(t testing.TB, header, claims map[string]any, key string) string {
 	t.Helper()
 	h := map[string]any{"alg": "RS256", "kid": "rs1", "typ": "logout+jwt"}
@@ -28,8 +28,8 @@ func logoutToken(t testing.TB, header, claims map[string]any, key string) string
 	return signed(t, string(head), string(body), key)
 }
 
-// TestLogoutTokens sends good ones and others. What is wrong with a token without looking at its signature is found
-// before anything is fetched: strangers can post them.
+// TestLogoutTokens checks valid and invalid tokens. Errors that do not depend on the signature are found before
+// anything is fetched, because attackers can post tokens.
 func TestLogoutTokens(t *testing.T) {
 	t.Parallel()
 	at := now.Unix()
@@ -98,7 +98,7 @@ func TestLogoutTokens(t *testing.T) {
 			if fetched := op.keySets.Load() > 0; fetched != row.fetches {
 				t.Errorf("keys were fetched: %t", fetched)
 			}
-			// For as long as the token is accepted its ID has to be remembered.
+			// The ID must be stored as long as the token is accepted.
 			if !row.ok {
 				return
 			}
@@ -113,8 +113,8 @@ func TestLogoutTokens(t *testing.T) {
 	}
 }
 
-// manyTenants is an issuer that speaks for tenants whose names begin with "good", and beside them one of the
-// configuration, "own". It counts what it is asked.
+// manyTenants is an issuer with tenants whose names begin with "good", and a separately configured one, "own". It
+// counts requests.
 func manyTenants(op *issuer, asked map[string]int) transportFunc {
 	return func(r *http.Request) (*http.Response, error) {
 		op.mu.Lock()
@@ -138,7 +138,7 @@ func manyTenants(op *issuer, asked map[string]int) transportFunc {
 	}
 }
 
-// named has a stranger's logout token for a tenant looked at, as far as it goes.
+// named verifies an attacker's logout token for a tenant.
 func (c *client) named(t *testing.T, tenant, key string) error {
 	t.Helper()
 	m, err := c.Metadata(t.Context(), "https://op.example/common")
@@ -162,7 +162,7 @@ func (c *client) named(t *testing.T, tenant, key string) error {
 	return err
 }
 
-// TestLogoutTokensOfTenants has the tenant that a token names verify it.
+// TestLogoutTokensOfTenants verifies a token with the keys of the tenant that it names.
 func TestLogoutTokensOfTenants(t *testing.T) {
 	t.Parallel()
 	c := newClient(manyTenants(newIssuer(), map[string]int{}))
@@ -189,8 +189,8 @@ func TestLogoutTokensOfTenants(t *testing.T) {
 	}
 }
 
-// TestStrangersNameTenants floods an issuer with tokens of made-up tenants, of tenants that exist, and forged ones: it
-// sees a trickle, nothing is pushed out of the caches that sign-ins use, and signed-in people's tenants go on.
+// TestStrangersNameTenants sends many tokens of nonexistent and existing tenants, and forged ones. The issuer gets few
+// requests, no entry is evicted from the caches of sign-ins, and sign-ins with tenants still work.
 func TestStrangersNameTenants(t *testing.T) {
 	t.Parallel()
 	for _, names := range []string{"bad-%d", "good-%d"} {
@@ -226,7 +226,7 @@ func TestStrangersNameTenants(t *testing.T) {
 		if err := c.named(t, "good-of-a-visitor", "rs1"); err != nil {
 			t.Errorf("%s: the tenant of a sign-in: %v", names, err)
 		}
-		for minutes := range 40 { // until more have been named than a cache holds
+		for minutes := range 40 { // until there are more names than cache entries
 			for i := range 30 {
 				_ = c.named(t, fmt.Sprintf(names, 1000*(minutes+1)+i), "hmac:forged")
 			}
@@ -239,7 +239,8 @@ func TestStrangersNameTenants(t *testing.T) {
 	}
 }
 
-// TestTenantsThatAreNotThere are asked for once in ten minutes by strangers, and again at once for people who sign in.
+// TestTenantsThatAreNotThere: a tenant that was not found is requested again after ten minutes for untrusted tokens,
+// and immediately for sign-ins.
 func TestTenantsThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	op, asked := newIssuer(), map[string]int{}
@@ -262,8 +263,7 @@ func TestTenantsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestForgedLogoutsRenewNoKeys keeps tokens that no key fits from having the keys of many tenants fetched again and
-// again.
+// TestForgedLogoutsRenewNoKeys: forged tokens cannot make the keys of many tenants be fetched again and again.
 func TestForgedLogoutsRenewNoKeys(t *testing.T) {
 	t.Parallel()
 	op, asked := newIssuer(), map[string]int{}
@@ -273,7 +273,7 @@ func TestForgedLogoutsRenewNoKeys(t *testing.T) {
 		if _, err := c.Tenant(t.Context(), m, fmt.Sprintf("good-%d", i)); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.named(t, fmt.Sprintf("good-%d", i), "rs1") // the keys are at hand
+		_ = c.named(t, fmt.Sprintf("good-%d", i), "rs1") // the keys are cached
 	}
 	c.forward(time.Minute)
 	before := asked["all"]

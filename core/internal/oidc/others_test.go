@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDocumentsOfOthers: a document counts when its issuer is the one asked, and the answer one of success from the
-// same host; and a part of it alone when it is long.
+// TestDocumentsOfOthers: a document must have the requested issuer, and the response must be successful and from the
+// same host. Of a long document, only a part is read.
 func TestDocumentsOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -60,7 +60,7 @@ func TestDocumentsOfOthers(t *testing.T) {
 	}
 }
 
-// TestSignaturesOfOneLength: a number that is spelled with more zeros makes no second signature.
+// TestSignaturesOfOneLength: a signature whose numbers have additional zeros is invalid.
 func TestSignaturesOfOneLength(t *testing.T) {
 	t.Parallel()
 	header, claims := map[string]any{"alg": "ES256", "kid": "es1"}, map[string]any{"at_hash": "$del"}

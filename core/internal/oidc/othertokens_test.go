@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
-// TestUserinfo has signed userinfo answers. Nonce, times and at_hash are those of ID tokens and may be missing.
+// TestUserinfo verifies signed userinfo responses. Nonce, times and at_hash are claims of ID tokens and may be missing.
 func TestUserinfo(t *testing.T) {
 	t.Parallel()
 	bare := map[string]any{"iat": "$del", "exp": "$del", "nonce": "$del", "at_hash": "$del"}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNamesOfTenants become a part of an address.
+// TestNamesOfTenants checks which tenant names may be part of a URL.
 func TestNamesOfTenants(t *testing.T) {
 	t.Parallel()
 	for name, good := range map[string]bool{

@@ -1,8 +1,8 @@
 package once
 
-// What only tests ask.
+// Methods for tests.
 
-// Len returns how many entries are held, with those whose time is over and that nothing has swept out yet.
+// Len returns the number of entries, including expired ones that were not removed yet.
 func (m *Memory[K, V]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

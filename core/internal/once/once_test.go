@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/once"
 )
 
-// clock is a time that tests move.
+// clock is a clock that tests control.
 type clock struct{ unix atomic.Int64 }
 
 func (c *clock) now() time.Time           { return time.Unix(c.unix.Load(), 0) }
@@ -116,7 +116,7 @@ func TestUpdate(t *testing.T) {
 	})
 }
 
-// TestBounded keeps the newest entries, and sweeps before it pushes out.
+// TestBounded checks that the newest entries stay, and that expired entries are removed before others.
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	var c clock
@@ -124,7 +124,7 @@ func TestBounded(t *testing.T) {
 	for i := range 250 {
 		m.Put(fmt.Sprint(i), i, c.in(time.Hour))
 	}
-	m.Put("150", -1, c.in(time.Hour)) // keeps its place
+	m.Put("150", -1, c.in(time.Hour)) // its position stays
 	for i, want := range map[int]bool{0: false, 149: false, 150: true, 249: true} {
 		if _, there := m.Get(fmt.Sprint(i)); there != want {
 			t.Errorf("%d is there: %t", i, there)

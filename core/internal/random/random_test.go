@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// counting is a source of the bytes 0x00, 0x11, 0x22 and so on, one at a time.
+// counting returns a source of the bytes 0x00, 0x11, 0x22 and so on, one at a time.
 func counting() io.Reader {
 	b := make([]byte, 256)
 	for i := range b {
@@ -45,7 +45,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestSystem reads of the system's source, which goes another way than others.
+// TestSystem reads from the system's source, which has a separate code path.
 func TestSystem(t *testing.T) {
 	t.Parallel()
 	var first, second [32]byte
@@ -73,7 +73,7 @@ func TestUUIDOf(t *testing.T) {
 	}
 }
 
-// TestSourceFails wants an error and nothing that could be taken for a secret.
+// TestSourceFails expects an error and an empty result.
 func TestSourceFails(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("no entropy")
@@ -118,7 +118,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSameTakesConstantTime reads the code: an early end of the comparison would change no answer.
+// TestSameTakesConstantTime reads the code, because a comparison that ends early has the same result.
 func TestSameTakesConstantTime(t *testing.T) {
 	t.Parallel()
 	code, err := os.ReadFile("random.go")

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestCheckAddress is about addresses that a name leads to: the dialer sees them when it connects.
+// TestCheckAddress checks addresses that a host name resolves to, as the dialer does when it connects.
 func TestCheckAddress(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, addr string
-		loopback   bool // the name is this machine's
+		loopback   bool // the name is that of this machine
 		ok         bool
 	}{
 		{"public", "93.184.215.14", false, true},
@@ -60,7 +60,7 @@ func TestCheckAddress(t *testing.T) {
 	}
 }
 
-// TestLiteral: a host is an address where the standard library says so, and to tell a name apart costs nothing.
+// TestLiteral: a host is an address if the standard library parses it, and names are recognized without allocations.
 func TestLiteral(t *testing.T) {
 	for _, host := range []string{
 		"127.0.0.1", "::1", "fe80::1%eth0", "::ffff:1.2.3.4", "1.2.3.4.5", "1.2.3", "0x7f.0.0.1", "127.0.0.1.", "1", "",

@@ -50,7 +50,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestErrorTextOfADocument names the path: a discovery document is public, and its address helps.
+// TestErrorTextOfADocument checks that the error contains the path, because a discovery document is public.
 func TestErrorTextOfADocument(t *testing.T) {
 	t.Parallel()
 	failing := roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("cause") })

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestInsecureHosts: plain http and names of this machine are allowed for the hosts that are named, and for no other.
+// TestInsecureHosts: plain http and names that resolve to this machine are allowed only for the listed hosts.
 func TestInsecureHosts(t *testing.T) {
 	t.Parallel()
 	insecure := hosts{"keycloak", "kc.localhost", "10.0.0.5", "169.254.169.254"}
@@ -52,8 +52,8 @@ func TestInsecureHosts(t *testing.T) {
 	}
 }
 
-// TestPlainHTTPToANeighbor sends plain http to an address of this machine that is not a loopback address, as a
-// container has it, and follows no redirect to a host that is not allowed.
+// TestPlainHTTPToANeighbor sends plain http to a non-loopback address of this machine, as containers have, and follows
+// no redirect to a host that is not allowed.
 func TestPlainHTTPToANeighbor(t *testing.T) {
 	t.Parallel()
 	neighbor := addressOfThisMachine(t)

@@ -22,7 +22,7 @@ func answer(status int, location string) *http.Response {
 	}
 }
 
-// TestOperatorsClient holds the rules over a client that knows none of them.
+// TestOperatorsClient checks that the rules apply to an operator's client.
 func TestOperatorsClient(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -118,11 +118,12 @@ func TestTransportCannotChangeTheRequest(t *testing.T) {
 	}
 }
 
-// TestCertificates needs no code of ours: it makes sure that none of ours gets in the way of what crypto/tls refuses.
+// TestCertificates checks that invalid certificates are rejected. crypto/tls does that; the test makes sure that this
+// package does not prevent it.
 func TestCertificates(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of handshakes that are to fail
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of expected handshake failures
 	server.StartTLS()
 	defer server.Close()
 	trusting := func(at time.Time) *http.Client {

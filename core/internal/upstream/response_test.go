@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// TestNoSecretFollowsARedirect puts an http.Client around the transport, as libraries do. It does not ask whether to
-// follow: left alone it posts the body of a 307, code and client secret, to any host that the provider names.
+// TestNoSecretFollowsARedirect puts an http.Client around the transport, as libraries do. On its own, such a client
+// would post the body of a 307 redirect, with code and client secret, to any host that the provider names.
 func TestNoSecretFollowsARedirect(t *testing.T) {
 	t.Parallel()
 	var collected []string

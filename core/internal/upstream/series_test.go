@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// slow answers after a time, or fails when the request is over.
+// slow responds after a delay, or fails when the request's context ends.
 type slow time.Duration
 
 func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -26,7 +26,8 @@ func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 }
 
-// TestRequestsOfASeries: each request of a series is bounded, and has time however long the one before it took.
+// TestRequestsOfASeries: each request of a series has a timeout, which the duration of earlier requests does not
+// reduce.
 func TestRequestsOfASeries(t *testing.T) {
 	t.Parallel()
 	const limit = 10 * time.Second

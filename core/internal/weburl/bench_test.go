@@ -45,7 +45,7 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// Every request in front of the application's own pages asks whether it is ours.
+// TestActionDoesNotAllocate: Action is called for every request, including those to the application's own pages.
 func TestActionDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { weburl.Action("/auth/callback/github?code=x", "/auth") }); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -1,8 +1,8 @@
 package weburl
 
-// What only tests ask.
+// Methods for tests.
 
-// All returns every value of the field called name in the order received.
+// All returns all values of a field in the order received.
 func (p Params) All(name string) []string {
 	var values []string
 	for _, f := range p.fields {
@@ -13,5 +13,5 @@ func (p Params) All(name string) []string {
 	return values
 }
 
-// Len returns the number of fields, repeated ones counted each time.
+// Len returns the number of fields, including repeated ones.
 func (p Params) Len() int { return len(p.fields) }

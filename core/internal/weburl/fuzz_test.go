@@ -39,7 +39,7 @@ func FuzzAddQuery(f *testing.F) {
 	})
 }
 
-// One action has one canonical target, and that target means the same.
+// FuzzActionCanonical: the canonical target of an action is parsed to the same action.
 func FuzzActionCanonical(f *testing.F) {
 	var payloads []struct{ Target string }
 	load(f, "paths.json", "payloads", &payloads)

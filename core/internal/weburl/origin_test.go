@@ -202,8 +202,8 @@ func TestIsLoopback(t *testing.T) {
 	}
 }
 
-// The recorded AUTH_URL cases: the origin is the URL's, whatever the headers say; the base path is the configured one,
-// else the URL's path.
+// TestAuthURLRecorded tests the recorded AUTH_URL cases: the origin is that of the URL, whatever the headers are; the
+// base path is the configured one, else the URL's path.
 func TestAuthURLRecorded(t *testing.T) {
 	t.Parallel()
 	var vectors []struct {
@@ -216,7 +216,7 @@ func TestAuthURLRecorded(t *testing.T) {
 	for _, v := range vectors {
 		raw := v.Env["AUTH_URL"]
 		if raw == "" {
-			continue // the predecessor's variable name is core's business
+			continue // the old variable name is tested in core
 		}
 		o, path, err := weburl.ParseOrigin(raw)
 		if err != nil {

@@ -23,12 +23,12 @@ func TestCallbackURLRecorded(t *testing.T) {
 	load(t, "vectors.json", "callback-urls", &vectors)
 	origin := weburl.Origin{Scheme: "https", Host: "app.test"}
 	for _, v := range vectors {
-		// What the recorded answers distinguish: stored, replaced by the origin, a configuration error everywhere, an
-		// error in the query but the origin in the body.
+		// The recorded results are: stored, replaced by the origin, a configuration error everywhere, and an error in the
+		// query but the origin in the body.
 		var want error
 		switch {
 		case v.CallbackURL == "//evil.test":
-			want = weburl.ErrForeign // stored in the recording, glued to the origin; a browser would leave
+			want = weburl.ErrForeign // the recording appends it to the origin; a browser would leave the site
 		case v.InQuery.StoredAs == "" && strings.Contains(v.InBody.Location, "error="):
 			want = weburl.ErrMalformed
 		case v.InQuery.StoredAs == "":

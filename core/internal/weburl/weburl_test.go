@@ -46,7 +46,7 @@ func TestActionRecorded(t *testing.T) {
 			t.Run(c.Path+" under "+c.Base, func(t *testing.T) {
 				base, err := weburl.CleanBasePath(c.Base)
 				if err != nil {
-					return // such a base path is refused when the application starts
+					return // such a base path is rejected at startup
 				}
 				action, provider, ok := weburl.Action(c.Path, base)
 				if c.Result == nil {
@@ -60,7 +60,7 @@ func TestActionRecorded(t *testing.T) {
 					want = *c.Result.ProviderID
 				}
 				if !ok && !strings.HasPrefix(c.Path, base+"/") {
-					return // the reference takes the base path for a regular expression that may end within a segment
+					return // the reference uses the base path as a regular expression that may end within a segment
 				}
 				if !ok || action != c.Result.Action || provider != want {
 					t.Errorf("got %q, %q, %v, want %q, %q", action, provider, ok, c.Result.Action, want)
@@ -78,7 +78,7 @@ func TestActionAttacks(t *testing.T) {
 	read(t, "paths.json", &file)
 	ran := 0
 	for _, p := range file.Payloads {
-		if p.Method != "" || p.ID > "PA-034" { // methods and headers are other tests'
+		if p.Method != "" || p.ID > "PA-034" { // methods and headers are tested elsewhere
 			continue
 		}
 		ran++
@@ -136,7 +136,7 @@ func TestResolveAttacks(t *testing.T) {
 	}
 }
 
-// staysHome checks what holds for whatever Resolve returns.
+// staysHome checks the properties of every result of Resolve.
 func staysHome(t *testing.T, got string, base weburl.Origin) {
 	t.Helper()
 	u, err := url.Parse(got)

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store/batch"
 )
 
-// call asks for the length of a word.
+// call requests the length of a word.
 type call struct {
 	word   string
 	length int
@@ -22,7 +22,7 @@ type call struct {
 
 var errEngine = errors.New("the engine failed")
 
-// engine answers when a round trip is over, and notes what came in which.
+// engine simulates a database: it responds after a round trip and records the calls of each trip.
 type engine struct {
 	calls *batch.Calls[*call]
 	trip  time.Duration
@@ -30,8 +30,8 @@ type engine struct {
 
 	mu    sync.Mutex
 	trips [][]string
-	ended []error // of the contexts, when the trips were over
-	under []any   // what the contexts hold
+	ended []error // errors of the contexts after the trips
+	under []any   // values of the contexts
 	now   int
 	most  int
 }
@@ -69,7 +69,7 @@ func (e *engine) answer(ctx context.Context, all []*call) error {
 		e.ended = append(e.ended, ctx.Err())
 	}()
 	select {
-	case <-time.After(e.trip): //nolint:forbidigo // the bubble's time
+	case <-time.After(e.trip): //nolint:forbidigo // fake clock of synctest
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -82,7 +82,7 @@ func (e *engine) answer(ctx context.Context, all []*call) error {
 	return nil
 }
 
-// begin asks for words, one visitor after the other, and returns what waits for the answers.
+// begin requests the lengths of words, one user after the other, and returns a function that waits for the results.
 func (e *engine) begin(t *testing.T, words ...string) func() {
 	t.Helper()
 	var all sync.WaitGroup
@@ -107,7 +107,7 @@ func (e *engine) want(t *testing.T, trips ...[]string) {
 	}
 }
 
-// TestTogether: as many as there are lanes ask at once and alone. The others ask together, when a lane is free.
+// TestTogether: calls run alone while lanes are free. The others form a batch when a lane becomes free.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -141,13 +141,14 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestLater: who comes when a group has been asked for is not of it: what was done before would not be seen.
+// TestLater: a call that arrives after the start of a batch does not join it, because it would not see changes made
+// before its Do.
 func TestLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(1)
 		first := e.begin(t, "a", "b", "c")
-		time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // the bubble's time: b and c are asked for
+		time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // fake clock of synctest: b and c are asked for
 		e.begin(t, "d", "e")()
 		first()
 		e.want(t, []string{"a"}, []string{"b", "c"}, []string{"d", "e"})
@@ -157,7 +158,7 @@ func TestLater(t *testing.T) {
 	})
 }
 
-// TestMost: a group has a most, and the next are asked for behind it.
+// TestMost: a batch has a maximum size, and further calls form the next batch.
 func TestMost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,14 +175,14 @@ func TestMost(t *testing.T) {
 	})
 }
 
-// TestLeaving: who waits no longer keeps nobody else from an answer, and the last one ends what nobody waits for.
+// TestLeaving: a call that leaves does not affect the others of its batch, and the last one cancels the batch.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		after time.Duration // they leave
-		leave []int         // who of b, c and d
+		after time.Duration // when they leave
+		leave []int         // which calls of b, c and d leave
 		trips [][]string
-		ended error // of the last
+		ended error // error of the last batch's context
 	}{
 		"one, before it is asked for": {time.Second / 2, []int{0}, [][]string{{"a"}, {"b", "c", "d"}}, nil},
 		"one, while it is asked for":  {3 * time.Second / 2, []int{1}, [][]string{{"a"}, {"b", "c", "d"}}, nil},
@@ -205,7 +206,7 @@ func TestLeaving(t *testing.T) {
 					all.Go(func() { errs[i] = e.calls.Do(ctx, &call{word: word}) })
 					synctest.Wait()
 				}
-				time.Sleep(c.after) //nolint:forbidigo // the bubble's time
+				time.Sleep(c.after) //nolint:forbidigo // fake clock of synctest
 				for _, i := range c.leave {
 					leave[i]()
 					synctest.Wait()
@@ -229,13 +230,13 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// TestContexts end when their group has been answered.
+// TestContexts: the context of a batch ends when the batch is complete.
 func TestContexts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var of context.Context
 		calls := batch.New(1,
-			func(context.Context, *call) error { time.Sleep(time.Second); return nil }, //nolint:forbidigo // the bubble's time
+			func(context.Context, *call) error { time.Sleep(time.Second); return nil }, //nolint:forbidigo // fake clock of synctest
 			func(ctx context.Context, _ []*call) error { of = ctx; return ctx.Err() })
 		var all sync.WaitGroup
 		for range 3 {
@@ -255,7 +256,7 @@ func TestContexts(t *testing.T) {
 	})
 }
 
-// TestFailures are of all who asked together, and of nobody else.
+// TestFailures: an error of a batch is returned to all its calls, and to no others.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -303,7 +304,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestAtOnce is for the race detector: each has the answer to what it asked, and lanes are kept.
+// TestAtOnce is for the race detector: each call gets its own result, and the number of lanes is respected.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -335,7 +336,7 @@ func TestAtOnce(t *testing.T) {
 		}
 		e.trips = nil
 		e.begin(t, "a", "b", "c")()
-		e.want(t, []string{"a"}, []string{"b"}, []string{"c"}) // no lane was lost, who left with one included
+		e.want(t, []string{"a"}, []string{"b"}, []string{"c"}) // no lane was lost, not even by a call that left
 	})
 }
 

@@ -8,15 +8,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/store/batch"
 )
 
-// lookUp is one call: what is asked for, and what was found.
+// lookUp is one call: the token to look up, and the user found.
 type lookUp struct {
 	token string
 	user  *store.User
 }
 
-// A store whose engine finds several sessions by one statement.
+// A store whose database can look up several sessions in one statement.
 func ExampleNew() {
-	users := map[string]*store.User{"t1": {Name: "Ada"}} // in place of an engine
+	users := map[string]*store.User{"t1": {Name: "Ada"}} // instead of a database
 	lookUps := batch.New(6,
 		func(_ context.Context, l *lookUp) error {
 			l.user = users[l.token] // SELECT … WHERE token = $1
@@ -25,7 +25,7 @@ func ExampleNew() {
 		func(_ context.Context, all []*lookUp) error {
 			for _, l := range all { // SELECT … WHERE token IN ($1, $2, …)
 				if user := users[l.token]; user != nil {
-					l.user = user.Clone() // several may have asked for one
+					l.user = user.Clone() // several calls may have the same token
 				}
 			}
 			return nil

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// TestReady: calls that are ready at the same time ask together, although lanes are free; one that comes when they have
-// begun to ask is not held back, nor is one for which there is no room.
+// TestReady: calls that are ready at the same time form a batch, although lanes are free. A call that arrives after the
+// start of a batch, or when a batch is full, does not wait for it.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -40,7 +40,7 @@ func TestReady(t *testing.T) {
 				calls := New(c.lanes, func(ctx context.Context, _ int) error { return ask(ctx, 1) },
 					func(ctx context.Context, all []int) error { return ask(ctx, len(all)) })
 				others := make(chan struct{})
-				calls.yield = func() { <-others } // until all are there
+				calls.yield = func() { <-others } // until all calls have arrived
 				var all sync.WaitGroup
 				for i := range c.ready {
 					ctx, leave := context.WithCancel(t.Context())
@@ -69,12 +69,12 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestLeavingWithALane: who leaves as a lane becomes theirs hands it on.
+// TestLeavingWithALane: a call that leaves when it gets a lane passes the lane on.
 func TestLeavingWithALane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls := New(1, func(context.Context, int) error { return nil }, nil)
-		calls.taken = 1 // by a call that is about to be answered
+		calls.taken = 1 // by a call that is about to complete
 		ctx, leave := context.WithCancel(t.Context())
 		defer leave()
 		left := make(chan error, 1)
