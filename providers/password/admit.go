@@ -11,9 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// newcomers creates users from sign-ups with a verified address.
-type newcomers struct {
-	room      *waitingRoom
+// userCreator creates users from sign-ups with a verified address.
+type userCreator struct {
+	pending   *signUpStore
 	passwords *passwords
 	users     core.Store
 	// transactor and deleter are nil if the store does not support them.
@@ -24,20 +24,20 @@ type newcomers struct {
 }
 
 // of returns the user of a sign-up, with an ID for stores that do not create IDs. It writes nothing.
-func (n *newcomers) of(w *waiting) *core.User {
+func (n *userCreator) of(w *storedSignUp) *core.User {
 	return &core.User{ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: n.now()}
 }
 
 // check returns core.ErrConflict if the address of a sign-up belongs to a user by now, and core.ErrNotFound if it is
 // not invited. It is called before Callbacks.SignIn, which is not asked about a user that cannot be created.
-func (n *newcomers) check(ctx context.Context, w *waiting) error {
+func (n *userCreator) check(ctx context.Context, w *storedSignUp) error {
 	switch known, err := userByEmail(ctx, n.users, w.typed()); {
 	case err != nil:
 		return err
 	case known != nil:
 		return core.ErrConflict
 	}
-	admitted, err := n.room.admits(ctx, w.Email)
+	admitted, err := n.pending.admits(ctx, w.Email)
 	if err == nil && !admitted {
 		err = core.ErrNotFound
 	}
@@ -47,56 +47,58 @@ func (n *newcomers) check(ctx context.Context, w *waiting) error {
 // admit creates the user of a sign-up with their password, and uses up the link: of concurrent requests with one link,
 // one succeeds. It does not use up the invitation. It returns the errors of check, and core.ErrNotFound if the link was
 // used.
-func (n *newcomers) admit(ctx context.Context, w *waiting, user *core.User) (*core.User, error) {
+func (n *userCreator) admit(ctx context.Context, w *storedSignUp, user *core.User) (*core.User, error) {
 	if tx := n.transactor; tx != nil {
-		return n.createAtOnce(ctx, tx, w, user)
+		return n.createInTransaction(ctx, tx, w, user)
 	}
-	if err := n.room.use(ctx, w); err != nil {
+	if err := n.pending.use(ctx, w); err != nil {
 		return nil, err
 	}
-	return n.createInTurn(ctx, w, user)
+	return n.createInSequence(ctx, w, user)
 }
 
-// createAtOnce uses up the sign-up and writes the user and the password in one transaction. If the process stops
+// createInTransaction uses up the sign-up and writes the user and the password in one transaction. If the process stops
 // meanwhile, nothing is written and the link still works.
-func (n *newcomers) createAtOnce(
-	ctx context.Context, tx store.Transactor, w *waiting, fresh *core.User,
+func (n *userCreator) createInTransaction(
+	ctx context.Context, tx store.Transactor, w *storedSignUp, fresh *core.User,
 ) (user *core.User, err error) {
 	err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {
 		records, ok := inside.(store.RecordStore)
 		if !ok {
 			return errors.New("password: the store's transactions do not support records")
 		}
-		if err := n.room.in(records).use(ctx, w); err != nil {
+		if err := n.pending.in(records).use(ctx, w); err != nil {
 			return err
 		}
 		if user, err = create(ctx, inside, fresh); err != nil {
 			return err
 		}
-		return give(ctx, w, user, n.passwords.in(records))
+		return writePassword(ctx, w, user, n.passwords.in(records))
 	})
 	return user, err
 }
 
-// createInTurn writes the user and then the password, for stores without transactions. If one of them fails or the
+// createInSequence writes the user and then the password, for stores without transactions. If one of them fails or the
 // store panics, it deletes the user and restores the link, unless the address belongs to another user by now. If the
 // store does not respond to the creation of the user, the user is found by the requested ID, unless the store creates
 // its own IDs.
-func (n *newcomers) createInTurn(ctx context.Context, w *waiting, fresh *core.User) (user *core.User, err error) {
+func (n *userCreator) createInSequence(
+	ctx context.Context, w *storedSignUp, fresh *core.User,
+) (user *core.User, err error) {
 	over, id := false, fresh.ID
 	defer func() {
 		if over {
 			return
 		}
-		n.unmake(ctx, id)
-		n.room.links.restore(ctx, w.record)
+		n.deleteUser(ctx, id)
+		n.pending.links.restore(ctx, w.record)
 	}()
 	if user, err = create(ctx, n.users, fresh); err != nil {
 		over = errors.Is(err, core.ErrConflict)
 		return nil, err
 	}
 	id = user.ID
-	if err = give(ctx, w, user, n.passwords); err != nil {
+	if err = writePassword(ctx, w, user, n.passwords); err != nil {
 		return user, err
 	}
 	over = true
@@ -111,9 +113,9 @@ func create(ctx context.Context, users core.Store, fresh *core.User) (*core.User
 	return user, nil
 }
 
-// give writes the password of a new user. It never returns core.ErrConflict, which would mean that the address is
-// taken.
-func give(ctx context.Context, w *waiting, user *core.User, to *passwords) error {
+// writePassword writes the password of a new user. It never returns core.ErrConflict, which would mean that the address
+// is taken.
+func writePassword(ctx context.Context, w *storedSignUp, user *core.User, to *passwords) error {
 	err := to.set(ctx, user.ID, w.Hash, false, nil)
 	if errors.Is(err, core.ErrConflict) {
 		return errors.New("password: set the password: a new user already has a password")
@@ -124,9 +126,9 @@ func give(ctx context.Context, w *waiting, user *core.User, to *passwords) error
 	return nil
 }
 
-// unmake deletes a user without a password. Such a user could not sign in, and their address could not be used for
+// deleteUser deletes a user without a password. Such a user could not sign in, and their address could not be used for
 // another sign-up. The user may not exist.
-func (n *newcomers) unmake(ctx context.Context, id string) {
+func (n *userCreator) deleteUser(ctx context.Context, id string) {
 	if n.deleter == nil {
 		return
 	}

@@ -6,40 +6,40 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// begun is the cookie of the browser that signed up. It contains the digests of the tokens, newest first. In this
-// browser the link needs one click. In any other it asks for the password, because an attacker may have signed up with
-// the victim's address and hopes that the victim opens the link.
-type begun struct {
+// startedSignUps is the cookie of the browser that signed up. It contains the digests of the tokens, newest first. In
+// this browser the link needs one click. In any other it asks for the password, because an attacker may have signed up
+// with the victim's address and hopes that the victim opens the link.
+type startedSignUps struct {
 	Digests []string `json:"d"`
 }
 
 const (
 	signUpCookie = "password-signup"
-	// mostBegun is the number of sign-ups that a browser remembers, for example two tabs and a mistyped address.
-	mostBegun = 5
+	// maxSignUps is the number of sign-ups that a browser remembers, for example two tabs and a mistyped address.
+	maxSignUps = 5
 )
 
-// begin adds a sign-up to the browser's cookie. Browsers without cookies have to type the password.
-func begin(c *core.Call, key string) error {
-	var known begun
+// rememberSignUp adds a sign-up to the browser's cookie. Browsers without cookies have to type the password.
+func rememberSignUp(c *core.Call, key string) error {
+	var known startedSignUps
 	c.Kept(signUpCookie, &known)
 	known.Digests = append([]string{key}, known.Digests...)
-	known.Digests = known.Digests[:min(len(known.Digests), mostBegun)]
-	return c.Keep(signUpCookie, known, signUpFor)
+	known.Digests = known.Digests[:min(len(known.Digests), maxSignUps)]
+	return c.Keep(signUpCookie, known, signUpTTL)
 }
 
-// began reports whether this browser started one of the sign-ups with these keys.
-func began(c *core.Call, keys []string) bool {
-	var known begun
+// startedSignUp reports whether this browser started one of the sign-ups with these keys.
+func startedSignUp(c *core.Call, keys []string) bool {
+	var known startedSignUps
 	if len(keys) == 0 || !c.Kept(signUpCookie, &known) {
 		return false
 	}
 	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(known.Digests, key) })
 }
 
-// finish removes a sign-up from the browser's cookie.
-func finish(c *core.Call, key string) error {
-	var known begun
+// forgetSignUp removes a sign-up from the browser's cookie.
+func forgetSignUp(c *core.Call, key string) error {
+	var known startedSignUps
 	if !c.Kept(signUpCookie, &known) {
 		return nil
 	}
@@ -48,5 +48,5 @@ func finish(c *core.Call, key string) error {
 		c.Drop(signUpCookie)
 		return nil
 	}
-	return c.Keep(signUpCookie, known, signUpFor)
+	return c.Keep(signUpCookie, known, signUpTTL)
 }

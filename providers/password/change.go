@@ -19,7 +19,7 @@ type changes struct {
 	chosen    *newPasswords
 	passwords *passwords
 	hashes    *hasher
-	endings   *endings
+	revoker   *revoker
 	letters   *letters
 	users     core.Store
 	log       *slog.Logger
@@ -55,20 +55,20 @@ func (s *changes) change(ctx context.Context, c *core.Call) (*core.Response, err
 	}
 	old, err := s.current(ctx, c, user)
 	if err != nil {
-		return s.pages.again(ctx, c, changeForm(c, user.Email), err)
+		return s.pages.showAgain(ctx, c, changeForm(c, user.Email), err)
 	}
 	hash, err := s.chosen.take(withPriority(ctx, c), c, c.Field("newPassword"), user.Email)
 	if err != nil {
-		return s.pages.again(ctx, c, changeForm(c, user.Email), err)
+		return s.pages.showAgain(ctx, c, changeForm(c, user.Email), err)
 	}
 	// End the other sessions before the change, so that a failure of the store changes nothing, and again after it, for
 	// sessions that started in between.
-	if err := s.endings.others(ctx, c); err != nil {
+	if err := s.revoker.others(ctx, c); err != nil {
 		return nil, err
 	}
 	switch err := s.passwords.set(ctx, user.ID, hash, user.EmailVerified.IsZero(), old); {
 	case errors.Is(err, core.ErrConflict):
-		return s.pages.again(ctx, c, changeForm(c, user.Email), problem(http.StatusConflict, codeChanged, textChanged))
+		return s.pages.showAgain(ctx, c, changeForm(c, user.Email), problem(http.StatusConflict, codeChanged, textChanged))
 	case err != nil:
 		return nil, err
 	}
@@ -86,7 +86,7 @@ var guesses = []core.Attempt{core.AttemptCredentials, core.AttemptInARow}
 func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*stored, error) {
 	current := c.Field("current")
 	wrong := problem(http.StatusUnauthorized, codeWrong, textWrong)
-	if current == "" || len(current) > longest {
+	if current == "" || len(current) > maxPasswordBytes {
 		return nil, wrong
 	}
 	for _, attempt := range guesses {
@@ -94,7 +94,7 @@ func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*
 			return nil, err
 		}
 	}
-	old, err := s.passwords.opening(ctx, user)
+	old, err := s.passwords.usable(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) erro
 	})
 	c.KnowBrowser(ctx, user)
 	s.letters.notifyChanged(ctx, c, user)
-	s.endings.links(ctx, user.ID)
-	err := s.endings.others(ctx, c)
+	s.revoker.links(ctx, user.ID)
+	err := s.revoker.others(ctx, c)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		s.log.ErrorContext(ctx, "password: sessions from before a password change may still be valid",
 			"user", user.ID, "error", err)

@@ -14,18 +14,18 @@ import (
 
 // confirmations handles the link of a sign-up: it verifies the address, creates the user and signs them in.
 type confirmations struct {
-	provider  string
-	pages     *pages
-	room      *waitingRoom
-	hashes    *hasher
-	newcomers *newcomers
-	log       *slog.Logger
+	provider    string
+	pages       *pages
+	pending     *signUpStore
+	hashes      *hasher
+	userCreator *userCreator
+	log         *slog.Logger
 }
 
 // form returns the page of a link. w is its sign-up, or nil if it was not looked up.
-func (s *confirmations) form(c *core.Call, w *waiting) form {
+func (s *confirmations) form(c *core.Call, w *storedSignUp) form {
 	token := c.Field("token")
-	f := filled{token: token, asks: !s.began(c, token)}
+	f := filled{token: token, asks: !s.startedSignUp(c, token)}
 	if w != nil {
 		f.email = w.Email
 	}
@@ -34,9 +34,9 @@ func (s *confirmations) form(c *core.Call, w *waiting) form {
 	}, f}
 }
 
-// began reports whether this browser started the sign-up of a token.
-func (s *confirmations) began(c *core.Call, token string) bool {
-	return began(c, s.room.links.keys(kindSignUp, token))
+// startedSignUp reports whether this browser started the sign-up of a token.
+func (s *confirmations) startedSignUp(c *core.Call, token string) bool {
+	return startedSignUp(c, s.pending.links.keys(kindSignUp, token))
 }
 
 // show handles GET password/confirm, the link in the email. It does not use up the link, because mail scanners open
@@ -44,14 +44,14 @@ func (s *confirmations) began(c *core.Call, token string) bool {
 // valid. A JSON response says whether the password is required.
 func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response, error) {
 	f := s.form(c, nil)
-	if f.token == "" || len(f.token) > longestToken {
+	if f.token == "" || len(f.token) > maxTokenLength {
 		return nil, errLink
 	}
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]bool{"password": f.asks}), nil
 	}
 	if f.asks {
-		w, err := s.room.find(ctx, f.token)
+		w, err := s.pending.find(ctx, f.token)
 		switch {
 		case err != nil:
 			return nil, err
@@ -67,22 +67,22 @@ func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response,
 // Callbacks.SignIn, creates the user with a verified address, and signs them in through the sign-in gates.
 func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Response, error) {
 	token := c.Field("token")
-	w, err := s.room.find(ctx, token)
+	w, err := s.pending.find(ctx, token)
 	switch {
 	case err != nil:
 		return nil, err
 	case w == nil:
 		return nil, errLink
 	}
-	if !s.began(c, token) {
-		if err := s.knows(ctx, c, w); err != nil {
-			return s.pages.again(ctx, c, s.form(c, w), err)
+	if !s.startedSignUp(c, token) {
+		if err := s.checkPassword(ctx, c, w); err != nil {
+			return s.pages.showAgain(ctx, c, s.form(c, w), err)
 		}
 	}
-	if err := s.newcomers.check(ctx, w); err != nil {
+	if err := s.userCreator.check(ctx, w); err != nil {
 		return nil, linkGone(err)
 	}
-	user := s.newcomers.of(w)
+	user := s.userCreator.of(w)
 	return c.SignIn(ctx, core.SignIn{
 		User: user, Methods: []core.Method{core.MethodPassword}, CallbackURL: w.Callback,
 		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user) },
@@ -93,12 +93,14 @@ func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Respon
 }
 
 // create creates the user, after Callbacks.SignIn has allowed the sign-up.
-func (s *confirmations) create(ctx context.Context, c *core.Call, w *waiting, user *core.User) (*core.User, error) {
-	user, err := s.newcomers.admit(ctx, w, user)
+func (s *confirmations) create(
+	ctx context.Context, c *core.Call, w *storedSignUp, user *core.User,
+) (*core.User, error) {
+	user, err := s.userCreator.admit(ctx, w, user)
 	if err != nil {
 		return nil, linkGone(err)
 	}
-	if err := finish(c, w.record.Key); err != nil {
+	if err := forgetSignUp(c, w.record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not remove the finished sign-up from the browser's cookie", "error", err)
 	}
 	c.Audit(ctx, core.AuditEvent{
@@ -115,11 +117,11 @@ func linkGone(err error) error {
 	return err
 }
 
-// knows checks the password of a sign-up. Attempts are counted for the sign-up, from any number of clients.
-func (s *confirmations) knows(ctx context.Context, c *core.Call, w *waiting) error {
+// checkPassword checks the password of a sign-up. Attempts are counted for the sign-up, from any number of clients.
+func (s *confirmations) checkPassword(ctx context.Context, c *core.Call, w *storedSignUp) error {
 	password := c.Field("password")
 	wrong := problem(http.StatusUnauthorized, codeWrong, textWrongSignUp)
-	if password == "" || len(password) > longest {
+	if password == "" || len(password) > maxPasswordBytes {
 		return wrong
 	}
 	counted := kindSignUp + " " + w.record.Key

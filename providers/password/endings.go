@@ -9,28 +9,28 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// endings ends the sessions, links and remembered devices of a password that was replaced.
-type endings struct {
+// revoker ends the sessions, links and remembered devices of a password that was replaced.
+type revoker struct {
 	auth    *core.Auth
 	records store.RecordStore
 	log     *slog.Logger
 }
 
 // sessions ends all sessions of a user, if the configuration allows it.
-func (e *endings) sessions(ctx context.Context, userID string) error {
+func (e *revoker) sessions(ctx context.Context, userID string) error {
 	_, err := e.auth.EndSessions(ctx, userID, core.EndOptions{})
-	return e.orGoOn(ctx, err)
+	return e.ignoreUnsupported(ctx, err)
 }
 
 // others ends the user's other sessions, if the configuration allows it.
-func (e *endings) others(ctx context.Context, c *core.Call) error {
+func (e *revoker) others(ctx context.Context, c *core.Call) error {
 	_, err := c.EndOthers(ctx)
-	return e.orGoOn(ctx, err)
+	return e.ignoreUnsupported(ctx, err)
 }
 
-// orGoOn logs and ignores the error of a configuration that cannot end sessions, such as encrypted cookies without
-// revocation. The application has chosen that.
-func (e *endings) orGoOn(ctx context.Context, err error) error {
+// ignoreUnsupported logs and ignores the error of a configuration that cannot end sessions, such as encrypted cookies
+// without revocation. The application has chosen that.
+func (e *revoker) ignoreUnsupported(ctx context.Context, err error) error {
 	if errors.Is(err, core.ErrInvalidConfig) || errors.Is(err, core.ErrMissingStoreMethods) {
 		e.log.WarnContext(ctx, "password: the configuration cannot end the user's sessions", "error", err)
 		return nil
@@ -39,7 +39,7 @@ func (e *endings) orGoOn(ctx context.Context, err error) error {
 }
 
 // links deletes the user's reset links and remembered devices. A failure is logged and changes nothing else.
-func (e *endings) links(ctx context.Context, userID string) {
+func (e *revoker) links(ctx context.Context, userID string) {
 	for _, kind := range []string{kindReset, kindDevice} {
 		if _, err := e.records.DeleteUserRecords(ctx, userID, kind); err != nil {
 			e.log.ErrorContext(ctx, "password: could not delete records of the old password",

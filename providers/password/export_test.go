@@ -17,14 +17,14 @@ func (p *Provider) Patience(d time.Duration) { p.hashing.wait = d }
 // Cheaply reduces the cost of a hash to a three-hundredth of the default, in every Auth of the provider. Options do not
 // allow this; most tests do not depend on the cost.
 func (p *Provider) Cheaply() {
-	for _, m := range p.live() {
+	for _, m := range p.liveManagement() {
 		m.hashes.costs = Params{Memory: 64, Passes: 2, Lanes: 1}
 	}
 }
 
 // Sleep replaces the delay of rejected sign-ins, in every Auth of the provider.
 func (p *Provider) Sleep(sleep func(ctx context.Context, d time.Duration)) {
-	for _, m := range p.live() {
+	for _, m := range p.liveManagement() {
 		m.hashes.sleep = sleep
 	}
 }

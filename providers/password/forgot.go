@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// forgotten handles requests for a reset link. The link itself is handled by resets.
-type forgotten struct {
+// resetRequests handles requests for a reset link. The link itself is handled by resets.
+type resetRequests struct {
 	pages   *pages
 	links   *resetLinks
 	letters *letters
@@ -23,8 +23,8 @@ type forgotten struct {
 
 // sentLinks contains the addresses that requested a link within repeatAfter, whether or not they belong to a user. If
 // the rate limit of such an address is reached, another request gets the same response and sends nothing. Otherwise an
-// attacker could use up the limit and keep the owner from a link. sentLinks is in memory; beyond mostSent the oldest
-// are dropped.
+// attacker could use up the limit and keep the owner from a link. sentLinks is in memory; beyond maxSentLinks the
+// oldest are dropped.
 type sentLinks struct {
 	now func() time.Time
 
@@ -33,13 +33,13 @@ type sentLinks struct {
 	order []string
 }
 
-const mostSent = 4096
+const maxSentLinks = 4096
 
 func (l *sentLinks) note(address string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.at[address]; !known {
-		if l.order = append(l.order, address); len(l.order) > mostSent {
+		if l.order = append(l.order, address); len(l.order) > maxSentLinks {
 			delete(l.at, l.order[0])
 			l.order = l.order[1:]
 		}
@@ -72,7 +72,7 @@ func forgotForm(c *core.Call) form {
 	}, filled{email: c.Field("email")}}
 }
 
-func (s *forgotten) show(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *resetRequests) show(ctx context.Context, c *core.Call) (*core.Response, error) {
 	f := forgotForm(c)
 	f.email = ""
 	return s.pages.show(ctx, c, http.StatusOK, f)
@@ -80,11 +80,11 @@ func (s *forgotten) show(ctx context.Context, c *core.Call) (*core.Response, err
 
 // ask handles POST password/forgot (email). It looks up the user after the response, so that the response time is the
 // same for unknown addresses.
-func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *resetRequests) ask(ctx context.Context, c *core.Call) (*core.Response, error) {
 	typed := c.Field("email")
 	address, ok := isMail(typed)
 	if !ok {
-		return s.pages.again(ctx, c, forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
+		return s.pages.showAgain(ctx, c, forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
 	switch err := c.Allow(ctx, core.AttemptMail, address); {
 	case errors.Is(err, core.ErrTooManyRequests) && s.letters.sent.recent(address):
@@ -114,7 +114,7 @@ func (s *forgotten) ask(ctx context.Context, c *core.Call) (*core.Response, erro
 		},
 	})
 	if err != nil {
-		return s.pages.again(ctx, c, forgotForm(c), err)
+		return s.pages.showAgain(ctx, c, forgotForm(c), err)
 	}
 	s.letters.sent.note(address)
 	c.Audit(ctx, core.AuditEvent{Name: core.AuditPasswordResetAsked, Outcome: core.OutcomeOK, Subject: address})

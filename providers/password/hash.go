@@ -26,9 +26,9 @@ type Params struct {
 const (
 	saltLength = 16
 	keyLength  = 32
-	// tooCostly limits the parameters of a stored hash to this multiple of the configured ones, so that an attacker who
-	// can write a row cannot exhaust the process.
-	tooCostly = 10
+	// maxCostFactor limits the parameters of a stored hash to this multiple of the configured ones, so that an attacker
+	// who can write a row cannot exhaust the process.
+	maxCostFactor = 10
 	// leastWork is the cost of the weakest recommended parameters, in KiB times passes. ASVS 5.0 appendix C lists 7,168
 	// KiB with 5 passes as the smallest memory.
 	leastWork   = 7168 * 5
@@ -100,8 +100,8 @@ func (e *encoded) matches(password []byte) bool {
 // affordable returns an error if the parameters are more than ten times the configured ones.
 func (e *encoded) affordable(own Params) error {
 	p := e.params
-	if uint64(p.Memory) > tooCostly*uint64(own.Memory) || uint64(p.Lanes) > tooCostly*uint64(own.Lanes) ||
-		uint64(p.Memory)*uint64(p.Passes) > tooCostly*uint64(own.Memory)*uint64(own.Passes) {
+	if uint64(p.Memory) > maxCostFactor*uint64(own.Memory) || uint64(p.Lanes) > maxCostFactor*uint64(own.Lanes) ||
+		uint64(p.Memory)*uint64(p.Passes) > maxCostFactor*uint64(own.Memory)*uint64(own.Passes) {
 		return errCostly
 	}
 	return nil

@@ -48,7 +48,7 @@ func (h *hasher) matches(ctx context.Context, password string, old *stored) (ok 
 		return false, "", busy
 	}
 	if !ok {
-		if rest := h.pace.least(h.now()) - took; rest > 0 {
+		if rest := h.pace.minimum(h.now()) - took; rest > 0 {
 			h.sleep(ctx, rest)
 		}
 	}
@@ -62,7 +62,7 @@ func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, 
 	took = h.now().Sub(began)
 	varied := old != nil && !h.isUsual(old.Hash)
 	if varied && !h.pace.known() { // a hash of another system may cost less than ours
-		h.computeForNothing(password)
+		h.computeDummy(password)
 		took = h.now().Sub(began)
 	}
 	h.pace.record(h.now(), took, varied)
@@ -82,7 +82,7 @@ func (h *hasher) isUsual(hash hashed) bool {
 // compare compares a password with the stored one. current reports that its hash need not be replaced.
 func (h *hasher) compare(password string, old *stored) (ok, current bool, err error) {
 	if old == nil {
-		h.computeForNothing(password)
+		h.computeDummy(password)
 		return false, false, nil
 	}
 	if e, bad := parse(string(old.Hash)); bad == nil {
@@ -99,14 +99,14 @@ func (h *hasher) compare(password string, old *stored) (ok, current bool, err er
 		err = errors.New("password: unknown hash format: add a Verifier to Options.Import")
 	}
 	if err != nil {
-		h.computeForNothing(password)
+		h.computeDummy(password)
 		return false, false, err
 	}
 	return ok, current, nil
 }
 
-// computeForNothing takes as long as a comparison.
-func (h *hasher) computeForNothing(password string) {
+// computeDummy takes as long as a comparison.
+func (h *hasher) computeDummy(password string) {
 	nobody := encoded{params: h.costs, salt: make([]byte, saltLength), key: make([]byte, keyLength)}
 	nobody.matches([]byte(password))
 }
@@ -121,14 +121,14 @@ func (h *hasher) verifier(encoded string) Verifier {
 	return nil
 }
 
-// longestHash is the maximum length of an imported hash.
-const longestHash = 4096
+// maxHashLength is the maximum length of an imported hash.
+const maxHashLength = 4096
 
 // admit checks a hash of another system before it is imported. Its errors do not contain the hash.
 func (h *hasher) admit(encoded string) (hashed, error) {
 	switch {
-	case len(encoded) > longestHash:
-		return "", fmt.Errorf("password: import: the hash is longer than %d bytes", longestHash)
+	case len(encoded) > maxHashLength:
+		return "", fmt.Errorf("password: import: the hash is longer than %d bytes", maxHashLength)
 	case strings.HasPrefix(strings.ToLower(encoded), "{noop}"):
 		return "",
 			errors.New("password: import: the password is not hashed: hash it with bcrypt, or call SendReset for its " +
@@ -146,13 +146,13 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 	return hashed(encoded), nil
 }
 
-// explained turns errBusy into a 503 response with Retry-After.
-func explained(err error) error {
+// busyProblem turns errBusy into a 503 response with Retry-After.
+func busyProblem(err error) error {
 	if !errors.Is(err, errBusy) {
 		return err
 	}
 	return &core.Problem{
-		Status: http.StatusServiceUnavailable, Code: codeBusy, RetryAfter: longestWait,
+		Status: http.StatusServiceUnavailable, Code: codeBusy, RetryAfter: maxWait,
 		Detail: textBusy.English, Text: textBusy, Cause: err,
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// longestToken is the maximum length of a token from a request. Longer ones are rejected before hashing.
-const longestToken = 128
+// maxTokenLength is the maximum length of a token from a request. Longer ones are rejected before hashing.
+const maxTokenLength = 128
 
 // links stores the records that emailed tokens refer to. Their keys are digests of the tokens.
 type links struct {
@@ -25,21 +25,21 @@ func (l *links) in(records store.RecordStore) *links { return &links{l.host, rec
 
 // keep stores the record of a token for a limited time. userID may be empty.
 func (l *links) keep(
-	ctx context.Context, kind, token, userID string, value any, life time.Duration,
+	ctx context.Context, kind, token, userID string, value any, ttl time.Duration,
 ) (*store.Record, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
 	}
 	record := &store.Record{
-		Kind: kind, Key: l.host.Digest(kind, token), UserID: userID, Value: encoded, Expires: l.host.Now().Add(life),
+		Kind: kind, Key: l.host.Digest(kind, token), UserID: userID, Value: encoded, Expires: l.host.Now().Add(ttl),
 	}
 	return record, l.records.CreateRecord(ctx, record)
 }
 
 // keys returns the digests of a token under all secrets, or nil if the token cannot be valid.
 func (l *links) keys(kind, token string) []string {
-	if token == "" || len(token) > longestToken {
+	if token == "" || len(token) > maxTokenLength {
 		return nil
 	}
 	return l.host.Digests(kind, token)

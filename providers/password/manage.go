@@ -20,11 +20,11 @@ type management struct {
 	links     *resetLinks
 }
 
-// managed returns the management of the provider's only Auth.
-func (p *Provider) managed() (*management, error) {
+// onlyManagement returns the management of the provider's only Auth.
+func (p *Provider) onlyManagement() (*management, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch all := p.live(); len(all) {
+	switch all := p.liveManagement(); len(all) {
 	case 0:
 		return nil, errors.New("password: the provider has no Auth yet: call core.New first")
 	case 1:
@@ -43,7 +43,7 @@ func (p *Provider) managed() (*management, error) {
 // invalid when the address is verified in another way, for example by a sign-in link, and the owner then chooses a new
 // one.
 func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
-	m, err := p.managed()
+	m, err := p.onlyManagement()
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 // setting the password. It requires Config.URL. It returns core.ErrNotFound if there is no such user or the user has no
 // address.
 func (p *Provider) SendReset(ctx context.Context, userID string) error {
-	m, err := p.managed()
+	m, err := p.onlyManagement()
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (p *Provider) SendReset(ctx context.Context, userID string) error {
 // Remove deletes a user's password and reset links. The user then signs in with another method or requests a reset.
 // Sessions stay valid; call core.Auth.EndSessions to end them. It returns core.ErrNotFound if the user has no password.
 func (p *Provider) Remove(ctx context.Context, userID string) error {
-	m, err := p.managed()
+	m, err := p.onlyManagement()
 	if err != nil {
 		return err
 	}

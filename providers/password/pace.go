@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	// paceFor is the time that a slow comparison counts.
-	paceFor = time.Hour
-	// paceSlots is the number of slots of paceFor.
+	// paceWindow is the time that a slow comparison counts.
+	paceWindow = time.Hour
+	// paceSlots is the number of slots of paceWindow.
 	paceSlots = 12
-	// longestPace is the maximum delay of a rejected sign-in. An accepted hash takes longer only on an overloaded machine.
-	longestPace = 5 * time.Second
+	// maxPace is the maximum delay of a rejected sign-in. An accepted hash takes longer only on an overloaded machine.
+	maxPace = 5 * time.Second
 )
 
 // pace makes all rejected comparisons take the same time if the stored hashes have different costs, because they are
@@ -31,7 +31,7 @@ type pace struct {
 	latest time.Duration // the last common duration
 }
 
-func slotOf(now time.Time) int64 { return now.UnixNano() / int64(paceFor/paceSlots) }
+func slotOf(now time.Time) int64 { return now.UnixNano() / int64(paceWindow/paceSlots) }
 
 // record stores the duration of a comparison. varied reports whether its hash has other costs than configured.
 func (p *pace) record(now time.Time, took time.Duration, varied bool) {
@@ -43,11 +43,11 @@ func (p *pace) record(now time.Time, took time.Duration, varied bool) {
 	if slot.number != number {
 		slot.number, slot.slowest = number, 0
 	}
-	slot.slowest = max(slot.slowest, min(took, longestPace))
+	slot.slowest = max(slot.slowest, min(took, maxPace))
 }
 
-// least returns the minimum duration of a rejected comparison, or zero if all hashes have the same costs.
-func (p *pace) least(now time.Time) time.Duration {
+// minimum returns the minimum duration of a rejected comparison, or zero if all hashes have the same costs.
+func (p *pace) minimum(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.on {

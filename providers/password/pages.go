@@ -59,10 +59,10 @@ func (p *pages) show(ctx context.Context, c *core.Call, status int, f form) (*co
 	return c.Render(ctx, status, page, f.show(page, f.filled)), nil
 }
 
-// again responds to an invalid form: with a problem document, or with the form and the submitted values.
-func (p *pages) again(ctx context.Context, c *core.Call, f form, err error) (*core.Response, error) {
+// showAgain responds to an invalid form: with a problem document, or with the form and the submitted values.
+func (p *pages) showAgain(ctx context.Context, c *core.Call, f form, err error) (*core.Response, error) {
 	var told *core.Problem
-	err = explained(err)
+	err = busyProblem(err)
 	if c.WantsJSON || !errors.As(err, &told) || told.Text.Key == "" || told.Status >= http.StatusInternalServerError {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func newPassword(form, name, label string, v filled, problem string) templ.Compo
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.FormField(form, ui.Field{
 			Name: name, Label: label, Type: "password", Autocomplete: "new-password", Required: true,
-			Attributes: []ui.Attribute{{Name: "maxlength", Value: strconv.Itoa(longest)}},
+			Attributes: []ui.Attribute{{Name: "maxlength", Value: strconv.Itoa(maxPasswordBytes)}},
 		}, problem, problem != "").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

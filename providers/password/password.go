@@ -64,16 +64,16 @@ type Options struct {
 	ResetFor time.Duration
 }
 
-// least is the smallest MinLength, and usual the default.
+// smallestMinLength is the smallest MinLength, and defaultMinLength the default.
 const (
-	least = 8
-	usual = 15
-	// longest is the maximum length of a password in bytes.
-	longest = 1024
+	smallestMinLength = 8
+	defaultMinLength  = 15
+	// maxPasswordBytes is the maximum length of a password in bytes.
+	maxPasswordBytes = 1024
 )
 
-// signUpFor is the lifetime of a sign-up link.
-const signUpFor = 24 * time.Hour
+// signUpTTL is the lifetime of a sign-up link.
+const signUpTTL = 24 * time.Hour
 
 // Provider signs users in with an email address and a password. Create it with [New] and add it to Config.Providers. It
 // is safe for concurrent use.
@@ -87,8 +87,8 @@ type Provider struct {
 	used []weak.Pointer[management] // one for each Auth; weak, so that an unused Auth can be collected
 }
 
-// live returns the management of each Auth that is still in use and drops the others. The caller holds p.mu.
-func (p *Provider) live() (all []*management) {
+// liveManagement returns the management of each Auth that is still in use and drops the others. The caller holds p.mu.
+func (p *Provider) liveManagement() (all []*management) {
 	p.used = slices.DeleteFunc(p.used, func(w weak.Pointer[management]) bool {
 		m := w.Value()
 		if m != nil {
@@ -103,7 +103,7 @@ func (p *Provider) live() (all []*management) {
 func New(o Options) *Provider {
 	o.Hash = o.Hash.withDefaults()
 	if o.MinLength == 0 {
-		o.MinLength = usual
+		o.MinLength = defaultMinLength
 	}
 	if o.ResetFor == 0 {
 		o.ResetFor = 30 * time.Minute
@@ -136,7 +136,7 @@ func (p *Provider) Attach(h *core.Host) error {
 		_ = h.Records() // reports that Config.Store is missing
 		return nil
 	}
-	s := p.storiesOf(h)
+	s := p.newHandlers(h)
 	h.Notices(ID+"/forgot", p.options.Mail)
 	h.ResetStarter(s.resets.start)
 	h.Provider(&core.CredentialsProvider{
@@ -148,7 +148,7 @@ func (p *Provider) Attach(h *core.Host) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.live()
+	p.liveManagement()
 	p.used = append(p.used, weak.Make(s.management))
 	return nil
 }
@@ -164,8 +164,9 @@ func (p *Provider) check(h *core.Host) {
 			h.Fault("Mail: " + err.Error())
 		}
 	}
-	if o.MinLength < least || o.MinLength > longest {
-		h.Fault(fmt.Sprintf("MinLength is %d: set it to %d or more, or leave it at zero for %d", o.MinLength, least, usual))
+	if o.MinLength < smallestMinLength || o.MinLength > maxPasswordBytes {
+		h.Fault(fmt.Sprintf("MinLength is %d: set it to %d or more, or leave it at zero for %d",
+			o.MinLength, smallestMinLength, defaultMinLength))
 	}
 	if err := o.Hash.check(); err != nil {
 		h.Fault(err.Error())
@@ -188,7 +189,7 @@ func (p *Provider) check(h *core.Host) {
 // Shutdown.
 func (p *Provider) Flush(ctx context.Context) error {
 	p.mu.Lock()
-	used := p.live()
+	used := p.liveManagement()
 	p.mu.Unlock()
 	var err error
 	for _, m := range used {

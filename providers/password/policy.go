@@ -31,9 +31,9 @@ func (p *policy) check(ctx context.Context, password, address, host string) erro
 		short := problem(http.StatusUnprocessableEntity, codeShort, textShort.With(strconv.Itoa(p.min)))
 		short.Members = map[string]any{"min": p.min}
 		return short
-	case len(password) > longest:
+	case len(password) > maxPasswordBytes:
 		return problem(http.StatusUnprocessableEntity, codeLong, textLong)
-	case madeOf(password, p.words(address, host), p.min):
+	case consistsOf(password, p.words(address, host), p.min):
 		return problem(http.StatusUnprocessableEntity, codeContext, textContext)
 	case Common(password):
 		return problem(http.StatusUnprocessableEntity, codeCommon, textCommon)
@@ -77,9 +77,9 @@ func (p *policy) words(address, host string) []string {
 	return words
 }
 
-// madeOf reports whether a password mainly consists of the given words: without them and separators, fewer letters
+// consistsOf reports whether a password mainly consists of the given words: without them and separators, fewer letters
 // remain than half of the minimum length.
-func madeOf(password string, words []string, length int) bool {
+func consistsOf(password string, words []string, length int) bool {
 	rest := strings.ToLower(password)
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
 	found := false
@@ -107,7 +107,7 @@ type newPasswords struct {
 	hashes *hasher
 }
 
-// take checks and hashes the new password of the user with that address. Its error is for pages.again.
+// take checks and hashes the new password of the user with that address. Its error is for pages.showAgain.
 func (n *newPasswords) take(ctx context.Context, c *core.Call, password, address string) (hashed, error) {
 	if err := n.policy.check(ctx, password, address, c.Host()); err != nil {
 		return "", err

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// waitingPerSlot is the maximum number of waiting requests for each slot, and longestWait their maximum wait.
+	// waitingPerSlot is the maximum number of waiting requests for each slot, and maxWait their maximum wait.
 	waitingPerSlot = 64
-	longestWait    = 3 * time.Second
+	maxWait        = 3 * time.Second
 )
 
 // errBusy is returned if a request would wait too long.
@@ -83,7 +83,7 @@ type waiter struct {
 }
 
 func newQueue(slots int, memory uint64) *queue {
-	return &queue{slots: slots, wait: longestWait, memory: memory, collect: runtime.GC, roomy: alive}
+	return &queue{slots: slots, wait: maxWait, memory: memory, collect: runtime.GC, roomy: alive}
 }
 
 // alive returns the live memory after the last garbage collection, in bytes.

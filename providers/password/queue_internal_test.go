@@ -45,7 +45,7 @@ func TestQueueBounds(t *testing.T) {
 		if err := q.do(context.Background(), func() {}); !errors.Is(err, errBusy) || time.Since(began) > 0 {
 			t.Errorf("one too many: %v after %v", err, time.Since(began))
 		}
-		time.Sleep(longestWait + time.Millisecond)
+		time.Sleep(maxWait + time.Millisecond)
 		if got := busy.Load(); got != waitingPerSlot {
 			t.Errorf("%d were turned away after the longest wait", got)
 		}

@@ -23,7 +23,7 @@ type resets struct {
 	links     *resetLinks
 	chosen    *newPasswords
 	passwords *passwords
-	endings   *endings
+	revoker   *revoker
 	letters   *letters
 	log       *slog.Logger
 }
@@ -103,7 +103,7 @@ func (s *resets) start(ctx context.Context, c *core.Call, userID string) (string
 	if _, err := link.write(ctx, user); err != nil {
 		return "", err
 	}
-	return c.URL(ID + "/reset"), c.Keep(resetCookie, linkCookie{s.links.digest(token)}, s.links.life)
+	return c.URL(ID + "/reset"), c.Keep(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl)
 }
 
 // show handles GET password/reset. It stores the token in a cookie and redirects to the same URL without the token, so
@@ -114,10 +114,10 @@ func (s *resets) show(ctx context.Context, c *core.Call) (*core.Response, error)
 	if token == "" {
 		return s.pages.show(ctx, c, http.StatusOK, s.form(ctx, c))
 	}
-	if len(token) > longestToken {
+	if len(token) > maxTokenLength {
 		return nil, errLink
 	}
-	if err := c.Keep(resetCookie, linkCookie{s.links.digest(token)}, s.links.life); err != nil {
+	if err := c.Keep(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl); err != nil {
 		return nil, err
 	}
 	return c.Redirect(c.URL(ID + "/reset")), nil
@@ -146,7 +146,7 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 	}
 	hash, err := s.chosen.take(withPriority(ctx, c), c, c.Field("newPassword"), o.user.Email)
 	if err != nil {
-		return s.pages.again(ctx, c, s.form(ctx, c), err)
+		return s.pages.showAgain(ctx, c, s.form(ctx, c), err)
 	}
 	// The link verifies the address. This removes what an attacker attached to the unverified account. It comes first, so
 	// that a failure changes nothing.
@@ -206,8 +206,8 @@ func methodName(l ui.Locale, m core.SignInMethod) string {
 // replace uses up the link and sets the password. Of concurrent requests with one link, one succeeds. Sessions end
 // before that, so that a failure of the store changes neither password nor link, and again after it, for sessions that
 // started in between.
-func (s *resets) replace(ctx context.Context, o *opened, hash hashed) error {
-	if err := s.endings.sessions(ctx, o.user.ID); err != nil {
+func (s *resets) replace(ctx context.Context, o *openReset, hash hashed) error {
+	if err := s.revoker.sessions(ctx, o.user.ID); err != nil {
 		return err
 	}
 	if err := s.links.use(ctx, o.record); err != nil {
@@ -219,19 +219,19 @@ func (s *resets) replace(ctx context.Context, o *opened, hash hashed) error {
 		}
 		return err
 	}
-	if err := s.stillTheirs(ctx, o); err != nil {
+	if err := s.recheckAddress(ctx, o); err != nil {
 		return err
 	}
-	if err := s.endings.sessions(ctx, o.user.ID); err != nil {
+	if err := s.revoker.sessions(ctx, o.user.ID); err != nil {
 		s.log.ErrorContext(ctx, "password: sessions from before a password reset may still be valid",
 			"user", o.user.ID, "error", err)
 	}
 	return nil
 }
 
-// stillTheirs deletes the password again if the link's address no longer belongs to the user, and returns
+// recheckAddress deletes the password again if the link's address no longer belongs to the user, and returns
 // core.ErrConflict then. Its owner may have undone an address change while the hash was computed.
-func (s *resets) stillTheirs(ctx context.Context, o *opened) error {
+func (s *resets) recheckAddress(ctx context.Context, o *openReset) error {
 	user, err := userByID(ctx, s.links.users, o.user.ID)
 	if err != nil || user != nil && user.Email == o.user.Email {
 		return err
@@ -246,16 +246,16 @@ func (s *resets) stillTheirs(ctx context.Context, o *opened) error {
 // after deletes the links and remembered devices of the old password. A failure does not undo the reset.
 func (s *resets) after(ctx context.Context, c *core.Call, user *core.User) {
 	c.KnowBrowser(ctx, user)
-	s.endings.links(ctx, user.ID)
+	s.revoker.links(ctx, user.ID)
 	c.Audit(ctx, core.AuditEvent{
 		Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
 	})
-	forgive(ctx, c, user)
+	resetCounts(ctx, c, user)
 	s.letters.notifyChanged(ctx, c, user)
 }
 
-// forgive resets the counts of wrong passwords for a user, at the sign-in page and for a change.
-func forgive(ctx context.Context, c *core.Call, user *core.User) {
+// resetCounts resets the counts of wrong passwords for a user, at the sign-in page and for a change.
+func resetCounts(ctx context.Context, c *core.Call, user *core.User) {
 	c.Forgive(ctx, core.AttemptInARow, user.ID)
 	if address, ok := isMail(user.Email); ok {
 		c.Forgive(ctx, core.AttemptInARow, address)

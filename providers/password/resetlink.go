@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// asked is the record of a reset link. Its key is the digest of the token, its owner the user.
-type asked struct {
+// resetRecord is the record of a reset link. Its key is the digest of the token, its owner the user.
+type resetRecord struct {
 	// Made is the time the link was sent.
 	Made time.Time `json:"made,omitzero"`
 	// Was is the fingerprint of the password and Email the address at that time. If either changes, the link is void.
@@ -23,8 +23,8 @@ type asked struct {
 	Email string `json:"email"`
 }
 
-// opened is a valid reset link: its record, the user and the current password.
-type opened struct {
+// openReset is a valid reset link: its record, the user and the current password.
+type openReset struct {
 	record *store.Record
 	user   *core.User
 	old    *stored
@@ -36,7 +36,7 @@ type resetLinks struct {
 	passwords *passwords
 	users     core.Store
 	letters   *letters
-	life      time.Duration
+	ttl       time.Duration
 }
 
 // newToken returns the token of a link, before the user is looked up.
@@ -59,20 +59,20 @@ type resetEmail struct {
 // link still works and an attacker must not be able to flood the mailbox.
 const repeatAfter = 5 * time.Minute
 
-// pending reports whether the user was recently sent a link that is still valid, other than the link of key.
-func (l *resetLinks) pending(ctx context.Context, userID, key string, now asked) (bool, error) {
+// recentlySent reports whether the user was recently sent a link that is still valid, other than the link of key.
+func (l *resetLinks) recentlySent(ctx context.Context, userID, key string, now resetRecord) (bool, error) {
 	records, err := l.records.UserRecords(ctx, userID, kindReset)
 	if err != nil {
 		return false, fmt.Errorf("password: list the links: %w", err)
 	}
 	for _, r := range records {
-		var sent asked
+		var sent resetRecord
 		if json.Unmarshal(r.Value, &sent) != nil || r.Key == key || sent.Was != now.Was ||
 			sent.Email != now.Email {
 			continue
 		}
 		age := now.Made.Sub(sent.Made)
-		if age >= 0 && age < min(repeatAfter, l.life/2) && r.Expires.After(now.Made) {
+		if age >= 0 && age < min(repeatAfter, l.ttl/2) && r.Expires.After(now.Made) {
 			return true, nil
 		}
 	}
@@ -81,20 +81,20 @@ func (l *resetLinks) pending(ctx context.Context, userID, key string, now asked)
 
 // write stores the link and returns the email.
 func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Letter, error) {
-	old, err := e.passwords.of(ctx, user.ID)
+	old, err := e.passwords.load(ctx, user.ID)
 	if err != nil {
 		return core.Letter{}, err
 	}
-	link := asked{Made: e.host.Now(), Was: fingerprint(old), Email: user.Email}
+	link := resetRecord{Made: e.host.Now(), Was: fingerprint(old), Email: user.Email}
 	if e.once {
-		switch again, err := e.pending(ctx, user.ID, e.digest(e.token), link); {
+		switch again, err := e.recentlySent(ctx, user.ID, e.digest(e.token), link); {
 		case err != nil:
 			return core.Letter{}, err
 		case again:
 			return core.Letter{}, nil
 		}
 	}
-	e.record, err = e.keep(ctx, kindReset, e.token, user.ID, link, e.life)
+	e.record, err = e.keep(ctx, kindReset, e.token, user.ID, link, e.ttl)
 	if errors.Is(err, core.ErrConflict) { // an earlier attempt stored it without a response
 		e.record, err = e.first(ctx, kindReset, []string{e.digest(e.token)})
 	}
@@ -135,12 +135,12 @@ func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, le
 
 // open returns the reset of a link. It is nil if the link was used or has expired, or if the password or the address
 // has changed since.
-func (l *resetLinks) open(ctx context.Context, digest string) (*opened, error) {
+func (l *resetLinks) open(ctx context.Context, digest string) (*openReset, error) {
 	record, err := l.first(ctx, kindReset, []string{digest})
 	if err != nil || record == nil {
 		return nil, err
 	}
-	var link asked
+	var link resetRecord
 	if err := json.Unmarshal(record.Value, &link); err != nil {
 		return nil, fmt.Errorf("password: decode a link: %w", err)
 	}
@@ -148,11 +148,11 @@ func (l *resetLinks) open(ctx context.Context, digest string) (*opened, error) {
 	if err != nil || user == nil {
 		return nil, err
 	}
-	old, err := l.passwords.of(ctx, user.ID)
+	old, err := l.passwords.load(ctx, user.ID)
 	if err != nil || user.Email != link.Email || fingerprint(old) != link.Was {
 		return nil, err
 	}
-	return &opened{record, user, old}, nil
+	return &openReset{record, user, old}, nil
 }
 
 // fingerprint identifies the current password without revealing it.

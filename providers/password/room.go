@@ -11,9 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// pending is the record of an unverified sign-up. Its key is the digest of the token in the email. The user is created
-// only after the verification, because the address may belong to another person.
-type pending struct {
+// pendingSignUp is the record of an unverified sign-up. Its key is the digest of the token in the email. The user is
+// created only after the verification, because the address may belong to another person.
+type pendingSignUp struct {
 	Email    string `json:"email"`
 	Typed    string `json:"typed,omitempty"` // as the browser sent it, if it differs from Email
 	Name     string `json:"name,omitempty"`
@@ -22,52 +22,52 @@ type pending struct {
 }
 
 // typed returns the address as the browser sent it, for lookups of users.
-func (p *pending) typed() string { return cmp.Or(p.Typed, p.Email) }
+func (p *pendingSignUp) typed() string { return cmp.Or(p.Typed, p.Email) }
 
-// waiting is a pending sign-up with its record.
-type waiting struct {
-	pending
+// storedSignUp is a pending sign-up with its record.
+type storedSignUp struct {
+	pendingSignUp
 	record *store.Record
 }
 
-// waitingRoom stores pending sign-ups.
-type waitingRoom struct {
+// signUpStore stores pending sign-ups.
+type signUpStore struct {
 	links *links
 	// invited reports whether sign-up requires an invitation.
 	invited bool
 }
 
-// in returns a waitingRoom that uses the records of a transaction.
-func (r *waitingRoom) in(records store.RecordStore) *waitingRoom {
-	return &waitingRoom{r.links.in(records), r.invited}
+// in returns a signUpStore that uses the records of a transaction.
+func (r *signUpStore) in(records store.RecordStore) *signUpStore {
+	return &signUpStore{r.links.in(records), r.invited}
 }
 
 // enter stores a sign-up and returns the token for its email.
-func (r *waitingRoom) enter(ctx context.Context, p pending) (token string, record *store.Record, err error) {
+func (r *signUpStore) enter(ctx context.Context, p pendingSignUp) (token string, record *store.Record, err error) {
 	if token, err = r.links.host.NewToken(); err != nil {
 		return "", nil, err
 	}
-	if record, err = r.links.keep(ctx, kindSignUp, token, "", p, signUpFor); err != nil {
+	if record, err = r.links.keep(ctx, kindSignUp, token, "", p, signUpTTL); err != nil {
 		return "", nil, fmt.Errorf("password: store the sign-up: %w", err)
 	}
 	return token, record, nil
 }
 
 // find returns the sign-up of a token. It is nil if there is none or it has expired.
-func (r *waitingRoom) find(ctx context.Context, token string) (*waiting, error) {
+func (r *signUpStore) find(ctx context.Context, token string) (*storedSignUp, error) {
 	record, err := r.links.first(ctx, kindSignUp, r.links.keys(kindSignUp, token))
 	if err != nil || record == nil {
 		return nil, err
 	}
-	out := &waiting{record: record}
-	if err := json.Unmarshal(record.Value, &out.pending); err != nil {
+	out := &storedSignUp{record: record}
+	if err := json.Unmarshal(record.Value, &out.pendingSignUp); err != nil {
 		return nil, fmt.Errorf("password: decode a sign-up: %w", err)
 	}
 	return out, nil
 }
 
 // admits reports whether an address can sign up.
-func (r *waitingRoom) admits(ctx context.Context, address string) (bool, error) {
+func (r *signUpStore) admits(ctx context.Context, address string) (bool, error) {
 	if !r.invited {
 		return true, nil
 	}
@@ -76,7 +76,7 @@ func (r *waitingRoom) admits(ctx context.Context, address string) (bool, error) 
 }
 
 // use uses up a sign-up. It returns core.ErrNotFound if it was used or is no longer invited.
-func (r *waitingRoom) use(ctx context.Context, w *waiting) error {
+func (r *signUpStore) use(ctx context.Context, w *storedSignUp) error {
 	ok, err := r.admits(ctx, w.Email)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (r *waitingRoom) use(ctx context.Context, w *waiting) error {
 }
 
 // drop deletes a sign-up if its email is not sent. If that fails, the record expires.
-func (r *waitingRoom) drop(ctx context.Context, record *store.Record) {
+func (r *signUpStore) drop(ctx context.Context, record *store.Record) {
 	if err := r.links.use(ctx, record); err != nil && !errors.Is(err, core.ErrNotFound) {
 		r.links.host.Logger.WarnContext(ctx, "password: could not delete a sign-up without an email", "error", err)
 	}

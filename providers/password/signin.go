@@ -26,8 +26,8 @@ func signInFields() []core.Field {
 	}
 }
 
-// mostCompared is the maximum number of comparisons for a password that changes during the sign-in.
-const mostCompared = 3
+// maxComparisons is the maximum number of comparisons for a password that changes during the sign-in.
+const maxComparisons = 3
 
 // admit checks the fields of POST callback/password. For unknown addresses and users without a password it does the
 // same work, so that timing does not reveal accounts: one lookup of the user, one of the password, one hash. still
@@ -37,14 +37,14 @@ func (s *signIns) admit(ctx context.Context, form map[string]string, _ *core.Req
 	user *core.User, still func(ctx context.Context) error, err error,
 ) {
 	password := form["password"]
-	if _, ok := isMail(form["email"]); !ok || password == "" || len(password) > longest {
+	if _, ok := isMail(form["email"]); !ok || password == "" || len(password) > maxPasswordBytes {
 		return nil, nil, refused(core.ReasonCredentials, "")
 	}
 	if user, err = userByEmail(ctx, s.users, form["email"]); err != nil {
 		return nil, nil, err
 	}
 	t := &typed{signIns: s, password: password}
-	if t.stored, err = s.passwords.opening(ctx, user); err != nil {
+	if t.stored, err = s.passwords.usable(ctx, user); err != nil {
 		return nil, nil, err
 	}
 	if user != nil {
@@ -53,13 +53,13 @@ func (s *signIns) admit(ctx context.Context, form map[string]string, _ *core.Req
 	if err := t.compare(ctx); err != nil {
 		return nil, nil, err
 	}
-	if user, err = t.settle(ctx); err != nil {
+	if user, err = t.recheck(ctx); err != nil {
 		return nil, nil, err
 	}
 	if t.better != "" {
-		t.improve(ctx)
+		t.upgradeHash(ctx)
 	}
-	return user, func(ctx context.Context) error { _, err := t.settle(ctx); return err }, nil
+	return user, func(ctx context.Context) error { _, err := t.recheck(ctx); return err }, nil
 }
 
 // typed is a password that a user typed, and the stored one it was last compared with.
@@ -77,7 +77,7 @@ func (t *typed) compare(ctx context.Context) (err error) {
 	right, t.better, err = t.hashes.matches(ctx, t.password, t.stored)
 	switch {
 	case errors.Is(err, errBusy):
-		return explained(err)
+		return busyProblem(err)
 	case err != nil: // a hash that cannot be computed gets the same response as a wrong password; the log has the cause
 		t.log.ErrorContext(ctx, "password: could not compare a stored hash", "user", t.id, "error", err)
 		return refused(core.ReasonFault, t.id)
@@ -87,23 +87,23 @@ func (t *typed) compare(ctx context.Context) (err error) {
 	return nil
 }
 
-// settle re-reads the stored password and compares again if it has changed, so that a sign-in cannot succeed with the
+// recheck re-reads the stored password and compares again if it has changed, so that a sign-in cannot succeed with the
 // old password after a reset. An attacker can make a comparison take long by filling the queue.
-func (t *typed) settle(ctx context.Context) (*core.User, error) {
+func (t *typed) recheck(ctx context.Context) (*core.User, error) {
 	for n := 1; ; n++ {
 		user, err := userByID(ctx, t.users, t.id)
 		if err != nil {
 			return nil, err
 		}
 		before := t.stored
-		if t.stored, err = t.passwords.opening(ctx, user); err != nil {
+		if t.stored, err = t.passwords.usable(ctx, user); err != nil {
 			return nil, err
 		}
 		switch {
 		case t.stored.same(before):
 			return user, nil
-		case n == mostCompared: // the typed password may be right
-			return nil, explained(errBusy)
+		case n == maxComparisons: // the typed password may be right
+			return nil, busyProblem(errBusy)
 		}
 		if err := t.compare(ctx); err != nil {
 			return nil, err
@@ -111,8 +111,8 @@ func (t *typed) settle(ctx context.Context) (*core.User, error) {
 	}
 }
 
-// improve replaces an old hash with a better one. A concurrent change of the password wins.
-func (t *typed) improve(ctx context.Context) {
+// upgradeHash replaces an old hash with a better one. A concurrent change of the password wins.
+func (t *typed) upgradeHash(ctx context.Context) {
 	p := t.stored.secret
 	p.Hash = t.better
 	err := t.passwords.write(ctx, t.id, p, t.stored)

@@ -19,15 +19,15 @@ import (
 type signUps struct {
 	pages   *pages
 	chosen  *newPasswords
-	room    *waitingRoom
+	pending *signUpStore
 	letters *letters
 	users   core.Store
 	log     *slog.Logger
 }
 
 const (
-	longestName   = 256
-	longestReturn = 2048
+	maxNameLength     = 256
+	maxCallbackLength = 2048
 )
 
 func signUpForm(c *core.Call) form {
@@ -48,31 +48,31 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 	f := signUpForm(c)
 	address, ok := isMail(c.Field("email"))
 	if !ok {
-		return s.pages.again(ctx, c, f, problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
+		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
 	name := strings.TrimSpace(c.Field("name"))
 	if !isName(name) {
-		return s.pages.again(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
+		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
 	}
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err
 	}
 	hash, err := s.chosen.take(ctx, c, c.Field("password"), address)
 	if err != nil {
-		return s.pages.again(ctx, c, f, err)
+		return s.pages.showAgain(ctx, c, f, err)
 	}
-	p := pending{Email: address, Name: name, Hash: hash}
+	p := pendingSignUp{Email: address, Name: name, Hash: hash}
 	if typed := strings.Trim(c.Field("email"), " \t"); typed != address {
 		p.Typed = typed
 	}
-	if back := c.CallbackURL; len(back) <= longestReturn {
+	if back := c.CallbackURL; len(back) <= maxCallbackLength {
 		p.Callback = back
 	}
-	token, record, err := s.room.enter(ctx, p)
+	token, record, err := s.pending.enter(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := begin(c, record.Key); err != nil {
+	if err := rememberSignUp(c, record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not store the sign-up in the browser's cookie", "error", err)
 	}
 	verify := s.letters.write(c, core.LetterVerify, address)
@@ -89,12 +89,12 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 		},
 		Undo: func(ctx context.Context) {
 			if !dropped {
-				s.room.drop(ctx, record)
+				s.pending.drop(ctx, record)
 			}
 		},
 	})
 	if err != nil {
-		return s.pages.again(ctx, c, f, err)
+		return s.pages.showAgain(ctx, c, f, err)
 	}
 	c.Audit(ctx, core.AuditEvent{Name: core.AuditSignUp, Outcome: core.OutcomeOK, Subject: address})
 	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
@@ -102,7 +102,7 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 
 // isName reports whether a text can be a user's name: valid UTF-8, short and without control characters.
 func isName(name string) bool {
-	return len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+	return len(name) <= maxNameLength && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // answer returns the email to the owner of the address. It runs after the response. If the email has no recipient, none
@@ -115,14 +115,14 @@ func (s *signUps) answer(
 		return core.Letter{}, err
 	}
 	if user != nil {
-		s.room.drop(ctx, record)
+		s.pending.drop(ctx, record)
 		return exists, nil
 	}
-	switch admitted, err := s.room.admits(ctx, verify.To); {
+	switch admitted, err := s.pending.admits(ctx, verify.To); {
 	case err != nil:
 		return core.Letter{}, err
 	case !admitted:
-		s.room.drop(ctx, record)
+		s.pending.drop(ctx, record)
 		return core.Letter{}, nil
 	}
 	return verify, nil

@@ -52,9 +52,9 @@ type passwords struct {
 // in returns passwords that use the records of a transaction.
 func (p *passwords) in(records store.RecordStore) *passwords { return &passwords{records, p.now} }
 
-// of returns the password of a user, or nil. For an empty ID it calls the store too, so that unknown addresses take the
-// same time.
-func (p *passwords) of(ctx context.Context, userID string) (*stored, error) {
+// load returns the password of a user, or nil. For an empty ID it calls the store too, so that unknown addresses take
+// the same time.
+func (p *passwords) load(ctx context.Context, userID string) (*stored, error) {
 	key := userID
 	if key == "" {
 		key = "-"
@@ -73,12 +73,12 @@ func (p *passwords) of(ctx context.Context, userID string) (*stored, error) {
 	return out, nil
 }
 
-// opening returns the password that user can sign in with, or nil. user may be nil.
-func (p *passwords) opening(ctx context.Context, user *core.User) (*stored, error) {
+// usable returns the password that user can sign in with, or nil. user may be nil.
+func (p *passwords) usable(ctx context.Context, user *core.User) (*stored, error) {
 	if user == nil {
-		return p.of(ctx, "")
+		return p.load(ctx, "")
 	}
-	old, err := p.of(ctx, user.ID)
+	old, err := p.load(ctx, user.ID)
 	if old != nil && old.Unproved && !user.EmailVerified.IsZero() {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (p *passwords) write(ctx context.Context, userID string, s secret, old *sto
 	if old == nil {
 		return p.records.CreateRecord(ctx, record)
 	}
-	switch now, err := p.of(ctx, userID); {
+	switch now, err := p.load(ctx, userID); {
 	case err != nil:
 		return err
 	case !now.same(old): // UpdateRecord would accept a record that was deleted and created again with the same version

@@ -9,20 +9,20 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// stories are the handlers of the provider in one Auth, one for each user action.
-type stories struct {
+// handlers are the handlers of the provider in one Auth, one for each user action.
+type handlers struct {
 	signIns       *signIns
 	signUps       *signUps
 	confirmations *confirmations
-	forgotten     *forgotten
+	resetRequests *resetRequests
 	resets        *resets
 	changes       *changes
 	management    *management
 	closed        bool
 }
 
-// storiesOf returns the handlers for an Auth with a store.
-func (p *Provider) storiesOf(h *core.Host) *stories {
+// newHandlers returns the handlers for an Auth with a store.
+func (p *Provider) newHandlers(h *core.Host) *handlers {
 	o, users, records := &p.options, h.Store, h.Records()
 	hashes := &hasher{o.Hash, o.Import, h.Rand, p.hashing, p.pace, h.Now, sleep}
 	chosen := &newPasswords{&policy{o.MinLength, o.Words, o.Breached, h.Logger}, hashes}
@@ -30,34 +30,34 @@ func (p *Provider) storiesOf(h *core.Host) *stories {
 	shown := &pages{o.MinLength}
 	kept := &passwords{records, h.Now}
 	tokens := &links{h, records}
-	room := &waitingRoom{tokens, o.SignUp == ByInvitation}
+	pending := &signUpStore{tokens, o.SignUp == ByInvitation}
 	reset := &resetLinks{tokens, kept, users, post, o.ResetFor}
-	over := &endings{h.Auth, records, h.Logger}
-	made := &newcomers{room, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
+	revoker := &revoker{h.Auth, records, h.Logger}
+	made := &userCreator{pending, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
 	managed := &management{h, users, records, kept, hashes, reset}
-	return &stories{
+	return &handlers{
 		signIns:       &signIns{users, kept, hashes, h.Logger, managed},
-		signUps:       &signUps{shown, chosen, room, post, users, h.Logger},
-		confirmations: &confirmations{p.ID, shown, room, hashes, made, h.Logger},
-		forgotten:     &forgotten{shown, reset, post, users},
-		resets:        &resets{h, p.ID, shown, reset, chosen, kept, over, post, h.Logger},
-		changes:       &changes{p.ID, shown, chosen, kept, hashes, over, post, users, h.Logger},
+		signUps:       &signUps{shown, chosen, pending, post, users, h.Logger},
+		confirmations: &confirmations{p.ID, shown, pending, hashes, made, h.Logger},
+		resetRequests: &resetRequests{shown, reset, post, users},
+		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, h.Logger},
+		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},
 		management:    managed,
 		closed:        o.SignUp == Closed,
 	}
 }
 
 // actions returns the provider's actions. A GET only shows a form and changes nothing.
-func (s *stories) actions() []core.Action {
+func (s *handlers) actions() []core.Action {
 	all := []core.Action{
 		{Method: http.MethodGet, Name: ID, Verb: "sent", Handle: showSent},
-		{Method: http.MethodGet, Name: ID, Verb: "forgot", Handle: s.forgotten.show},
-		{Method: http.MethodPost, Name: ID, Verb: "forgot", Handle: s.forgotten.ask},
+		{Method: http.MethodGet, Name: ID, Verb: "forgot", Handle: s.resetRequests.show},
+		{Method: http.MethodPost, Name: ID, Verb: "forgot", Handle: s.resetRequests.ask},
 		{Method: http.MethodGet, Name: ID, Verb: "reset", Handle: s.resets.show},
 		{Method: http.MethodPost, Name: ID, Verb: "reset", Handle: s.resets.reset},
 		{Method: http.MethodGet, Name: ID, Verb: "done", Handle: s.resets.showDone},
-		{Method: http.MethodGet, Name: ID, Verb: "change", Require: named, Handle: s.changes.show},
-		{Method: http.MethodPost, Name: ID, Verb: "change", Require: named, Handle: s.changes.change},
+		{Method: http.MethodGet, Name: ID, Verb: "change", Require: requireSessionID, Handle: s.changes.show},
+		{Method: http.MethodPost, Name: ID, Verb: "change", Require: requireSessionID, Handle: s.changes.change},
 	}
 	if s.closed {
 		refuse := func(context.Context, *core.Call) (*core.Response, error) {
@@ -76,7 +76,7 @@ func (s *stories) actions() []core.Action {
 }
 
 // links returns the links below the form of the sign-in page.
-func (s *stories) links() []ui.Link {
+func (s *handlers) links() []ui.Link {
 	links := []ui.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
 	if s.closed {
 		return links
@@ -84,9 +84,9 @@ func (s *stories) links() []ui.Link {
 	return append([]ui.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
 }
 
-// named is a guard that requires a session with an ID, because a change ends all sessions except that one. Sessions of
-// Auth.js and of early versions have no ID; their users sign in again.
-var named = []core.Guard{func(ctx context.Context, session *core.Session) error {
+// requireSessionID is a guard that requires a session with an ID, because a change ends all sessions except that one.
+// Sessions of Auth.js and of early versions have no ID; their users sign in again.
+var requireSessionID = []core.Guard{func(ctx context.Context, session *core.Session) error {
 	if session.ID == "" {
 		return core.Fresh(15*time.Minute)(ctx, session)
 	}

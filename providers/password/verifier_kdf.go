@@ -17,7 +17,7 @@ const (
 	// maxIterations is the maximum of PBKDF2. Django's next default is 1.5 million; five million take seconds.
 	maxIterations = 5_000_000
 	// maxScrypt is the maximum memory of scrypt in bytes: ten times that of the default Params.
-	maxScrypt = tooCostly * 19456 << 10
+	maxScrypt = maxCostFactor * 19456 << 10
 	// maxScryptWork is the maximum of N·r·p: four times the maximum for memory alone.
 	maxScryptWork = maxScrypt / 128 * 4
 	maxKey        = 128
