@@ -23,8 +23,8 @@ func requestContext() context.Context {
 
 func ExampleSignIn() {
 	_ = ui.SignIn("github").Render(requestContext(), os.Stdout)
-	// Output: <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken"
-	// value="c0ffee"><button type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
+	// Output:
+	// <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
 }
 
 func ExampleSignInWith() {
@@ -37,8 +37,8 @@ func ExampleSignInWith() {
 func ExampleSignOut() {
 	ctx := templ.WithChildren(requestContext(), templ.Raw("<b>Leave</b>"))
 	_ = ui.SignOut().Render(ctx, os.Stdout)
-	// Output: <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button
-	// type="submit" class="latchkey-signout"><b>Leave</b></button></form>
+	// Output:
+	// <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button type="submit" class="latchkey-signout"><b>Leave</b></button></form>
 }
 
 func ExampleSignedIn() {
@@ -65,10 +65,10 @@ func ExampleTheme_Validate() {
 	for _, problem := range theme.Validate() {
 		fmt.Println(problem)
 	}
-	// Output: theme color scheme "sepia" is unknown: use auto, light or dark theme brand color
-	// "red;background:url(//evil.example)" is no CSS colour we accept: use #rrggbb, a colour name or a colour function
-	// theme logo "javascript:alert(1)" is no picture address we accept: use an http(s) URL, a path that starts with / or
-	// data:image
+	// Output:
+	// theme color scheme "sepia" is unknown: use auto, light or dark
+	// theme brand color "red;background:url(//evil.example)" is no CSS colour we accept: use #rrggbb, a colour name or a colour function
+	// theme logo "javascript:alert(1)" is no picture address we accept: use an http(s) URL, a path that starts with / or data:image
 }
 
 func ExampleImageSource() {
