@@ -18,9 +18,9 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
-// TestDocumentedCaddy starts Caddy with the Caddyfile that the page on production shows, and signs in over TLS. Its
-// ports and the address of the application are the test's; the certificate is of an authority of Caddy's own, as
-// app.example cannot be had from another.
+// TestDocumentedCaddy starts Caddy with the Caddyfile of the deployment page, and signs in over TLS. The test changes
+// the ports and the application's address, and uses Caddy's own certificate authority, because no public one can issue
+// a certificate for app.example.
 func TestDocumentedCaddy(t *testing.T) {
 	for _, at := range places {
 		t.Run(at.name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestDocumentedCaddy(t *testing.T) {
 	}
 }
 
-// leadsToTLS asks without TLS.
+// leadsToTLS checks that a request without TLS is redirected to https.
 func leadsToTLS(t *testing.T, client *http.Client) {
 	t.Helper()
 	answer, err := client.Get("http://app.example/auth/signin")
@@ -53,7 +53,7 @@ func leadsToTLS(t *testing.T, client *http.Client) {
 	}
 }
 
-// startCaddy starts one with a Caddyfile, and waits until it has a certificate for app.example. It returns its
+// startCaddy starts Caddy with a Caddyfile, and waits until it has a certificate for app.example. It returns its
 // addresses with TLS and without.
 func startCaddy(t *testing.T, file string) (secure, plain string) {
 	t.Helper()
@@ -89,7 +89,7 @@ func startCaddy(t *testing.T, file string) (secure, plain string) {
 			t.Log(log.String())
 		}
 	})
-	hand := &tls.Config{ServerName: "app.example", InsecureSkipVerify: true} // its authority is its own
+	hand := &tls.Config{ServerName: "app.example", InsecureSkipVerify: true} // the authority is Caddy's own
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		dialer := &tls.Dialer{NetDialer: &net.Dialer{Timeout: time.Second}, Config: hand}
 		conn, err := dialer.DialContext(t.Context(), "tcp", secure)

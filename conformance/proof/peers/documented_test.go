@@ -27,7 +27,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// certificate writes one for app.example, signed by itself, with its key.
+// certificate writes a self-signed certificate for app.example and its key.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -58,14 +58,14 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// place is where an application stands behind a proxy.
+// place is the position of an application behind a proxy.
 type place struct {
 	name string
 	url  string // Config.URL
-	// prefix is what browsers see of the proxy's; removed says that the application does not see it.
+	// prefix is the path prefix that browsers see. removed is set if the proxy removes it from requests.
 	prefix  string
 	removed bool
-	// long is for sessions in cookies that stock buffers do not hold.
+	// long is set for session cookies that are longer than the default buffers.
 	long bool
 }
 
@@ -76,7 +76,7 @@ var places = []place{
 	{name: "long cookies", url: "https://app.example", long: true},
 }
 
-// proxied is an application that tells where those who sign in come from.
+// proxied serves an application that reports the network of each sign-in.
 func proxied(t *testing.T, at place, peers chan<- netip.Prefix) (address string) {
 	t.Helper()
 	config := core.Config{
@@ -113,7 +113,7 @@ func proxied(t *testing.T, at place, peers chan<- netip.Prefix) (address string)
 	return strings.TrimPrefix(application.URL, "http://")
 }
 
-// browser speaks TLS to a proxy at address as if it were https://app.example, and follows nothing.
+// browser returns a client that connects to a proxy at address as https://app.example. It follows no redirects.
 func browser(t *testing.T, address string) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -121,14 +121,14 @@ func browser(t *testing.T, address string) *http.Client {
 		t.Fatal(err)
 	}
 	return &http.Client{Jar: jar, CheckRedirect: stop, Timeout: time.Minute, Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the certificate is its own
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the certificate is self-signed
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		},
 	}}
 }
 
-// signInAt signs in with a form, as a visitor who would like to be somebody else, and looks who is there.
+// signInAt signs in with a form, with forged proxy headers, and checks the session's user.
 func signInAt(t *testing.T, client *http.Client, at place) {
 	t.Helper()
 	base := "https://app.example" + at.prefix
@@ -166,7 +166,7 @@ func signInAt(t *testing.T, client *http.Client, at place) {
 	}
 }
 
-// read reads JSON from an address.
+// read reads JSON from a URL.
 func read(t *testing.T, client *http.Client, from string, into any) {
 	t.Helper()
 	answer, err := client.Get(from)
@@ -179,7 +179,7 @@ func read(t *testing.T, client *http.Client, from string, into any) {
 	}
 }
 
-// shown returns what a page of the documentation shows, by an expression with one group.
+// shown returns the text that a regular expression with one group matches on a documentation page.
 func shown(t *testing.T, page, expression string) string {
 	t.Helper()
 	raw, err := os.ReadFile("../../../docs/" + page)
@@ -193,7 +193,7 @@ func shown(t *testing.T, page, expression string) string {
 	return m[1]
 }
 
-// documentedNginx is the nginx of the page on production, as the pages say to change it for a place.
+// documentedNginx returns the nginx configuration of the deployment page, with the documented changes for a place.
 func documentedNginx(t *testing.T, at place) string {
 	t.Helper()
 	servers := shown(t, "recipes/production.md", "(?s)```nginx\n(.*?)```")
@@ -210,8 +210,8 @@ func documentedNginx(t *testing.T, at place) string {
 	return servers
 }
 
-// TestDocumentedNginx starts nginx with the servers that pages show, and signs in over TLS. Addresses and certificates
-// alone are those of the test. Of two applications one is down.
+// TestDocumentedNginx starts nginx with the documented configurations and signs in over TLS. The test changes only
+// addresses and certificates. One of the two upstream applications is down.
 func TestDocumentedNginx(t *testing.T) {
 	try := func(name, servers string, at place) {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestDocumentedNginx(t *testing.T) {
 	try("replicas", shown(t, "recipes/replicas.md", "(?s)```nginx\n(.*?)```"), places[0])
 }
 
-// fromHere wants a visitor of this machine, whatever they wrote themselves.
+// fromHere checks that the sign-in's network is this machine, despite forged headers.
 func fromHere(t *testing.T, peers <-chan netip.Prefix) {
 	t.Helper()
 	select {

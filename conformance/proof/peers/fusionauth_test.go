@@ -8,12 +8,12 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// TestFusionAuthAlgorithms has a provider sign otherwise than with RS256.
+// TestFusionAuthAlgorithms signs in with a provider that uses other algorithms than RS256.
 func TestFusionAuthAlgorithms(t *testing.T) {
 	for _, row := range []struct {
 		name        string
 		client      client
-		accessToken string // algorithm of access tokens that are JSON Web Tokens; empty: opaque
+		accessToken string // algorithm of JWT access tokens; empty means opaque tokens
 		refused     string
 	}{
 		{name: "RS256, opaque access token"},
@@ -30,7 +30,7 @@ func TestFusionAuthAlgorithms(t *testing.T) {
 			p := providers.FusionAuth(providers.FusionAuthOptions{
 				Options: providers.Options{ID: "op", ClientID: "site", ClientSecret: secret, Issuer: issuer},
 			})
-			p.Token, p.Userinfo = core.Endpoint{}, core.Endpoint{} // this peer has them elsewhere
+			p.Token, p.Userinfo = core.Endpoint{}, core.Endpoint{} // this provider has other endpoints
 			s.open(t, p)
 			v := s.visitor(t)
 			at := v.click("op")

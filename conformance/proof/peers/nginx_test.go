@@ -23,8 +23,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// nginx starts one in front of an application, with the buffers that it has when nobody sets any, and returns its
-// address.
+// nginx starts nginx with default buffers in front of an application, and returns its address.
 func nginx(t *testing.T, application string) string {
 	t.Helper()
 	address := free(t)
@@ -33,10 +32,10 @@ func nginx(t *testing.T, application string) string {
 	return address
 }
 
-// free is an address of this machine on which nobody listens.
+// free returns an unused address of this machine.
 func free(t *testing.T) string { t.Helper(); return "127.0.0.1:" + engines.FreePort(t) }
 
-// startNginx starts one with the servers, and waits until it answers at address.
+// startNginx starts nginx with these servers, and waits until it responds at address.
 func startNginx(t *testing.T, address, servers string) {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -48,7 +47,7 @@ func startNginx(t *testing.T, address, servers string) {
 	dir := t.TempDir()
 	config := "daemon off;\nworker_processes 1;\npid " + dir + "/pid;\nerror_log " + dir + "/error.log;\n"
 	if os.Geteuid() == 0 {
-		config += "user root;\n" // else the worker cannot enter the folder
+		config += "user root;\n" // otherwise the worker cannot enter the folder
 	}
 	config += "events {}\nhttp {\n\taccess_log off;\n"
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
@@ -60,14 +59,14 @@ func startNginx(t *testing.T, address, servers string) {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), program, "-p", dir, "-e", dir+"/error.log", "-c", file)
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // killed, it would leave its workers behind
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // if it were killed, its workers would remain
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	t.Cleanup(func() {
-		if err := <-ended; !errors.Is(err, context.Canceled) { // the context of the test is over
+		if err := <-ended; !errors.Is(err, context.Canceled) { // the test has ended
 			t.Logf("nginx: %v", err)
 		}
 		if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
@@ -96,8 +95,8 @@ func startNginx(t *testing.T, address, servers string) {
 	t.Fatal("nginx takes no connections")
 }
 
-// tunnel carries requests for https://app.example to an address, as TLS that ends before it would, and answers for the
-// providers.
+// tunnel sends requests for https://app.example to an address, like a proxy that terminates TLS. It also responds as
+// the providers.
 type tunnel struct{ address string }
 
 func (n tunnel) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -116,8 +115,8 @@ func (n tunnel) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestStockNginx presses sign-in buttons behind an nginx with its default buffers, and comes back from all that are
-// still under way.
+// TestStockNginx starts several sign-ins behind an nginx with default buffers, and completes all that are still
+// pending.
 func TestStockNginx(t *testing.T) {
 	site := newSite(t)
 	all := []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce}

@@ -15,23 +15,24 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
-// host is a process in which providers live.
+// host is a process that runs providers.
 type host struct {
 	address string
-	input   io.Closer // it ends when this closes, which it does with the tests
+	input   io.Closer // the process ends when this closes, at the end of the tests
 
 	mu         sync.Mutex
 	complaints bytes.Buffer
 }
 
-// Write takes what the process complains of.
+// Write records the process's error output.
 func (h *host) Write(text []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.complaints.Write(text)
 }
 
-// providerHost is oidc-provider/server.mjs, once for all tests: to start Node.js takes longer than to sign in.
+// providerHost starts oidc-provider/server.mjs once for all tests, because starting Node.js takes longer than a
+// sign-in.
 var providerHost = sync.OnceValues(func() (*host, error) {
 	h := &host{}
 	command := exec.Command("node", "oidc-provider/server.mjs")
@@ -50,14 +51,14 @@ var providerHost = sync.OnceValues(func() (*host, error) {
 	defer late.Stop()
 	said := bufio.NewReader(out)
 	line, err := said.ReadString('\n')
-	go func() { _, _ = io.Copy(io.Discard, said) }() // it would end at a line that nobody takes
+	go func() { _, _ = io.Copy(io.Discard, said) }() // the process would block if its output was not read
 	if h.address = strings.TrimSpace(line); err == nil && !strings.HasPrefix(h.address, "http") {
 		err = errors.New("it says " + h.address)
 	}
 	return h, err
 })
 
-// openProvider opens a provider with the settings of server.mjs.
+// openProvider starts a provider with these settings for server.mjs.
 func openProvider(t *testing.T, settings []byte) (issuer string) {
 	t.Helper()
 	engines.Packages(t, "oidc-provider")

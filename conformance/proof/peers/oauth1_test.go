@@ -11,12 +11,12 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// oauthlib starts the OAuth 1.0a provider and returns ours for it.
+// oauthlib starts the OAuth 1.0a provider and returns its configuration.
 func oauthlib(t *testing.T) *core.OAuthProvider {
 	t.Helper()
 	const hint = "the OAuth 1.0a provider needs python3-oauthlib: " +
 		"apt-get install -y --no-install-recommends python3-oauthlib"
-	const python = "/usr/bin/python3" // the system's: packages of apt are for no other
+	const python = "/usr/bin/python3" // the system's Python, because apt installs packages only for it
 	if err := exec.CommandContext(t.Context(), python, "-c", "import oauthlib.oauth1").Run(); err != nil {
 		engines.Absent(t, hint)
 	}
@@ -64,7 +64,7 @@ func TestOAuth1(t *testing.T) {
 	}
 }
 
-// TestOAuth1Refused has answers that sign nobody in.
+// TestOAuth1Refused sends callbacks that must not sign a user in.
 func TestOAuth1Refused(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -118,7 +118,7 @@ func TestOAuth1Refused(t *testing.T) {
 	}
 }
 
-// TestOAuth1TwoTabs starts two sign-ins in one browser and finishes either.
+// TestOAuth1TwoTabs starts two sign-ins in one browser and completes each of them.
 func TestOAuth1TwoTabs(t *testing.T) {
 	p := oauthlib(t)
 	s := newSite(t)

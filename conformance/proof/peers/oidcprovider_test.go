@@ -22,20 +22,20 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// secret is one that needs encoding in every way of sending it, and has the 32 bytes that HS256 takes.
+// secret needs escaping in every form of client authentication, and has the 32 bytes that HS256 requires.
 const secret = `p%ss+w&rd=/:~ with "32" bytes at least`
 
 // client is a client's registration.
 type client map[string]any
 
-// settings are those of server.mjs, for one client of the site.
+// settings are the settings of server.mjs, for the site's client.
 type settings struct {
 	claimsInIDToken bool
-	client          client // changes of the registration; nil removes
+	client          client // changes of the registration; nil removes a member
 	accessTokenAlg  string
 }
 
-// oidcProvider opens npm's oidc-provider at an issuer of its own, with keys of its own.
+// oidcProvider starts npm's oidc-provider with a separate issuer and separate keys.
 func oidcProvider(t *testing.T, s *site, claimsInIDToken bool, change client) (issuer string) {
 	t.Helper()
 	return startProvider(t, s, settings{claimsInIDToken: claimsInIDToken, client: change})
@@ -68,7 +68,7 @@ func ours(issuer string) *core.OAuthProvider {
 
 const ada = "Ada Lovelace ada@example.com"
 
-// TestOIDCProvider is the whole flow: discovery, PKCE, state, nonce, iss, ID token, userinfo.
+// TestOIDCProvider runs the complete flow: discovery, PKCE, state, nonce, iss, ID token, userinfo.
 func TestOIDCProvider(t *testing.T) {
 	for _, row := range []struct {
 		name            string
@@ -127,10 +127,10 @@ func TestOIDCProvider(t *testing.T) {
 	}
 }
 
-// inForm are the address and the hidden fields of the form of a page.
+// inForm matches the action and the hidden fields of a page's form.
 var inForm = regexp.MustCompile(`action="([^"]+)"|name="([^"]+)" value="([^"]*)"`)
 
-// TestRPInitiatedLogout signs out here and at the provider, which asks the person and sends them back.
+// TestRPInitiatedLogout signs out of the site and of the provider, which asks the user and redirects back.
 func TestRPInitiatedLogout(t *testing.T) {
 	s := newSite(t)
 	back := s.URL + "/auth/logout/op"
@@ -167,8 +167,8 @@ func TestRPInitiatedLogout(t *testing.T) {
 	}
 }
 
-// TestClientAuthentication proves the client in every way, and is refused with the wrong proof by a provider that
-// enforces each.
+// TestClientAuthentication authenticates the client with every method. A provider that enforces the method rejects
+// wrong credentials.
 func TestClientAuthentication(t *testing.T) {
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -251,7 +251,7 @@ func TestClientAuthentication(t *testing.T) {
 	}
 }
 
-// TestKeyRotation signs in, has the provider change all its keys, and signs in again.
+// TestKeyRotation signs in, rotates all keys of the provider, and signs in again.
 func TestKeyRotation(t *testing.T) {
 	s := newSite(t)
 	issuer := oidcProvider(t, s, true, nil)
@@ -263,7 +263,7 @@ func TestKeyRotation(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = r.Body.Close()
-			s.setSkew(s.skew + 2*time.Minute) // key sets are asked for anew now and then, not at every token that fits none
+			s.setSkew(s.skew + 2*time.Minute) // key sets are fetched again only after some time, not for each unknown key
 		}
 		v := s.visitor(t)
 		if at := v.click("op"); at.body != "home" || v.signedIn() != ada {
@@ -272,7 +272,7 @@ func TestKeyRotation(t *testing.T) {
 	}
 }
 
-// TestClockSkew lets the application's clock be off.
+// TestClockSkew signs in while the application's clock is wrong.
 func TestClockSkew(t *testing.T) {
 	s := newSite(t)
 	s.open(t, ours(oidcProvider(t, s, true, nil)))
@@ -284,7 +284,7 @@ func TestClockSkew(t *testing.T) {
 		{"ahead", 25 * time.Second, true},
 		{"behind", -25 * time.Second, true},
 		{"far ahead", 2 * time.Hour, false},
-		{"behind by minutes", -2 * time.Minute, true}, // when a token was issued only has to be said: its end is what counts
+		{"behind by minutes", -2 * time.Minute, true}, // iat is not compared with the clock, exp is
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s.setSkew(row.skew)
@@ -296,7 +296,7 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// TestRefreshToken uses the token that the account keeps, as applications do (docs/protocol.md §8.12).
+// TestRefreshToken uses the stored refresh token as applications do (docs/protocol.md §8.12).
 func TestRefreshToken(t *testing.T) {
 	s := newSite(t)
 	issuer := oidcProvider(t, s, true, nil)
@@ -317,8 +317,7 @@ func TestRefreshToken(t *testing.T) {
 	s.refresh(t, account)
 }
 
-// refresh has the account's access token replaced, twice: the second time with whatever the first left as refresh
-// token.
+// refresh refreshes the account's access token twice, the second time with the refresh token of the first response.
 func (s *site) refresh(t *testing.T, account *core.Account) {
 	t.Helper()
 	for range 2 {
@@ -346,7 +345,7 @@ func (s *site) refresh(t *testing.T, account *core.Account) {
 	}
 }
 
-// TestMixUp sends the callback with the iss of another provider, without it, and twice.
+// TestMixUp sends the callback with another provider's iss, without iss, and with iss twice.
 func TestMixUp(t *testing.T) {
 	s := newSite(t)
 	s.open(t, ours(oidcProvider(t, s, true, nil)))
@@ -382,7 +381,7 @@ func TestMixUp(t *testing.T) {
 	}
 }
 
-// TestMetadata reads what an application needs to end the session at the provider.
+// TestMetadata reads the metadata that an application needs to end the session at the provider.
 func TestMetadata(t *testing.T) {
 	s := newSite(t)
 	issuer := oidcProvider(t, s, true, nil)

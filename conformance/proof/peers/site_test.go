@@ -32,8 +32,8 @@ type site struct {
 	skew    time.Duration
 }
 
-// newSite serves an application on a free port. Its origin is known before its providers, which register it at their
-// peers.
+// newSite reserves a free port for an application. Its origin is known before its providers are, because they register
+// it.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{store: memory.New()}
@@ -42,17 +42,17 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// Write takes log lines in.
+// Write records log lines.
 func (s *site) Write(p []byte) (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.log.Write(p) }
 
 func (s *site) logged() string { s.mu.Lock(); defer s.mu.Unlock(); return s.log.String() }
 
-// setSkew puts the application's clock ahead.
+// setSkew sets the skew of the application's clock.
 func (s *site) setSkew(d time.Duration) { s.mu.Lock(); defer s.mu.Unlock(); s.skew = d }
 
 func (s *site) now() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return time.Now().Add(s.skew) }
 
-// open mounts the providers.
+// open serves the application with these providers.
 func (s *site) open(t *testing.T, providers ...core.Provider) {
 	t.Helper()
 	auth, err := core.New(core.Config{
@@ -76,7 +76,7 @@ func (s *site) open(t *testing.T, providers ...core.Provider) {
 	s.Config.Handler = mux
 }
 
-// last is the newest sign-in.
+// last returns the newest sign-in.
 func (s *site) last(t *testing.T) core.SignInEvent {
 	t.Helper()
 	s.mu.Lock()
@@ -87,12 +87,12 @@ func (s *site) last(t *testing.T) core.SignInEvent {
 	return s.signIns[len(s.signIns)-1]
 }
 
-// visitor is a visitor with a browser that keeps cookies.
+// visitor is a browser that stores cookies.
 type visitor struct {
 	*http.Client
 	t    *testing.T
 	site *site
-	// seen are the addresses visited since the last click.
+	// seen are the URLs visited since the last click.
 	seen []*url.URL
 }
 
@@ -111,15 +111,15 @@ func (s *site) visitor(t *testing.T) *visitor {
 	return v
 }
 
-// page is where a visitor has got to.
+// page is the browser's current page.
 type page struct {
 	url  *url.URL
 	body string
-	// location is where a redirect leads that was not followed.
+	// location is the target of a redirect that was not followed.
 	location string
 }
 
-// stop is a CheckRedirect that follows none.
+// stop is a CheckRedirect function that follows no redirects.
 func stop(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func (v *visitor) arrive(r *http.Response, err error) page {
@@ -141,19 +141,19 @@ func (v *visitor) get(target string) page {
 	return v.arrive(r, err)
 }
 
-// click presses a provider's button and follows where it leads.
+// click presses a provider's button and follows the redirects.
 func (v *visitor) click(provider string) page {
 	v.t.Helper()
 	return v.submit("/auth/signin/"+provider, url.Values{})
 }
 
-// signOut presses the button that signs out, towards a page.
+// signOut presses the sign-out button, with target as the callback URL.
 func (v *visitor) signOut(target string) page {
 	v.t.Helper()
 	return v.submit("/auth/signout", url.Values{"callbackUrl": {target}})
 }
 
-// submit posts a form of the site and follows where it leads.
+// submit posts a form of the site and follows the redirects.
 func (v *visitor) submit(path string, fields url.Values) page {
 	v.t.Helper()
 	var csrf struct{ CSRFToken string }
@@ -166,7 +166,7 @@ func (v *visitor) submit(path string, fields url.Values) page {
 	return v.arrive(r, err)
 }
 
-// pass returns the address with that path that the visitor came by.
+// pass returns the visited URL with this path.
 func (v *visitor) pass(path string) *url.URL {
 	v.t.Helper()
 	for _, u := range v.seen {
@@ -178,7 +178,7 @@ func (v *visitor) pass(path string) *url.URL {
 	return nil
 }
 
-// signedIn returns the name of the signed-in user, "" without one.
+// signedIn returns the name of the signed-in user, or "".
 func (v *visitor) signedIn() string {
 	v.t.Helper()
 	var session *struct{ User struct{ Email, Name string } }

@@ -18,8 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// zitadel serves the example provider of zitadel/oidc, whose habits differ: the issuer ends in a slash, claims come
-// from userinfo alone, people fill in a form, and the callback has no iss. rotate replaces its keys and all it knows.
+// zitadel serves the example provider of zitadel/oidc. Its issuer ends in a slash, claims are only in userinfo, users
+// fill in a form, and the callback has no iss. rotate replaces its keys and all its data.
 func zitadel(t *testing.T, s *site) (issuer string, rotate func()) {
 	t.Helper()
 	var current atomic.Pointer[http.Handler]
@@ -39,7 +39,7 @@ func zitadel(t *testing.T, s *site) (issuer string, rotate func()) {
 	return issuer, rotate
 }
 
-// fillIn is what the visitor does at the provider's form.
+// fillIn submits the provider's form.
 func (v *visitor) fillIn(at page) page {
 	v.t.Helper()
 	if at.url.Path != "/login/username" {

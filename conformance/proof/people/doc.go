@@ -1,9 +1,9 @@
-// Package people holds no code: its tests take somebody the whole way with a password and an account on the store of
-// each engine, without a browser: sign-up and its proof, sign-in on two devices, the end of one, a forgotten password,
-// a change of address and its undo, a deletion. Accounts that are unlinked at one moment race on each engine too.
+// Package people tests the life cycle of an account with a password on the store of each database, without a browser:
+// sign-up and email verification, sign-in on two devices, the end of one session, a password reset, a change of address
+// and its undo, and the deletion. It also tests concurrent operations on one account. It contains only tests.
 //
-// Processes are killed in the middle as well: after the writes of each flow that makes something, or ends it, and
-// before the answer. `go test -run TestEnds -ends` kills after each write on each engine.
+// Some tests kill the process of a request: after the writes of each flow that creates or deletes something, and before
+// the response. `go test -run TestEnds -ends` kills it after each write on each database.
 //
-// The HTTP service of storage/hosted is played by conformance/rig/tables.
+// conformance/rig/tables replaces the HTTP service of storage/hosted.
 package people

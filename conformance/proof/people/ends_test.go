@@ -18,21 +18,21 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// answering names the variable by which a process of this program knows that it answers one request.
+// answering is the environment variable with the request that a child process of this program handles.
 const answering = "LATCHKEY_PEOPLE_ANSWERS"
 
-// lastRequest is what such a process is told.
+// lastRequest is the input of such a process.
 type lastRequest struct {
 	Engine string
 	Place  place
-	// Writes is after how many lasting writes the process kills itself.
+	// Writes is the number of committed writes after which the process kills itself.
 	Writes         int
 	Method, Target string
 	Header         http.Header
 	Body           string
 }
 
-// request is the request, as often as it is sent.
+// request returns a new copy of the request.
 func (l *lastRequest) request() *core.Request {
 	r := &core.Request{
 		Method: l.Method, Target: l.Target, Hosts: []string{"app.example"}, Scheme: "https", Header: l.Header.Clone(),
@@ -43,7 +43,7 @@ func (l *lastRequest) request() *core.Request {
 	return r
 }
 
-// answerOne is such a process. It is killed, or ends with 0 where it wrote less often.
+// answerOne runs such a process. It is killed, or returns 0 if there were fewer writes.
 func answerOne(text string) int {
 	err := func() error {
 		var l lastRequest
@@ -73,18 +73,19 @@ func answerOne(text string) int {
 	return 0
 }
 
-// everywhere is a flag: after each write on each engine, which takes a minute.
+// everywhere is the flag that tests each write on each database, which takes a minute.
 var everywhere = flag.Bool("ends", false, "in TestEnds kill after each write on each engine")
 
-// TestEnds kills the process that answers the last request of each flow, after each of its lasting writes, on the store
-// of each engine. The person, whose browser has heard nothing, presses the button again. Then they are in, or are told
-// so on a page that is no fault of the site, and get in by the ordinary way; and what is stored is nobody's half.
+// TestEnds kills the process that handles the last request of each flow, after each of its committed writes, on the
+// store of each database. The user, whose browser got no response, sends the request again. Then the user is signed in,
+// or gets a normal error page and can sign in as usual. The stored data must not be incomplete.
 //
-// After each of its writes on one engine with transactions and on one without; on the others after the first one, which
-// commits what was confirmed: the calls are the same there. The flag -ends takes all.
+// It kills after each write on one database with transactions and on one without. On the others it kills after the
+// first write, which commits the confirmation; the store calls are the same there. The flag -ends tests all
+// combinations.
 func TestEnds(t *testing.T) {
 	for _, e := range stores {
-		if e.name == "memory" { // ends with its process
+		if e.name == "memory" { // is lost with the process
 			continue
 		}
 		most := 1
@@ -119,7 +120,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// death is that of a process.
+// death is the death of a process at one write.
 type death struct {
 	engine engine
 	at     place
@@ -127,8 +128,8 @@ type death struct {
 	writes int
 }
 
-// of takes a person through a flow whose last request a process dies of. false: it lived long enough to answer, and the
-// answer was lost.
+// of runs a flow whose last request kills its process. It returns false if the process sent a response first, which the
+// browser does not receive.
 func (d death) of(t *testing.T, f flow, address string) (killed bool) {
 	s := newSite(t, d.kept.Store)
 	b, last := f.begin(s, address)
@@ -152,7 +153,7 @@ func (d death) of(t *testing.T, f flow, address string) (killed bool) {
 	return killed
 }
 
-// kill has another process answer a request. false: it was not killed, but answered.
+// kill handles a request in another process. It returns false if the process was not killed.
 func kill(t *testing.T, last *lastRequest) bool {
 	t.Helper()
 	text, err := json.Marshal(last)
@@ -160,7 +161,7 @@ func kill(t *testing.T, last *lastRequest) bool {
 	self, err := os.Executable()
 	check(t, err)
 	process := exec.CommandContext(t.Context(), self)
-	// The race detector would have a process that answers wait for a second.
+	// Otherwise a process with the race detector waits a second before it ends.
 	process.Env = append(os.Environ(), answering+"="+string(text), "GORACE=atexit_sleep_ms=0")
 	var said bytes.Buffer
 	process.Stderr = &said

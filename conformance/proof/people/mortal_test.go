@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// faces are what every store here is, with transactions or without.
+// faces has the interfaces that all these stores implement, with or without transactions.
 type faces interface {
 	core.Store
 	store.SessionStore
@@ -22,8 +22,8 @@ type faces interface {
 	store.RecordStore
 }
 
-// mortal is a store whose process is killed after some lasting writes. What is written inside a transaction lasts when
-// the transaction has ended.
+// mortal wraps a store, and kills the process after a number of committed writes. A transaction's writes count when it
+// commits.
 func mortal(s core.Store, writes int) core.Store {
 	m := &ending{faces: s.(faces)}
 	m.left.Store(int64(writes))
@@ -46,7 +46,7 @@ func (m *ending) wrote() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Kill()
 	}
-	select {} // until the signal is there
+	select {} // wait for the signal
 }
 
 type endingAtOnce struct {

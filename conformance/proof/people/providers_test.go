@@ -12,7 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// hub plays an OAuth provider: the authorization code is the access token, and both are the address of the person.
+// hub is the transport to an OAuth provider. The authorization code is the access token, and both are the user's
+// address.
 type hub struct{}
 
 // RoundTrip implements [http.RoundTripper].
@@ -34,7 +35,7 @@ func (hub) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, err
 }
 
-// believer takes every answer of an authenticator for good: what is under test comes behind that.
+// believer accepts every response of an authenticator, because the tests are about the steps after it.
 type believer struct{}
 
 func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store.Authenticator, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// races are what several do to one account at one moment. Of those who cannot all win one does, the others are told
-// so, and what is stored is the winner's. Where each of a crowd is a hash to compute it is a smaller one.
+// races are concurrent operations on one account. If only one can succeed, one does, the others get an error, and the
+// winner's data is stored. If each operation hashes a password, there are fewer of them.
 var races = []struct {
 	name  string
 	crowd int
@@ -31,7 +31,7 @@ var races = []struct {
 	{"each account is unlinked", 32, (*site).unlinkAtOnce},
 }
 
-// TestRaces are run with two and with a crowd at once on the store of each engine.
+// TestRaces runs two and many concurrent operations on the store of each database.
 func TestRaces(t *testing.T) {
 	for _, engine := range stores {
 		t.Run(engine.name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// together does something several times at one moment, and returns how often it was true.
+// together runs do concurrently, and returns how often it returned true.
 func together(at int, do func(i int) bool) (won int) {
 	var all sync.WaitGroup
 	begin, wins := make(chan struct{}), make([]bool, at)
@@ -68,10 +68,10 @@ func together(at int, do func(i int) bool) (won int) {
 	return won
 }
 
-// tab is another tab of a browser, which sends the same cookies.
+// tab returns another tab of the browser with the same cookies.
 func (b *browser) tab() *browser { return &browser{b.site, maps.Clone(b.cookies)} }
 
-// try posts a form as often as the service is busy. Any other fault of a server fails the test.
+// try posts a form again while the service is busy. Any other server error fails the test.
 func (b *browser) try(path string, fields ...string) *core.Response {
 	b.Helper()
 	form := b.form(fields...)
@@ -87,7 +87,7 @@ func (b *browser) try(path string, fields ...string) *core.Response {
 	}
 }
 
-// only wants that one of several won.
+// only checks that exactly one operation succeeded.
 func (s *site) only(won int) {
 	s.Helper()
 	if won != 1 {
@@ -127,7 +127,7 @@ func (s *site) signUpAtOnce(address string, at int) {
 		tokens[i] = token
 	}
 	s.only(together(at, func(i int) bool {
-		b := browsers[0].tab() // the letters do not say whose they are: the password does
+		b := browsers[0].tab() // the emails are equal, only the password identifies the attempt
 		b.try("password/confirm", "token", tokens[i], "password", first)
 		return b.signedIn()
 	}))
@@ -166,10 +166,10 @@ func (s *site) resetAtOnce(address string, at int) {
 	}
 }
 
-// verified is when members have proved their addresses.
+// verified is the time when the members' addresses were verified.
 var verified = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// member is a browser that a new user of an address is signed in with.
+// member creates a user with this address and a signed-in browser.
 func (s *site) member(address string) (*browser, *core.User) {
 	s.Helper()
 	user, err := s.store.CreateUser(s.Context(), &core.User{
@@ -205,7 +205,7 @@ func (s *site) takeAtOnce(address string, at int) {
 	for i := range browsers {
 		browsers[i], users[i] = s.member(fmt.Sprint(i, "-", address))
 		browsers[i].post(http.StatusAccepted, "account/email", "email", address)
-		tokens[i] = s.token(core.LetterEmailChange, address) // the newest
+		tokens[i] = s.token(core.LetterEmailChange, address) // the newest one
 	}
 	s.only(together(at, func(i int) bool {
 		return browsers[i].try("account/confirm", "token", tokens[i]).Status == http.StatusOK
@@ -240,7 +240,7 @@ func (s *site) unlinkAtOnce(address string, at int) {
 			removed++
 		case errors.Is(err, account.ErrLastMethod):
 			last++
-		case !strings.Contains(err.Error(), "under way"): // of 32 not all get their turn in the time that they wait
+		case !strings.Contains(err.Error(), "under way"): // some of 32 exceed the time that they wait
 			s.Error(err)
 		}
 	}

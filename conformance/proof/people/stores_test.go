@@ -37,27 +37,27 @@ func TestMain(m *testing.M) {
 	os.Exit(engines.Main(m))
 }
 
-// place is where an engine keeps what is this test's alone. Another process opens the same store by it.
+// place is a test's own data in a database. Another process can open the same store with it.
 type place struct{ Address, Name string }
 
-// engine is where a store keeps its data.
+// engine is a kind of database.
 type engine struct {
 	name string
-	// place is an empty one.
+	// place returns a new empty place.
 	place func(t *testing.T) place
-	// open opens the store of a place, and makes its tables.
+	// open opens the store of a place, and creates its tables.
 	open func(ctx context.Context, at place) (closing, error)
-	// alone is true where one process at a time can open a place.
+	// alone is set if only one process at a time can open a place.
 	alone bool
 }
 
-// closing is a store that is closed when nobody needs it any more.
+// closing is a store with a function that closes it.
 type closing struct {
 	core.Store
 	close func() error
 }
 
-// stores are the engines.
+// stores are the databases.
 var stores = []engine{
 	{name: "memory", place: func(*testing.T) place { return place{} },
 		open: func(context.Context, place) (closing, error) {
@@ -95,7 +95,7 @@ var stores = []engine{
 	}, open: openMongoDB},
 	{name: "dynamodb", place: func(t *testing.T) place { return place{engines.DynamoDB(t), "t" + rand.Text()} },
 		open: openDynamoDB},
-	// No service of its kind can be had: this one does what the service's documentation says.
+	// The real service cannot be installed. This server implements the service's documentation.
 	{name: "hosted", place: func(t *testing.T) place {
 		return place{tables.New(t, "svc_").URL + tables.Path, tables.Branch}
 	},
@@ -107,7 +107,7 @@ var stores = []engine{
 
 func file(t *testing.T) place { return place{Address: filepath.Join(t.TempDir(), "people.db")} }
 
-// empty opens an empty store, which is closed when the test ends.
+// empty opens an empty store until the test ends.
 func (e engine) empty(t *testing.T) core.Store {
 	t.Helper()
 	s, err := e.open(t.Context(), e.place(t))
@@ -123,7 +123,7 @@ func opened[S interface {
 	return closing{s, s.Close}, err
 }
 
-// migrated makes the tables of a store too.
+// migrated opens a store and creates its tables.
 func migrated[S interface {
 	core.Store
 	Close() error

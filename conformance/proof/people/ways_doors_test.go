@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// coming is the last request of a sign-in at the hub.
+// coming returns the last request of a sign-in at the hub.
 func (b *browser) coming(address string) *lastRequest {
 	b.Helper()
 	r := b.post(http.StatusFound, "signin/hub")
@@ -33,8 +33,8 @@ func (s *site) comes(address string) (*browser, *core.Response) {
 	return b, r
 }
 
-// afterAccount: one user, with the account. Where the engine has no transactions a user may be there without it, whom
-// nobody gets by an account; the owner of the mailbox does.
+// afterAccount: there is one user with the account. On a database without transactions, the user may exist without the
+// account. Then only the owner of the mailbox can sign in as this user.
 func afterAccount(s *site, b *browser, address string, again *core.Response) {
 	_, atOnce := s.store.(store.Transactor)
 	if b, _ := s.comes(address); b.signedIn() {
@@ -54,7 +54,7 @@ func afterAccount(s *site, b *browser, address string, again *core.Response) {
 	s.same(address, address)
 }
 
-// same wants that an account of the hub is that of the user of an address.
+// same checks that a hub account belongs to the user with an address.
 func (s *site) same(account, address string) {
 	s.Helper()
 	u, err := s.store.UserByAccount(s.Context(), "hub", account)
@@ -99,7 +99,7 @@ func afterMail(s *site, b *browser, address string, again *core.Response) {
 	}
 }
 
-// passkey is the last request of a ceremony.
+// passkey returns the last request of a ceremony.
 func (b *browser) passkey(action, credential string) *lastRequest {
 	b.Helper()
 	if r := b.request("GET", "webauthn-options/passkey?action="+action, nil); r.Status != http.StatusOK {
@@ -126,7 +126,7 @@ func (s *site) opens(credential string) bool {
 	return b.signedIn()
 }
 
-// afterPasskey: the passkey is good, or another one can be registered in the same session.
+// afterPasskey: the passkey signs in, or another one can be registered in the same session.
 func afterPasskey(s *site, b *browser, address string, _ *core.Response) {
 	if s.opens(address) {
 		return
@@ -157,8 +157,8 @@ func beginDelete(s *site, address string) (*browser, *lastRequest) {
 	return b, b.posting("account/delete", "phrase", "delete my account")
 }
 
-// afterDelete: the sessions go before the user does. Whose account is still there signs in again and presses the
-// button. Then all of the user is gone, and the address and the account are free.
+// afterDelete: sessions are deleted before the user. If the account still exists, the user signs in again and presses
+// the button. Then all data of the user is deleted, and the address and the account can be used again.
 func afterDelete(s *site, b *browser, address string, _ *core.Response) {
 	if u := s.user(address); u != nil {
 		s.same(address, address)

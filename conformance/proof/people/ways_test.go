@@ -10,16 +10,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// flow is one whose last request a process dies of.
+// flow is a flow whose last request is killed.
 type flow struct {
 	name string
-	// begin leads to the last request, in the browser that sends it.
+	// begin runs the flow up to its last request, and returns the browser that sends it.
 	begin func(s *site, address string) (*browser, *lastRequest)
-	// after judges what is stored, and what the person can do. The browser has sent the request again.
+	// after checks the stored data and the user's options. The browser has sent the request a second time.
 	after func(s *site, b *browser, address string, again *core.Response)
 }
 
-// ends are the flows that make something, or end it.
+// ends are the flows that create or delete something.
 var ends = []flow{
 	{"a sign-up is confirmed", beginSignUp, afterSignUp},
 	{"a new password is chosen", beginReset, afterReset},
@@ -33,7 +33,7 @@ var ends = []flow{
 	{"an account is deleted", beginDelete, afterDelete},
 }
 
-// posting is a form that is about to be posted.
+// posting returns the POST of a form.
 func (b *browser) posting(path string, fields ...string) *lastRequest {
 	form := b.form(fields...)
 	r := b.asking("POST", path)
@@ -42,14 +42,14 @@ func (b *browser) posting(path string, fields ...string) *lastRequest {
 	return &lastRequest{Method: r.Method, Target: r.Target, Header: r.Header, Body: form.Encode()}
 }
 
-// opening is a link that is about to be opened.
+// opening returns the GET of a link.
 func (b *browser) opening(path string) *lastRequest {
 	r := b.asking("GET", path)
 	r.Header.Set("Accept", "text/html")
 	return &lastRequest{Method: r.Method, Target: r.Target, Header: r.Header}
 }
 
-// refused wants that the visitor was told so, on a page or with a status.
+// refused checks that the response has this error, on a page or as a status.
 func (s *site) refused(r *core.Response, code string) {
 	s.Helper()
 	if !strings.Contains(string(r.Body)+r.Redirect, code) {
@@ -65,7 +65,7 @@ func (s *site) in(address, secret string) (*browser, bool) {
 	return b, b.signedIn()
 }
 
-// user is that of an address, nil for none.
+// user returns the user with an address, or nil.
 func (s *site) user(address string) *core.User {
 	s.Helper()
 	u, err := s.store.UserByEmail(s.Context(), address)
@@ -76,7 +76,7 @@ func (s *site) user(address string) *core.User {
 	return u
 }
 
-// forgets has somebody choose another password.
+// forgets resets a password.
 func (s *site) forgets(address, chosen string) {
 	s.Helper()
 	b := s.browse()
@@ -91,8 +91,8 @@ func beginSignUp(s *site, address string) (*browser, *lastRequest) {
 	return b, b.posting("password/confirm", "token", s.token(core.LetterVerify, address))
 }
 
-// afterSignUp: where the engine has transactions the first one to press the button makes the whole of the account; else
-// a password may be missing, which the person chooses as one who has forgotten it.
+// afterSignUp: with transactions, the first press of the button creates the complete account. Without them the password
+// may be missing, and the user sets it with a password reset.
 func afterSignUp(s *site, b *browser, address string, again *core.Response) {
 	_, atOnce := s.store.(store.Transactor)
 	if b.signedIn() {
@@ -118,7 +118,7 @@ func afterSignUp(s *site, b *browser, address string, again *core.Response) {
 	}
 }
 
-// firstHashed is the hash of first at the cost of the site, so that nobody computes it for each flow.
+// firstHashed is the precomputed hash of first with the site's cost.
 const firstHashed = `$argon2id$v=19$m=7168,t=5,p=1$HiH7pzj9BO38VYLcN3Kp1A$PvEVeurhFy024Lig1k6zjhjP0pq4IvYBEvDN6pQa+8Q`
 
 func beginReset(s *site, address string) (*browser, *lastRequest) {
@@ -129,7 +129,7 @@ func beginReset(s *site, address string) (*browser, *lastRequest) {
 	return b, b.posting("password/reset", "newPassword", next)
 }
 
-// afterReset: either password is good, and not both. With the new one no session of before goes on.
+// afterReset: exactly one of the two passwords signs in. With the new one, earlier sessions have ended.
 func afterReset(s *site, b *browser, address string, again *core.Response) {
 	if again.Status != http.StatusOK {
 		s.refused(again, "link_invalid")
@@ -154,7 +154,7 @@ func beginChange(s *site, address string) (*browser, *lastRequest) {
 	return b, b.posting("account/confirm", "token", s.token(core.LetterEmailChange, "new-"+address))
 }
 
-// afterChange: the user has one of the addresses, and with the new one there is a way back.
+// afterChange: the user has one of the two addresses. With the new one, the change can be undone.
 func afterChange(s *site, b *browser, address string, again *core.Response) {
 	if again.Status != http.StatusOK && again.Status != http.StatusUnauthorized {
 		s.refused(again, "link_invalid")
@@ -182,7 +182,7 @@ func beginUndo(s *site, address string) (*browser, *lastRequest) {
 	return owner, owner.posting("account/undo", "token", s.token(core.LetterEmailChanged, address))
 }
 
-// afterUndo: the owner of the old mailbox has the account back.
+// afterUndo: the account has the old address again.
 func afterUndo(s *site, _ *browser, address string, again *core.Response) {
 	if again.Status != http.StatusOK {
 		s.refused(again, "link_invalid")

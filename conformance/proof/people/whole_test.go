@@ -20,7 +20,8 @@ import (
 
 const origin = "https://app.example"
 
-// cheapest is what a hash may cost at least: half the time of the default, as its memory stays near the processor.
+// cheapest is the minimum cost of a hash. It takes half the time of the default, because its memory fits in the CPU's
+// cache.
 var cheapest = password.Params{Memory: 7168, Passes: 5, Lanes: 1}
 
 // parts are an application with passwords and an account page.
@@ -32,7 +33,7 @@ type parts struct {
 	mails     *mailbox.Mailbox
 }
 
-// build makes the application, on a store that keeps its data.
+// build creates the application with a store.
 func build(kept core.Store, mails *mailbox.Mailbox) (p parts, err error) {
 	p = parts{store: kept, mails: mails}
 	p.passwords = password.New(password.Options{Mail: mails.Mailer(), Hash: cheapest})
@@ -43,7 +44,7 @@ func build(kept core.Store, mails *mailbox.Mailbox) (p parts, err error) {
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Parts: []core.Part{p.mine}, EnableWebAuthn: true,
-		StoreTimeout: time.Minute, // a machine that tests keep busy is slow, and the store is not
+		StoreTimeout: time.Minute, // a busy machine is slow although the store works
 		Providers: []core.Provider{
 			p.passwords, &core.EmailProvider{From: "no-reply@app.example", Send: mails.Send},
 			&core.WebAuthnProvider{ID: "passkey", Name: "Passkey", Verifier: believer{}},
@@ -72,7 +73,7 @@ func newSite(t *testing.T, kept core.Store) *site {
 	return &site{t, built}
 }
 
-// renew starts the application again, on a store that was opened again.
+// renew restarts the application with a store that was opened again.
 func (s *site) renew(kept core.Store) {
 	s.Helper()
 	var err error
@@ -80,13 +81,14 @@ func (s *site) renew(kept core.Store) {
 	check(s.T, err)
 }
 
-// token is that of the link in the newest letter of a kind to an address.
+// token returns the token in the link of the newest email of a kind to an address.
 func (s *site) token(kind core.LetterKind, to string) string {
 	s.Helper()
 	return s.tokens(kind, to, 1)[0]
 }
 
-// tokens are those of the links in the letters of a kind to an address, the newest first. There are least of them.
+// tokens returns the tokens in the links of all emails of a kind to an address, newest first. It waits for least
+// tokens.
 func (s *site) tokens(kind core.LetterKind, to string, least int) (list []string) {
 	s.Helper()
 	check(s.T, s.passwords.Flush(s.Context()))
@@ -103,7 +105,7 @@ func (s *site) tokens(kind core.LetterKind, to string, least int) (list []string
 	return list
 }
 
-// browser keeps cookies.
+// browser stores cookies.
 type browser struct {
 	*site
 	cookies map[string]string
@@ -111,7 +113,7 @@ type browser struct {
 
 func (s *site) browse() *browser { return &browser{s, map[string]string{}} }
 
-// asking is a request without a body. Sign-ins are those of a page, all else those of a script.
+// asking returns a request without a body. Sign-ins are requests of a page, all others are requests of a script.
 func (b *browser) asking(method, path string) *core.Request {
 	r := &core.Request{
 		Method: method, Target: "/auth/" + path, Hosts: []string{"app.example"}, Scheme: "https",
@@ -141,7 +143,7 @@ func (b *browser) request(method, path string, form url.Values) *core.Response {
 	return response
 }
 
-// keep keeps the cookies of an answer.
+// keep stores the cookies of a response.
 func (b *browser) keep(cookies []core.Cookie) {
 	b.Helper()
 	for _, c := range cookies {
@@ -153,7 +155,7 @@ func (b *browser) keep(cookies []core.Cookie) {
 	}
 }
 
-// form is one with the CSRF token, of names and values.
+// form returns a form with the CSRF token and these names and values.
 func (b *browser) form(fields ...string) url.Values {
 	b.Helper()
 	var token struct{ CSRFToken string }
@@ -165,7 +167,7 @@ func (b *browser) form(fields ...string) url.Values {
 	return form
 }
 
-// post posts a form, given by names and values, and wants a status.
+// post posts a form with these names and values, and checks the status.
 func (b *browser) post(status int, path string, fields ...string) *core.Response {
 	b.Helper()
 	r := b.request("POST", path, b.form(fields...))
@@ -175,7 +177,7 @@ func (b *browser) post(status int, path string, fields ...string) *core.Response
 	return r
 }
 
-// signIn signs in, or does not.
+// signIn signs in with a password, and checks whether it works.
 func (b *browser) signIn(address, secret string, works bool) {
 	b.Helper()
 	b.post(http.StatusFound, "callback/password", "email", address, "password", secret)
@@ -208,7 +210,7 @@ const (
 	first, next = "three quiet horses", "four loud kettles!"
 )
 
-// TestWholeWay takes somebody from the sign-up to the deletion, on each engine.
+// TestWholeWay runs the life cycle of an account, from sign-up to deletion, on each database.
 func TestWholeWay(t *testing.T) {
 	for _, engine := range stores {
 		t.Run(engine.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// answered are the requests of the table in docs/authjs.md that a front end without a client sends, by their cell.
+// answered maps the cells of the table in docs/authjs.md to the requests that a front end without a client sends.
 var answered = map[string]func(s *site) *core.Response{
 	"`GET csrf`": func(s *site) *core.Response { return s.ask("GET", "/auth/csrf", nil) },
 	"`POST callback/credentials`": func(s *site) *core.Response {
@@ -31,11 +31,11 @@ var answered = map[string]func(s *site) *core.Response{
 	"`GET session`":  func(s *site) *core.Response { s.signIn(); return s.ask("GET", "/auth/session", nil) },
 }
 
-// placeholders stand in the table for what differs from time to time.
+// placeholders replaces the parts of the table that differ in each run by regular expressions.
 var placeholders = strings.NewReplacer("323e…", "[0-9a-f]{64}", "…", ".+", "<callbackUrl>", "https://api.app.example/x",
 	"<the provider's page>", `https://op\.example/.+`)
 
-// TestAnswersWithoutAClient compares the JSON of each row with what comes.
+// TestAnswersWithoutAClient compares the JSON of each row with the response.
 func TestAnswersWithoutAClient(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../../docs/authjs.md")

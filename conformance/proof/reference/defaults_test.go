@@ -21,7 +21,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// defaults see a default, and write it as the page does. A row that promises a value without one here fails.
+// defaults return the defaults in the page's form. A row that states a value and has no entry here fails.
 var defaults = map[string]func(t *testing.T) string{
 	"Config.BasePath": func(t *testing.T) string { return quoted(open(t, core.Config{}).auth.BasePath()) },
 	"Config.UseSecureCookies": func(t *testing.T) string {
@@ -164,7 +164,7 @@ var defaults = map[string]func(t *testing.T) string{
 	"Theme.Radius": func(*testing.T) string {
 		_, radius, _ := strings.Cut(string(ui.Stylesheet()), "var(--radius,")
 		radius, _, _ = strings.Cut(radius, ")")
-		if radius = strings.TrimSpace(radius); strings.HasPrefix(radius, ".") { // a stylesheet may leave the zero out
+		if radius = strings.TrimSpace(radius); strings.HasPrefix(radius, ".") { // a stylesheet may omit the zero
 			radius = "0" + radius
 		}
 		return quoted(radius)
@@ -240,10 +240,10 @@ var defaults = map[string]func(t *testing.T) string{
 	},
 }
 
-// valued is a default that is a value: a text in quotes, a boolean, a switch, a number.
+// valued matches a default that is a value: a quoted text, a boolean, a switch, a number.
 var valued = regexp.MustCompile("^(`\"[^\"]*\"`|true|false|on|off|\\d+ .*)$")
 
-// elsewhere are rows whose values the packages concerned test themselves.
+// elsewhere are rows that the tests of other packages check.
 var elsewhere = map[string]string{
 	"OAuthProvider.ProfileFromUserinfo":               "recording callback-oauth.oidc.profile-from-id-token",
 	"OAuthProvider.AllowDangerousEmailAccountLinking": "core TestLinkingByEmailNeedsBothSides",
@@ -296,7 +296,7 @@ func TestDefaults(t *testing.T) {
 
 func quoted(text string) string { return "`\"" + text + "\"`" }
 
-// either is what the page says where it holds, and nothing where it does not.
+// either returns says if holds is true, and "" if not.
 func either(holds bool, says string) string {
 	if holds {
 		return says
@@ -322,7 +322,7 @@ func days(d time.Duration) string {
 
 func hours(d time.Duration) string { return fmt.Sprint(d.Hours(), " hours") }
 
-// component sees the markup of a component of ours.
+// component returns the markup of a component.
 func component(c interface {
 	Render(ctx context.Context, w io.Writer) error
 }, see func(markup string) string,
@@ -349,7 +349,7 @@ func label(markup string) string {
 
 func confirm(markup string) string { return strconv.FormatBool(!strings.Contains(markup, "<form")) }
 
-// hanging is a store that answers when nobody waits any longer.
+// hanging is a store that responds only after the client has given up.
 type hanging struct{ *rows }
 
 func (hanging) SessionAndUser(ctx context.Context, _ string) (*store.Session, *core.User, error) {
@@ -357,7 +357,7 @@ func (hanging) SessionAndUser(ctx context.Context, _ string) (*store.Session, *c
 	return nil, nil, ctx.Err()
 }
 
-// everyCookie are the cookies of all flows.
+// everyCookie returns the cookies of all flows.
 func everyCookie(t *testing.T) map[string]core.Cookie {
 	p := service()
 	p.Checks = []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce}
@@ -374,7 +374,7 @@ func everyCookie(t *testing.T) map[string]core.Cookie {
 	return s.came
 }
 
-// cookie sees an attribute that all cookies share.
+// cookie checks an attribute that all cookies share.
 func cookie(see func(core.Cookie) string) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		saw := map[string]bool{}
@@ -402,7 +402,7 @@ func entry(t *testing.T, p core.Provider) public {
 	return slices.Collect(maps.Values(list))[0]
 }
 
-// email sees the provider and its first mail.
+// email checks the email provider and its first email.
 func email(see func(public, core.SignInMail) string) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		var mail core.SignInMail
@@ -415,7 +415,7 @@ func email(see func(public, core.SignInMail) string) func(t *testing.T) string {
 	}
 }
 
-// confirms opens a link in a browser that did not ask for it.
+// confirms opens a link in a browser that did not request it.
 func confirms(t *testing.T) string {
 	link := ""
 	p := &core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil }}
@@ -429,7 +429,7 @@ func confirms(t *testing.T) string {
 	return either(asks, "in browsers that did not ask for the link, and where a session is there")
 }
 
-// credentials sees the provider and its form, of one field that is called pin.
+// credentials checks the credentials provider and its form, whose only field is pin.
 func credentials(see func(public, string) string) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		p := passwords()
@@ -439,7 +439,7 @@ func credentials(see func(public, string) string) func(t *testing.T) string {
 	}
 }
 
-// options are those of a registration.
+// options are the options of a registration.
 type options struct {
 	Timeout                int
 	Attestation            string
@@ -452,7 +452,7 @@ type noPasskey struct{ core.WebAuthnVerifier }
 
 func passkeys() *core.WebAuthnProvider { return &core.WebAuthnProvider{Verifier: noPasskey{}} }
 
-// ceremony sees the provider and the options that it registers with.
+// ceremony checks the passkey provider and its registration options.
 func ceremony(see func(public, options) string) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		c := core.Config{Store: newRows(), EnableWebAuthn: true, Providers: []core.Provider{passkeys()}}
@@ -465,7 +465,7 @@ func ceremony(see func(public, options) string) func(t *testing.T) string {
 	}
 }
 
-// authorization sees the parameters of an authorization request.
+// authorization checks the parameters of an authorization request.
 func authorization(see func(url.Values) string) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		return see(asksFor(open(t, core.Config{Providers: []core.Provider{service()}})))

@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// classes are the constants of the error classes and their names, as the code declares them.
+// classes returns the constants of the error types and their names, from the source code.
 func classes(t *testing.T) map[string]core.ErrorType {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../../core/errors.go", nil, 0)
@@ -50,7 +50,8 @@ func specType(spec *ast.ValueSpec, ok bool) (string, bool) {
 	return name.Name, true
 }
 
-// TestErrorNames lets a signIn callback fail with each class: the page has its name in the log, and what browsers see.
+// TestErrorNames makes a SignIn callback fail with each error type. The page states the name in the log and the name
+// that browsers see.
 func TestErrorNames(t *testing.T) {
 	t.Parallel()
 	all := cells(t)
@@ -73,7 +74,7 @@ func TestErrorNames(t *testing.T) {
 			}
 			sees := to.Query().Get("error")
 			if r.Status == http.StatusInternalServerError && strings.Contains(string(r.Body), "server configuration") {
-				sees = "Configuration" // answered at once, as no page may be led to
+				sees = "Configuration" // responded directly, because there must be no redirect
 			}
 			if says := strings.Trim(row[1], "`"); says != "" && sees != says {
 				t.Errorf("docs/reference.md says that browsers see %s, they see %s", says, sees)

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// protocol is a part of docs/protocol.md, in one line.
+// protocol returns a part of docs/protocol.md as one line.
 func protocol(t *testing.T, from, to string) string {
 	t.Helper()
 	raw, err := os.ReadFile("../../../docs/protocol.md")
@@ -37,8 +37,8 @@ func inCode(text string) map[string]bool {
 	return all
 }
 
-// TestWhatBrowsersAreTold fails with every class, and compares the names that come out, and those that lead to the
-// sign-in page, with docs/protocol.md §11.1 and §11.2.
+// TestWhatBrowsersAreTold fails with every error type. It compares the names in responses, and the names that redirect
+// to the sign-in page, with docs/protocol.md §11.1 and §11.2.
 func TestWhatBrowsersAreTold(t *testing.T) {
 	t.Parallel()
 	told, again := map[string]bool{}, map[string]bool{}
@@ -75,14 +75,14 @@ func TestWhatBrowsersAreTold(t *testing.T) {
 
 func names(all map[string]bool) []string { return slices.Sorted(maps.Keys(all)) }
 
-// without leaves out what stands for all other classes.
+// without removes the name that represents all other error types.
 func without(told map[string]bool) map[string]bool {
 	told = maps.Clone(told)
 	delete(told, "Configuration")
 	return told
 }
 
-// TestFailureStatuses brings about the failures of the table in docs/protocol.md §11.2.
+// TestFailureStatuses causes the failures in the table of docs/protocol.md §11.2.
 func TestFailureStatuses(t *testing.T) {
 	t.Parallel()
 	table := protocol(t, "### §11.2 Which page, which status", "\nA: ")

@@ -1,5 +1,5 @@
-// Package reference runs docs/reference.md: it makes what a row tells of, and compares what it sees with the row. That
-// each name of the code has a row, and each row a name, tools/reference proves.
+// Package reference tests docs/reference.md: it creates what a row describes and compares the result. tools/reference
+// checks that each name in the code has a row, and the reverse.
 package reference
 
 import (
@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// cells are the rows of the tables of docs/reference.md by their first cell, without the first.
+// cells returns the rows of the tables in docs/reference.md by their first cell, without that cell.
 func cells(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for line := range strings.Lines(page(t)) {
-		row := strings.Split(strings.TrimSpace(line), "|") // no cell has one
+		row := strings.Split(strings.TrimSpace(line), "|") // no cell contains this character
 		if len(row) < 4 || row[0] != "" {
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestEndpoints asks for every row of the table: its method is answered, and nothing else is listed.
+// TestEndpoints sends a request for every row of the table. The method must be supported, and no other may be listed.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	_, table, _ := strings.Cut(page(t), "\n## Endpoints\n")
@@ -49,7 +49,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestCookieNames takes a visitor through the flows: each cookie that comes has a row, and each row comes.
+// TestCookieNames runs the flows: each cookie must have a row, and each row a cookie.
 func TestCookieNames(t *testing.T) {
 	t.Parallel()
 	rows := map[string]bool{}
@@ -357,7 +357,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestNewSession: what the page says of it runs, and nothing else.
+// TestNewSession: NewSession calls exactly the functions that the page lists.
 func TestNewSession(t *testing.T) {
 	t.Parallel()
 	ran := map[string]bool{}

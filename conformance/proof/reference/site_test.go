@@ -22,18 +22,18 @@ const (
 
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// site is an application and one visitor with cookies.
+// site is an application and one browser with cookies.
 type site struct {
 	t       *testing.T
 	auth    *core.Auth
 	log     bytes.Buffer
 	now     time.Time
 	cookies map[string]core.Cookie
-	came    map[string]core.Cookie // every cookie that was set, those among it that are gone
+	came    map[string]core.Cookie // every cookie that was set, including deleted ones
 	header  http.Header
 }
 
-// complete fills what every configuration needs.
+// complete adds the required fields to a configuration.
 func complete(c core.Config) core.Config {
 	if c.Secrets == nil {
 		c.Secrets = []core.Secret{secret}
@@ -65,7 +65,7 @@ func open(t *testing.T, c core.Config) *site {
 	return s
 }
 
-// ask sends a request with the visitor's cookies, and keeps those that come.
+// ask sends a request with the browser's cookies, and stores the cookies of the response.
 func (s *site) ask(method, target string, form url.Values) *core.Response {
 	s.t.Helper()
 	r := s.request(method, target, form)
@@ -99,7 +99,7 @@ func (s *site) request(method, target string, form url.Values) *core.Request {
 	return r
 }
 
-// submit posts a form with the token of the visitor's cookie.
+// submit posts a form with the CSRF token.
 func (s *site) submit(target string, fields url.Values) *core.Response {
 	s.t.Helper()
 	form := url.Values{"csrfToken": {s.token()}}
@@ -145,7 +145,7 @@ func service() *core.OAuthProvider {
 	}
 }
 
-// rows is a store of sessions of one user, of verification tokens and of no passkeys.
+// rows is a store with the sessions of one user, with verification tokens and without passkeys.
 type rows struct {
 	core.Store
 	store.AuthenticatorStore
@@ -199,7 +199,7 @@ func (s *rows) UseVerificationToken(context.Context, string, string) (*store.Ver
 	return nil, core.ErrNotFound
 }
 
-// refuses reports whether New refuses a configuration, with an error of the class, if any.
+// refuses reports whether New rejects a configuration with this error type. If class is empty, any type matches.
 func refuses(c core.Config, class core.ErrorType) bool {
 	c.URL = "https://app.test"
 	_, err := core.New(complete(c))

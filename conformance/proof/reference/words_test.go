@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// saidIn are the texts that the code defines, by key.
+// saidIn returns the texts that the code defines, by key.
 func saidIn(t *testing.T, folders ...string) map[string]string {
 	t.Helper()
 	said := map[string]string{}
@@ -46,7 +46,7 @@ func addTexts(t *testing.T, name string, said map[string]string) {
 	})
 }
 
-// textOf is a field of a literal, where it is a constant text.
+// textOf returns a field of a composite literal if it is a constant text.
 func textOf(literal *ast.CompositeLit, field string) string {
 	for _, e := range literal.Elts {
 		if pair, ok := e.(*ast.KeyValueExpr); ok {
@@ -71,7 +71,7 @@ func joined(e ast.Expr) string {
 	return ""
 }
 
-// TestEveryTextInEveryLanguage compares the texts of the code with those of each language, both ways.
+// TestEveryTextInEveryLanguage compares the texts in the code with those of each language, in both directions.
 func TestEveryTextInEveryLanguage(t *testing.T) {
 	said := saidIn(t, "ui", "core", "providers", "providers/password", "account")
 	if len(said) < 150 {
@@ -91,7 +91,7 @@ func TestEveryTextInEveryLanguage(t *testing.T) {
 		for key := range l.Texts {
 			family, _, _ := strings.Cut(key, ".")
 			switch family {
-			case "label", "provider", "status", "letter": // made of what they are about
+			case "label", "provider", "status", "letter": // their keys are built from data
 			default:
 				if said[key] == "" {
 					t.Errorf("%s says %q, which the code does not", l.Tag, key)

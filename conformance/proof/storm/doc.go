@@ -1,4 +1,4 @@
-// Package storm kills processes while people sign in: two servers on one store, and the engine of the store. What a
-// visitor was told is done stays done, a link is good once, and nobody reads another person's session. It has tests
-// only; `make storm` runs them with a hundred kills for each engine and prints figures.
+// Package storm kills processes while users sign in: two servers with one store, and the store's database. A confirmed
+// operation must not be lost, a link must work only once, and no user may read another user's session. It contains only
+// tests. `make storm` runs them with a hundred kills for each database and prints statistics.
 package storm

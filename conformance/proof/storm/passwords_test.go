@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// secret is everybody's password.
+// secret is the password of all users.
 const secret = "four loud kettles on one stove"
 
-// errRefused is that of a visitor who was told that a link or a password is not good.
+// errRefused is returned if a link or a password was rejected.
 var errRefused = errors.New("refused")
 
-// signUp is a visitor who signs up with a password, and whose browser sends the press of the link's button to both
-// servers at once. Who hears from neither tries again.
+// signUp signs a user up with a password. The browser sends the confirmation of the link to both servers concurrently.
+// If neither responds, the user tries again.
 func (s *storm) signUp(ctx context.Context, person string, server int) {
 	s.mu.Lock()
 	s.chose = append(s.chose, person)
@@ -47,7 +47,7 @@ func (s *storm) signUp(ctx context.Context, person string, server int) {
 	s.signedUp++
 }
 
-// apply signs up and returns the token of the letter.
+// apply submits the sign-up form and returns the token in the email.
 func (d *device) apply(ctx context.Context, person string) (token string, err error) {
 	form := url.Values{"email": {address(person)}, "password": {secret}, "name": {person}}
 	answer, err := d.submit(ctx, "/auth/password/sign-up", form)
@@ -57,7 +57,7 @@ func (d *device) apply(ctx context.Context, person string) (token string, err er
 	if answer.StatusCode >= http.StatusBadRequest {
 		return "", fmt.Errorf("%s signs up: %s", person, answer.Status)
 	}
-	ctx, end := context.WithTimeout(ctx, 2*time.Second) // its server may have been killed before it was sent
+	ctx, end := context.WithTimeout(ctx, 2*time.Second) // the server may have been killed before it sent the email
 	defer end()
 	for look := time.NewTicker(5 * time.Millisecond); ; {
 		d.mu.Lock()
@@ -75,7 +75,7 @@ func (d *device) apply(ctx context.Context, person string) (token string, err er
 	}
 }
 
-// enter sends a form that may sign in.
+// enter posts a form that may sign in.
 func (d *device) enter(ctx context.Context, person, path string, form url.Values) (*signedIn, error) {
 	answer, err := d.submit(ctx, path, form)
 	if err != nil {
@@ -90,8 +90,8 @@ func (d *device) enter(ctx context.Context, person, path string, form url.Values
 	return nil, errRefused
 }
 
-// comeBack presses the button once more, and then signs in with the password, until there is an answer: the visitor is
-// in, or the sign-up is void.
+// comeBack confirms again, and then signs in with the password, until there is a response: the user is signed in, or
+// the sign-up is void.
 func (s *storm) comeBack(ctx context.Context, person, token string, d *device) {
 	for _, try := range []struct {
 		path string

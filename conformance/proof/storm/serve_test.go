@@ -25,10 +25,10 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// serving names the variable by which a process of this program knows that it is a server.
+// serving is the environment variable that makes a process of this program a server.
 const serving = "LATCHKEY_STORM_SERVER"
 
-// task is what a server process is told.
+// task is the input of a server process.
 type task struct {
 	Engine, URL string // the store
 	Address     string // where to listen
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(engines.Main(m))
 }
 
-// openStore opens the store of an engine, with its tables.
+// openStore opens the store of a database, with its tables.
 func openStore(ctx context.Context, engine, at string) (core.Store, error) {
 	type migrating interface {
 		core.Store
@@ -74,7 +74,7 @@ func openStore(ctx context.Context, engine, at string) (core.Store, error) {
 	return s, s.Migrate(ctx)
 }
 
-// serve is a server process. It ends when it is killed.
+// serve runs a server process. It ends when it is killed.
 func serve(t task) error {
 	ctx := context.Background()
 	store, err := openStore(ctx, t.Engine, t.URL)
@@ -109,7 +109,7 @@ func serve(t task) error {
 
 func (t task) sendLink(ctx context.Context, m core.SignInMail) error { return t.Send(ctx, m.Letter()) }
 
-// Send implements [core.Mailer]: it posts a link to the process that plays the visitors.
+// Send implements [core.Mailer]. It posts a link to the process of the test.
 func (t task) Send(ctx context.Context, l core.Letter) error {
 	form := strings.NewReader(url.Values{"to": {l.To}, "url": {string(l.URL)}}.Encode())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.Mails, form)
@@ -124,7 +124,7 @@ func (t task) Send(ctx context.Context, l core.Letter) error {
 	return answer.Body.Close()
 }
 
-// provider plays an OAuth provider: the authorization code is the access token, and both name the person.
+// provider is the transport to an OAuth provider. The authorization code is the access token, and both name the user.
 type provider struct{}
 
 // RoundTrip implements [http.RoundTripper].

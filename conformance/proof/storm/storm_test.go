@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql" // makes a database
+	_ "github.com/go-sql-driver/mysql" // creates a database
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
@@ -34,7 +34,7 @@ var (
 	named = flag.String("engines", "sqlite,redis", "engines, with commas between: sqlite,postgres,redis,mariadb,etcd")
 )
 
-// storm is a store, two servers on it, and visitors.
+// storm is a store, two servers and their users.
 type storm struct {
 	*testing.T
 	task
@@ -42,25 +42,25 @@ type storm struct {
 	client  *http.Client
 	engine  *engines.Engine // nil for SQLite
 
-	away    atomic.Bool  // the engine is away, or was a moment ago
-	outages atomic.Int64 // of the engine
+	away    atomic.Bool  // the database is unavailable, or was a moment ago
+	outages atomic.Int64 // of the database
 	mu      sync.Mutex
-	changed *sync.Cond // an acknowledgement
+	changed *sync.Cond // signals a confirmed operation
 	links   map[string]string
-	people  []string    // who began to sign in
-	chose   []string    // who began to sign up with a password
-	void    []string    // of these, whose link and password were refused afterwards
-	in      []*signedIn // who was told that they are signed in
-	left    []*signedIn // who was told that they are signed out
+	people  []string    // users who started a sign-in
+	chose   []string    // users who started a sign-up with a password
+	void    []string    // of these, users whose link and password were rejected later
+	in      []*signedIn // confirmed sessions
+	left    []*signedIn // sessions with a confirmed sign-out
 	figures
 }
 
-// figures is what a storm comes to.
+// figures are the results of a storm.
 type figures struct {
 	kills, engineKills                                int
 	reads                                             int
 	lost, wrong, orphans, doubleUse, refused, undying int
-	signedUp, laterIn                                 int // by a password; those whom nobody told, when they tried again
+	signedUp, laterIn                                 int // with a password; users without a response who succeeded later
 	back                                              []time.Duration
 	example                                           string
 }
@@ -71,7 +71,7 @@ type server struct {
 	process *exec.Cmd
 }
 
-// start starts a server and waits until it takes connections.
+// start starts a server and waits until it accepts connections.
 func (s *storm) start(i int) {
 	s.Helper()
 	t := s.task
@@ -110,7 +110,7 @@ func (s *storm) start(i int) {
 	}
 }
 
-// kill ends a server at once.
+// kill kills a server.
 func (s *storm) kill(i int) {
 	_ = s.servers[i].process.Process.Kill()
 	_ = s.servers[i].process.Wait()
@@ -131,7 +131,7 @@ func (s *storm) acknowledge(person, token string) *signedIn {
 	return in
 }
 
-// refuse counts a visitor who saw an error while the engine was there.
+// refuse counts an error that a user got while the database was available.
 func (s *storm) refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *storm) refuse(err error) {
 	s.example = err.Error()
 }
 
-// twice counts a link that let two devices in.
+// twice counts a link that signed in two devices.
 func (s *storm) twice(in []*signedIn) {
 	if in[0] == nil || in[1] == nil {
 		return
@@ -149,7 +149,7 @@ func (s *storm) twice(in []*signedIn) {
 	s.doubleUse++
 }
 
-// judge counts what a reader of a session was told. live: nobody has signed out of it.
+// judge checks the result of reading a session. live is set if there was no sign-out.
 func (s *storm) judge(in *signedIn, email string, ok, live bool) {
 	switch {
 	case !ok:
@@ -164,7 +164,7 @@ func (s *storm) judge(in *signedIn, email string, ok, live bool) {
 	s.reads++
 }
 
-// acknowledged waits until some more visitors were told that they are signed in.
+// acknowledged waits until more users got a confirmed sign-in.
 func (s *storm) acknowledged(more int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *storm) acknowledged(more int) {
 	}
 }
 
-// blow kills servers, and now and then the engine, while visitors come.
+// blow kills servers, and sometimes the database, while users sign in.
 func (s *storm) blow(n int) {
 	ctx, cancel := context.WithCancel(s.Context())
 	var all sync.WaitGroup
@@ -207,7 +207,7 @@ func (s *storm) blow(n int) {
 	all.Wait()
 }
 
-// killEngine kills the engine and measures how long after its return the store answers again.
+// killEngine kills the database, and measures the time from its restart until the store responds again.
 func (s *storm) killEngine() {
 	s.outages.Add(1)
 	s.away.Store(true)
@@ -221,11 +221,11 @@ func (s *storm) killEngine() {
 		_, ok = s.read(s.Context(), 0, in)
 	}
 	s.back = append(s.back, time.Since(began))
-	s.acknowledged(12) // connections that are dead may be met once each
+	s.acknowledged(12) // each may use a broken connection
 	s.away.Store(false)
 }
 
-// settle looks at all that visitors were told, and at what there is of those who were told nothing.
+// settle checks all confirmed operations, and the data of users who got no response.
 func (s *storm) settle() {
 	for i, in := range s.in {
 		email, ok := s.read(s.Context(), i%2, in)
@@ -261,8 +261,8 @@ func (s *storm) settle() {
 	}
 }
 
-// settlePasswords looks at those who signed up with a password: who is there has one, and who was refused was not there
-// or gets in now.
+// settlePasswords checks the users who signed up with a password. An existing user has a password. A rejected user does
+// not exist or can sign in now.
 func (s *storm) settlePasswords(kept core.Store) {
 	for _, person := range s.chose {
 		u, err := kept.UserByEmail(s.Context(), address(person))
@@ -288,7 +288,7 @@ func (s *storm) settlePasswords(kept core.Store) {
 	}
 }
 
-// open starts the engine, so that it has on disk what it acknowledges when its process is killed, and the servers.
+// open starts the database, with durable writes, and the servers.
 func open(t *testing.T, engine string) *storm {
 	t.Helper()
 	s := &storm{T: t, task: task{Engine: engine}, links: map[string]string{}}
@@ -332,7 +332,7 @@ func open(t *testing.T, engine string) *storm {
 	return s
 }
 
-// database makes a database on MariaDB.
+// database creates a database on MariaDB.
 func (s *storm) database(t *testing.T) {
 	t.Helper()
 	db, err := sql.Open("mysql", s.engine.URL)
@@ -346,7 +346,7 @@ func (s *storm) database(t *testing.T) {
 	s.URL = strings.TrimSuffix(s.engine.URL, "/mysql") + "/storm"
 }
 
-// TestStorm kills and counts. Nothing may be lost.
+// TestStorm kills processes and counts errors. Nothing may be lost.
 func TestStorm(t *testing.T) {
 	for _, engine := range strings.Split(*named, ",") {
 		t.Run(engine, func(t *testing.T) {

@@ -13,26 +13,26 @@ import (
 	"sync"
 )
 
-// errUnanswered is that of a visitor whose server was killed, or whose engine is away: the sign-in may have been done
-// or not, and nobody was told.
+// errUnanswered is returned if the server was killed or the database is unavailable. The operation may have been
+// executed or not.
 var errUnanswered = errors.New("no answer")
 
-// signedIn is a session that a visitor was told of.
+// signedIn is a session with a confirmed sign-in.
 type signedIn struct {
 	person, token string
-	ended         bool // signed out again, which the visitor was told too
+	ended         bool // with a confirmed sign-out
 }
 
-// device is a browser of a visitor.
+// device is a user's browser.
 type device struct {
 	*storm
-	server  int // the one that the next request goes to
+	server  int // the server of the next request
 	cookies map[string]string
 }
 
 func (s *storm) device(server int) *device { return &device{s, server, map[string]string{}} }
 
-// send makes a request and keeps the cookies of the answer.
+// send sends a request and stores the cookies of the response.
 func (d *device) send(ctx context.Context, method, path string, form url.Values) (*http.Response, []byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+d.servers[d.server].address+path,
 		strings.NewReader(form.Encode()))
@@ -60,7 +60,7 @@ func (d *device) send(ctx context.Context, method, path string, form url.Values)
 	return answer, body, nil
 }
 
-// submit posts a form with the CSRF token of a page.
+// submit posts a form with a page's CSRF token.
 func (d *device) submit(ctx context.Context, path string, form url.Values) (*http.Response, error) {
 	var page struct{ CSRFToken string }
 	_, body, err := d.send(ctx, http.MethodGet, "/auth/csrf", nil)
@@ -75,7 +75,7 @@ func (d *device) submit(ctx context.Context, path string, form url.Values) (*htt
 	return answer, err
 }
 
-// begin begins a sign-in with an account and returns its last step.
+// begin starts a sign-in with an account and returns its last step.
 func (d *device) begin(ctx context.Context, person string) (last string, err error) {
 	answer, err := d.submit(ctx, "/auth/signin/p", url.Values{})
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *device) begin(ctx context.Context, person string) (last string, err err
 	return "/auth/callback/p?" + url.Values{"code": {person}, "state": {at.Query().Get("state")}}.Encode(), nil
 }
 
-// ask asks for a sign-in link and returns its last step.
+// ask requests a sign-in link and returns the last step.
 func (d *device) ask(ctx context.Context, person string) (last string, err error) {
 	if _, err := d.submit(ctx, "/auth/signin/email", url.Values{"email": {address(person)}}); err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func (d *device) ask(ctx context.Context, person string) (last string, err error
 	return d.links[address(person)], nil
 }
 
-// finish does the last step of a sign-in. in: the visitor was told that they are signed in.
+// finish runs the last step of a sign-in. in is not nil if the sign-in was confirmed.
 func (d *device) finish(ctx context.Context, person, last string) (in *signedIn, err error) {
 	outages := d.outages.Load()
 	answer, _, err := d.send(ctx, http.MethodGet, last, nil)
@@ -118,8 +118,8 @@ func (d *device) finish(ctx context.Context, person, last string) (in *signedIn,
 	return d.acknowledge(person, token), nil
 }
 
-// visit is one visitor, by number: one after the other signs in on one device, on two at once, by a link that is opened
-// twice at once, and out again, or signs up with a password.
+// visit runs one user, chosen by n: a sign-in on one device, on two devices concurrently, with a link that is opened
+// twice concurrently, a sign-out, or a sign-up with a password.
 func (s *storm) visit(ctx context.Context, client, n int) {
 	person := fmt.Sprintf("person%d-%d", client, n)
 	if n%5 == 4 {
@@ -165,10 +165,11 @@ func (s *storm) visit(ctx context.Context, client, n int) {
 	}
 }
 
-// leave signs out. Where the engine is away the cookie goes all the same, and the session lives until it ends.
+// leave signs out. If the database is unavailable, the cookie is deleted anyway, and the session lives until it
+// expires.
 func (d *device) leave(ctx context.Context, in *signedIn) {
 	d.mu.Lock()
-	in.ended = true // or about to be: readers expect either
+	in.ended = true // or is about to end: readers accept either
 	d.mu.Unlock()
 	outages := d.outages.Load()
 	answer, err := d.submit(ctx, "/auth/signout", url.Values{})
@@ -181,7 +182,7 @@ func (d *device) leave(ctx context.Context, in *signedIn) {
 	}
 }
 
-// read reads a session; ok is false where there was no answer.
+// read reads a session. ok is false if there was no response.
 func (s *storm) read(ctx context.Context, server int, in *signedIn) (email string, ok bool) {
 	d := s.device(server)
 	d.cookies["authjs.session-token"] = in.token
@@ -196,7 +197,7 @@ func (s *storm) read(ctx context.Context, server int, in *signedIn) (email strin
 	return session.User.Email, true
 }
 
-// readOne reads one of the sessions that visitors were told of.
+// readOne reads one of the confirmed sessions.
 func (s *storm) readOne(ctx context.Context) {
 	s.mu.Lock()
 	if len(s.in) == 0 {

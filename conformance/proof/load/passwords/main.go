@@ -41,13 +41,13 @@ func main() {
 	served := make(chan error, 1)
 	go func() { served <- server.ListenAndServe() }()
 	select {
-	case err := <-served: // for example, the port is in use
+	case err := <-served: // for example because the port is in use
 		log.Fatal(err)
 	case <-ctx.Done():
 	}
 	last, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	// First the requests end. Then the emails that they have queued are sent.
+	// First the requests end, then their pending emails are sent.
 	if err := errors.Join(server.Shutdown(last), passwords.Flush(last)); err != nil {
 		log.Print(err)
 	}
