@@ -40,17 +40,17 @@ func (a *Adapter) Mount(r Router) {
 	want := a.auth.MountPath("") + "/*"
 	for _, route := range r.Any(want, a.Handler) {
 		if route.Path != want {
-			panic(fmt.Sprintf("authecho: the auth routes are mounted at %s, and browsers look for them at %s: "+
+			panic(fmt.Sprintf("authecho: the auth routes are mounted at %s, but browsers request them at %s: "+
 				"mount on the *echo.Echo, with Config.BasePath set to the whole path", route.Path, want))
 		}
 	}
 }
 
 // Handler handles a request to the auth routes.
-func (a *Adapter) Handler(c echo.Context) error { return answer(c, a.auth.Handle) }
+func (a *Adapter) Handler(c echo.Context) error { return respond(c, a.auth.Handle) }
 
-// answer calls entry and writes its response.
-func answer(c echo.Context, entry func(context.Context, *core.Request) *core.Response) error {
+// respond runs entry and writes its response.
+func respond(c echo.Context, entry func(context.Context, *core.Request) *core.Response) error {
 	authhttp.Write(c.Response(), authhttp.Ask(c.Request(), entry))
 	return nil
 }
@@ -120,10 +120,10 @@ func (a *Adapter) Session(c echo.Context) (*core.Session, error) {
 }
 
 // SignIn handles the POST of a sign-in form in the application's own pages: see [core.Auth.SignIn].
-func (a *Adapter) SignIn(c echo.Context) error { return answer(c, a.auth.SignIn) }
+func (a *Adapter) SignIn(c echo.Context) error { return respond(c, a.auth.SignIn) }
 
 // SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
-func (a *Adapter) SignOut(c echo.Context) error { return answer(c, a.auth.SignOut) }
+func (a *Adapter) SignOut(c echo.Context) error { return respond(c, a.auth.SignOut) }
 
 // TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
 // and returns the error; see [core.Response.Failure].

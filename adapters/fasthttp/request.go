@@ -112,16 +112,16 @@ type stream struct {
 	from io.Reader
 	// read is the recorded data, or nil if it is too long to restore. length is the declared length, or negative if it is
 	// unknown.
-	read   []byte
-	length int
-	ended  bool
-	lost   bool // read is incomplete
+	read       []byte
+	length     int
+	ended      bool
+	incomplete bool // read is not the whole body
 }
 
 // The maximum number of bytes of a body that are restored, with a declared length (which core limits) and without one.
 const (
-	maxKept        = 1 << 20
-	maxKeptChunked = 64 << 10
+	maxRestored        = 1 << 20
+	maxRestoredChunked = 64 << 10
 )
 
 // Read implements [io.Reader].
@@ -130,11 +130,11 @@ func (s *stream) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	n, err = s.from.Read(p)
-	most := maxKept
+	limit := maxRestored
 	if s.length < 0 {
-		most = maxKeptChunked
+		limit = maxRestoredChunked
 	}
-	if s.lost = s.lost || len(s.read)+n > most || s.length > most; s.lost {
+	if s.incomplete = s.incomplete || len(s.read)+n > limit || s.length > limit; s.incomplete {
 		s.read = nil
 	} else {
 		s.read = append(slices.Grow(s.read, max(0, s.length-len(s.read))), p[:n]...)
@@ -145,6 +145,6 @@ func (s *stream) Read(p []byte) (n int, err error) {
 
 // end ends the stream, and reports whether all of it was read and recorded.
 func (s *stream) end() (all bool) {
-	all, s.ended = s.ended && !s.lost, true
+	all, s.ended = s.ended && !s.incomplete, true
 	return all
 }

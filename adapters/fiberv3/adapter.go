@@ -62,7 +62,7 @@ func (a *Adapter) Mount(r fiber.Router) {
 }
 
 // Handler handles a request to the auth routes.
-func (a *Adapter) Handler(c fiber.Ctx) error { return answer(c, a.auth.Handle) }
+func (a *Adapter) Handler(c fiber.Ctx) error { return respond(c, a.auth.Handle) }
 
 // Hook is a middleware that makes the session available to the handlers after it. The session is read on first use,
 // once per request. The [core.Visit] is the request's context, c.Context(). Although c itself is a context too, it does
@@ -142,20 +142,20 @@ func (a *Adapter) Session(c fiber.Ctx) (*core.Session, error) {
 }
 
 // SignIn handles the POST of a sign-in form in the application's own pages: see [core.Auth.SignIn].
-func (a *Adapter) SignIn(c fiber.Ctx) error { return answer(c, a.auth.SignIn) }
+func (a *Adapter) SignIn(c fiber.Ctx) error { return respond(c, a.auth.SignIn) }
 
 // SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
-func (a *Adapter) SignOut(c fiber.Ctx) error { return answer(c, a.auth.SignOut) }
+func (a *Adapter) SignOut(c fiber.Ctx) error { return respond(c, a.auth.SignOut) }
 
 // TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
 // and returns the error; see [core.Response.Failure]. Like the error of Session, it is safe to return to fiber.
 func (a *Adapter) TrySignIn(c fiber.Ctx) error {
-	return public(authfasthttp.WriteOrFail(c.RequestCtx(), ask(c, a.auth.SignIn)))
+	return public(authfasthttp.WriteOrFail(c.RequestCtx(), call(c, a.auth.SignIn)))
 }
 
 // TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
 func (a *Adapter) TrySignOut(c fiber.Ctx) error {
-	return public(authfasthttp.WriteOrFail(c.RequestCtx(), ask(c, a.auth.SignOut)))
+	return public(authfasthttp.WriteOrFail(c.RequestCtx(), call(c, a.auth.SignOut)))
 }
 
 // TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
@@ -169,14 +169,14 @@ func (a *Adapter) TrySignOutWith(c fiber.Ctx, in core.SignOutInput) error {
 	return public(authfasthttp.WriteOrFail(c.RequestCtx(), a.auth.SignOutWith(c.Context(), Request(c), in)))
 }
 
-// answer calls entry with the request and its body, and writes the response.
-func answer(c fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) error {
-	authfasthttp.Write(c.RequestCtx(), ask(c, entry))
+// respond runs entry with the request and its body, and writes the response.
+func respond(c fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) error {
+	authfasthttp.Write(c.RequestCtx(), call(c, entry))
 	return nil
 }
 
-// ask calls entry with the request and its body.
-func ask(c fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) *core.Response {
+// call runs entry with the request and its body.
+func call(c fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) *core.Response {
 	return authfasthttp.Ask(c.Context(), c.RequestCtx(), Request(c), entry)
 }
 

@@ -41,7 +41,7 @@ func (a *Adapter) Mount(r gin.IRoutes) {
 
 // Handler handles a request to the auth routes.
 func (a *Adapter) Handler(c *gin.Context) {
-	authhttp.Write(c.Writer, ask(c, a.auth.Handle))
+	authhttp.Write(c.Writer, call(c, a.auth.Handle))
 }
 
 // Hook is a middleware that makes the session available to the handlers after it. The session is read on first use,
@@ -98,23 +98,23 @@ func (a *Adapter) Session(c *gin.Context) (*core.Session, error) {
 
 // SignIn handles the POST of a sign-in form in the application's own pages: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(c *gin.Context) {
-	authhttp.Write(c.Writer, ask(c, a.auth.SignIn))
+	authhttp.Write(c.Writer, call(c, a.auth.SignIn))
 }
 
 // SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c *gin.Context) {
-	authhttp.Write(c.Writer, ask(c, a.auth.SignOut))
+	authhttp.Write(c.Writer, call(c, a.auth.SignOut))
 }
 
 // TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
 // and returns the error; see [core.Response.Failure].
 func (a *Adapter) TrySignIn(c *gin.Context) error {
-	return authhttp.WriteOrFail(c.Writer, ask(c, a.auth.SignIn))
+	return authhttp.WriteOrFail(c.Writer, call(c, a.auth.SignIn))
 }
 
 // TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
 func (a *Adapter) TrySignOut(c *gin.Context) error {
-	return authhttp.WriteOrFail(c.Writer, ask(c, a.auth.SignOut))
+	return authhttp.WriteOrFail(c.Writer, call(c, a.auth.SignOut))
 }
 
 // TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
@@ -128,9 +128,9 @@ func (a *Adapter) TrySignOutWith(c *gin.Context, in core.SignOutInput) error {
 	return authhttp.WriteOrFail(c.Writer, a.auth.SignOutWith(c.Request.Context(), authhttp.Request(c.Request), in))
 }
 
-// ask calls entry, which reads the request body. If c.ShouldBindBodyWith has read the body before, entry gets the copy
+// call runs entry, which reads the request body. If c.ShouldBindBodyWith has read the body before, entry gets the copy
 // that it saved in c.
-func ask(c *gin.Context, entry func(context.Context, *core.Request) *core.Response) *core.Response {
+func call(c *gin.Context, entry func(context.Context, *core.Request) *core.Response) *core.Response {
 	if kept, ok := c.Get(gin.BodyBytesKey); ok {
 		if body, ok := kept.([]byte); ok {
 			return authhttp.AskWithBody(c.Request, body, entry)

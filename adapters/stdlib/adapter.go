@@ -129,47 +129,48 @@ func Request(r *http.Request) *core.Request { return new(incoming).read(r) }
 func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Response) *core.Response {
 	in := new(incoming)
 	request := in.read(r)
-	if r.Method != http.MethodPost || r.Body == nil || r.Body == http.NoBody || in.parsed || r.ContentLength > maxKept {
+	noBody := r.Body == nil || r.Body == http.NoBody
+	if r.Method != http.MethodPost || noBody || in.parsed || r.ContentLength > maxRestored {
 		return entry(r.Context(), request)
 	}
 	read := &recordedBody{from: r.Body, length: r.ContentLength}
 	request.Body = read
 	response := entry(r.Context(), request)
-	if read.kept.Len() > 0 {
-		r.Body = &restoredBody{io.MultiReader(&read.kept, r.Body), r.Body}
+	if read.recorded.Len() > 0 {
+		r.Body = &restoredBody{io.MultiReader(&read.recorded, r.Body), r.Body}
 	}
 	return response
 }
 
 // The maximum number of bytes of a body that are restored, with a declared length (which core limits) and without one.
 const (
-	maxKept        = 1 << 20
-	maxKeptChunked = 64 << 10
+	maxRestored        = 1 << 20
+	maxRestoredChunked = 64 << 10
 )
 
 // recordedBody records the data that is read from a body. If the body is too long, it records nothing.
 type recordedBody struct {
-	from   io.Reader
-	length int64 // as declared; negative if unknown
-	kept   bytes.Buffer
-	lost   bool // kept is incomplete
+	from       io.Reader
+	length     int64 // as declared; negative if unknown
+	recorded   bytes.Buffer
+	incomplete bool // recorded is not the whole body
 }
 
 // Read implements [io.Reader].
 func (b *recordedBody) Read(p []byte) (n int, err error) {
 	n, err = b.from.Read(p)
-	most := maxKept
+	limit := maxRestored
 	if b.length < 0 {
-		most = maxKeptChunked
+		limit = maxRestoredChunked
 	}
-	if b.lost = b.lost || b.kept.Len()+n > most; b.lost {
-		b.kept = bytes.Buffer{}
+	if b.incomplete = b.incomplete || b.recorded.Len()+n > limit; b.incomplete {
+		b.recorded = bytes.Buffer{}
 		return n, err
 	}
-	if b.kept.Len() == 0 && b.length > 0 {
-		b.kept.Grow(int(min(b.length, maxKept)))
+	if b.recorded.Len() == 0 && b.length > 0 {
+		b.recorded.Grow(int(min(b.length, maxRestored)))
 	}
-	b.kept.Write(p[:n])
+	b.recorded.Write(p[:n])
 	return n, err
 }
 

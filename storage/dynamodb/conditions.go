@@ -77,7 +77,7 @@ func orNil[V any](m map[string]V) map[string]V {
 }
 
 // errCondition means that the condition of a write was false.
-var errCondition = errors.New("the condition of a write did not hold")
+var errCondition = errors.New("the condition of a write was false")
 
 func conditional(err error) error {
 	if errors.As(err, new(*types.ConditionalCheckFailedException)) {

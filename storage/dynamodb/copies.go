@@ -57,8 +57,8 @@ func (cs *copies) atRevision(n int64) condition {
 	return c
 }
 
-// begun is a change after step 2.
-type begun struct {
+// startedChange is a change after step 2.
+type startedChange struct {
 	user     item // before the change
 	revision int64
 	nonce    types.AttributeValue
@@ -66,14 +66,14 @@ type begun struct {
 
 // done reports whether a write with a false condition had already been applied: the client lost the response to its
 // first attempt and retried.
-func (cs *copies) done(ctx context.Context, id string, b begun) (bool, error) {
+func (cs *copies) done(ctx context.Context, id string, b startedChange) (bool, error) {
 	user, err := cs.get(ctx, userKey(id))
 	return err == nil && revisionOf(user) == b.revision &&
 		plain(user, changeName) == b.nonce.(*types.AttributeValueMemberS).Value, err
 }
 
 // begin runs steps 1 and 2 of a change. next is the new address of the user, or nil if it does not change.
-func (cs *copies) begin(ctx context.Context, id string, next *string) (b begun, err error) {
+func (cs *copies) begin(ctx context.Context, id string, next *string) (b startedChange, err error) {
 	for {
 		if b.user, err = cs.must(ctx, userKey(id)); err != nil {
 			return b, err
@@ -204,7 +204,7 @@ func (cs *copies) change(ctx context.Context, id string, next *string, what func
 }
 
 // finish is step 3 of a change.
-func (cs *copies) finish(ctx context.Context, id string, b begun, changed item) error {
+func (cs *copies) finish(ctx context.Context, id string, b startedChange, changed item) error {
 	odd := cs.atRevision(b.revision)
 	b.revision++
 	err := cs.put(ctx, userKey(id), merged(changed, item{revisionName: revision(b.revision), changeName: b.nonce}), odd)
@@ -218,7 +218,7 @@ func (cs *copies) finish(ctx context.Context, id string, b begun, changed item) 
 }
 
 // abandon ends a change that does not modify the user.
-func (cs *copies) abandon(ctx context.Context, id string, b begun) error {
+func (cs *copies) abandon(ctx context.Context, id string, b startedChange) error {
 	attributes := item{revisionName: revision(b.revision + 1)}
 	err := cs.update(ctx, userKey(id), attributes, []string{nextName}, cs.atRevision(b.revision))
 	if ignored(err) != nil {

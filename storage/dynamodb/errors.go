@@ -30,14 +30,14 @@ type refused struct {
 	code string
 }
 
-func (r refused) Error() string { return "the engine refused: " + r.code }
+func (r refused) Error() string { return "request rejected: " + r.code }
 func (r refused) Unwrap() error { return r.err }
 
 // storable rejects texts that are not UTF-8, which DynamoDB does not support.
 func storable(texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
-			return errors.New("a text is not valid UTF-8, which cannot be stored: validate it before")
+			return errors.New("a text is not valid UTF-8 and cannot be stored: validate it first")
 		}
 	}
 	return nil

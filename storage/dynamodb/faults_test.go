@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 			}
 			for operation, write := range writes {
 				err := write()
-				if want := "dynamodb: " + operation + ": the engine refused: " + code; err == nil || err.Error() != want {
+				if want := "dynamodb: " + operation + ": request rejected: " + code; err == nil || err.Error() != want {
 					t.Errorf("error %v, want %s", err, want)
 				}
 			}

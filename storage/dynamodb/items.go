@@ -86,7 +86,7 @@ func (k key) possible() bool {
 	return len(k.partition) <= 2048 && len(k.sort) <= 1024 && utf8.ValidString(k.partition) && utf8.ValidString(k.sort)
 }
 
-var errKey = errors.New("a key is longer than DynamoDB allows, or not valid UTF-8: validate it before")
+var errKey = errors.New("a key is longer than DynamoDB allows, or is not valid UTF-8: validate it first")
 
 func (t *table) key(k key) item {
 	return item{t.layout.PartitionKey: str(k.partition), t.layout.SortKey: str(k.sort)}

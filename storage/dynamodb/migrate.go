@@ -96,7 +96,7 @@ func (s *Store) adopt(ctx context.Context) error {
 		}
 	}
 	if taken > 0 {
-		return fmt.Errorf("%d items share an e-mail address or an account with another: remove them and call it again", taken)
+		return fmt.Errorf("%d items have an email address or account of another item: remove them and call it again", taken)
 	}
 	return nil
 }

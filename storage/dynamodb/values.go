@@ -25,7 +25,7 @@ func text(of item, name string) (value string, null bool, err error) {
 	case *types.AttributeValueMemberNULL, nil:
 		return "", true, nil
 	}
-	return "", false, fmt.Errorf("the attribute %s holds no text", name)
+	return "", false, fmt.Errorf("the attribute %s contains no text", name)
 }
 
 // orNone sets an attribute unless its text is empty.
@@ -42,7 +42,7 @@ const isoForm = "2006-01-02T15:04:05.000Z"
 func iso(t time.Time) (types.AttributeValue, error) {
 	t = time.UnixMilli(t.UnixMilli()).UTC()
 	if y := t.Year(); y < 1 || y > 9999 {
-		return nil, errors.New("a time is not in the years 1 to 9999")
+		return nil, errors.New("time out of range: the year must be from 1 to 9999")
 	}
 	return str(t.Format(isoForm)), nil
 }
@@ -54,7 +54,7 @@ func fromISO(of item, name string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, v)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("the attribute %s is no time", name)
+		return time.Time{}, fmt.Errorf("the attribute %s is not a time", name)
 	}
 	return t.UTC(), nil
 }
@@ -76,11 +76,11 @@ func seconds(t time.Time) types.AttributeValue {
 func fromSeconds(of item, name string) (time.Time, error) {
 	v, ok := of[name].(*types.AttributeValueMemberN)
 	if !ok {
-		return time.Time{}, fmt.Errorf("the attribute %s holds no number", name)
+		return time.Time{}, fmt.Errorf("the attribute %s contains no number", name)
 	}
 	f, err := strconv.ParseFloat(v.Value, 64)
 	if err != nil || math.Abs(f) > 1e12 {
-		return time.Time{}, fmt.Errorf("the attribute %s is no time in seconds", name)
+		return time.Time{}, fmt.Errorf("the attribute %s is not a time in seconds", name)
 	}
 	return time.UnixMilli(int64(math.Round(f * 1000))).UTC(), nil
 }
@@ -92,11 +92,11 @@ func whole(of item, name string) (int64, error) {
 		if _, null := of[name].(*types.AttributeValueMemberNULL); null || of[name] == nil {
 			return 0, nil
 		}
-		return 0, fmt.Errorf("the attribute %s holds no number", name)
+		return 0, fmt.Errorf("the attribute %s contains no number", name)
 	}
 	f, err := strconv.ParseFloat(v.Value, 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return 0, fmt.Errorf("the attribute %s holds no integer", name)
+		return 0, fmt.Errorf("the attribute %s contains no integer", name)
 	}
 	return int64(f), nil
 }
@@ -307,7 +307,7 @@ func (t *table) members(of item, names []string) (store.Members, error) {
 	if extra := plain(of, extraName); extra != "" {
 		var more store.Members
 		if err := json.Unmarshal([]byte(extra), &more); err != nil {
-			return nil, errors.New("the attribute " + extraName + " is no JSON object")
+			return nil, errors.New("the attribute " + extraName + " is not a JSON object")
 		}
 		maps.Copy(m, more)
 	}

@@ -48,7 +48,7 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (a keyvalue.Answer,
 		return a, err
 	}
 	if len(got.Responses) != len(ops) {
-		return a, errors.New("the server gave another number of answers than was asked for")
+		return a, errors.New("unexpected number of results from the server")
 	}
 	for i := range q.Keys {
 		var value keyvalue.Value

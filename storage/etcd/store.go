@@ -42,7 +42,7 @@ func Open(endpoints string, options ...Options) (*Store, error) {
 	for _, text := range strings.Split(endpoints, ",") {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" { // the error may contain the password
-			return nil, errors.New("etcd: open: an endpoint cannot be read: it is such as https://user:password@localhost:2379")
+			return nil, errors.New("etcd: open: malformed endpoint: use, for example, https://user:password@localhost:2379")
 		}
 		if password, ok := u.User.Password(); ok {
 			config.Username, config.Password = u.User.Username(), password

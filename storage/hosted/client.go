@@ -40,17 +40,17 @@ type client struct {
 func newClient(c Config, h *http.Client) (*client, error) {
 	u, err := url.Parse(c.DatabaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
-		return nil, errors.New("the DatabaseURL is no URL such as https://team.region.example/db/app")
+		return nil, errors.New("the DatabaseURL is not a URL such as https://team.region.example/db/app")
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		return nil, errors.New("the DatabaseURL has no path: write the whole URL of the database, " +
 			"such as https://team.region.example/db/app")
 	}
 	if host := u.Hostname(); u.Scheme == "http" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
-		return nil, errors.New("the DatabaseURL begins with http: the key would travel in the clear")
+		return nil, errors.New("the DatabaseURL begins with http: the API key would be sent unencrypted")
 	}
 	if c.Branch == "" || c.APIKey == "" {
-		return nil, errors.New("a Branch and an APIKey are needed")
+		return nil, errors.New("Branch and APIKey are required")
 	}
 	return &client{http: h, base: strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch), config: c}, nil
 }
@@ -80,7 +80,7 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 	text := sent.Bytes()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(text))
 	if err != nil {
-		return errors.New("the DatabaseURL and the Branch make no URL")
+		return errors.New("DatabaseURL and Branch do not form a valid URL")
 	}
 	r.GetBody = nil // never retried: the first attempt may have been applied
 	r.Header.Set("Authorization", "Bearer "+string(c.config.APIKey))
@@ -95,19 +95,19 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 	case err != nil:
 		return err
 	case len(got) > largest:
-		return errors.New("the database's answer is too large")
+		return errors.New("the database's response is too large")
 	case answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusConflict ||
 		answer.StatusCode == http.StatusUnprocessableEntity:
 		return &rejectedError{answer.StatusCode, message(got, body)}
 	case answer.StatusCode == http.StatusNotFound:
-		return fmt.Errorf("%w: the database answered %d %s", errNoTable, answer.StatusCode, message(got, body))
+		return fmt.Errorf("%w: the database returned %d %s", errNoTable, answer.StatusCode, message(got, body))
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
-		return fmt.Errorf("the database answered %d %s", answer.StatusCode, message(got, body))
+		return fmt.Errorf("the database returned %d %s", answer.StatusCode, message(got, body))
 	}
 	d := json.NewDecoder(bytes.NewReader(got))
 	d.UseNumber()
 	if err := d.Decode(into); err != nil {
-		return errors.New("the database's answer cannot be read")
+		return errors.New("the database's response cannot be decoded")
 	}
 	return nil
 }

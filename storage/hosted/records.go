@@ -27,8 +27,8 @@ func recordID(texts ...string) string {
 }
 
 var (
-	errImpossible = errors.New("a text holds a NUL byte or is not valid UTF-8, which cannot be stored: validate it before")
-	errUnreadable = errors.New("a record is not what this package writes")
+	errImpossible = errors.New("a text contains a NUL byte or is not valid UTF-8 and cannot be stored: validate it first")
+	errUnreadable = errors.New("malformed record: not written by this package")
 )
 
 // impossible reports whether one of the texts cannot be stored.
@@ -71,7 +71,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 func encodeTime(t time.Time) (string, error) {
 	t = time.UnixMilli(t.UnixMilli()).UTC()
 	if y := t.Year(); y < 1 || y > 9999 {
-		return "", errors.New("a time is not in the years 1 to 9999")
+		return "", errors.New("time out of range: the year must be from 1 to 9999")
 	}
 	return t.Format(timeForm), nil
 }

@@ -69,7 +69,7 @@ func New(config Config, options ...Options) (*Store, error) {
 	if strings.ContainsFunc(o.Prefix, func(c rune) bool {
 		return c > 'z' || !strings.ContainsRune("_-~", c) && (c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a')
 	}) {
-		return nil, errors.New("hosted: a prefix has letters, digits, _, - and ~ only")
+		return nil, errors.New("hosted: a prefix may contain only letters, digits, _, - and ~")
 	}
 	if o.HTTP == nil {
 		o.HTTP = &http.Client{Timeout: 30 * time.Second}

@@ -16,14 +16,14 @@ import (
 type transaction struct {
 	mu    sync.Mutex
 	view  *view
-	taken []taken
+	steps []stepResult
 	ended bool
-	// overtaken is set if a replay had other results, so that the caller might have done something else.
-	overtaken bool
+	// conflicted is set if a replay had other results, so that the caller might have done something else.
+	conflicted bool
 }
 
-// taken is a step and its result.
-type taken struct {
+// stepResult is a step and its result.
+type stepResult struct {
 	do  step
 	out string // as JSON
 	err error  // nil, store.ErrNotFound or store.ErrConflict
@@ -38,8 +38,8 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 		return s.nested(ctx, do)
 	}
 	for n := 1; ; n++ {
-		overtaken, err := s.transact(ctx, do)
-		if err == nil || !overtaken || n == attempts {
+		conflicted, err := s.transact(ctx, do)
+		if err == nil || !conflicted || n == attempts {
 			return err
 		}
 		if err := giveWay(ctx, n); err != nil {
@@ -54,10 +54,11 @@ func giveWay(ctx context.Context, n int) error {
 	return store.Pause(ctx, time.Duration(n)*50*time.Millisecond)
 }
 
-// transact runs do in a transaction, once. overtaken reports whether it failed because of a conflict and may run again.
+// transact runs do in a transaction, once. conflicted reports whether it failed because of a conflict and may run
+// again.
 func (s *Store) transact(
 	ctx context.Context, do func(ctx context.Context, tx store.Store) error,
-) (overtaken bool, err error) {
+) (conflicted bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, s.failed(ctx, "transaction", err)
 	}
@@ -81,7 +82,7 @@ func (s *Store) transact(
 				continue
 			}
 		}
-		return t.overtaken, s.failed(ctx, "commit", err)
+		return t.conflicted, s.failed(ctx, "commit", err)
 	}
 }
 
@@ -103,7 +104,7 @@ func (t *transaction) run(ctx context.Context, _ *runner, do step) ([]record, er
 	}
 	out, err := do(ctx, t.view)
 	if outcome := asOutcome(err); err == nil || outcome != nil {
-		t.taken = append(t.taken, taken{do, fingerprint(out), outcome})
+		t.steps = append(t.steps, stepResult{do, fingerprint(out), outcome})
 	}
 	return out, err
 }
@@ -144,7 +145,7 @@ func asOutcome(err error) error {
 // replay runs the steps again, on a new view.
 func (t *transaction) replay(ctx context.Context, in *runner) error {
 	v := in.view()
-	for _, step := range t.taken {
+	for _, step := range t.steps {
 		out, err := step.do(ctx, v)
 		switch outcome := asOutcome(err); {
 		case err != nil && outcome == nil:
@@ -155,9 +156,9 @@ func (t *transaction) replay(ctx context.Context, in *runner) error {
 		case outcome != nil && errors.Is(outcome, store.ErrConflict):
 			err = store.ErrConflict
 		default:
-			err = errors.New("others changed what the transaction had read: try again")
+			err = errors.New("write conflict: retry the transaction")
 		}
-		t.overtaken = true
+		t.conflicted = true
 		return err
 	}
 	t.view = v
@@ -168,7 +169,7 @@ func (t *transaction) replay(ctx context.Context, in *runner) error {
 func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	t := s.tx
 	t.mu.Lock()
-	before, steps, ended := t.view.clone(), len(t.taken), t.ended
+	before, steps, ended := t.view.clone(), len(t.steps), t.ended
 	t.mu.Unlock()
 	if ended {
 		return s.failed(ctx, "transaction", errors.New("the transaction is over"))
@@ -178,7 +179,7 @@ func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx stor
 		if undo {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.view.pending, t.taken = before, slices.Clip(t.taken[:steps])
+			t.view.pending, t.steps = before, slices.Clip(t.steps[:steps])
 		}
 	}()
 	err := do(ctx, s)

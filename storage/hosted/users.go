@@ -32,7 +32,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 	const operation = "create user"
 	fields, err := encodeUser(u)
 	if err == nil && !possibleID(u.ID) {
-		err = errors.New("the id of a user has letters, digits, _, -, ~ and : only")
+		err = errors.New("a user ID may contain only letters, digits, _, -, ~ and :")
 	}
 	if err != nil {
 		return nil, s.failed(ctx, operation, err)

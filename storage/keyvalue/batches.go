@@ -16,7 +16,7 @@ const (
 )
 
 // errLast is returned by a pick function together with the last names that it needs.
-var errLast = errors.New("what follows is not wanted")
+var errLast = errors.New("no further names are needed")
 
 // named processes some names of a set and returns the names that it has selected or deleted.
 type named func(ctx context.Context, v *view, names []string) ([]string, error)

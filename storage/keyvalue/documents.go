@@ -66,7 +66,7 @@ func (o *object) nullable(name, value string, null bool) {
 func (o *object) time(name string, t time.Time) {
 	t = t.UTC()
 	if y := t.Year(); y < 1 || y > 9999 {
-		o.err = errors.Join(o.err, errors.New("a time is not in the years 1 to 9999"))
+		o.err = errors.Join(o.err, errors.New("time out of range: the year must be from 1 to 9999"))
 		return
 	}
 	o.raw(name, quote(t.Format(time.RFC3339Nano)))
@@ -120,8 +120,8 @@ func decode[T any](document string) (T, error) {
 }
 
 var (
-	errImpossible = errors.New("a text holds a NUL byte or is not valid UTF-8, which cannot be stored: validate it before")
-	errUnreadable = errors.New("a record is not what this package writes")
+	errImpossible = errors.New("a text contains a NUL byte or is not valid UTF-8 and cannot be stored: validate it first")
+	errUnreadable = errors.New("malformed record: not written by this package")
 )
 
 func encodeUser(u *store.User) (string, error) {

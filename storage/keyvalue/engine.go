@@ -6,7 +6,7 @@ import (
 )
 
 // ErrChanged is the error of [Engine.Commit] if a check fails.
-var ErrChanged = errors.New("a record is not what it was when it was read")
+var ErrChanged = errors.New("write conflict: a record has changed since it was read")
 
 // Engine stores records, which are texts with keys, and ordered sets of names. It must be safe for concurrent use. Its
 // errors must contain neither keys nor values.

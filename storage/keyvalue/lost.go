@@ -30,7 +30,7 @@ func (v *view) free(ctx context.Context, kind, name string, taken Value) error {
 		return &leftoverError{id}
 	}
 	v.drop(key("user-"+kind+"s", id), name)
-	v.outdate(id)
+	v.markStale(id)
 	return nil
 }
 
@@ -44,7 +44,7 @@ func (v *view) freeAddress(ctx context.Context, email string) error {
 	case lost == "":
 		return store.ErrConflict
 	}
-	v.outdate(escaped(lost))
+	v.markStale(escaped(lost))
 	return nil
 }
 
@@ -89,8 +89,8 @@ func (v *view) restoreAddress(ctx context.Context, id, user string) error {
 	return err
 }
 
-// giveUp deletes the index entry of a user's address, unless it now refers to another user.
-func (v *view) giveUp(ctx context.Context, id, email string) error {
+// removeAddress deletes the index entry of a user's address, unless it now refers to another user.
+func (v *view) removeAddress(ctx context.Context, id, email string) error {
 	at := emailKey(email)
 	if at == "" {
 		return nil

@@ -78,7 +78,7 @@ func (r *runner) again(ctx context.Context, n int, err error) error {
 	var left *leftoverError
 	switch {
 	case n >= attempts && errors.Is(err, ErrChanged):
-		return errors.New("others kept changing the same records")
+		return errors.New("too many write conflicts")
 	case errors.As(err, &left) && n < attempts:
 		return r.settle(ctx, left.user)
 	case !errors.Is(err, ErrChanged):
@@ -102,7 +102,7 @@ func wait(ctx context.Context, n int) error {
 // leftoverError means that a record belongs to a deleted user whose deletion was interrupted.
 type leftoverError struct{ user string }
 
-func (*leftoverError) Error() string { return "what a deleted user left behind is in the way" }
+func (*leftoverError) Error() string { return "a record of a deleted user has not been removed yet" }
 
 // failed adds the operation to an error, and converts errors to those of the contract.
 func (r *runner) failed(ctx context.Context, operation string, err error) error {

@@ -37,7 +37,7 @@ func (r *runner) settleListed(ctx context.Context, id string) error {
 	values, err := r.view().peek(ctx, key("stale", id))
 	if err == nil && !values[0].Found {
 		v := r.view()
-		v.outdate(id)
+		v.markStale(id)
 		err = v.commit(ctx)
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *runner) renew(ctx context.Context, begin *view, id, user string, whole 
 		if page++; page > 1 && !whole {
 			return errMore
 		}
-		v := begin.alike(r)
+		v := begin.withSameChecks(r)
 		keys := keys("session", tokens)
 		values, err := v.peek(ctx, keys...)
 		if err != nil {
@@ -99,7 +99,7 @@ func (r *runner) renew(ctx context.Context, begin *view, id, user string, whole 
 // sweep deletes everything that belongs to a deleted user.
 func (r *runner) sweep(ctx context.Context, begin *view, id string) error {
 	err := begin.pages(ctx, key("user-sessions", id), batchSessions, func(tokens []string) error {
-		v := begin.alike(r)
+		v := begin.withSameChecks(r)
 		for _, token := range tokens {
 			v.removeSession(id, token)
 		}
@@ -107,7 +107,7 @@ func (r *runner) sweep(ctx context.Context, begin *view, id string) error {
 	})
 	for _, kind := range []string{"account", "passkey", "record"} {
 		err = errors.Join(err, begin.pages(ctx, key("user-"+kind+"s", id), batchSessions, func(names []string) error {
-			v := begin.alike(r)
+			v := begin.withSameChecks(r)
 			for _, name := range names {
 				v.removeOwned(kind, id, name)
 			}
@@ -126,8 +126,8 @@ func (p *pending) removeOwned(kind, user, name string) {
 	}
 }
 
-// alike returns a new view with the same checks.
-func (v *view) alike(r *runner) *view {
+// withSameChecks returns a new view with the same checks.
+func (v *view) withSameChecks(r *runner) *view {
 	w := r.view()
 	for key, check := range v.checks {
 		keep(&w.checks, key, check)

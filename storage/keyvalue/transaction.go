@@ -15,14 +15,14 @@ import (
 type transaction struct {
 	mu    sync.Mutex
 	view  *view
-	taken []taken
+	steps []stepResult
 	ended bool
-	// overtaken is set if a replay had other results, so that the caller might have done something else.
-	overtaken bool
+	// conflicted is set if a replay had other results, so that the caller might have done something else.
+	conflicted bool
 }
 
-// taken is a step and its result.
-type taken struct {
+// stepResult is a step and its result.
+type stepResult struct {
 	do  step
 	out []string
 	err error // nil, store.ErrNotFound or store.ErrConflict
@@ -37,8 +37,8 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 		return s.nested(ctx, do)
 	}
 	for n := 1; ; n++ {
-		overtaken, err := s.transact(ctx, do)
-		if err == nil || !overtaken || n == beginnings {
+		conflicted, err := s.transact(ctx, do)
+		if err == nil || !conflicted || n == transactionAttempts {
 			return err
 		}
 		if err := wait(ctx, n); err != nil {
@@ -47,14 +47,15 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 	}
 }
 
-// beginnings is the maximum number of attempts at a transaction. It is high because many transactions may conflict, and
-// only one of them succeeds each time.
-const beginnings = 50
+// transactionAttempts is the maximum number of attempts at a transaction. It is high because many transactions may
+// conflict, and only one of them succeeds each time.
+const transactionAttempts = 50
 
-// transact runs do in a transaction, once. overtaken reports whether it failed because of a conflict and may run again.
+// transact runs do in a transaction, once. conflicted reports whether it failed because of a conflict and may run
+// again.
 func (s *Store) transact(
 	ctx context.Context, do func(ctx context.Context, tx store.Store) error,
-) (overtaken bool, err error) {
+) (conflicted bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, s.failed(ctx, "transaction", err)
 	}
@@ -62,11 +63,11 @@ func (s *Store) transact(
 	defer t.end()
 	if err := do(ctx, storeOn(runner{name: s.name, engine: s.engine, tx: t})); err != nil {
 		t.end()
-		return t.overtaken, err
+		return t.conflicted, err
 	}
 	t.end()
 	err = s.failed(ctx, "commit", s.commit(ctx, t))
-	return t.overtaken, err
+	return t.conflicted, err
 }
 
 func (t *transaction) end() {
@@ -106,7 +107,7 @@ func (t *transaction) run(ctx context.Context, r *runner, do step) ([]string, er
 		}
 		out, err := do(ctx, t.view)
 		if outcome := asOutcome(err); err == nil || outcome != nil {
-			t.taken = append(t.taken, taken{do, out, outcome})
+			t.steps = append(t.steps, stepResult{do, out, outcome})
 			return slices.Clone(out), err
 		}
 		if err = r.again(ctx, n, err); err != nil {
@@ -131,7 +132,7 @@ func asOutcome(err error) error {
 // replay runs the steps again, on a new view.
 func (t *transaction) replay(ctx context.Context, r *runner) error {
 	v := r.view()
-	for _, step := range t.taken {
+	for _, step := range t.steps {
 		out, err := step.do(ctx, v)
 		switch outcome := asOutcome(err); {
 		case err != nil && outcome == nil:
@@ -141,9 +142,9 @@ func (t *transaction) replay(ctx context.Context, r *runner) error {
 		case outcome != nil && errors.Is(outcome, store.ErrConflict):
 			err = store.ErrConflict
 		default:
-			err = errors.New("others changed what the transaction had read: try again")
+			err = errors.New("write conflict: retry the transaction")
 		}
-		t.overtaken = true
+		t.conflicted = true
 		return err
 	}
 	t.view = v
@@ -158,7 +159,7 @@ func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx stor
 		t.mu.Unlock()
 		return fmt.Errorf("%s: transaction: the transaction is over", s.name)
 	}
-	before, steps := t.view.clone(), len(t.taken)
+	before, steps := t.view.clone(), len(t.steps)
 	t.mu.Unlock()
 	undo := true
 	defer func() { // also if do panics
@@ -167,7 +168,7 @@ func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx stor
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.view.pending, t.taken = before, t.taken[:steps]
+		t.view.pending, t.steps = before, t.steps[:steps]
 	}()
 	err := do(ctx, s)
 	undo = err != nil

@@ -141,7 +141,7 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 			return nil, err
 		}
 		if old.Email != address {
-			if err := v.giveUp(ctx, plain, old.Email); err != nil {
+			if err := v.removeAddress(ctx, plain, old.Email); err != nil {
 				return nil, err
 			}
 		}
@@ -149,13 +149,13 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 			v.put(email, plain)
 		}
 		v.put(keys[0], document)
-		v.outdate(id)
+		v.markStale(id)
 		return []string{document}, nil
 	})
 }
 
 // errFreeLater is the error for a name of a user whom the same transaction has deleted.
-var errFreeLater = errors.New("the transaction has deleted the user who has it: it is free after the commit")
+var errFreeLater = errors.New("this transaction deletes the user who has it: it is available after the commit")
 
 // leftover returns the error for a record of a deleted user.
 func (v *view) leftover(id string) error {
@@ -165,8 +165,8 @@ func (v *view) leftover(id string) error {
 	return &leftoverError{id}
 }
 
-// outdate marks the copies of a user as outdated.
-func (p *pending) outdate(id string) {
+// markStale marks the copies of a user as stale.
+func (p *pending) markStale(id string) {
 	p.put(key("stale", id), rand.Text()) // random, so that a call that settles notices a later change
 	p.add(staleUsers, id)
 	keep(&p.stale, id, true)
@@ -199,10 +199,10 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 			return nil, err
 		}
 		v.remove(key("user", user))
-		if err := v.giveUp(ctx, id, o.Email); err != nil {
+		if err := v.removeAddress(ctx, id, o.Email); err != nil {
 			return nil, err
 		}
-		v.outdate(user)
+		v.markStale(user)
 		return nil, nil
 	})
 	if err != nil || s.tx != nil {

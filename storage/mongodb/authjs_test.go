@@ -145,7 +145,7 @@ func TestDuplicates(t *testing.T) {
 	}
 	want := "mongodb: migrate: index [email] of the collection users: "
 	if !engines.IsFerretDB() { // FerretDB has no error code for it
-		want += "documents share what must be unique: remove all but one of each"
+		want += "documents violate a unique index: remove the duplicates"
 	}
 	err = s.Migrate(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "ada@") {

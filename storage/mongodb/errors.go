@@ -46,7 +46,7 @@ func (r refused) Error() string {
 	if c := (mongo.CommandError{}); errors.As(r.err, &c) && c.Name != "" {
 		names = append(names, c.Name)
 	}
-	return strings.Join(append(names, fmt.Sprintf("the engine refused with the code %v", r.answer.ErrorCodes())), ": ")
+	return strings.Join(append(names, fmt.Sprintf("request rejected with code %v", r.answer.ErrorCodes())), ": ")
 }
 
 func (r refused) Unwrap() error { return r.err }
@@ -55,7 +55,7 @@ func (r refused) Unwrap() error { return r.err }
 func storable(texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
-			return errors.New("a text is not valid UTF-8, which cannot be stored: validate it before")
+			return errors.New("a text is not valid UTF-8 and cannot be stored: validate it first")
 		}
 	}
 	return nil

@@ -82,7 +82,7 @@ func (i index) ensure(ctx context.Context) error {
 		_, err = i.of.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: i.keys(), Options: o})
 	}
 	if mongo.IsDuplicateKeyError(err) {
-		return fmt.Errorf("mongodb: %s: documents share what must be unique: remove all but one of each", operation)
+		return fmt.Errorf("mongodb: %s: documents violate a unique index: remove the duplicates", operation)
 	}
 	return failed(ctx, operation, err)
 }

@@ -72,7 +72,7 @@ func Open(url string, layout ...Layout) (*Store, error) {
 	parsed, err := connstring.Parse(url)
 	if err != nil {
 		// The cause may contain the password.
-		return nil, errors.New("mongodb: open: this is no URL of MongoDB, mongodb://host/database")
+		return nil, errors.New("mongodb: open: not a MongoDB URL, such as mongodb://host/database")
 	}
 	if parsed.Database == "" {
 		return nil, errors.New("mongodb: open: the URL names no database: mongodb://host/database")

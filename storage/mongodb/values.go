@@ -37,7 +37,7 @@ func text(doc bson.Raw, field string) (value string, null bool, err error) {
 }
 
 func wrongType(field string, v bson.RawValue) error {
-	return fmt.Errorf("the field %s holds a %s", field, v.Type)
+	return fmt.Errorf("the field %s contains a %s", field, v.Type)
 }
 
 // moment reads a time. If the field is null or missing, it is zero.
@@ -72,7 +72,7 @@ func whole(doc bson.Raw, field string) (int64, error) {
 func owner(doc bson.Raw, field string) (bson.ObjectID, error) {
 	id, ok := doc.Lookup(field).ObjectIDOK()
 	if !ok {
-		return id, fmt.Errorf("the field %s holds no ObjectId", field)
+		return id, fmt.Errorf("the field %s is not an ObjectId", field)
 	}
 	return id, nil
 }
@@ -308,7 +308,7 @@ func members(doc bson.Raw, reserved []string) (store.Members, error) {
 func extraOf(doc bson.Raw) (m store.Members, err error) {
 	if v, ok := doc.Lookup(ours, "extra").StringValueOK(); ok {
 		if err := json.Unmarshal([]byte(v), &m); err != nil {
-			return nil, errors.New("the field " + ours + ".extra is no JSON object")
+			return nil, errors.New("the field " + ours + ".extra is not a JSON object")
 		}
 	}
 	return m, nil

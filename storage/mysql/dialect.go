@@ -109,7 +109,7 @@ func decodeTime(value any) (time.Time, error) {
 	case string:
 		return sqlstore.ParseTime(v)
 	}
-	return time.Time{}, fmt.Errorf("a column of times holds a %T: does Layout.Times fit the database?", value)
+	return time.Time{}, fmt.Errorf("a time column contains a %T: check Layout.Times", value)
 }
 
 // lockWait is the maximum time that a migration waits for another, in seconds.
@@ -126,7 +126,7 @@ func migrating(ctx context.Context, conn *sql.Conn, do func() error) (err error)
 		return errors.New("the connection has no database: name it in the data source name")
 	}
 	if !strings.Contains(mode, "STRICT_TRANS_TABLES") && !strings.Contains(mode, "STRICT_ALL_TABLES") {
-		return errors.New("the SQL mode is not strict, so that long tokens would be cut off: " +
+		return errors.New("the SQL mode is not strict, so long tokens would be truncated: " +
 			"add sql_mode=%27TRADITIONAL%27 to the data source name")
 	}
 	var got sql.NullInt64

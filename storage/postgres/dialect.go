@@ -94,5 +94,5 @@ func decodeTime(value any) (time.Time, error) {
 	if t, ok := value.(time.Time); ok {
 		return t.UTC(), nil
 	}
-	return time.Time{}, fmt.Errorf("a column of times holds a %T: does Layout.Times fit the database?", value)
+	return time.Time{}, fmt.Errorf("a time column contains a %T: check Layout.Times", value)
 }

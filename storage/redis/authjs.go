@@ -104,7 +104,7 @@ func (i *authJS) counted(kind string, err error) error {
 }
 
 // errUnreadable replaces errors that may contain the data.
-var errUnreadable = errors.New("it is not as the adapter writes it")
+var errUnreadable = errors.New("not written by the adapter")
 
 func (i *authJS) user(kind, text string) error {
 	if kind != users {

@@ -1,4 +1,4 @@
--- One operation for each of KEYS; ARGV: its name and its text. Checks come first: when one fails nothing has been written.
+-- Runs one operation for each of KEYS. ARGV has its name and its text. All checks are first: if one fails, nothing has been written.
 for i, key in ipairs(KEYS) do
 	local operation, text = ARGV[2 * i - 1], ARGV[2 * i]
 	if operation == 'absent' then

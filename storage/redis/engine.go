@@ -53,7 +53,7 @@ var (
 func (e *engine) record(key string) string { return e.prefix + key }
 func (e *engine) set(name string) string   { return e.prefix + "set/" + name }
 
-var errAnswer = errors.New("the server gave an answer of another shape than was asked for")
+var errAnswer = errors.New("unexpected response from the server")
 
 // Read implements [keyvalue.Engine].
 func (e *engine) Read(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {

@@ -1,4 +1,4 @@
--- KEYS: records, then sets. ARGV: how many records; for each set behind which name to begin and how many names to return.
+-- Reads records and sets. KEYS: records, then sets. ARGV: the number of records, then for each set the name to start after and the limit.
 local n = tonumber(ARGV[1])
 local out = {{}}
 if n > 0 then

@@ -1,7 +1,7 @@
--- What a page request with a session reads, as texts. KEYS: the session, its end, and the set of users whose copies are
--- stale. ARGV: what begins the keys of users, which have the same hash tag, and how many names of the set to return.
--- Nothing: there is no session. Two texts: the user itself, '' for none, and the end. More: the copy, the end, '' and the
--- names, where the id is written otherwise in a key.
+-- Reads a session and its user. KEYS: the session, its expiry, and the set of users with stale copies. ARGV: the key prefix of
+-- users, which has the same hash tag, and the maximum number of names from the set. The result is empty if there is no session.
+-- It is the user ('' if there is none) and the expiry, if the script can derive the user's key from the ID. Otherwise it is the
+-- copy of the user, the expiry, '' and the names.
 local found = redis.call('MGET', KEYS[1], KEYS[2])
 local copy, ends = found[1], found[2]
 if not copy or not ends then

@@ -68,7 +68,7 @@ const bufferSize = 4 << 10
 func clientOptions(url string) (*redis.Options, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil { // the error may contain the password
-		return nil, errors.New("redis: open: the URL cannot be read: it is such as redis://user:password@localhost:6379/0")
+		return nil, errors.New("redis: open: malformed URL: use, for example, redis://user:password@localhost:6379/0")
 	}
 	o.ContextTimeoutEnabled = true
 	if o.MaintNotificationsConfig == nil {

@@ -18,18 +18,18 @@ func (e *engine) failed(ctx context.Context, operation string, err error, args [
 	case e.dialect.Conflict(err):
 		err = store.ErrConflict
 	case e.dialect.NoParent(err):
-		return fmt.Errorf("%s: %s: there is no such user: %w", e.dialect.Name, operation, store.ErrNotFound)
+		return fmt.Errorf("%s: %s: the user does not exist: %w", e.dialect.Name, operation, store.ErrNotFound)
 	default:
-		passing := e.dialect.passing(err)
-		if err = e.dialect.shown(err, args); passing {
+		temporary := e.dialect.temporary(err)
+		if err = e.dialect.shown(err, args); temporary {
 			err = store.Unavailable(err)
 		}
 	}
 	return store.OpError(ctx, e.dialect.Name, operation, err)
 }
 
-// passing reports whether an error is temporary.
-func (d *Dialect) passing(err error) bool {
+// temporary reports whether an error is temporary.
+func (d *Dialect) temporary(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || d.Retry(err) || d.Busy != nil && d.Busy(err) ||
 		d.Unavailable != nil && d.Unavailable(err)
 }
@@ -38,11 +38,11 @@ func (d *Dialect) passing(err error) bool {
 func (d *Dialect) shown(err error, args []any) error {
 	missing := d.Missing(err)
 	if d.Repeats != nil && d.Repeats(err) || repeats(err.Error(), args) {
-		err = unshown{err}
+		err = hiddenError{err}
 	}
 	if missing {
 		return fmt.Errorf("a table or column is missing: call store.Migrate(ctx) at start-up, "+
-			"which also puts back what a schema tool has dropped: %w", err)
+			"which also restores what a schema tool has dropped: %w", err)
 	}
 	return err
 }
@@ -58,10 +58,10 @@ func repeats(message string, args []any) bool {
 	return false
 }
 
-// unshown hides the message of an error that contains a value. errors.As finds the original.
-type unshown struct{ err error }
+// hiddenError hides the message of an error that contains a value. errors.As finds the original.
+type hiddenError struct{ err error }
 
-func (unshown) Error() string {
-	return "the engine refused a value, which its message repeats: it is left out here"
+func (hiddenError) Error() string {
+	return "the database rejected a value: its message is hidden because it contains the value"
 }
-func (u unshown) Unwrap() error { return u.err }
+func (u hiddenError) Unwrap() error { return u.err }

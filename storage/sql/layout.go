@@ -98,7 +98,7 @@ func (l Layout) completed() (Layout, error) {
 			return l, err
 		}
 		if seen[*field] {
-			return l, fmt.Errorf("table name %q is used twice: give each table a name of its own", *field)
+			return l, fmt.Errorf("table name %q is used twice: give each table a different name", *field)
 		}
 		seen[*field] = true
 	}

@@ -47,12 +47,12 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 	if s.tx != nil {
 		return errors.New("not within a transaction")
 	}
-	came := time.Now()
+	started := time.Now()
 	if err := s.enter(ctx, writes); err != nil {
 		return err
 	}
 	defer s.leave(writes)
-	return s.retrying(ctx, came, func() error { return s.migrate(ctx) })
+	return s.retrying(ctx, started, func() error { return s.migrate(ctx) })
 }
 
 func (s *Store) migrate(ctx context.Context) (err error) {
@@ -183,7 +183,7 @@ func (m *migration) apply(ctx context.Context, changes []change) error {
 		switch {
 		case err == nil:
 		case c.unique != nil && m.dialect.Conflict(err):
-			return fmt.Errorf("table %s: rows share %v, which must be unique: "+
+			return fmt.Errorf("table %s: rows have the same values of %v, which must be unique: "+
 				"merge or remove them first, then call Migrate again", c.table, c.unique)
 		default:
 			return fmt.Errorf("table %s: %s: %w", c.table, c.what, err)
@@ -301,7 +301,7 @@ func (m *migration) version(ctx context.Context, there *present) (changes []chan
 	}
 	switch {
 	case at > current && (!from.Valid || from.Int64 > current):
-		return nil, fmt.Errorf("the database has version %d and this program knows %d: use a later program", at, current)
+		return nil, fmt.Errorf("the schema version is %d and this program supports only %d: use a newer program", at, current)
 	case at > current || at == current && from.Valid:
 		return changes, nil
 	}

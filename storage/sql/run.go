@@ -47,22 +47,22 @@ func (r *runner) execute(
 	if skip, err := r.storable(operation, st.kind, args); skip || err != nil {
 		return nil, err
 	}
-	came := time.Now()
+	started := time.Now()
 	if err := r.enter(ctx, st.kind); err != nil {
 		return nil, r.failed(ctx, operation, err, nil)
 	}
 	defer r.leave(st.kind)
-	err = r.retrying(ctx, came, func() error {
+	err = r.retrying(ctx, started, func() error {
 		if err := r.findForm(ctx, st, args); err != nil {
 			return err
 		}
 		if r.dialect.DriverPrepares {
-			result, err = r.target().ExecContext(ctx, st.text, r.placed(st, args)...)
+			result, err = r.target().ExecContext(ctx, st.text, r.orderedArgs(st, args)...)
 			return err
 		}
 		p, err := r.prepared(ctx, st)
 		if err == nil {
-			result, err = p.ExecContext(ctx, r.placed(st, args)...)
+			result, err = p.ExecContext(ctx, r.orderedArgs(st, args)...)
 		}
 		return err
 	})
@@ -132,12 +132,12 @@ func (r *runner) each(
 	if skip, err := r.storable(operation, st.kind, args); skip || err != nil {
 		return 0, err
 	}
-	came := time.Now()
+	started := time.Now()
 	if err := r.enter(ctx, st.kind); err != nil {
 		return 0, r.failed(ctx, operation, err, nil)
 	}
 	defer r.leave(st.kind)
-	for a := (attempt{runner: r, came: came}); ; { // retrying, inlined to save calls: every session lookup runs this
+	for a := (attempt{runner: r, started: started}); ; { // retrying, inlined to save calls: every session lookup runs this
 		if err = r.findForm(ctx, st, args); err == nil {
 			n, err = r.eachOnce(ctx, st, args, read)
 		}
@@ -167,7 +167,7 @@ func (r *runner) eachOnce(ctx context.Context, st *statement, args []any, read f
 
 // rows starts a query, with as few layers as possible.
 func (r *runner) rows(ctx context.Context, st *statement, args []any) (Rows, error) {
-	args = r.placed(st, args)
+	args = r.orderedArgs(st, args)
 	if st.kind == reads && r.tx == nil && r.dialect.Read != nil {
 		return r.dialect.Read(ctx, st.text, args)
 	}
@@ -232,8 +232,8 @@ func (r *runner) storable(operation string, k kind, args []any) (skip bool, err 
 		if k != writes {
 			return true, nil
 		}
-		return false, fmt.Errorf("%s: %s: a text holds a NUL byte or is not valid UTF-8, "+
-			"which cannot be stored: validate it before", r.dialect.Name, operation)
+		return false, fmt.Errorf("%s: %s: a text contains a NUL byte or is not valid UTF-8 "+
+			"and cannot be stored: validate it first", r.dialect.Name, operation)
 	}
 	return false, nil
 }

@@ -44,8 +44,8 @@ func (s *statement) prepared(ctx context.Context, db *sql.DB) (*sql.Stmt, error)
 // textForm is a special index in args. Its value reports whether times are written as texts.
 const textForm = -1
 
-// placed returns the values in the order of the placeholders.
-func (e *engine) placed(s *statement, args []any) []any {
+// orderedArgs returns the values in the order of the placeholders.
+func (e *engine) orderedArgs(s *statement, args []any) []any {
 	out := make([]any, len(s.args))
 	for i, n := range s.args {
 		if n == textForm {

@@ -31,7 +31,7 @@ type moment int64
 func (e *engine) encodeTime(t time.Time) (any, error) {
 	n := t.UnixMilli()
 	if n < firstMilli || n > lastMilli {
-		return nil, errors.New("a time is not in the years 1 to 9999")
+		return nil, errors.New("time out of range: the year must be from 1 to 9999")
 	}
 	switch e.layout.Times {
 	case NativeTimes:
@@ -83,14 +83,14 @@ func (e *engine) decodeTime(value any) (time.Time, error) {
 		case e.layout.Times == MillisTextTimes:
 			n, err := strconv.ParseInt(v, 10, 64)
 			if err != nil {
-				return time.Time{}, errors.New("a column of times in milliseconds holds no number")
+				return time.Time{}, errors.New("a time column in milliseconds contains no number")
 			}
 			return milli(n)
 		case e.layout.Times != MillisTimes || both:
 			return ParseTime(v)
 		}
 	}
-	return time.Time{}, fmt.Errorf("a column of times holds a %T: does Layout.Times fit the database?", value)
+	return time.Time{}, fmt.Errorf("a time column contains a %T: check Layout.Times", value)
 }
 
 // form returns the form in which times are written, or FoundTimes if it is not detected yet.
@@ -159,7 +159,7 @@ func (e *engine) lookForForm(ctx context.Context, on querier) (form Times, err e
 // milli converts milliseconds to a time, and rejects values out of range.
 func milli(n int64) (time.Time, error) {
 	if n < firstMilli || n > lastMilli {
-		return time.Time{}, errors.New("a time is not in the years 1 to 9999: are its units milliseconds?")
+		return time.Time{}, errors.New("time out of range: the year must be from 1 to 9999 (is the unit milliseconds?)")
 	}
 	return time.UnixMilli(n).UTC(), nil
 }
@@ -173,7 +173,7 @@ func ParseTime(text string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, errors.New("a text in a column of times is no time")
+	return time.Time{}, errors.New("a time column contains a text that is not a time")
 }
 
 // optionalTime is encodeTime that stores the zero time as null.

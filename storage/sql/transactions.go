@@ -39,7 +39,7 @@ func (r *runner) inTransaction(
 	if r.tx != nil {
 		return r.savepoint(ctx, operation, do)
 	}
-	came := time.Now()
+	started := time.Now()
 	if err := r.enter(ctx, writes); err != nil {
 		return r.failed(ctx, operation, err, nil)
 	}
@@ -48,7 +48,7 @@ func (r *runner) inTransaction(
 		r.prepareAll(ctx)
 	}
 	for n := 1; ; n++ {
-		err := r.transact(ctx, operation, came, do)
+		err := r.transact(ctx, operation, started, do)
 		if err == nil || n == attempts || !r.dialect.Retry(err) {
 			return err
 		}
@@ -60,10 +60,10 @@ func (r *runner) inTransaction(
 
 // transact runs do in a transaction, once.
 func (r *runner) transact(
-	ctx context.Context, operation string, came time.Time, do func(ctx context.Context, tx *runner) error,
+	ctx context.Context, operation string, started time.Time, do func(ctx context.Context, tx *runner) error,
 ) error {
 	var tx *transaction
-	err := r.retrying(ctx, came, func() (err error) { tx, err = r.begin(ctx); return err })
+	err := r.retrying(ctx, started, func() (err error) { tx, err = r.begin(ctx); return err })
 	if err != nil {
 		return r.failed(ctx, operation, err, nil)
 	}
@@ -128,7 +128,7 @@ func (r *runner) enter(ctx context.Context, k kind) error {
 		return ctx.Err()
 	}
 	if tx, ok := ctx.Value(within{r.engine}).(*transaction); ok && !tx.ended.Load() {
-		return errors.New("the store was called within its own transaction: use the store that was handed to the transaction")
+		return errors.New("the store was called within its own transaction: use the store passed to the function")
 	}
 	if k == reads {
 		return ctx.Err()
@@ -148,8 +148,8 @@ func (r *runner) leave(k kind) {
 }
 
 // retrying runs do until there is no further attempt.
-func (r *runner) retrying(ctx context.Context, came time.Time, do func() error) error {
-	for a := (attempt{runner: r, came: came}); ; {
+func (r *runner) retrying(ctx context.Context, started time.Time, do func() error) error {
+	for a := (attempt{runner: r, started: started}); ; {
 		if err := do(); !a.again(ctx, err) {
 			return err
 		}
@@ -159,9 +159,9 @@ func (r *runner) retrying(ctx context.Context, came time.Time, do func() error) 
 // attempt counts the attempts of a call.
 type attempt struct {
 	*runner
-	came   time.Time        // start of the call
-	undone int              // number of attempts that the database has undone
-	enough <-chan time.Time // nil until another process held the lock
+	started time.Time        // start of the call
+	undone  int              // number of attempts that the database has undone
+	enough  <-chan time.Time // nil until another process held the lock
 }
 
 // again reports whether to retry after err. It retries if the database has undone the statement because of a concurrent
@@ -174,7 +174,7 @@ func (a *attempt) again(ctx context.Context, err error) bool {
 		return false
 	case a.dialect.Busy != nil && a.dialect.Busy(err):
 		if a.enough == nil {
-			a.enough = time.After(patience - time.Since(a.came))
+			a.enough = time.After(patience - time.Since(a.started))
 		}
 		select {
 		case <-ctx.Done():

@@ -52,7 +52,7 @@ func (t *text) Scan(value any) error {
 	case [16]byte: // a UUID from pgx
 		t.value = uuid(v)
 	default:
-		return fmt.Errorf("a column of texts holds a %T", value)
+		return fmt.Errorf("a text column contains a %T", value)
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func decodeMembers(column text) (store.Members, error) {
 	}
 	var m store.Members
 	if err := json.Unmarshal([]byte(column.value), &m); err != nil {
-		return nil, fmt.Errorf("the column extra is no JSON object: %w", err)
+		return nil, fmt.Errorf("the column extra is not a JSON object: %w", err)
 	}
 	if len(m) == 0 {
 		return nil, nil

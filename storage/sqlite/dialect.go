@@ -98,5 +98,5 @@ func decodeTime(value any) (time.Time, error) {
 	if n, ok := value.(int64); ok {
 		return time.UnixMicro(n).UTC(), nil
 	}
-	return time.Time{}, fmt.Errorf("a column of microseconds holds a %T: does Layout.Times fit the database?", value)
+	return time.Time{}, fmt.Errorf("a column of microseconds contains a %T: check Layout.Times", value)
 }

@@ -172,7 +172,7 @@ func TestOuterStoreInTransaction(t *testing.T) {
 		_, err := s.User(ctx, "u")
 		return err
 	})
-	if err == nil || !strings.Contains(err.Error(), "use the store that was handed to the transaction") {
+	if err == nil || !strings.Contains(err.Error(), "use the store passed to the function") {
 		t.Errorf("error %v", err)
 	}
 }

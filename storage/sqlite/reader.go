@@ -132,7 +132,7 @@ func (one *reader) query(query string, args []driver.NamedValue) (driver.Rows, e
 		}
 		var ok bool
 		if st, ok = made.(driver.StmtQueryContext); !ok {
-			return nil, errors.Join(errors.New("the driver's statements take no context"), made.Close())
+			return nil, errors.Join(errors.New("the driver's statements do not support contexts"), made.Close())
 		}
 		one.prepared[query] = st
 	}

@@ -102,7 +102,7 @@ func assign(to any, value driver.Value) error {
 	case *bool:
 		return converted(to, value)
 	}
-	return fmt.Errorf("a destination of type %T", to)
+	return fmt.Errorf("unsupported destination type %T", to)
 }
 
 func converted[T any](to *T, value driver.Value) error {
@@ -111,7 +111,7 @@ func converted[T any](to *T, value driver.Value) error {
 		return err
 	}
 	if !v.Valid {
-		return errors.New("it is null")
+		return errors.New("unexpected null")
 	}
 	*to = v.V
 	return nil

@@ -13,14 +13,14 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TemplateSite is an application with two pages of html/template, each with a sign-in button.
+// TemplateSite is an application with two html/template pages, each with a sign-in button.
 type TemplateSite struct {
 	Auth *core.Auth
-	// UI is the page for the path "/ui". It has the functions of [ui.Funcs]; draw it with [ui.Render] or [ui.Execute].
+	// UI is the page at the path "/ui". It uses the functions of [ui.Funcs]; render it with [ui.Render] or [ui.Execute].
 	UI *template.Template
-	// Own is the page for the path "/own". Draw it as the framework draws templates, with the button of Button as data.
+	// Own is the page at the path "/own". Render it with the framework's own method, with the result of Button as data.
 	Own *template.Template
-	// Button draws the button for a request with this context.
+	// Button renders the button for a request with this context.
 	Button func(ctx context.Context) (template.HTML, error)
 }
 

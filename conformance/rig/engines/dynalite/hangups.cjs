@@ -1,4 +1,4 @@
-// dynalite ends when a client hangs up in the middle of a request, as clients with deadlines do. DynamoDB goes on.
+// dynalite exits if a client closes the connection during a request, as clients with deadlines do. DynamoDB does not.
 process.on('uncaughtException', (error) => {
   if (error.code === 'ECONNRESET') return
   console.error(error)
