@@ -65,7 +65,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			n, err := out.Read(buffer)
 			acknowledged.Write(buffer[:n])
 			if err != nil {
-				t.Fatalf("the writer ended by itself: %v", err)
+				t.Fatalf("the writer ended early: %v", err)
 			}
 		}
 		if err := writer.Process.Kill(); err != nil {

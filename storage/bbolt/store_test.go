@@ -134,7 +134,7 @@ func TestReadme(t *testing.T) {
 	})
 	for _, kind := range kinds {
 		if !strings.Contains(string(text), "`"+kind+"/") {
-			t.Errorf("README.md does not tell of the keys %s", kind)
+			t.Errorf("README.md does not list the keys %s", kind)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestReadme(t *testing.T) {
 	})
 	for _, kind := range kinds {
 		if !strings.Contains(string(text), "`"+prefix+kind+"/") {
-			t.Errorf("README.md does not tell of the keys %s%s", prefix, kind)
+			t.Errorf("README.md does not list the keys %s%s", prefix, kind)
 		}
 	}
 }

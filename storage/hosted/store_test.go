@@ -140,7 +140,7 @@ func TestMany(t *testing.T) {
 	}
 	must(t, store.DeleteUser(t.Context(), "u1"))
 	if n := s.Rows(); n != 0 {
-		t.Errorf("%d rows left of a user who is gone", n)
+		t.Errorf("%d rows left of a deleted user", n)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestMeeting(t *testing.T) {
 			return err
 		})
 		if (err == nil) != want || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
-			t.Errorf("%d changes by others, %d beginnings: error %v", others, begun, err)
+			t.Errorf("%d changes by others, %d attempts: error %v", others, begun, err)
 		}
 	}
 }
@@ -389,7 +389,7 @@ func TestReadme(t *testing.T) {
 	must(t, err)
 	for name, columns := range tables.New(t, "svc_").Columns() {
 		if !strings.Contains(string(text), "`"+name+"`") {
-			t.Errorf("README.md does not tell of the table %s", name)
+			t.Errorf("README.md does not list the table %s", name)
 		}
 		for column, c := range columns {
 			line := fmt.Sprintf("`%s` %s", column, c.Kind)
@@ -400,7 +400,7 @@ func TestReadme(t *testing.T) {
 				line = fmt.Sprintf("`%s` link to `%s`", column, c.To)
 			}
 			if !strings.Contains(string(text), line) {
-				t.Errorf("README.md does not tell of %s: %s", name, line)
+				t.Errorf("README.md does not list %s: %s", name, line)
 			}
 		}
 	}

@@ -89,7 +89,8 @@ func beyondFerretDB() []string {
 		return nil
 	}
 	return []string{
-		"delete/expired rows, but no session that is extended meanwhile", "record/fifty updates of one version, one for real",
+		"delete/expired rows, but no session that is extended meanwhile",
+		"record/fifty concurrent updates of one version, one succeeds",
 	}
 }
 

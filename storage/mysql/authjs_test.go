@@ -14,7 +14,7 @@ import (
 // The cases that do not hold in the adapters' tables, because their columns are too small or their collations ignore
 // differences. The columns are large enough for ordinary data.
 var narrow = []string{
-	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared",
+	"user/unusual texts are returned unchanged or rejected", "user/e-mails of 320 bytes, exactly compared",
 	"account/ids of 320 bytes and 4-byte runes", "account/linked once, keys are exact",
 	"account/large tokens and unknown members are kept", "token/an address of 320 bytes",
 	"session/created and read with its user",

@@ -10,7 +10,7 @@ import (
 
 // The cases that do not hold with columns of 255 characters and 32-bit integers.
 var narrow = []string{
-	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared",
+	"user/unusual texts are returned unchanged or rejected", "user/e-mails of 320 bytes, exactly compared",
 	"account/ids of 320 bytes and 4-byte runes",
 }
 

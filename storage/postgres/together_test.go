@@ -268,7 +268,7 @@ func TestLookUpsInTransactions(t *testing.T) {
 			return err
 		}
 		if _, _, err := s.SessionAndUser(t.Context(), "token"); !errors.Is(err, core.ErrNotFound) {
-			t.Errorf("somebody else finds it: %v", err)
+			t.Errorf("a lookup outside of the transaction finds it: %v", err)
 		}
 		_, _, err := sessions.SessionAndUser(ctx, "token")
 		return err

@@ -32,11 +32,11 @@ func Run(t *testing.T, start Start) {
 		"bodies":                                    of(arrivals.bodies),
 		"values outlive the request":                of(arrivals.kept),
 		"forms for every client":                    of(visits.clients),
-		"a page that is streamed":                   of(visits.stream),
-		"session and forms at once":                 of(visits.parallel),
+		"a streamed page":                           of(visits.stream),
+		"concurrent session and forms":              of(visits.parallel),
 		"the guard of another Auth":                 of(visits.otherAuth),
 		"a header of a mebibyte":                    of(arrivals.megabyte),
-		"a target with a host of its own":           of(arrivals.absoluteTarget),
+		"a target with a host":                      of(arrivals.absoluteTarget),
 	} {
 		t.Run(name, func(t *testing.T) { run(newKit(t, start, nil)) })
 	}
@@ -49,7 +49,7 @@ func Run(t *testing.T, start Start) {
 		k.expect("status", a.status, 302)
 		k.expect("session", k.get("/auth/session").body, "null")
 	})
-	t.Run("a session read when the handler has returned", func(t *testing.T) {
+	t.Run("a session read after the handler", func(t *testing.T) {
 		k := newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always })
 		visits{k}.afterwards()
 	})

@@ -28,10 +28,10 @@ func (k bearing) bearer() {
 	k.expect("a token to go on with", a.header.Get("Set-Auth-Token") != "", true)
 	k.expect("Vary", a.header.Get("Vary"), "Authorization")
 	a = k.ask("GET", "/private", map[string]string{"Authorization": "Bearer nobodys", "Accept": "text/html"})
-	k.expect("a token of nobody", a.status, http.StatusUnauthorized)
+	k.expect("an unknown token", a.status, http.StatusUnauthorized)
 	k.expect("its challenge", a.header.Get("WWW-Authenticate"), `Bearer realm="http://`+k.addr+`", error="invalid_token"`)
-	k.expect("nobody's page", k.ask("GET", "/page", map[string]string{"Authorization": "Bearer nobodys"}).body, "nobody")
-	k.expect("a password beside a cookie", k.ask("GET", "/page", map[string]string{"Authorization": "Basic YTpi"}).body,
+	k.expect("no session", k.ask("GET", "/page", map[string]string{"Authorization": "Bearer nobodys"}).body, "nobody")
+	k.expect("a password with a cookie", k.ask("GET", "/page", map[string]string{"Authorization": "Basic YTpi"}).body,
 		"hello Eve")
 	two := k.raw1("GET /private HTTP/1.1\r\nHost: " + k.addr + "\r\nAuthorization: Bearer " + token +
 		"\r\nAuthorization: Bearer " + token + "\r\n")

@@ -46,11 +46,11 @@ func tryRows() []row {
 	return []row{
 		{"a wrong password", "", form("password=wrong&csrfToken=TOKEN"), fails("CredentialsSignin")},
 		{"a failure with a code", "", form("password=locked&csrfToken=TOKEN"), fails("CredentialsSignin locked")},
-		{"a token of nobody", "", form("password=right&csrfToken=x"), fails("MissingCSRF")},
+		{"an unknown token", "", form("password=right&csrfToken=x"), fails("MissingCSRF")},
 		{"a success", "", form("password=right&csrfToken=TOKEN"),
 			reply{status: http.StatusSeeOther, cookies: anyNumber, then: "hello Ada",
 				header: map[string]string{"Location": "http://HOST/after"}}},
-		{"a sign-out with a token of nobody", "Ada", post("/try/signout", "csrfToken=x"), fails("MissingCSRF")},
+		{"a sign-out with an unknown token", "Ada", post("/try/signout", "csrfToken=x"), fails("MissingCSRF")},
 		{"a sign-out", "Ada", post("/try/signout", "csrfToken=TOKEN"),
 			reply{status: http.StatusSeeOther, cookies: anyNumber, then: "nobody"}},
 	}

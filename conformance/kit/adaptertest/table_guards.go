@@ -39,25 +39,26 @@ func guardRows() []row {
 	for _, c := range guardClients() {
 		for _, path := range strings.Fields("/private /strict /area/page") {
 			rows = append(rows, row{
-				c.name + " of nobody asks for " + path, "", request{path: path, header: c.header}, c.challenged(path),
+				c.name + " without a session requests " + path, "", request{path: path, header: c.header}, c.challenged(path),
 			})
 		}
 		for _, path := range strings.Fields("/strict /area/page") {
 			rows = append(rows, row{
-				c.name + " of Eve asks for " + path, "Eve", request{path: path, header: c.header}, c.forbidden(),
+				c.name + " of Eve requests " + path, "Eve", request{path: path, header: c.header}, c.forbidden(),
 			})
 		}
 		rows = append(rows,
-			row{c.name + " of nobody asks beside the area", "", request{path: "/areal", header: c.header}, c.passes("nobody")},
-			row{c.name + " of Eve asks beside the area", "Eve", request{path: "/areal", header: c.header},
+			row{c.name + " without a session requests a page outside the area", "", request{path: "/areal", header: c.header},
+				c.passes("nobody")},
+			row{c.name + " of Eve requests a page outside the area", "Eve", request{path: "/areal", header: c.header},
 				c.passes("hello Eve")},
 		)
 	}
 	for _, path := range strings.Fields("/private /strict /area/page") {
-		rows = append(rows, row{"Ada asks for " + path, "Ada", get(path), says("hello Ada")})
+		rows = append(rows, row{"Ada requests " + path, "Ada", get(path), says("hello Ada")})
 	}
 	return append(rows,
-		row{"a browser is led back with its query", "",
+		row{"the callback URL includes the query", "",
 			request{path: "/private?x=1", header: http.Header{"Accept": {"text/html"}}},
 			reply{status: http.StatusSeeOther, header: map[string]string{
 				"Location": "http://HOST/auth/signin?error=SessionRequired&callbackUrl=%2Fprivate%3Fx%3D1",

@@ -13,7 +13,7 @@ import (
 // hostileStyles are malicious or malformed requests for every style.
 func hostileStyles() []style {
 	return []style{
-		{name: "forms that are too much", rows: largeRows()},
+		{name: "forms that are too large", rows: largeRows()},
 		{name: "fields that contradict each other", rows: conflictRows()},
 		{name: "forms of other sites", rows: foreignRows()},
 		{name: "forged hosts", rows: hostRows(), change: func(c *core.Config) { c.URL = "http://app.test" }},
@@ -39,7 +39,7 @@ func largeRows() []row {
 		rows = append(rows,
 			row{"more than a mebibyte, to " + path, "", post(path, signIn+pad(1<<20)), tooMuch(path, 413)},
 			row{"more than a hundred fields, to " + path, "", post(path, signIn+fields), tooMuch(path, 400)},
-			row{"an escape that is none, to " + path, "", post(path, signIn+"&a=%zz"), tooMuch(path, 400)},
+			row{"an invalid escape, to " + path, "", post(path, signIn+"&a=%zz"), tooMuch(path, 400)},
 		)
 	}
 	return append(rows,
@@ -77,7 +77,7 @@ func conflictRows() []row {
 		{"a token in the query", "", post("/signin?csrfToken=TOKEN", signIn), leads("MissingCSRF", "nobody")},
 		{"a provider in the query", "", post("/signin?providerId=plain", "csrfToken=TOKEN"),
 			leads("http://HOST/auth/signin", "nobody")},
-		{"two places to go to", "", post("/signin", signIn+"&redirectTo=%2Fa&redirectTo=%2Fb&csrfToken=TOKEN"),
+		{"two redirect targets", "", post("/signin", signIn+"&redirectTo=%2Fa&redirectTo=%2Fb&csrfToken=TOKEN"),
 			leads("http://HOST/b", "hello Ada")},
 	}
 	for to, then := range map[string]string{
@@ -164,12 +164,12 @@ func languageRows() []row {
 		lines      []string
 	}{
 		{"none", english, nil},
-		{"one that we have", german, []string{"de-AT,de;q=0.9"}},
-		{"one that nobody speaks", english, []string{"tlh"}},
+		{"a known language", german, []string{"de-AT,de;q=0.9"}},
+		{"an unknown language", english, []string{"tlh"}},
 		{"no tag", english, []string{"<script>alert(1)</script>"}},
 		{"a weight that is none", english, []string{"xx;q=nan, ;;;,,,=*"}},
 		{"two lines, of which the first counts", english, []string{"tlh", "de"}},
-		{"much that we do not have", english, []string{strings.Repeat("tlh,", 7000)}},
+		{"many unknown languages", english, []string{strings.Repeat("tlh,", 7000)}},
 		{"a tab", english, []string{"d\te"}},
 	} {
 		ask := request{path: "/template", header: http.Header{"Accept-Language": r.lines}}

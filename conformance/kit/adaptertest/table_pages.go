@@ -14,21 +14,21 @@ func says(body string) reply { return reply{status: http.StatusOK, body: body} }
 func pageRows() []row {
 	var rows []row
 	for _, r := range []struct{ path, about string }{
-		{"/page", "behind the hook"},
-		{"/once", "in one call"},
-		{"/twice", "in one call behind the hook"},
-		{"/thrice", "behind three hooks"},
+		{"/page", "with the hook"},
+		{"/once", "without the hook"},
+		{"/twice", "Adapter.Session after the hook"},
+		{"/thrice", "with three hooks"},
 	} {
 		rows = append(rows,
-			row{"nobody, " + r.about, "", get(r.path), says("nobody")},
-			row{"somebody, " + r.about, "Ada", get(r.path), says("hello Ada")},
+			row{"no session, " + r.about, "", get(r.path), says("nobody")},
+			row{"a session, " + r.about, "Ada", get(r.path), says("hello Ada")},
 		)
 	}
 	return append(rows,
-		row{"nobody, behind what has written to the answer", "", get("/early"), says("early\nnobody")},
-		row{"somebody, behind what has written to the answer", "Ada", get("/early"), says("early\nhello Ada")},
-		row{"nobody, in a stream", "", get("/stream"), says("begin\nnobody")},
-		row{"somebody, in a stream", "Ada", get("/stream"), says("begin\nhello Ada")},
+		row{"no session, after an earlier write", "", get("/early"), says("early\nnobody")},
+		row{"a session, after an earlier write", "Ada", get("/early"), says("early\nhello Ada")},
+		row{"no session, in a stream", "", get("/stream"), says("begin\nnobody")},
+		row{"a session, in a stream", "Ada", get("/stream"), says("begin\nhello Ada")},
 		row{"a page of another method", "Ada", request{method: "HEAD", path: "/component"},
 			reply{status: http.StatusOK, cookies: 1}},
 	)
@@ -38,19 +38,19 @@ func pageRows() []row {
 func dataRows() []row {
 	api := http.Header{"Accept": {"application/json"}}
 	admin := func(as string, want reply) row {
-		return row{"the guard of administrators, asked by " + as, as, request{path: "/admin", header: api}, want}
+		return row{"the guard for administrators, as " + as, as, request{path: "/admin", header: api}, want}
 	}
 	return []row{
 		{"nobody's", "", get("/data"), says("nobody")},
-		{"somebody's", "Ada", get("/data"), says("Ada is admin")},
-		{"somebody else's", "Eve", get("/data"), says("Eve is reader")},
-		{"what cannot be found out", "Mallory", get("/data"), says("error")},
+		{"the user's data", "Ada", get("/data"), says("Ada is admin")},
+		{"another user's data", "Eve", get("/data"), says("Eve is reader")},
+		{"data that fails to load", "Mallory", get("/data"), says("error")},
 		admin("Ada", says("Ada is admin")),
 		admin("Eve", reply{status: http.StatusForbidden, has: []string{`"code":"forbidden"`}}),
 		admin("Mallory", reply{status: http.StatusInternalServerError, lacks: []string{"database"}}),
 		admin("", reply{status: http.StatusUnauthorized, has: []string{`"code":"session_required"`}}),
-		{"a role or a fresh proof, asked by Eve", "Eve", get("/readers"), says("Eve is reader")},
-		{"a role or a fresh proof, asked by Ada", "Ada", request{path: "/readers", header: api},
+		{"a role or a recent sign-in, as Eve", "Eve", get("/readers"), says("Eve is reader")},
+		{"a role or a recent sign-in, as Ada", "Ada", request{path: "/readers", header: api},
 			reply{status: http.StatusUnauthorized, has: []string{`"code":"reauth_required"`}}},
 	}
 }

@@ -198,7 +198,7 @@ func (k visits) clients() {
 func (k visits) otherAuth() {
 	k.expect("nobody", k.get("/office").status, 401)
 	k.signIn(0)
-	k.expect("somebody signed in elsewhere", k.get("/office").status, 401)
+	k.expect("a session of another Auth", k.get("/office").status, 401)
 	r := &core.Request{Method: "GET", Target: "/", Hosts: []string{k.addr}, Scheme: "http"}
 	cookies, err := k.office.NewSession(k.Context(), r, &core.User{ID: "2", Name: "Grace"})
 	if err != nil {
@@ -208,7 +208,7 @@ func (k visits) otherAuth() {
 		k.take(c.String())
 	}
 	a := k.get("/office")
-	k.expect("somebody signed in there", a.status, 200)
+	k.expect("a session of this Auth", a.status, 200)
 	k.expect("the page", a.body, "hello Grace")
 	k.expect("the other page", k.get("/page").body, "hello Ada")
 }
@@ -217,7 +217,7 @@ func (k visits) otherAuth() {
 func (k visits) once() {
 	a := k.get("/once")
 	k.expect("nobody", a.body, "nobody")
-	k.expect("cookies for nobody", len(a.header["Set-Cookie"]), 0)
+	k.expect("cookies without a session", len(a.header["Set-Cookie"]), 0)
 	k.signIn(0)
 	for _, path := range []string{"/once", "/twice"} {
 		*k.reads = 0
@@ -230,8 +230,8 @@ func (k visits) once() {
 	}
 	k.take(sessionCookie + "=x")
 	a = k.get("/once")
-	k.expect("a session that is none", a.body, "nobody")
+	k.expect("an invalid session", a.body, "nobody")
 	if lines := a.header["Set-Cookie"]; len(lines) != 1 || !strings.Contains(lines[0], "Max-Age=0") {
-		k.Errorf("the cookie of a session that is none stays: %q", lines)
+		k.Errorf("the cookie of an invalid session stays: %q", lines)
 	}
 }

@@ -97,7 +97,7 @@ func (k deletions) stops() {
 	n, err := k.cleaner().DeleteExpired(k.Context(), base)
 	k.must(err)
 	if n != 0 {
-		k.Errorf("%d rows were left behind by a call without an error", n)
+		k.Errorf("%d rows remain after a call without an error", n)
 	}
 	for i := range live {
 		_, _, err := k.sessions().SessionAndUser(k.Context(), fmt.Sprint("new", i))

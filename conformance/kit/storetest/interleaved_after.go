@@ -47,13 +47,13 @@ func (s aftermath) afterwards() {
 	}
 	for _, token := range []string{"first", "second", "third"} {
 		if _, _, err := s.sessions().SessionAndUser(ctx, s.key(token)); !errors.Is(err, core.ErrNotFound) {
-			s.Errorf("the %s session of a user who is gone: %v", token, err)
+			s.Errorf("the %s session of a deleted user: %v", token, err)
 		}
 	}
 	// Everything of the deleted user must be available again, even after a crash.
 	eve := s.found(s.store.User(ctx, s.eve.ID))
 	if eve == nil {
-		s.Fatal("another user is gone")
+		s.Fatal("another user has disappeared")
 	}
 	s.freeAddress(eve)
 	s.freeKeys(eve)
@@ -76,7 +76,7 @@ func (s aftermath) freeAddress(eve *core.User) {
 		_, err = s.store.CreateUser(s.Context(), &core.User{ID: uuid(s.key("heir")), Email: s.address("ada")})
 	}
 	if err != nil {
-		s.Errorf("taking the address of a user who is gone: %v", err)
+		s.Errorf("taking the address of a deleted user: %v", err)
 	}
 }
 
@@ -86,12 +86,12 @@ func (s aftermath) freeKeys(eve *core.User) {
 	s.Helper()
 	if s.concerns("account") {
 		if err := s.store.LinkAccount(s.Context(), s.account(eve, "p", s.key(""))); err != nil {
-			s.Errorf("linking the account of a user who is gone: %v", err)
+			s.Errorf("linking the account of a deleted user: %v", err)
 		}
 		linked := s.store.LinkAccount(s.Context(), s.account(eve, "q", s.key("")))
 		isHers := s.tried("another links that account") && errors.Is(linked, core.ErrConflict)
 		if linked != nil && !isHers {
-			s.Errorf("linking the account of a user who is gone: %v", linked)
+			s.Errorf("linking the account of a deleted user: %v", linked)
 		}
 	}
 	if s.concerns("passkey") {
@@ -99,7 +99,7 @@ func (s aftermath) freeKeys(eve *core.User) {
 			CredentialID: s.key("key"), UserID: eve.ID, ProviderAccountID: "x", CredentialPublicKey: "a2V5",
 		}
 		if err := s.store.(store.AuthenticatorStore).CreateAuthenticator(s.Context(), key); err != nil {
-			s.Errorf("adding the passkey of a user who is gone: %v", err)
+			s.Errorf("adding the passkey of a deleted user: %v", err)
 		}
 	}
 	if s.concerns("record") {

@@ -26,7 +26,7 @@ func (s aftermath) check() {
 	ctx := s.Context()
 	ada := s.found(s.store.User(ctx, s.ada.ID))
 	if s.acknowledged("delete the user") && ada != nil {
-		s.Error("a user that was deleted is there")
+		s.Error("a deleted user exists")
 	}
 	if !s.tried("delete the user") && ada == nil {
 		s.Error("the user is gone")
@@ -73,7 +73,7 @@ func (s aftermath) checkSessions(ada *core.User) {
 		session, u, err := s.sessions().SessionAndUser(s.Context(), s.key(token))
 		switch {
 		case err == nil && ada == nil:
-			s.Errorf("a session of a user who is gone")
+			s.Errorf("a session of a deleted user")
 		case err == nil:
 			s.same(u, ada)
 		case !errors.Is(err, core.ErrNotFound):
@@ -119,11 +119,11 @@ func (s aftermath) checkAddresses(ada *core.User) {
 		want := owners[s.address(name)]
 		switch {
 		case got == nil && want != nil:
-			s.Errorf("nobody is found by the address %q of %s", name, want.Email)
+			s.Errorf("no user is found by the address %q of %s", name, want.Email)
 		case got != nil && want != nil:
 			s.same(got, want)
 		case got != nil && !s.tried("create a user of that address"): // it may have been created without an acknowledgement
-			s.Errorf("a user is found by the address %q that nobody has", name)
+			s.Errorf("a user is found by the address %q, which no user has", name)
 		case got != nil && got.Email != s.address(name):
 			s.Errorf("the address %q finds a user of another", name)
 		}
@@ -157,7 +157,7 @@ func (s aftermath) checkAccounts(ada *core.User) {
 	}
 	if s.acknowledged("delete the user") &&
 		(listed["p"] == s.ada.ID || listed["q"] == s.ada.ID && !s.failed("link an account")) {
-		s.Error("an account of a user who was deleted is there")
+		s.Error("an account of a deleted user exists")
 	}
 	if s.acknowledged("unlink an account") && listed["p"] != "" {
 		s.Error("an account that was unlinked is there")

@@ -16,11 +16,11 @@ type ending struct {
 func (e ending) String() string {
 	switch {
 	case e.first:
-		return "which ends"
+		return "which crashes"
 	case e.after > 0:
-		return fmt.Sprintf("which goes on, the other ends after %d requests", e.after)
+		return fmt.Sprintf("which continues, and the other crashes after %d requests", e.after)
 	}
-	return "which goes on"
+	return "which continues"
 }
 
 // mostOfOther is the maximum number of requests before the other process crashes.

@@ -70,7 +70,7 @@ func (s aftermath) checkRecords(ada *core.User) {
 	s.checkKept(there["kept"])
 	made := there["made"] != nil
 	if s.acknowledged("delete the user") && made && !s.failed("create a record") {
-		s.Error("a record of a user who was deleted is there")
+		s.Error("a record of a deleted user exists")
 	}
 	if s.acknowledged("create a record") && !s.tried("delete the user") && !made {
 		s.Error("a record is lost")
@@ -82,7 +82,7 @@ func (s aftermath) checkKept(kept *store.Record) {
 	s.Helper()
 	switch {
 	case kept != nil && (s.acknowledged("delete the user") || s.acknowledged("take the record")):
-		s.Error("a record that was removed is there")
+		s.Error("a deleted record exists")
 	case kept == nil && !s.tried("delete the user", "take the record"):
 		s.Error("a record is lost")
 	case kept == nil:
@@ -96,7 +96,7 @@ func (s aftermath) freeRecords(eve *core.User) {
 	s.Helper()
 	for _, name := range []string{"kept", "made"} {
 		if err := s.records().CreateRecord(s.Context(), s.aRecord(name, eve)); err != nil {
-			s.Errorf("creating the record of a user who is gone: %v", err)
+			s.Errorf("creating the record of a deleted user: %v", err)
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (k *losing) read(id string) {
 	}
 	there, err := k.store.User(k.Context(), id)
 	if err != nil {
-		k.Fatalf("a session shows a user who is gone: %v", err)
+		k.Fatalf("a session returns a deleted user: %v", err)
 	}
 	k.same(u, there)
 }

@@ -66,7 +66,7 @@ func (k passkeys) ofUsers() {
 	none, err := s.Authenticators(k.Context(), u.ID)
 	k.must(err)
 	if len(none) != 0 {
-		k.Errorf("%d passkeys of somebody who has none", len(none))
+		k.Errorf("%d passkeys of a user without passkeys", len(none))
 	}
 	long := strings.Repeat("A", 1364) // 1023 bytes, the maximum of WebAuthn
 	for id, owner := range map[string]*core.User{"YQ==": u, "Yg==": u, "yq==": v, long: v} {

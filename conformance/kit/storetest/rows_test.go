@@ -23,7 +23,7 @@ const (
 	writesBlindly    fault = "writes without looking whether what it has read is still so"
 	takesBlindly     fault = "takes a record that another has taken"
 	extendsBlindly   fault = "extends a session that is gone"
-	sharesAddresses  fault = "gives an address to whoever asks for it"
+	sharesAddresses  fault = "gives an address to any user"
 	reservesForEver  fault = "reserves an address ahead of the user, and takes every reservation for good"
 	keepsAccounts    fault = "deletes a user and no account"
 	linksLate        fault = "links an account without looking again for its user"

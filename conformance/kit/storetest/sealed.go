@@ -31,7 +31,7 @@ func holes(of reflect.Type) (list []string) {
 	}
 	for _, field := range reflect.VisibleFields(inside) {
 		if field.IsExported() {
-			list = append(list, fmt.Sprintf("%v: everybody can set the field %s", inside, field.Name))
+			list = append(list, fmt.Sprintf("%v: any package can set the field %s", inside, field.Name))
 		}
 		if !field.Anonymous {
 			continue
@@ -48,7 +48,8 @@ func holes(of reflect.Type) (list []string) {
 			if part.PkgPath() == inside.PkgPath() && slices.Contains(contract, name) {
 				continue
 			}
-			list = append(list, fmt.Sprintf("%v: everybody can call %s, a method of the embedded %s", inside, name, field.Name))
+			hole := fmt.Sprintf("%v: any package can call %s, a method of the embedded %s", inside, name, field.Name)
+			list = append(list, hole)
 		}
 	}
 	return list

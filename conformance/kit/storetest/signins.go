@@ -178,7 +178,7 @@ func (k signIns) atOnce(all []coming) []*core.User {
 		var session struct{ User *core.User }
 		body := c.send(k.Context(), http.MethodGet, "/auth/session", nil).Body
 		if err := json.Unmarshal(body, &session); err != nil || session.User == nil {
-			k.Errorf("a visitor who is signed in has the session %s", body)
+			k.Errorf("a signed-in user has the session %s", body)
 			continue
 		}
 		users = append(users, session.User)

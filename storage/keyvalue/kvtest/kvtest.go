@@ -36,7 +36,7 @@ func Run(t *testing.T, trouble Trouble, open func(t *testing.T) *keyvalue.Store)
 		"a deleted user is never read":                 neverDeleted,
 		"many operations in a transaction":             longTransaction,
 		"transactions that meet go on":                 meeting,
-		"a transaction that is overtaken begins again": overtaken,
+		"a transaction runs again after a conflict":    overtaken,
 		"a transaction within a transaction":           nested,
 		"a transaction that is over":                   over,
 		"reads in a transaction include its writes":    ownWrites,
@@ -225,7 +225,7 @@ func neverDeleted(t *testing.T, s *keyvalue.Store) {
 		all.Wait()
 		for n := range 4 * int(made.Load()) {
 			if _, err := s.DeleteSession(t.Context(), fmt.Sprint(id, n%4, n/4)); !errors.Is(err, store.ErrNotFound) {
-				t.Fatalf("a session of a user who is gone: %v", err)
+				t.Fatalf("a session of a deleted user: %v", err)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func overtaken(t *testing.T, s *keyvalue.Store) {
 	u, err := s.User(t.Context(), "u1")
 	must(t, err)
 	if u.Name != "changed by others" || u.Image != "i" || begun != 2 {
-		t.Errorf("name %q, image %q after %d beginnings", u.Name, u.Image, begun)
+		t.Errorf("name %q, image %q after %d attempts", u.Name, u.Image, begun)
 	}
 	// But not without limit.
 	begun = 0
@@ -347,7 +347,7 @@ func overtaken(t *testing.T, s *keyvalue.Store) {
 		return err
 	})
 	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) || begun > 100 {
-		t.Errorf("error %v after %d beginnings", err, begun)
+		t.Errorf("error %v after %d attempts", err, begun)
 	}
 }
 
@@ -529,6 +529,6 @@ func noValues(t *testing.T, s *keyvalue.Store, trouble Trouble) {
 	}
 	late := &store.VerificationToken{Expires: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if err := s.CreateVerificationToken(t.Context(), late); err == nil {
-		t.Error("a time that JSON cannot tell was taken")
+		t.Error("a time that JSON cannot represent was accepted")
 	}
 }

@@ -129,7 +129,7 @@ func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 	queries, executions = n.Queries.Load(), n.Executions.Load()
 	must(t, s.Migrate(ctx))
 	if n.Queries.Load()-queries != 2 || n.Executions.Load() != executions {
-		t.Errorf("migrating once more took %d queries and %d executions, want 2 and 0",
+		t.Errorf("migrating again took %d queries and %d executions, want 2 and 0",
 			n.Queries.Load()-queries, n.Executions.Load()-executions)
 	}
 }

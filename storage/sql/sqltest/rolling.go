@@ -139,7 +139,7 @@ func firstVersion(t *testing.T, d Database) {
 	must(t, s.CreateRecord(t.Context(), note("before")))
 	must(t, s.DeleteUser(t.Context(), "before"))
 	if _, err := s.Record(t.Context(), "letter", "before"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a record of a user who is gone: %v", err)
+		t.Errorf("a record of a deleted user: %v", err)
 	}
 	// If a program of version 1 deletes a user in a database of version 2, the foreign key deletes the user's records.
 	s = d.Migrated(t, sqlstore.Layout{Prefix: "new_"})

@@ -65,7 +65,7 @@ func Run(t *testing.T, trouble Trouble, database func(t *testing.T) Database) {
 		{"migrate/many processes at once", manyMigrate},
 		{"migrate/a later version is left alone", laterVersion},
 		{"migrate/a later version that this program reads", readableVersion},
-		{"migrate/a program of this version beside one of the next", twoVersions},
+		{"migrate/a program of this version and one of the next", twoVersions},
 		{"migrate/the table of versions of an earlier program", earlierVersions},
 		{"migrate/tables of version 1, without records", firstVersion},
 		{"migrate/interrupted, then again", interrupted},
@@ -124,7 +124,7 @@ func laterVersion(t *testing.T, d Database) {
 	s := d.Migrated(t)
 	for _, readable := range []string{"1000", "NULL"} {
 		d.Execute("UPDATE latchkey_schema SET version = 1000, readable = " + readable)
-		if err := s.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "later program") {
+		if err := s.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "newer program") {
 			t.Errorf("readable by %s: error %v", readable, err)
 		}
 	}
@@ -315,7 +315,7 @@ func laterDuplicates(t *testing.T, d Database) {
 		"INSERT INTO users (id, email) VALUES ('a', 'ada@example.com'), ('b', 'ada@example.com')",
 	)
 	err := s.Migrate(t.Context())
-	const advice = "table users: rows share [email], which must be unique: " +
+	const advice = "table users: rows have the same values of [email], which must be unique: " +
 		"merge or remove them first, then call Migrate again"
 	if err == nil || !strings.Contains(err.Error(), advice) || strings.Contains(err.Error(), "ada@") {
 		t.Errorf("error %v", err)
