@@ -102,21 +102,21 @@ func TestBearerThatIsNone(t *testing.T) {
 			status int
 			code   string
 		}{
-			"nobody's":             {[]string{"Bearer nobodys"}, 401, "invalid_token"},
-			"altered":              {[]string{"Bearer " + good[:len(good)-6] + "AAAAAA"}, 401, "invalid_token"},
-			"one byte more":        {[]string{"Bearer " + good + "a"}, 401, "invalid_token"},
-			"two lines":            {[]string{"Bearer " + good, "Bearer " + good}, 400, "invalid_request"},
-			"a password and it":    {[]string{"Basic YTpi", "Bearer " + good}, 400, "invalid_request"},
-			"no token":             {[]string{"Bearer"}, 400, "invalid_request"},
-			"a blank":              {[]string{"Bearer "}, 400, "invalid_request"},
-			"two in a line":        {[]string{"Bearer " + good + ", Bearer " + good}, 400, "invalid_request"},
-			"a tab":                {[]string{"Bearer\t" + good}, 400, "invalid_request"},
-			"broken escapes":       {[]string{"Bearer %zz"}, 400, "invalid_request"},
-			"a quoted one":         {[]string{`Bearer "` + good + `"`}, 400, "invalid_request"},
-			"parameters":           {[]string{"Bearer token=" + good + " x"}, 400, "invalid_request"},
-			"a blank behind it":    {[]string{"Bearer " + good + " "}, 400, "invalid_request"},
-			"as long as a header":  {[]string{"Bearer " + strings.Repeat("a", 200<<10)}, 400, "invalid_request"},
-			"a cookie of its name": {[]string{"Bearer " + sessionCookie + "=" + old}, 401, "invalid_token"},
+			"unknown":                {[]string{"Bearer nobodys"}, 401, "invalid_token"},
+			"altered":                {[]string{"Bearer " + good[:len(good)-6] + "AAAAAA"}, 401, "invalid_token"},
+			"one byte more":          {[]string{"Bearer " + good + "a"}, 401, "invalid_token"},
+			"two headers":            {[]string{"Bearer " + good, "Bearer " + good}, 400, "invalid_request"},
+			"a password and a token": {[]string{"Basic YTpi", "Bearer " + good}, 400, "invalid_request"},
+			"no token":               {[]string{"Bearer"}, 400, "invalid_request"},
+			"a space":                {[]string{"Bearer "}, 400, "invalid_request"},
+			"two in one header":      {[]string{"Bearer " + good + ", Bearer " + good}, 400, "invalid_request"},
+			"a tab":                  {[]string{"Bearer\t" + good}, 400, "invalid_request"},
+			"invalid escapes":        {[]string{"Bearer %zz"}, 400, "invalid_request"},
+			"a quoted token":         {[]string{`Bearer "` + good + `"`}, 400, "invalid_request"},
+			"parameters":             {[]string{"Bearer token=" + good + " x"}, 400, "invalid_request"},
+			"a trailing space":       {[]string{"Bearer " + good + " "}, 400, "invalid_request"},
+			"as long as a header":    {[]string{"Bearer " + strings.Repeat("a", 200<<10)}, 400, "invalid_request"},
+			"a cookie of its name":   {[]string{"Bearer " + sessionCookie + "=" + old}, 401, "invalid_token"},
 		} {
 			t.Run(string(strategy)+", "+name, func(t *testing.T) {
 				c := client(t, a, b)

@@ -380,13 +380,13 @@ func TestPublicData(t *testing.T) {
 		own    bool
 		want   string
 	}{
-		"nothing":          {nil, false, ""},
-		"what it returns":  {func(s staff) any { return map[string]string{"r": s.Role} }, false, `"data":{"r":"admin"}`},
-		"of the callback":  {func(staff) any { return 1 }, true, `"data":"own"`},
-		"a panic":          {func(staff) any { panic("boom") }, false, ""},
-		"no JSON":          {func(staff) any { return make(chan int) }, false, ""},
-		"nil":              {func(staff) any { return nil }, false, `"data":null`},
-		"markup is quoted": {func(staff) any { return "</script>" }, false, `"data":"\u003c/script\u003e"`},
+		"nothing":             {nil, false, ""},
+		"its result":          {func(s staff) any { return map[string]string{"r": s.Role} }, false, `"data":{"r":"admin"}`},
+		"set by the callback": {func(staff) any { return 1 }, true, `"data":"own"`},
+		"a panic":             {func(staff) any { panic("boom") }, false, ""},
+		"not marshalable":     {func(staff) any { return make(chan int) }, false, ""},
+		"nil":                 {func(staff) any { return nil }, false, `"data":null`},
+		"markup is quoted":    {func(staff) any { return "</script>" }, false, `"data":"\u003c/script\u003e"`},
 	} {
 		d := &core.Data[staff]{Load: r.load, Public: row.public}
 		a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
@@ -417,7 +417,7 @@ func TestAnyAndAll(t *testing.T) {
 	}{
 		"any of none": {core.Any(), core.ErrForbidden}, "all of none": {core.All(), nil},
 		"any": {core.Any(no, broken, late, yes), nil}, "all": {core.All(yes, yes), nil},
-		"the step-up is the way": {core.Any(no, late, broken), again}, "unknown": {core.Any(no, broken), away},
+		"the step-up takes precedence": {core.Any(no, late, broken), again}, "unknown": {core.Any(no, broken), away},
 		"no": {core.Any(no, no), core.ErrForbidden}, "the first of all": {core.All(yes, late, no), again},
 		"nested": {core.Any(core.All(yes, no), core.All(yes, yes)), nil},
 	} {

@@ -61,7 +61,7 @@ func TestRevocation(t *testing.T) {
 				t.Error(err)
 			}
 		},
-		"another sign-in in its place": func(_ *testing.T, a *core.Auth, b *browser) {
+		"replaced by another sign-in": func(_ *testing.T, a *core.Auth, b *browser) {
 			before := b.cookies[sessionCookie]
 			b.at(a).signIn("2")
 			b.cookies[sessionCookie] = before
@@ -385,11 +385,11 @@ func TestRevocationNeeds(t *testing.T) {
 		change func(*core.Config)
 		says   string
 	}{
-		"no store":         {func(c *core.Config) { c.Store = nil }, "needs a Store"},
-		"no records":       {func(c *core.Config) { c.Store = newPeople() }, "store.RecordStore"},
-		"database":         {func(c *core.Config) { c.Session.Strategy = core.StrategyDatabase }, "StrategyDatabase, whose"},
-		"before the start": {func(c *core.Config) { c.Session.Revocation.Every = -1 }, "Revocation.Every"},
-		"too rarely":       {func(c *core.Config) { c.Session.Revocation.Every = 2 * time.Hour }, "Revocation.Every"},
+		"no store":   {func(c *core.Config) { c.Store = nil }, "needs a Store"},
+		"no records": {func(c *core.Config) { c.Store = newPeople() }, "store.RecordStore"},
+		"database":   {func(c *core.Config) { c.Session.Strategy = core.StrategyDatabase }, "StrategyDatabase, whose"},
+		"negative":   {func(c *core.Config) { c.Session.Revocation.Every = -1 }, "Revocation.Every"},
+		"too long":   {func(c *core.Config) { c.Session.Revocation.Every = 2 * time.Hour }, "Revocation.Every"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := core.Config{
@@ -427,12 +427,12 @@ func TestRevocationDefault(t *testing.T) {
 		"plugin, database": {strategy: core.StrategyDatabase, ends: true, store: newHouse(), can: true},
 		"plugin, database, off": {strategy: core.StrategyDatabase, on: core.Off, ends: true, store: newHouse(),
 			can: true},
-		"plugin, a store of no records": {strategy: core.StrategyJWT, ends: true, store: newPeople(),
+		"plugin, a store without records": {strategy: core.StrategyJWT, ends: true, store: newPeople(),
 			says: "store.RecordStore"},
 		"plugin, no store": {strategy: core.StrategyJWT, ends: true,
 			says: "Session.Revocation.On to core.Off"},
-		"plugin, no store, off":           {strategy: core.StrategyJWT, on: core.Off, ends: true, warns: true},
-		"no plugin, a store of no record": {strategy: core.StrategyJWT, store: newPeople()},
+		"plugin, no store, off":              {strategy: core.StrategyJWT, on: core.Off, ends: true, warns: true},
+		"no plugin, a store without records": {strategy: core.StrategyJWT, store: newPeople()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -92,11 +92,11 @@ func TestEndSessions(t *testing.T) {
 				1, nil, [3]bool{false, true, true}},
 			"all but one": {func(_, second, _ string) core.EndOptions { return core.EndOptions{Except: second} },
 				1, nil, [3]bool{false, true, true}},
-			"another's": {func(_, _, others string) core.EndOptions { return core.EndOptions{One: others} },
+			"another user's session": {func(_, _, others string) core.EndOptions { return core.EndOptions{One: others} },
 				0, core.ErrNotFound, [3]bool{true, true, true}},
-			"all but another's": {func(_, _, others string) core.EndOptions { return core.EndOptions{Except: others} },
+			"all but another's session": {func(_, _, others string) core.EndOptions { return core.EndOptions{Except: others} },
 				0, core.ErrNotFound, [3]bool{true, true, true}},
-			"one that is none": {func(_, _, _ string) core.EndOptions { return core.EndOptions{One: "x"} },
+			"an unknown ID": {func(_, _, _ string) core.EndOptions { return core.EndOptions{One: "x"} },
 				0, core.ErrNotFound, [3]bool{true, true, true}},
 			"both": {func(first, second, _ string) core.EndOptions { return core.EndOptions{One: first, Except: second} },
 				0, core.ErrInvalidConfig, [3]bool{true, true, true}},
@@ -146,7 +146,7 @@ func TestEndSessionsNamesWhatIsMissing(t *testing.T) {
 	}{
 		"jwt": {core.Config{Session: core.SessionConfig{Strategy: core.StrategyJWT}},
 			core.ErrInvalidConfig, "Session.Revocation"},
-		"a store that lists nothing": {core.Config{
+		"a store without SessionLister": {core.Config{
 			Store: newPeople().as(power{}), Session: core.SessionConfig{Strategy: core.StrategyDatabase},
 		}, core.ErrMissingStoreMethods, "SessionLister"},
 	} {
@@ -191,8 +191,8 @@ func TestRecordsOfSessionsGoWithThem(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
 		for name, end := range map[string]func(a *app, b *browser){
-			"signed out":        func(_ *app, b *browser) { b.submit("/auth/signout", nil) },
-			"signed in as else": func(_ *app, b *browser) { b.signIn("2") },
+			"signed out":                func(_ *app, b *browser) { b.submit("/auth/signout", nil) },
+			"signed in as another user": func(_ *app, b *browser) { b.signIn("2") },
 		} {
 			t.Run(string(strategy)+", "+name, func(t *testing.T) {
 				t.Parallel()

@@ -33,7 +33,7 @@ func TestMethods(t *testing.T) {
 		enter func(w *town, b *browser) *core.Response
 		want  []core.Method
 	}{
-		"a service": {func(w *town, b *browser) *core.Response { return w.through(b, "plain", "1", victim, "") },
+		"a provider": {func(w *town, b *browser) *core.Response { return w.through(b, "plain", "1", victim, "") },
 			[]core.Method{core.MethodFederated}},
 		"a link": {func(w *town, b *browser) *core.Response { return w.byMail(b, victim) },
 			[]core.Method{core.MethodMail}},
@@ -52,7 +52,7 @@ func TestMethods(t *testing.T) {
 			}
 			return w.passkey(b, "action=authenticate", "authenticate", "key")
 		}, []core.Method{core.MethodHardwareKey, wantsUser}},
-		"the application's word": {func(w *town, b *browser) *core.Response {
+		"NewSession": {func(w *town, b *browser) *core.Response {
 			w.users["u"] = core.User{ID: "u"}
 			cookies, err := w.app.NewSession(w.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "u"})
 			for _, c := range cookies {
@@ -70,7 +70,7 @@ func TestMethods(t *testing.T) {
 					t.Fatal(r.Err)
 				}
 				authTime := start
-				if strings.Contains(name, "application's word") {
+				if strings.Contains(name, "NewSession") {
 					authTime = time.Time{}
 				}
 				if s := b.session(); s == nil || !slices.Equal(s.Methods, row.want) || !s.AuthTime.Equal(authTime) {

@@ -111,8 +111,8 @@ func TestReturnFromASignOut(t *testing.T) {
 		"no state, and no sign-out in progress": {
 			target: "/auth/logout/op?x=1", change: func(b *browser) { b.cookies[logoutCookie] = "op.live" },
 		},
-		"no state, and a page of its own": {target: "/auth/logout/op?callbackUrl=/mine"},
-		"another state":                   {target: "/auth/logout/op?state=other"},
+		"no state, and its own callbackUrl": {target: "/auth/logout/op?callbackUrl=/mine"},
+		"another state":                     {target: "/auth/logout/op?state=other"},
 		"an empty state": {
 			target: "/auth/logout/op?state=", change: func(b *browser) { b.cookies[logoutCookie] = "op." },
 		},
@@ -150,11 +150,11 @@ func TestSignOutWithoutTheProvider(t *testing.T) {
 		endSession, says string
 		down             bool
 	}{
-		"away":       {endpoint, "discovery", true},
-		"no address": {"", "its metadata names no end_session_endpoint", false},
-		"no text":    {`{"a":1}`, "its metadata names no end_session_endpoint", false},
-		"http":       {`"http://op.example/end"`, "its metadata names no end_session_endpoint", false},
-		"a script":   {`"javascript:alert(1)"`, "its metadata names no end_session_endpoint", false},
+		"unavailable":     {endpoint, "discovery", true},
+		"no sign-out URL": {"", "its metadata names no end_session_endpoint", false},
+		"not a string":    {`{"a":1}`, "its metadata names no end_session_endpoint", false},
+		"http":            {`"http://op.example/end"`, "its metadata names no end_session_endpoint", false},
+		"a script":        {`"javascript:alert(1)"`, "its metadata names no end_session_endpoint", false},
 	} {
 		op := &smallOP{endSession: row.endSession}
 		config := core.Config{}
@@ -200,8 +200,8 @@ func TestForgottenProvider(t *testing.T) {
 		return c.Answer(ctx, http.StatusOK, "bye"), c.SignOut(ctx)
 	}
 	for name, end := range map[string]func(a *app, b *browser){
-		"a part signs out": func(_ *app, b *browser) { b.submit("/auth/toy/leave", nil) },
-		"a session of the application's": func(a *app, b *browser) {
+		"a plugin signs out": func(_ *app, b *browser) { b.submit("/auth/toy/leave", nil) },
+		"NewSession": func(a *app, b *browser) {
 			cookies, err := a.NewSession(t.Context(), b.request("GET", "/", "", ""), &core.User{ID: "ada"})
 			if err != nil {
 				t.Fatal(err)

@@ -146,8 +146,8 @@ func (s *storedSessions) until(token string) time.Time {
 	return expires
 }
 
-// atRest returns a session token as the store contains it. With an audience the result is different for each audience,
-// so that no other Auth finds the session.
+// atRest returns a session token in the form that the store contains: hashed if Session.HashTokens is on or
+// Config.Audience is set. With an audience, an Auth of another audience cannot find the session.
 func (s *storedSessions) atRest(token string) string {
 	switch {
 	case s.audience != "":

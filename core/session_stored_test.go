@@ -203,9 +203,9 @@ func TestMaxPerUser(t *testing.T) {
 func TestMaxPerUserIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]core.Config{
-		"less than none":            {Store: newPeople(), Session: core.SessionConfig{MaxPerUser: -1}},
-		"sessions in cookies":       {Session: core.SessionConfig{MaxPerUser: 1, Strategy: core.StrategyJWT}},
-		"a store that has no lists": {Store: newPeople().as(power{}), Session: core.SessionConfig{MaxPerUser: 1}},
+		"negative":                      {Store: newPeople(), Session: core.SessionConfig{MaxPerUser: -1}},
+		"sessions in cookies":           {Session: core.SessionConfig{MaxPerUser: 1, Strategy: core.StrategyJWT}},
+		"a store without SessionLister": {Store: newPeople().as(power{}), Session: core.SessionConfig{MaxPerUser: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

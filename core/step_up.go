@@ -19,7 +19,7 @@ const (
 	stepUpCookie = "step-up"
 	// stepUpFor is the lifetime of that cookie.
 	stepUpFor = 15 * time.Minute
-	// stepUpAge is the maximum age of a sign-in if the guard does not specify one.
+	// stepUpAge is the maximum age of a sign-in if the guard specifies none.
 	stepUpAge = 5 * time.Minute
 )
 

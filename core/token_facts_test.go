@@ -277,10 +277,10 @@ func TestFactsOfATokenAreCoresAlone(t *testing.T) {
 	t.Parallel()
 	forged := json.RawMessage(`{"auth_time":4102444800,"amr":["mca"],"sid":"other","ep":99}`)
 	for name, callback := range map[string]func(context.Context, core.JWTParams) (*core.Token, error){
-		"a token without them": func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+		"a token without facts": func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 			return &core.Token{Subject: p.Token.Subject}, nil
 		},
-		"the visitor's data among them": func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+		"posted data as claims": func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 			if p.Update != nil {
 				return p.Token, json.Unmarshal(p.Update, &p.Token.Extra)
 			}
@@ -312,11 +312,11 @@ func TestSessionCallbackCannotChangeFacts(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
 		for name, shape := range map[string]func(*core.Session) *core.Session{
-			"made up": func(s *core.Session) *core.Session {
+			"invented facts": func(s *core.Session) *core.Session {
 				s.ID, s.AuthTime, s.Methods, s.Actor = "x", start.AddDate(1, 0, 0), []core.Method{core.MethodMultiple}, "2"
 				return s
 			},
-			"left out": func(s *core.Session) *core.Session { return &core.Session{User: s.User, Expires: s.Expires} },
+			"omitted facts": func(s *core.Session) *core.Session { return &core.Session{User: s.User, Expires: s.Expires} },
 		} {
 			t.Run(string(strategy)+", "+name, func(t *testing.T) {
 				t.Parallel()

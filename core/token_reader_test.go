@@ -166,7 +166,7 @@ func TestTokenReaderSaysWhy(t *testing.T) {
 		"no token":         {bearerHeader("nonsense"), "the Authorization header: "},
 		"another salt":     {cookieHeader(plainSessionCookie, good), "the cookie " + plainSessionCookie + ": "},
 		"a broken cookie":  {cookieHeader(sessionCookie, good+"x"), "the cookie " + sessionCookie + ": "},
-		"one that expired": {cookieHeader(sessionCookie, good), "token has expired"},
+		"an expired token": {cookieHeader(sessionCookie, good), "token has expired"},
 	} {
 		var log bytes.Buffer
 		now := start
@@ -198,8 +198,8 @@ func TestTokenReaderFaults(t *testing.T) {
 		class   core.ErrorType
 		says    string
 	}{
-		"no secret":    {core.TokenOptions{}, core.ErrMissingSecret, "AUTH_SECRET"},
-		"an empty one": {core.TokenOptions{Secrets: []core.Secret{""}}, core.ErrInvalidConfig, "TokenOptions.Secrets"},
+		"no secret":       {core.TokenOptions{}, core.ErrMissingSecret, "AUTH_SECRET"},
+		"an empty secret": {core.TokenOptions{Secrets: []core.Secret{""}}, core.ErrInvalidConfig, "TokenOptions.Secrets"},
 		"no cookie name": {
 			core.TokenOptions{Secrets: []core.Secret{testSecret}, CookieName: "a b"}, core.ErrInvalidConfig, "CookieName",
 		},

@@ -158,7 +158,7 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 	}
 	inner := tenants.Visit(outer, r)
 	for name, got := range map[string]*core.Visit{
-		"the Auth that was chosen": core.VisitOf(inner, staff.Auth), "what chose it": core.VisitOf(inner, tenants),
+		"the chosen Auth": core.VisitOf(inner, staff.Auth), "the Auth of PerRequest": core.VisitOf(inner, tenants),
 	} {
 		if got != inner {
 			t.Errorf("%s has another visit", name)
@@ -191,7 +191,7 @@ func TestStateLeadsBack(t *testing.T) {
 			target: "/account", want: "/app/account"},
 		{name: "a target that browsers read as a host", method: "GET", target: "//evil.example", want: "/"},
 		{name: "an absolute target", method: "GET", target: "http://evil.example/x", want: "/"},
-		{name: "a part of a page", method: "GET", target: "/parts/nav",
+		{name: "a fragment of a page", method: "GET", target: "/parts/nav",
 			header: http.Header{"Hx-Current-Url": {"https://app.test/shop?p=1"}}, want: "/shop?p=1"},
 		{name: "a part of a page elsewhere", method: "GET", target: "/parts/nav",
 			header: http.Header{"Hx-Current-Url": {"https://evil.example/shop"}}, want: "/"},
