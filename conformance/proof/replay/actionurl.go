@@ -14,7 +14,7 @@ func (c *call) getenv() func(string) string {
 	return func(name string) string { s, _ := env[name].(string); return s }
 }
 
-// codes collects a warning code. New gives warnings that several functions of Auth.js give.
+// codes collects a warning code. New logs warnings that several functions of Auth.js log.
 type codes struct {
 	slog.Handler
 	of  string
@@ -33,7 +33,7 @@ func (h codes) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// actionURL is where an action lies; the list of providers shows it.
+// actionURL checks the URL of an action. The list of providers contains it.
 func actionURL(c *call) {
 	header, host := headersOf(c.object("headers"))
 	warnings := []any{}
@@ -41,7 +41,7 @@ func actionURL(c *call) {
 	a, err := c.auth(func(config *core.Config) {
 		config.Getenv, config.Logger = c.getenv(), slog.New(codes{of: "env-url-basepath-mismatch", all: &warnings})
 		if config.BasePath = base; base == "" && config.Getenv("AUTH_URL") == "" {
-			config.BasePath = "/" // of the function; a configuration without one has the default
+			config.BasePath = "/" // the function's default; a configuration has another one
 		}
 		config.Providers = []core.Provider{&core.CredentialsProvider{
 			ID:        "x",

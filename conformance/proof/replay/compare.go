@@ -12,20 +12,20 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// answer is what came back over the wire, or from core directly.
+// answer is a response, from the wire or from core directly.
 type answer struct {
 	status  int
 	header  http.Header
 	cookies []string // Set-Cookie lines, in order
 	body    []byte
-	wire    bool   // it came over a connection
-	failure string // the type of Response.Err, where the way knows it
+	wire    bool   // it was sent over a connection
+	failure string // the type of Response.Err, if known
 }
 
-// comparison compares what came with what was recorded.
+// comparison compares results with recorded ones.
 type comparison struct{ *world }
 
-// response compares an answer with the recorded one.
+// response compares a response with the recorded one.
 func (w comparison) response(want response, got answer, auth *core.Auth) {
 	b := w.binder
 	if want.Internal || want.Threw != nil {
@@ -40,7 +40,8 @@ func (w comparison) response(want response, got answer, auth *core.Auth) {
 	w.body(want, got)
 }
 
-// internal compares with the raw mode's answer: redirects have status 302 and options stand for attributes.
+// internal compares with a response of Auth.js's raw mode: redirects have status 302, and cookies have options instead
+// of attributes.
 func (w comparison) internal(want response, got answer, auth *core.Auth) {
 	b := w.binder
 	if want.Threw != nil {
@@ -70,7 +71,7 @@ func (w comparison) internal(want response, got answer, auth *core.Auth) {
 	w.body(want, got)
 }
 
-// setOption puts an option of a cookie among its attributes.
+// setOption converts a cookie's option to an attribute.
 func setOption(attributes object, option string, v any) {
 	switch option {
 	case "httpOnly":
@@ -101,7 +102,8 @@ func setIf(o object, name string, v any) {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// headers compares the recorded headers. What we add to every answer beyond them is listed here, with its value.
+// headers compares the recorded headers. The headers that Latchkey adds to every response are listed here with their
+// values.
 func (w comparison) headers(want response, got answer) {
 	b := w.binder
 	ours := map[string]string{
@@ -120,7 +122,7 @@ func (w comparison) headers(want response, got answer) {
 			b.text("header "+name, value, has)
 		case name == "location" && want.LocationParts != nil:
 			if strings.HasPrefix(value, "http") && strings.HasPrefix(has, "/") {
-				has = w.origin + has // a relative reference means the same
+				has = w.origin + has // a relative reference has the same meaning
 			}
 			b.text("location", value, has)
 		default:
@@ -141,7 +143,7 @@ func (w comparison) headers(want response, got answer) {
 	}
 }
 
-// sealed opens a sealed value and compares header and claims.
+// sealed decrypts a value and compares header and claims.
 func (w comparison) sealed(path string, want *sealed, value string, auth *core.Auth) {
 	b := w.binder
 	token, err := auth.OpenToken(value, want.Salt)
@@ -161,8 +163,8 @@ func (w comparison) sealed(path string, want *sealed, value string, auth *core.A
 		b.value(path+" header", want.Header, header)
 	}
 	claims, _ := plain(token).(object)
-	// Ours: the flow with its session, browser and callback URL (docs/protocol.md §8.2), whose passkeys were asked for
-	// (§12.3), and whether the user of a session had proved their address (§4.3).
+	// Latchkey's additional claims: the flow with its session, browser and callback URL (docs/protocol.md §8.2), the
+	// user of passkey options (§12.3), and whether the session's user had not verified their email yet (§4.3).
 	for _, ours := range []string{"flow", "owner", emailUnproved} {
 		if _, recorded := want.Claims[ours]; !recorded {
 			delete(claims, ours)
@@ -182,7 +184,7 @@ func (w comparison) sealed(path string, want *sealed, value string, auth *core.A
 
 var plainState = regexp.MustCompile(`^[A-Za-z0-9]{22}$`)
 
-// isPlainState reports whether a recorded state parameter is random text with Latchkey: it is encrypted only for a
+// isPlainState reports whether a recorded state parameter is random text in Latchkey. Latchkey encrypts it only for a
 // redirect proxy, which needs the origin in it (docs/protocol.md §8.2).
 func isPlainState(want *sealed, value string) bool {
 	return want.Salt == "encodedState" && want.Claims["origin"] == nil && plainState.MatchString(value)
@@ -202,7 +204,7 @@ func (w comparison) body(want response, got answer) {
 			}
 		}
 		if m, ok := body.(object); ok && m["message"] != nil {
-			delete(m, "reference") // ties the answer to the log line
+			delete(m, "reference") // connects the response with the log line
 		}
 		w.withoutPasswords(body)
 		b.value("body", want.Body.value, body)

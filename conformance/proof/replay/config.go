@@ -15,10 +15,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// declaration makes the configuration that a scenario declares.
+// declaration builds the configuration of a scenario.
 type declaration struct{ *world }
 
-// config builds the configuration that a scenario declares, and wraps what is observed. An unknown key is an error.
+// config builds the configuration of a scenario, and wraps what the trace observes. An unknown key is an error.
 func (w declaration) config(c map[string]any, env map[string]string) (core.Config, error) {
 	out := core.Config{
 		Now: w.clock, Logger: slog.New(w.rec), InsecureShortSecrets: true,
@@ -46,11 +46,12 @@ func (w declaration) config(c map[string]any, env map[string]string) (core.Confi
 	w.observe(&out, c)
 	_, keeps := out.Store.(store.SessionStore)
 	if out.Session.Strategy == core.StrategyJWT || out.Session.Strategy == "" && !keeps {
-		// Auth.js knows no UpdateAge under this strategy: it renews the session at each GET session (docs/authjs.md).
+		// Auth.js ignores UpdateAge under this strategy. It renews the session at each GET session (docs/authjs.md).
 		out.Session.UpdateAge = core.Always
 	}
 	if keeps && out.Session.Strategy == "" {
-		// It never runs under the database strategy, and New refuses one that came to be there by default.
+		// This callback never runs under the database strategy, and New rejects a configuration with it. The trace's
+		// default callback is removed.
 		out.Callbacks.JWT = nil
 	}
 	return out, nil
@@ -97,14 +98,14 @@ func (w declaration) option(out *core.Config, key string, v any, all map[string]
 		return w.adapter(out, v.(object))
 	case "providers":
 		return w.providers(out, v.([]any))
-	case "callbacks", "events": // observe
+	case "callbacks", "events": // see observe
 	default:
 		return errors.New("unknown key")
 	}
 	return nil
 }
 
-// recordedSecrets are one secret or several, nil for what is neither.
+// recordedSecrets returns one secret or a list of secrets. It returns nil for any other value.
 func recordedSecrets(v any) []core.Secret {
 	switch v := v.(type) {
 	case string:
@@ -119,7 +120,7 @@ func recordedSecrets(v any) []core.Secret {
 	return nil
 }
 
-// behindProxy lists the scenario's hosts: a redirect proxy wants hosts that a request cannot make up.
+// behindProxy trusts the scenario's hosts, because a redirect proxy needs hosts that a request cannot forge.
 func (w declaration) behindProxy(out *core.Config) {
 	out.TrustedHosts, out.RedirectProxyTargets = w.hosts, nil
 	for _, host := range w.hosts {
@@ -257,7 +258,7 @@ func (w declaration) adapter(out *core.Config, all object) error {
 		}
 	}
 	out.Store = w.store.without(omitted)
-	if out.Session.Strategy == "" && len(omitted) > 0 { // Auth.js chooses database whenever an adapter is set
+	if out.Session.Strategy == "" && len(omitted) > 0 { // Auth.js chooses database if an adapter is set
 		out.Session.Strategy = core.StrategyDatabase
 	}
 	return nil

@@ -92,7 +92,7 @@ func authorized(entry, then object) (*core.User, error) {
 	return u, u.UnmarshalJSON(raw)
 }
 
-// fields are the inputs of a credentials form, in the order of their names' first appearance in the recorded form.
+// fields returns the inputs of a credentials form, in the order of their first appearance in the recorded text.
 func fields(all object, raw string) (out []core.Field) {
 	_, form, _ := strings.Cut(raw, `"credentials": {`)
 	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {

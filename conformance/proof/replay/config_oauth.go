@@ -60,7 +60,7 @@ func (w declaration) oauth(p object) (core.Provider, error) {
 	return o, nil
 }
 
-// recordedChecks are the checks of a provider; with "none" it has none.
+// recordedChecks returns the checks of a provider. "none" means no checks.
 func recordedChecks(v any) []core.Check {
 	checks := []core.Check{}
 	for _, c := range texts(v) {
@@ -71,7 +71,7 @@ func recordedChecks(v any) []core.Check {
 	return checks
 }
 
-// functionOf sets what is a function in a declaration, and reports whether the key is one of those.
+// functionOf sets an option that is a function in Auth.js. It reports whether key is one.
 func functionOf(o *core.OAuthProvider, key string, v any) bool {
 	switch key {
 	case "profile":

@@ -10,13 +10,13 @@ import (
 
 var version = regexp.MustCompile(`^v[0-9]+(\.[0-9]+){0,2}$`)
 
-// passkey builds a passkey provider of a scenario.
+// passkey returns the passkey provider of a scenario.
 func (w declaration) passkey(p object) (core.Provider, error) {
 	out := webauthn.WebAuthn()
 	if p["kind"] == "passkey" {
 		out = webauthn.Passkey()
 	}
-	out.InsecureTypedEmail = true // Auth.js takes the typed address
+	out.InsecureTypedEmail = true // Auth.js trusts the typed address
 	for key, v := range p {
 		if v == nil {
 			continue
@@ -34,7 +34,7 @@ func (w declaration) passkey(p object) (core.Provider, error) {
 		case "relayingParty":
 			rp := v.(object)
 			out.RelyingParty = core.RelyingParty{ID: first(rp["id"]), Name: first(rp["name"]), Origin: first(rp["origin"])}
-		case "simpleWebAuthnBrowserVersion": // our page brings its own script
+		case "simpleWebAuthnBrowserVersion": // our page has its own script
 			if s, ok := v.(string); ok && !version.MatchString(s) {
 				return nil, errForeignScript
 			}
@@ -51,7 +51,7 @@ func (w declaration) passkey(p object) (core.Provider, error) {
 	return out, nil
 }
 
-// ceremonyOptions sets what a scenario says of one ceremony.
+// ceremonyOptions sets a scenario's options of one ceremony.
 func ceremonyOptions(out *core.WebAuthnProvider, options object) error {
 	for name, v := range options {
 		switch name {
@@ -90,7 +90,7 @@ func authenticatorSelection(out *core.WebAuthnProvider, selection object) error 
 
 var errForeignScript = fmt.Errorf("the page loads no script from elsewhere, so there is no version to name")
 
-// first returns a text, or the first of a list.
+// first returns a text, or the first element of a list.
 func first(v any) string {
 	switch v := v.(type) {
 	case string:

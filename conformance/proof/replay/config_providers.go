@@ -25,7 +25,7 @@ func (w declaration) providers(out *core.Config, list []any) error {
 	return nil
 }
 
-// provider builds one provider of a scenario.
+// provider returns one provider of a scenario.
 func (w declaration) provider(p object) (core.Provider, error) {
 	switch p["kind"] {
 	case "oauth", "oidc":
@@ -71,7 +71,7 @@ func preset(p object) (core.Provider, error) {
 }
 
 func (w declaration) email(p object) (core.Provider, error) {
-	e := &core.EmailProvider{ConfirmLink: core.Off} // the recorded browsers open links anywhere
+	e := &core.EmailProvider{ConfirmLink: core.Off} // the recorded browsers open links in any browser
 	throws := false
 	w.binder.email = ""
 	for key, v := range p {
@@ -125,7 +125,7 @@ func (w declaration) email(p object) (core.Provider, error) {
 	return e, nil
 }
 
-// nodemailer builds the preset, with a real mail server at its other end that may refuse everybody.
+// nodemailer returns the preset, connected to a real mail server that can reject all emails.
 func (w declaration) nodemailer(p object) (core.Provider, error) {
 	server, err := smtpd.Start(smtpd.Options{
 		Refuse: func(string) string {

@@ -23,8 +23,8 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// reshape fills a struct whose fields are named like the members, but for their first letter. A member without a field
-// is an error.
+// reshape fills a struct from an object. A field has the name of the member, with an upper-case first letter. A member
+// without a field is an error.
 func reshape(v any, into any) error {
 	members := object{}
 	for name, value := range v.(object) {
@@ -49,7 +49,7 @@ func texts(v any) (out []string) {
 	return out
 }
 
-// thrown reads what a recorded function throws: an error class by name, or a description of one.
+// thrown returns what a recorded function throws: the name of an error class, or a description.
 func thrown(v any) (name, message, code string) {
 	switch v := v.(type) {
 	case string:

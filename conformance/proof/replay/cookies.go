@@ -57,7 +57,7 @@ func (w comparison) cookies(want response, got answer, auth *core.Auth) {
 	}
 	for i := len(want.SetCookies); i < len(came); i++ {
 		if failed && clearsCheck(came[i]) {
-			continue // a check is good for one attempt (docs/protocol.md §8.2)
+			continue // a check is valid for one attempt (docs/protocol.md §8.2)
 		}
 		b.differ("cookie "+came[i].Name, "unexpected %q", got.cookies[i])
 	}

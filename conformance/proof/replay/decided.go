@@ -8,11 +8,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// What was decided otherwise than recorded for a whole kind of exchanges. Single ones stand in deviations.json.
+// Intentional differences for whole kinds of exchanges. deviations.json lists differences of single scenarios.
 
-// mendAddress: a typed address that is none leads back to the sign-in page with EmailSignin, where it can be mended,
-// rather than to the error page with Configuration. It concerns sign-ins by mail that ended before anything was looked
-// up, stored or mailed.
+// mendAddress: an invalid typed address redirects to the sign-in page with EmailSignin, where the user can correct it,
+// instead of to the error page with Configuration. This is for email sign-ins that ended before any lookup, write or
+// email.
 func mendAddress(st step, c core.Config) step {
 	before, id, _ := strings.Cut(st.Request.URL, "/signin/")
 	byMail := slices.ContainsFunc(c.Providers, func(p core.Provider) bool {
@@ -41,8 +41,8 @@ func mendAddress(st step, c core.Config) step {
 	return st
 }
 
-// passwordsInStore: credentials alone may have database sessions, which Auth.js refuses as UnsupportedStrategy. All
-// that is compared of such a recording is that the configuration is accepted.
+// passwordsInStore: credentials may use database sessions. Auth.js rejects this with UnsupportedStrategy. The replay of
+// such a recording checks only that Latchkey accepts the configuration.
 func passwordsInStore(st step, c core.Config) bool {
 	onlyCredentials := !slices.ContainsFunc(c.Providers, func(p core.Provider) bool {
 		_, _, kind := p.Describe()
@@ -57,9 +57,9 @@ func passwordsInStore(st step, c core.Config) bool {
 	})
 }
 
-// freeFocus takes the autofocus out of forms, after it has seen that at most one field of a page has it: the first, or
-// after a failure that of the form concerned, where Auth.js gives it to every form for an e-mail address. What ties a
-// field to the message of its form goes with it, and what tells browsers that an address is one.
+// freeFocus removes autofocus from forms. First it checks that at most one field of a page has it: the first field or,
+// after a failure, a field of the failed form. Auth.js sets it in every form for an email address. freeFocus also
+// removes the attributes that connect a field with its form's message, and those that mark an address for browsers.
 func freeFocus(b *binder, forms []any) []any {
 	focused, out := 0, []any{}
 	for _, f := range forms {

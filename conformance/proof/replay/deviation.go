@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// deviation is a scenario in which Latchkey is deliberately better: why, and in what exactly. Anything else that
-// differs, and whatever no longer does, fails. Differences are those of the first step that has any.
+// deviation is a scenario with intentional differences, and their reason. Any other difference is an error, and so is a
+// listed difference that does not occur. The differences are those of the first step that has any.
 type deviation struct {
 	Reason      string   `json:"reason"`
 	Differences []string `json:"differences"`
@@ -26,7 +26,7 @@ var random = []struct {
 	{regexp.MustCompile(`reference\\":\\"[0-9a-z]{8}\\"`), `reference\":\"<code>\"`},
 }
 
-// compare holds the differences that came against those expected.
+// compare compares the actual differences with the expected ones.
 func (d deviation) compare(came []string) (diffs []string) {
 	for i, line := range came {
 		for _, r := range random {

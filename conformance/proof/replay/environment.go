@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// environment is what a configuration takes from its environment, as far as its effects show.
+// environment checks what a configuration reads from its environment, as far as it is visible.
 func environment(c *call) {
 	x := environmentCase{call: c, config: c.object("config"), result: c.object("result"), getenv: c.getenv()}
 	c.get("suppressBasePathWarning")
@@ -28,7 +28,7 @@ func environment(c *call) {
 		c.diff("result: want %s, got %v", show(x.result), err)
 		return
 	}
-	// The same where the host is known, under each trust setting: providers are asked there.
+	// The same configuration with a known host, under each trust setting, to see the providers.
 	known, err := c.auth(func(out *core.Config) {
 		x.configure(out)
 		out.TrustedHosts, out.Logger = []string{"app.test"}, slog.New(slog.DiscardHandler)
@@ -45,7 +45,7 @@ func environment(c *call) {
 	}
 }
 
-// environmentCase is a configuration with an environment, and what Auth.js makes of both.
+// environmentCase is a configuration with an environment, and Auth.js's result.
 type environmentCase struct {
 	*call
 	config, result object
@@ -77,14 +77,14 @@ func (c environmentCase) configure(out *core.Config) {
 			declared(object{"id": "proxied", "type": "oauth", "clientId": "i", "clientSecret": "s"}))
 	}
 	noSecret, _ := result["secret"].([]any)
-	// Ours refuses to start without: the rest can be looked at all the same.
+	// Latchkey does not start without a secret. The other members can still be checked.
 	if _, list := result["secret"].([]any); list && len(noSecret) == 0 {
 		out.Secrets = []core.Secret{"test-secret"}
 	}
 	out.Store, out.Session.Strategy = newMemory(&recorder{}, c.now).without(nil), core.StrategyJWT
 }
 
-// compare compares one member of the result. Those of providers are seen where the host is known.
+// compare compares one member of the result. The providers are visible if the host is known.
 func (c environmentCase) compare(name string, a, known *core.Auth) {
 	want, got := c.result[name], any(nil)
 	switch name {
@@ -97,7 +97,7 @@ func (c environmentCase) compare(name string, a, known *core.Auth) {
 		got = acceptedSecrets(c.call, a, want)
 	case "trustHost":
 		if c.result["redirectProxyUrl"] != nil {
-			return // a redirect proxy needs hosts that are listed: they are all that is believed
+			return // a redirect proxy requires listed hosts, and only those are trusted
 		}
 		want = c.trusts(want)
 		got = ask(a, "GET", a.BasePath()+"/session", "anything.test", "https", nil, nil).Status == http.StatusOK
@@ -114,8 +114,8 @@ func (c environmentCase) compare(name string, a, known *core.Auth) {
 	}
 }
 
-// trusts is whether Latchkey trusts every host where Auth.js does as the result says: outside of production Auth.js
-// does so unasked, and Latchkey trusts those that the configuration names.
+// trusts returns whether Latchkey trusts every host. Outside of production Auth.js trusts all hosts by default, and
+// Latchkey trusts only configured hosts.
 func (c environmentCase) trusts(want any) any {
 	names := []string{"AUTH_URL", "NEXTAUTH_URL", "AUTH_TRUST_HOST", "VERCEL", "CF_PAGES"}
 	configured := slices.ContainsFunc(names, func(name string) bool { return c.getenv(name) != "" })
@@ -125,7 +125,7 @@ func (c environmentCase) trusts(want any) any {
 	return want
 }
 
-// declared is a provider as a configuration of Auth.js declares it, with endpoints of its own.
+// declared returns a provider of an Auth.js configuration, with its own endpoints.
 func declared(p object) core.Provider {
 	id, kind := fmt.Sprint(p["id"]), fmt.Sprint(p["type"])
 	switch kind {
@@ -151,7 +151,7 @@ func declared(p object) core.Provider {
 	return o
 }
 
-// begun are the parameters of an authorization request.
+// begun returns the parameters of an authorization request.
 func begun(a *core.Auth, provider string) url.Values {
 	first := ask(a, "GET", a.BasePath()+"/csrf", "app.test", "https", nil, nil)
 	var body struct{ CSRFToken string }
@@ -174,8 +174,8 @@ func cookieHeader(cookies []core.Cookie) http.Header {
 	return http.Header{"Cookie": {strings.Join(pairs, "; ")}}
 }
 
-// observed is what of the providers' members shows: the client id in the authorization request. What only the token
-// endpoint sees the recorded sign-ins of the providers compare.
+// observed returns the visible members of the providers: the client ID in the authorization request. The recorded
+// sign-ins check what only the token endpoint sees.
 func observed(a *core.Auth, want []any) []any {
 	got := []any{}
 	for _, v := range want {
@@ -188,7 +188,7 @@ func observed(a *core.Auth, want []any) []any {
 	return got
 }
 
-// acceptedSecrets are those of want under which a token is accepted, the one that seals first.
+// acceptedSecrets returns the secrets in want under which a token is accepted, starting with the one that encrypts.
 func acceptedSecrets(c *call, a *core.Auth, want any) any {
 	const salt = "salt"
 	sealed, err := a.SealToken(&core.Token{Subject: "1"}, salt, time.Hour)

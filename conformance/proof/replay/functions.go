@@ -16,11 +16,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// function runs one recorded call of a function of Auth.js, through what we offer in its place, and returns the
-// differences. Members that it does not use are errors.
+// function runs one recorded call of an Auth.js function with Latchkey's replacement, and returns the differences.
+// Members that it does not use are errors.
 type function func(c *call)
 
-// functions are the recorded functions: by name, and the vectors by the scenario's id without its number.
+// functions are the recorded functions by name, and the vectors by the scenario's ID without its number.
 var functions = map[string]function{
 	"getToken":                        getToken,
 	"createActionURL":                 actionURL,
@@ -89,7 +89,7 @@ func (c *call) diff(format string, args ...any) {
 	c.diffs = append(c.diffs, fmt.Sprintf(format, args...))
 }
 
-// get returns a member, nil when it is not there.
+// get returns a member, or nil if it is missing.
 func (c *call) get(name string) any { c.used[name] = true; return c.in[name] }
 
 func (c *call) text(name string) string { s, _ := c.get(name).(string); return s }
@@ -102,14 +102,14 @@ func (c *call) number(name string) int {
 	return int(i)
 }
 
-// same compares what came with a member.
+// same compares a result with a member.
 func (c *call) same(name string, got any) {
 	if want := c.get(name); text(want) != text(got) {
 		c.diff("%s: want %s, got %s", name, show(want), show(got))
 	}
 }
 
-// text is a value as JSON, members in order.
+// text returns a value as JSON with sorted members.
 func text(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -118,7 +118,7 @@ func text(v any) string {
 	return string(raw)
 }
 
-// threw compares a failure with what was thrown; true: nothing more is to be compared.
+// threw compares an error with the recorded exception. It returns true if nothing else has to be compared.
 func (c *call) threw(err error) bool {
 	want := c.get("throws")
 	if (want != nil) == (err != nil) {
@@ -131,7 +131,7 @@ func (c *call) threw(err error) bool {
 	return true
 }
 
-// auth makes an Auth with what a case needs; its faults are part of the answer.
+// auth creates an Auth for a case. A configuration error is part of the result.
 func (c *call) auth(change func(*core.Config)) (*core.Auth, error) {
 	config := core.Config{
 		Secrets: []core.Secret{"test-secret"}, InsecureShortSecrets: true,
@@ -154,7 +154,7 @@ func secretList(v any) (out []core.Secret) {
 	return out
 }
 
-// ask sends a request to core and returns the answer.
+// ask sends a request to core and returns the response.
 func ask(a *core.Auth, method, target, host, scheme string, header http.Header, form url.Values) *core.Response {
 	r := &core.Request{
 		Method: method, Target: target, Hosts: []string{host}, Scheme: scheme,

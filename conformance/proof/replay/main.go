@@ -18,8 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 
-// deviationsFile lists the scenarios in which Latchkey is deliberately better, each with the reason. They run all the
-// same, and fail when they begin to agree.
+// deviationsFile lists the scenarios with intentional differences, and the reasons. These scenarios also run, and fail
+// if the differences disappear.
 //
 //go:embed deviations.json
 var deviationsFile []byte
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// options are those of the command line.
+// options are the command-line options.
 type options struct {
 	dir, adapter, only string
 	verbose, parts     bool
@@ -94,7 +94,7 @@ func replayAny(sc scenario, start time.Time, k *keys, texts *textGroups, via sen
 	return replay(sc, start, k, texts, via, parts)
 }
 
-// runAll replays all scenarios by one way.
+// runAll replays all scenarios through one adapter or core.
 func runAll(
 	out io.Writer, files []file, deviations [2]map[string]deviation, k *keys, texts *textGroups, via send,
 	way string, o options,
@@ -119,7 +119,8 @@ func runAll(
 	return passed, failed, nil
 }
 
-// wants reports whether a scenario is replayed by a way: the internal answer and functions never reach a wire.
+// wants reports whether a scenario is replayed this way. Raw responses and functions are not replayed over a
+// connection.
 func (o options) wants(f file, sc scenario, way string) bool {
 	if ok, _ := path.Match(o.only, sc.ID); o.only != "" && !ok {
 		return false
@@ -127,7 +128,7 @@ func (o options) wants(f file, sc scenario, way string) bool {
 	return way == "core" || sc.Config["raw"] != true && f.Action != "raw" && sc.Steps != nil
 }
 
-// report prints how a scenario went, and reports whether it passed.
+// report prints the result of a scenario, and reports whether it passed.
 func (o options) report(out io.Writer, way string, sc scenario, diffs []string) bool {
 	switch {
 	case len(diffs) > 0:
@@ -138,7 +139,8 @@ func (o options) report(out io.Writer, way string, sc scenario, diffs []string) 
 	return len(diffs) == 0
 }
 
-// expected are the differences that no list explains: that of Latchkey, and where parts are on that of the parts.
+// expected returns the differences that are not listed: in Latchkey's list and, if plugins are on, in the plugins'
+// list.
 func expected(id string, diffs []string, deviations [2]map[string]deviation, parts bool) []string {
 	d, listed := deviations[0][id]
 	if listed {

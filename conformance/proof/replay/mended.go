@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// mended is what a step expects where a database session is read: cookie and body show the expiry that the row has
-// after the read, and GET session sets no cookie that repeats the one of the request (docs/protocol.md §7.3).
+// mended returns what a step expects if it reads a database session: cookie and body contain the expiry that is stored
+// after the read, and GET session does not set a cookie that equals the request's (docs/protocol.md §7.3).
 func mended(st step, c core.Config) step {
 	if c.Store == nil || c.Session.Strategy == core.StrategyJWT || !strings.Contains(st.Request.URL, "/session") {
 		return st

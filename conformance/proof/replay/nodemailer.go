@@ -14,7 +14,7 @@ import (
 
 var button = regexp.MustCompile(`href="([^"]*)".*;background:([^;]*);`)
 
-// mailed describes a mail as the recordings do.
+// mailed describes an email in the recordings' format.
 func mailed(m smtpd.Message) object {
 	entry := object{"kind": "mail", "envelope": strings.Join(m.To, ","), "subject": m.Mail.Header.Get("Subject")}
 	if from, err := mail.ParseAddress(m.Mail.Header.Get("From")); err == nil {

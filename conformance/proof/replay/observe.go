@@ -11,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// observe wraps all callbacks and events, so that each call is in the trace whether the scenario configures it or not.
+// observe wraps all callbacks and events, so that the trace contains each call, whether or not the scenario configures
+// it.
 func (w declaration) observe(out *core.Config, c map[string]any) {
 	seen := callbacksSeen{rec: w.rec}
 	seen.ops, _ = c["callbacks"].(object)
@@ -23,7 +24,7 @@ func (w declaration) observe(out *core.Config, c map[string]any) {
 	out.Events = told.all()
 }
 
-// callbacksSeen are the callbacks of a scenario, by what it wants each to do.
+// callbacksSeen are the callbacks of a scenario, by their behavior.
 type callbacksSeen struct {
 	rec *recorder
 	ops object
@@ -88,11 +89,11 @@ func (s callbacksSeen) session(_ context.Context, p core.SessionParams) (*core.S
 	if p.Token != nil {
 		args["token"] = plainToken(p.Token)
 	}
-	if p.Stored != nil { // Auth.js hands over record and user as one object
+	if p.Stored != nil { // Auth.js passes record and user as one object
 		session := sessionObject(p.Stored)
 		session["user"] = plain(p.User)
 		args["session"], args["user"] = session, plain(p.User)
-		if p.Trigger == core.TriggerUpdate { // under the jwt strategy ours has them too
+		if p.Trigger == core.TriggerUpdate { // Latchkey also passes them under the JWT strategy
 			args["trigger"], args["newSession"] = string(p.Trigger), posted(p.Update)
 		}
 	}
@@ -100,7 +101,7 @@ func (s callbacksSeen) session(_ context.Context, p core.SessionParams) (*core.S
 	return sessionOp(s.op("session"), p)
 }
 
-// eventsTold are the events of a scenario, some of which throw.
+// eventsTold are the events of a scenario. Some throw.
 type eventsTold struct {
 	rec      *recorder
 	throwing []string
@@ -156,7 +157,7 @@ func (s eventsTold) all() core.Events {
 	}
 }
 
-// posted is the data of a session update, as Auth.js hands it on.
+// posted returns the data of a session update as Auth.js passes it.
 func posted(raw []byte) any {
 	var v any
 	if decodeExact(raw, &v) != nil {
@@ -240,7 +241,7 @@ func jwtOp(o object, p core.JWTParams) (*core.Token, error) {
 	return nil, fmt.Errorf("unknown jwt op %v", o["op"])
 }
 
-// keep copies the members that are named into the claims, but for some.
+// keep copies the named members into the claims, except for some.
 func keep(t *core.Token, from, names any, but ...string) {
 	if names == nil {
 		return
@@ -253,7 +254,7 @@ func keep(t *core.Token, from, names any, but ...string) {
 	}
 }
 
-// mergeClaims lays posted members over the claims, as an application would that trusts its browser.
+// mergeClaims overwrites the claims with posted members, like an application that trusts its browser.
 func mergeClaims(t *core.Token, raw []byte) error {
 	if len(raw) == 0 {
 		return nil

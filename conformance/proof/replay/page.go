@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// pageFacts reads from a page what the recordings tell of one. Markup and wording are free.
+// pageFacts returns the facts of a page that the recordings contain. Markup and wording may differ.
 func pageFacts(body []byte) (object, error) {
 	doc, err := html.Parse(bytes.NewReader(body))
 	if err != nil {
@@ -44,7 +44,7 @@ func pageFacts(body []byte) (object, error) {
 		case "hr":
 			separators++
 		case "a":
-			if class == "back" { // a way where Auth.js leaves its visitors without one
+			if class == "back" { // a link where Auth.js has none
 				return
 			}
 			add("links", object{"class": class, "href": attribute(n, "href"), "text": innerText(n)})
@@ -72,7 +72,7 @@ func pageFacts(body []byte) (object, error) {
 	return facts, nil
 }
 
-// themeVariables reads the colours of the theme from the small style element that has them.
+// themeVariables returns the theme's colors from the style element that contains them.
 func themeVariables(css string) object {
 	found := object{}
 	rest, ok := strings.CutPrefix(css, ":root{")
@@ -86,8 +86,8 @@ func themeVariables(css string) object {
 	return found
 }
 
-// page compares the facts of a page. Of texts only their presence counts, and that equal ones are equal
-// (sameTextGroup).
+// page compares the facts of a page. Texts may differ, but must exist, and texts that are equal in the recording must
+// be equal (sameTextGroup).
 func (w comparison) page(want object, body []byte) {
 	b := w.binder
 	got, err := pageFacts(body)
@@ -107,7 +107,7 @@ func (w comparison) page(want object, body []byte) {
 			text, _ := got[name].(string)
 			group, _ := want[name].(object)["sameTextGroup"].(string)
 			w.texts.compare(b, "page "+name, group, text)
-		case "scripts": // ours is part of the page, where Auth.js loads one from elsewhere
+		case "scripts": // our script is part of the page, Auth.js loads one from another site
 		case "links":
 			b.value("page links", linksTo(want["links"]), got["links"])
 		default:
@@ -116,7 +116,7 @@ func (w comparison) page(want object, body []byte) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		_, recorded := want[name]
-		// An outline without a heading helps nobody.
+		// An outline without a heading is useless.
 		free := name == "message" || name == "heading" && want["pageClass"] == "signin"
 		if !recorded && !free {
 			b.differ("page "+name, "unexpected %s", show(got[name]))
@@ -126,8 +126,8 @@ func (w comparison) page(want object, body []byte) {
 
 var signInOnErrorPage = regexp.MustCompile(`/error(\?[^/]*)?/signin$`)
 
-// linksTo mends the recorded links: the sign-in button of the error page leads to the sign-in page; that of Auth.js
-// leads to the error page with "/signin" after its query.
+// linksTo corrects the recorded links. The sign-in button on Latchkey's error page links to the sign-in page. Auth.js's
+// links to the error page with "/signin" after its query.
 func linksTo(recorded any) any {
 	list, _ := recorded.([]any)
 	out := []any{}
@@ -139,7 +139,7 @@ func linksTo(recorded any) any {
 	return out
 }
 
-// textGroups remembers which text stands for which group of equal texts, over all scenarios of a run.
+// textGroups records the text of each group of equal texts, over all scenarios of a run.
 type textGroups struct {
 	mu              sync.Mutex
 	textOf, groupOf map[string]string
@@ -228,8 +228,7 @@ func innerText(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// bareForms drops what is a matter of looks from recorded forms: styles and pictures of buttons, attributes free by the
-// rules.
+// bareForms removes styling from recorded forms: styles and images of buttons, and attributes that may differ.
 func bareForms(recorded any) []any {
 	list, _ := recorded.([]any)
 	out := []any{}

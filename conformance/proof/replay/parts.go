@@ -15,8 +15,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// besideReference switches on, beside what a scenario declares, what Auth.js has nothing of: limits, the audit,
-// languages, and where the scenario has a whole store passwords, the account page and revocation too.
+// besideReference enables features that Auth.js does not have: limits, audit and languages. If the scenario has a
+// complete store, it also enables passwords, the account page and revocation.
 func (w declaration) besideReference(out *core.Config) {
 	out.InsecureNoLimits = false
 	out.Audit = func(context.Context, core.AuditEvent) {}
@@ -26,7 +26,7 @@ func (w declaration) besideReference(out *core.Config) {
 		return
 	}
 	w.whole = true
-	// Plugins that email links do not accept any Host header.
+	// Plugins that send email links accept only known Host headers.
 	if out.URL == "" && len(out.TrustedHosts) == 0 && out.TrustHost != core.Off {
 		out.TrustedHosts = append([]string{"app.test", "localhost:3000"}, w.hosts...)
 	}
@@ -35,8 +35,8 @@ func (w declaration) besideReference(out *core.Config) {
 	out.Parts = append(out.Parts, account.New(account.Options{Mail: noMail{}}))
 }
 
-// withoutParts takes out of an answer what is said beside the reference's wire: the language of a page, which a
-// provider is asked for too, and the cookie of a browser that has signed somebody in before.
+// withoutParts removes from a response what Auth.js does not send: the language of a page, which is also sent to a
+// provider, and the cookie of a known browser.
 func (w comparison) withoutParts(got answer) answer {
 	if !w.parts {
 		return got
@@ -56,7 +56,7 @@ func (w comparison) withoutParts(got answer) answer {
 
 var uiLocales = regexp.MustCompile(`&ui_locales=en\b`)
 
-// withoutPasswords takes the provider of passwords out of a JSON answer.
+// withoutPasswords removes the password provider from a JSON response.
 func (w comparison) withoutPasswords(body any) {
 	all, ok := body.(object)
 	if !w.parts || !ok {
@@ -70,8 +70,8 @@ func (w comparison) withoutPasswords(body any) {
 	}
 }
 
-// withPasswordForm is what is wanted of a sign-in page that has the form of the passwords, whose field for an address
-// another provider may share: the form is there, and all else is as recorded.
+// withPasswordForm adds the form of the password provider to an expected sign-in page. Its address field may be shared
+// with another provider. Everything else must be as recorded.
 func withPasswordForm(b *binder, want, got object) object {
 	forms, err := json.Marshal(got["forms"])
 	if err != nil || !strings.Contains(string(forms), `/callback/password"`) {
@@ -85,11 +85,11 @@ func withPasswordForm(b *binder, want, got object) object {
 	return want
 }
 
-// factedUUID is the shape of a session token that tells when and how its owner came.
+// factedUUID matches a session token that contains when and how the user signed in.
 const factedUUID = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:\.[0-9a-z-]+)*`
 
-// seen drops of a trace what no browser, provider or mailbox sees: calls of store and callbacks, which come in another
-// order where a gate stands before the session.
+// seen removes from a trace what no browser, provider or mailbox sees: calls of the store and of callbacks. Their order
+// differs if there is a sign-in gate before the session.
 func (w comparison) seen(entries []object) []object {
 	if !w.parts {
 		return entries
@@ -99,17 +99,17 @@ func (w comparison) seen(entries []object) []object {
 	})
 }
 
-// aftermath reports whether a difference of a scenario that deviates anyway is none that browsers see at first: the
-// calls by which it deviates are not compared, and what is stored in the end follows from them.
+// aftermath reports whether a difference of a scenario with deviations is invisible to browsers: the different calls
+// are not compared, and the stored result follows from them.
 func aftermath(diff string) bool {
 	diff, unlisted := strings.CutPrefix(diff, "not listed in deviations.json: ")
 	return !unlisted || strings.HasPrefix(diff, "final ") || strings.Contains(diff, ": trace[")
 }
 
-// factClaims are the claims that sessions have in addition where parts are.
+// factClaims are the additional claims of sessions if plugins are on.
 var factClaims = []string{"auth_time", "amr", "sid", "ep"}
 
-// partsFile lists the scenarios in which a part decides otherwise, by its own rule, and why.
+// partsFile lists the scenarios in which a plugin has another result, and the reasons.
 //
 //go:embed deviations_parts.json
 var partsFile []byte
@@ -118,7 +118,7 @@ type noMail struct{}
 
 func (noMail) Send(context.Context, core.Letter) error { return nil }
 
-// withRecords is the store of the recordings with records, of whose calls nothing is recorded.
+// withRecords adds records to the store of the recordings. The trace does not contain their calls.
 type withRecords struct {
 	*memory
 	*records

@@ -12,10 +12,10 @@ import (
 type softAuthenticator struct {
 	binder      *binder
 	credentials map[string]*authenticator.Credential
-	challenge   string // of the last options answer
+	challenge   string // from the last options response
 }
 
-// credential is the software authenticator's passkey of that id.
+// credential returns the software authenticator's passkey with this ID.
 func (s *softAuthenticator) credential(id string) *authenticator.Credential {
 	if s.credentials == nil {
 		s.credentials = map[string]*authenticator.Credential{}
@@ -29,7 +29,7 @@ func (s *softAuthenticator) credential(id string) *authenticator.Credential {
 	return s.credentials[id]
 }
 
-// answerOf is what the software authenticator answers to a step that describes it.
+// answerOf returns the software authenticator's response as a step describes it.
 func (s *softAuthenticator) answerOf(description any) (string, error) {
 	all, _ := description.(object)
 	data, _ := all["data"].(object)
@@ -82,7 +82,7 @@ func (s *softAuthenticator) answerOf(description any) (string, error) {
 	return c.Authenticate(x), nil
 }
 
-// rememberChallenge keeps the challenge of an options answer for the step that follows.
+// rememberChallenge stores the challenge of an options response for the next step.
 func (s *softAuthenticator) rememberChallenge(body []byte) {
 	var answer struct {
 		Options struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// keys are the provider's keys: one in its key set, one that is not.
+// keys are the provider's keys: one in its key set, and one that is not.
 type keys struct {
 	published, unpublished *rsa.PrivateKey
 	client                 *ecdsa.PrivateKey
@@ -34,13 +34,13 @@ func newKeys() (*keys, error) {
 	return &keys{published, unpublished, client}, err
 }
 
-// peer answers for the OAuth or OpenID provider: with the recorded answers, in order; for what Auth.js never asks for,
-// the key set, with one that fits.
+// peer is the OAuth or OpenID provider. It sends the recorded responses in order. For requests that Auth.js does not
+// send, such as for the key set, it sends a suitable response.
 type peer struct {
 	world *world
-	// expected are the recorded requests of the step that have not come yet.
+	// expected are the recorded requests of the step that have not been sent yet.
 	expected []object
-	// documents are the last recorded answers by URL, for a request that the recording has only elsewhere.
+	// documents are the last recorded responses by URL, for a request that the recording contains only in another step.
 	documents map[string]object
 }
 
@@ -122,7 +122,7 @@ func reply(r *http.Request, status int, headers map[string]string, body []byte) 
 	}
 }
 
-// build makes a recorded answer real: placeholders get values, {label, $jws} becomes a signed token.
+// build replaces the placeholders of a recorded response, and creates signed tokens from {label, $jws}.
 func (p *peer) build(v any) (any, error) {
 	switch v := v.(type) {
 	case object:
@@ -162,7 +162,7 @@ func (p *peer) build(v any) (any, error) {
 	return v, nil
 }
 
-// sign makes a token as a recording describes it.
+// sign creates a token as a recording describes it.
 func (p *peer) sign(jws object) (string, error) {
 	header, _ := jws["header"].(object)
 	claims, err := p.build(jws["claims"])

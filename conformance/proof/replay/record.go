@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// recorder collects what is observed while a request is handled, in order, as trace entries.
+// recorder collects the trace entries of a request, in order.
 type recorder struct {
 	mu      sync.Mutex
 	entries []object
@@ -30,7 +30,7 @@ func (r *recorder) take() []object {
 	return taken
 }
 
-// Enabled, Handle, WithAttrs and WithGroup make the recorder the log of the Auth under test.
+// Enabled, Handle, WithAttrs and WithGroup make the recorder the log handler of the Auth under test.
 func (r *recorder) Enabled(context.Context, slog.Level) bool { return true }
 func (r *recorder) WithAttrs([]slog.Attr) slog.Handler       { return r }
 func (r *recorder) WithGroup(string) slog.Handler            { return r }
@@ -44,7 +44,7 @@ func (r *recorder) Handle(_ context.Context, record slog.Record) error {
 		return true
 	})
 	switch {
-	case entry["type"] != nil || record.Level >= slog.LevelError: // Auth.js calls a visitor's mistake an error too
+	case entry["type"] != nil || record.Level >= slog.LevelError: // Auth.js also logs a user's mistake as an error
 		entry["level"] = "error"
 	case record.Level >= slog.LevelWarn:
 		entry["level"] = "warn"
@@ -61,7 +61,7 @@ func (r *recorder) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
-// plain turns a value into generic JSON.
+// plain converts a value to generic JSON.
 func plain(v any) any {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -74,11 +74,11 @@ func plain(v any) any {
 	return out
 }
 
-// emailUnproved is the one claim of session tokens that Auth.js does not know: the user had not proved their address
+// emailUnproved is the only claim in session tokens that Auth.js does not have: the user had not verified their email
 // yet.
 const emailUnproved = "email_unproved"
 
-// plainToken is a session token as Auth.js writes it.
+// plainToken returns a session token as Auth.js writes it.
 func plainToken(t *core.Token) any {
 	out := plain(t)
 	if claims, ok := out.(object); ok {
@@ -87,7 +87,7 @@ func plainToken(t *core.Token) any {
 	return out
 }
 
-// plainAccount is an account as Auth.js writes it, tokens included.
+// plainAccount returns an account as Auth.js writes it, including tokens.
 func plainAccount(a *core.Account) object {
 	if a == nil {
 		return nil

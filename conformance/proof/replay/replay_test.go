@@ -19,7 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// recordings is the folder that core's own tests read as well.
+// recordings is a folder that core's tests use too.
 const recordings = "../../../core/testdata/recordings"
 
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -36,7 +36,7 @@ var sample = sync.OnceValues(func() (map[string]string, error) {
 	return texts, err
 })
 
-// recorded returns a scenario for a test to alter.
+// recorded returns a scenario that a test can modify.
 func recorded(t *testing.T, id string) (sc scenario) {
 	t.Helper()
 	texts, err := sample()
@@ -52,8 +52,8 @@ func recorded(t *testing.T, id string) (sc scenario) {
 	return sc
 }
 
-// TestAllAgree replays every recorded scenario, on core and through every adapter. One request follows another, so
-// the race detector watches core alone, and fiber, which uses the memory of a request again for the next.
+// TestAllAgree replays every recorded scenario, on core and through every adapter. The race detector is on only for
+// core and for fiber, which reuses the memory of a request for the next one.
 func TestAllAgree(t *testing.T) {
 	plain := ""
 	if wire.Raced {
@@ -81,8 +81,8 @@ func TestAllAgree(t *testing.T) {
 	}
 }
 
-// TestPartsAgree replays every recorded scenario with all that Auth.js has nothing of switched on: passwords, the
-// account page, limits, the audit, revocation, languages. What browsers, providers and mailboxes see is the same.
+// TestPartsAgree replays every recorded scenario with all features that Auth.js does not have: passwords, account page,
+// limits, audit, revocation, languages. Browsers, providers and mailboxes must see no difference.
 func TestPartsAgree(t *testing.T) {
 	t.Parallel()
 	failed, err := run(testWriter{t}, options{dir: recordings, adapter: "core", parts: true})
@@ -91,7 +91,7 @@ func TestPartsAgree(t *testing.T) {
 	}
 }
 
-// TestPartsAreThere: with the parts the account page and the form for passwords answer, without them nothing does.
+// TestPartsAreThere: the account page and the password form exist if plugins are on, and only then.
 func TestPartsAreThere(t *testing.T) {
 	for _, parts := range []bool{false, true} {
 		w := &world{parts: parts, rec: &recorder{}, binder: newBinder(), store: newMemory(&recorder{}, start)}
@@ -125,13 +125,14 @@ func (w testWriter) Write(p []byte) (int, error) { w.Log(string(p)); return len(
 
 var _ io.Writer = testWriter{}
 
-// unseen are alterations of what no browser sees: where parts are on, which act in between, it is not compared.
+// unseen are modifications that no browser sees. They are not compared if plugins are on, because plugins make calls
+// too.
 var unseen = []string{
 	"the order of store calls", "an argument of a store call", "an event's payload", "an argument of a callback",
 	"an error's type",
 }
 
-// TestAlteredScenariosFail changes one recorded value at a time: a comparer that does not notice compares nothing.
+// TestAlteredScenariosFail modifies one recorded value at a time. Each modification must be reported.
 func TestAlteredScenariosFail(t *testing.T) {
 	k, err := newKeys()
 	if err != nil {
@@ -267,7 +268,7 @@ func TestAlteredScenariosFail(t *testing.T) {
 	}
 }
 
-// TestAlteredCasesFail does the same with recorded calls of functions.
+// TestAlteredCasesFail does the same with recorded function calls.
 func TestAlteredCasesFail(t *testing.T) {
 	for _, row := range []struct{ id, member, value string }{
 		{"get-token.cookie", "result", `{"sub":"u-2"}`},
@@ -346,8 +347,8 @@ func TestUnknownMembersAreErrors(t *testing.T) {
 	}
 }
 
-// TestSoftwareAuthenticator makes the answers that recordings describe, and has them verified: altered ones fail, and a
-// signature that happens to be short is good.
+// TestSoftwareAuthenticator creates the responses that recordings describe, and verifies them. Modified ones fail, and
+// an unusually short signature is valid.
 func TestSoftwareAuthenticator(t *testing.T) {
 	for _, row := range []struct {
 		key  string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// send makes a recorded request real.
+// send converts a recorded request to a real one.
 func (w *world) send(r request) (wireRequest, error) {
 	out := wireRequest{method: r.Method, header: map[string][]string{}}
 	var err error
@@ -41,7 +41,7 @@ func (w *world) send(r request) (wireRequest, error) {
 	return out, err
 }
 
-// cookieHeader is the Cookie header of a request; otherwise: it names no cookies.
+// cookieHeader returns the Cookie header of a request. otherwise is used if the request names no cookies.
 func (w *world) cookieHeader(r request, otherwise []string) ([]string, error) {
 	if r.CookieHeader != nil {
 		v, err := w.binder.substitute(*r.CookieHeader)
@@ -61,8 +61,8 @@ func (w *world) cookieHeader(r request, otherwise []string) ([]string, error) {
 	return []string{strings.Join(pairs, "; ")}, nil
 }
 
-// formBody is the form of a request, with the answer of the software authenticator where it is asked for: browsers send
-// their origin with that, and passkey answers need it (docs/protocol.md §5.2).
+// formBody returns the form of a request, with the software authenticator's response if needed. Browsers send their
+// Origin header with it, and passkey responses require it (docs/protocol.md §5.2).
 func (w *world) formBody(r request, out *wireRequest) (string, error) {
 	fields := url.Values{}
 	for name, v := range r.Form {

@@ -13,10 +13,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// send carries a request to the Auth under test, by whatever way, and brings the answer back.
+// send sends a request to the Auth under test, directly or through an adapter, and returns the response.
 type send func(ctx context.Context, s wire.Site, r wireRequest) (answer, error)
 
-// wireRequest is a request ready to be sent.
+// wireRequest is a request that is ready to be sent.
 type wireRequest struct {
 	method, url string
 	header      map[string][]string
@@ -60,7 +60,7 @@ func replay(sc scenario, start time.Time, k *keys, texts *textGroups, via send, 
 		}
 		w.binder.diffs = nil
 		if len(diffs) > 0 {
-			return diffs // what follows would only repeat it
+			return diffs // later steps would only repeat it
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(sc.FinalState)) {
@@ -74,7 +74,7 @@ func replay(sc scenario, start time.Time, k *keys, texts *textGroups, via send, 
 		}
 	}
 	w.recorded.compare(w.observed, w.binder)
-	w.binder.settle(false) // a raw answer without decoded cookies leaves relations open
+	w.binder.settle(false) // a raw response without decoded cookies leaves relations open
 	return append(diffs, w.binder.diffs...)
 }
 
@@ -104,7 +104,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 		return a, err
 	})}
 	if sc.Express != nil {
-		config.BasePath = strings.TrimSuffix(sc.Express.Mount, "/*") // the wrapper takes it from where it is mounted
+		config.BasePath = strings.TrimSuffix(sc.Express.Mount, "/*") // the wrapper uses the path where it is mounted
 		if auth, err = core.New(config); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 	got = compare.withoutParts(got)
 	w.lengths = nil
 	if got.wire && st.Request.Method == "HEAD" {
-		st.Response.Body, st.Response.EmptyBody = present{}, true // HTTP sends none; the recording was made without HTTP
+		st.Response.Body, st.Response.EmptyBody = present{}, true // HTTP sends no body; the recording was made without HTTP
 	}
 	st = mendAddress(mended(st, config), config)
 	w.soft.rememberChallenge(got.body)
@@ -141,7 +141,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 	return nil
 }
 
-// originOf cuts a URL behind its host.
+// originOf returns the origin of a URL.
 func originOf(u string) string {
 	parts := strings.SplitN(u, "/", 4)
 	return strings.Join(parts[:min(3, len(parts))], "/")
@@ -149,7 +149,7 @@ func originOf(u string) string {
 
 var host = regexp.MustCompile(`https?://([a-z0-9.-]+)`)
 
-// hostsOf lists the hosts that occur in a scenario.
+// hostsOf returns the hosts in a scenario.
 func hostsOf(sc scenario) (hosts []string) {
 	raw := show(sc.Config)
 	for _, st := range sc.Steps {

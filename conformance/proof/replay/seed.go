@@ -53,7 +53,7 @@ func (w *world) seedRow(table string, row object) error {
 	return nil
 }
 
-// seedPasskey adds a recorded row; a software credential's key is filled in.
+// seedPasskey adds a recorded row and the key of a software credential.
 func (w *world) seedPasskey(row object) error {
 	raw, err := base64.StdEncoding.DecodeString(row["credentialID"].(string))
 	if err != nil {
@@ -74,7 +74,7 @@ func (w *world) seedPasskey(row object) error {
 	return nil
 }
 
-// at reads a recorded date: {"$in": seconds from start}, a text, or null.
+// at returns a recorded time: {"$in": seconds from start}, a text, or null.
 func (m *memory) at(v any) time.Time {
 	switch v := v.(type) {
 	case object:

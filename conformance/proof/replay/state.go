@@ -15,15 +15,14 @@ const (
 	stateSuffix = "authjs.state"
 )
 
-// besides is the rule "state is there besides": for a provider that names no checks Auth.js sends PKCE alone, and
-// Latchkey state as well (docs/protocol.md §8.2). A recorded start gets a state parameter and a state cookie before the
-// one of PKCE; the answer that ends it brings both along, as the browser and the provider would; and where the PKCE
-// cookie is cleared, the state cookie is cleared before it. What is put in is compared like everything recorded, and
-// nothing else may differ.
+// besides implements an intentional difference: if a provider sets no checks, Auth.js uses only PKCE, and Latchkey uses
+// PKCE and state (docs/protocol.md §8.2). The rule adds to a recorded start a state parameter, and a state cookie
+// before the PKCE cookie. It adds both to the callback, as the browser and the provider would send them. Where the PKCE
+// cookie is cleared, it adds that the state cookie is cleared before it. The added values are compared like recorded
+// ones, and nothing else may differ.
 type besides struct {
 	starts int
-	// byCookie and byProvider name the start that a callback belongs to: that of its PKCE cookie, else the provider's
-	// last.
+	// byCookie and byProvider map a callback to its start: by the PKCE cookie, otherwise the provider's last start.
 	byCookie, byProvider map[string]int
 }
 
@@ -50,7 +49,7 @@ func (b *besides) apply(st step, c core.Config) step {
 	return st
 }
 
-// namesNoChecks reports whether the provider leaves its checks to the library.
+// namesNoChecks reports whether the provider uses the default checks.
 func namesNoChecks(c core.Config, id string) bool {
 	return slices.ContainsFunc(c.Providers, func(p core.Provider) bool {
 		o, ok := p.(*core.OAuthProvider)
@@ -58,7 +57,7 @@ func namesNoChecks(c core.Config, id string) bool {
 	})
 }
 
-// starting puts the state into a recorded start, if one was recorded that has none.
+// starting adds the state to a recorded start, if that has none.
 func (b *besides) starting(st step, id string) step {
 	r := &st.Response
 	at := slices.IndexFunc(r.SetCookies, func(s setCookie) bool { return setsPKCE(s.Name, s.Value) })
@@ -115,7 +114,7 @@ func setsPKCE(name, value string) bool { return strings.HasSuffix(name, pkceSuff
 
 func stateName(pkce string) string { return strings.TrimSuffix(pkce, pkceSuffix) + stateSuffix }
 
-// stateCookieOf is the state cookie that stands before a PKCE cookie.
+// stateCookieOf returns the state cookie that precedes a PKCE cookie.
 func stateCookieOf(pkce setCookie, id string, n int) setCookie {
 	times := func(o object, uuid string) object {
 		o["iat"], o["exp"], o["jti"] = "{{unix:+0}}", "{{unix:+900}}", fmt.Sprintf("{{uuid:besides-%s-%d}}", uuid, n)
@@ -135,7 +134,7 @@ func stateCookieOf(pkce setCookie, id string, n int) setCookie {
 	return s
 }
 
-// ending lets the state of the start come back.
+// ending adds the start's state to the callback.
 func (b *besides) ending(st step, u *url.URL, id string) step {
 	n := b.byProvider[id]
 	name := "__Secure-" + stateSuffix

@@ -9,7 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// memory is the store of the recordings: ids user-1, user-2, …, exact look-ups, every call in the trace.
+// memory is the store of the recordings. Its IDs are user-1, user-2, …, its lookups are exact, and every call is in the
+// trace.
 type memory struct {
 	*calls
 	userRows
@@ -26,13 +27,13 @@ func newMemory(rec *recorder, start time.Time) *memory {
 	}
 }
 
-// calls are those of the store; failing names the methods that throw.
+// calls are the store's calls. failing names the methods that throw.
 type calls struct {
 	rec     *recorder
 	failing []string
 }
 
-// call records a call; it reports whether the method is to fail.
+// call records a call. It returns an error if the method must fail.
 func (m *calls) call(method string, args ...any) (done func(returned string), err error) {
 	entry := object{"kind": "adapter", "method": method, "args": args}
 	m.rec.add(entry)
@@ -45,7 +46,7 @@ func (m *calls) call(method string, args ...any) (done func(returned string), er
 
 var errStore = errors.New("storage failure")
 
-// without hides the methods that a scenario's adapter omits, the way a Go store lacks them: whole interfaces.
+// without hides the methods that a scenario's adapter omits. A Go store omits whole interfaces.
 func (m *memory) without(omitted []string) core.Store {
 	lacks := func(methods ...string) bool {
 		return slices.ContainsFunc(methods, func(name string) bool { return slices.Contains(omitted, name) })

@@ -17,7 +17,7 @@ type userRows struct {
 	accounts []*core.Account
 	sessions []*store.Session
 	made     int
-	linked   string // the user whom an account was linked to in this step
+	linked   string // the user to whom an account was linked in this step
 }
 
 func (m *userRows) user(id string) *core.User {
@@ -30,14 +30,14 @@ func (m *userRows) CreateUser(_ context.Context, u *core.User) (*core.User, erro
 		return nil, err
 	}
 	m.made++
-	row := *u // null and absent members stay what they are
+	row := *u // null and missing members stay different
 	row.ID = fmt.Sprintf("user-%d", m.made)
 	m.users = append(m.users, &row)
 	return found(done, &row)
 }
 
-// User records the look-up, but not the one that follows a link: the reference does not ask whether somebody has proved
-// the user's address meanwhile.
+// User records the lookup, except the one after an account is linked. Auth.js does not check whether the user's address
+// was verified in the meantime.
 func (m *userRows) User(_ context.Context, id string) (*core.User, error) {
 	if row := m.user(id); row != nil && m.linked == id {
 		m.linked = ""
@@ -70,7 +70,7 @@ func (m *userRows) UserByAccount(_ context.Context, provider, id string) (*core.
 	return found(done, m.user(a.UserID))
 }
 
-// UpdateUser records what changes, as Auth.js hands over only that.
+// UpdateUser records only the changed members, as Auth.js passes only these.
 func (m *userRows) UpdateUser(_ context.Context, u *core.User) (*core.User, error) {
 	row := m.user(u.ID)
 	change := object{"id": u.ID}
@@ -102,7 +102,7 @@ func (m *userRows) LinkAccount(_ context.Context, a *core.Account) error {
 
 func (m *userRows) Account(_ context.Context, provider, id string) (*core.Account, error) {
 	row := find(m.accounts, func(a *core.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
-	if row != nil && row.Type != core.TypeWebAuthn { // asked for its address alone, which the reference does not know
+	if row != nil && row.Type != core.TypeWebAuthn { // only for its address, which Auth.js does not look up
 		kept := *row
 		return &kept, nil
 	}
@@ -113,7 +113,7 @@ func (m *userRows) Account(_ context.Context, provider, id string) (*core.Accoun
 	return found(done, row)
 }
 
-// Accounts implements store.AccountStore, of which Auth.js knows Account alone: it leaves no trace.
+// Accounts implements store.AccountStore. Auth.js has only Account, so this call is not in the trace.
 func (m *userRows) Accounts(_ context.Context, userID string) (list []*core.Account, err error) {
 	for _, a := range m.accounts {
 		if a.UserID == userID {
@@ -124,10 +124,10 @@ func (m *userRows) Accounts(_ context.Context, userID string) (list []*core.Acco
 	return list, nil
 }
 
-// UpdateAccount implements store.AccountStore. Auth.js leaves an account as the first sign-in made it.
+// UpdateAccount implements store.AccountStore. Auth.js never updates an account.
 func (m *userRows) UpdateAccount(context.Context, *core.Account) error { return nil }
 
-// UnlinkAccount implements store.AccountStore: it leaves no trace.
+// UnlinkAccount implements store.AccountStore. It is not in the trace.
 func (m *userRows) UnlinkAccount(_ context.Context, provider, id string) error {
 	m.accounts = slices.DeleteFunc(m.accounts, func(a *core.Account) bool {
 		return a.Provider == provider && a.ProviderAccountID == id
@@ -189,7 +189,7 @@ func (m *userRows) DeleteSession(_ context.Context, token string) (*store.Sessio
 	return found(done, row)
 }
 
-// Sessions implements store.SessionLister, which Auth.js does not know: it leaves no trace.
+// Sessions implements store.SessionLister. Auth.js does not have it, so it is not in the trace.
 func (m *userRows) Sessions(_ context.Context, userID string) (list []*store.Session, err error) {
 	for _, s := range m.sessions {
 		if s.UserID == userID {

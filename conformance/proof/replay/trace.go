@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// trace compares what was observed, in order. Discovery and key sets are ours to cache; debug lines are not
-// compared, nor what only a JavaScript process shows.
+// trace compares the observed calls in order. It ignores requests for discovery and key sets, which Latchkey may cache,
+// debug log lines, and entries that only exist in a JavaScript process.
 func (w comparison) trace(recorded, observed []object) {
 	b := w.binder
 	want := slices.DeleteFunc(slices.Clone(recorded), func(e object) bool {
@@ -47,8 +47,9 @@ func (w comparison) trace(recorded, observed []object) {
 	}
 }
 
-// withoutProof drops the note that a provider's word was the first proof of an address: updateUser and its event right
-// before an account is linked by e-mail. Auth.js links without a proof, and never updates a user there.
+// withoutProof removes the record that an address was verified by a provider for the first time: updateUser and its
+// event directly before an account is linked by email. Auth.js links unverified addresses, and never updates the user
+// there.
 func withoutProof(entries []object) (out []object) {
 	for i, e := range entries {
 		rest := entries[i:]
@@ -63,8 +64,8 @@ func withoutProof(entries []object) (out []object) {
 	return out
 }
 
-// withoutSpelling drops the second lookup of an address that is not in its canonical form. Auth.js looks up the
-// canonical form alone, and creates a second user where a table has the address in capitals.
+// withoutSpelling removes the second lookup of an address that is not in canonical form. Auth.js looks up only the
+// canonical form, and creates a second user if the table contains the address in capitals.
 func withoutSpelling(entries []object) (out []object) {
 	for _, e := range entries {
 		if len(out) == 0 || !isSpelling(out[len(out)-1], e) {
@@ -74,7 +75,7 @@ func withoutSpelling(entries []object) (out []object) {
 	return out
 }
 
-// isSpelling reports whether e looks up the mailbox that before has looked up in vain, in another spelling.
+// isSpelling reports whether e looks up the mailbox that before has not found, in another spelling.
 func isSpelling(before, e object) bool {
 	if name(before) != "adapter.getUserByEmail" || name(e) != name(before) || before["returned"] != "null" {
 		return false
@@ -89,8 +90,8 @@ func isSpelling(before, e object) bool {
 	return core.SameMailbox(a, b)
 }
 
-// dropDoubleLog drops the first of the two log lines that Auth.js writes about one failure of the store
-// (docs/protocol.md §11.4).
+// dropDoubleLog removes the first of the two lines that Auth.js logs for one failure of the store (docs/protocol.md
+// §11.4).
 func dropDoubleLog(entries []object) []object {
 	var out []object
 	for i, e := range entries {
@@ -162,7 +163,7 @@ func (w comparison) entry(path string, want, got object) {
 	}
 }
 
-// argsWithout leaves out the fresh id that we hand to createUser where Auth.js lets its adapter make one up.
+// argsWithout removes the new ID that Latchkey passes to createUser. Auth.js lets its adapter create the ID.
 func argsWithout(want, got object) any {
 	list, _ := got["args"].([]any)
 	recorded, _ := want["args"].([]any)
@@ -178,7 +179,7 @@ func argsWithout(want, got object) any {
 	return []any{user}
 }
 
-// onlyIfNew drops an isNewUser that is false: where nobody could be created, Auth.js has none.
+// onlyIfNew removes an isNewUser that is false. Auth.js omits it if no user could be created.
 func onlyIfNew(v any) any {
 	if m, ok := v.(object); ok && m["isNewUser"] == false {
 		m = maps.Clone(m)
@@ -188,7 +189,7 @@ func onlyIfNew(v any) any {
 	return v
 }
 
-// storeThenSend puts the token into the store before the mail goes out (docs/protocol.md §9.2).
+// storeThenSend moves the write of the token before the email (docs/protocol.md §9.2).
 func storeThenSend(entries []object) []object {
 	out := slices.Clone(entries)
 	for i := 0; i+1 < len(out); i++ {
@@ -232,7 +233,7 @@ func (w comparison) request(path string, entry object) {
 	}
 }
 
-// form compares the fields of a posted form. Of a client assertion only the presence counts.
+// form compares the fields of a posted form. A client assertion must only exist.
 func (b *binder) form(path string, want object, body string) {
 	values, err := url.ParseQuery(body)
 	if err != nil {

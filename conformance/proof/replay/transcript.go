@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// file is one transcript file. Unknown members are errors: nothing recorded is passed over in silence.
+// file is a transcript file. Unknown members are errors, so that no recorded member is ignored silently.
 type file struct {
 	Schema     any        `json:"schema"`
 	Action     string     `json:"action"`
@@ -35,10 +35,10 @@ type scenario struct {
 	Cases      []any               `json:"cases"`
 	Note       string              `json:"note"`
 
-	raw string // the recorded text: objects have an order there
+	raw string // the recorded text, which has the order of members
 }
 
-// UnmarshalJSON keeps the text beside the values.
+// UnmarshalJSON decodes a scenario and also stores its text.
 func (s *scenario) UnmarshalJSON(data []byte) error {
 	type plainScenario scenario
 	if err := decodeExact(data, (*plainScenario)(s)); err != nil {
@@ -48,7 +48,7 @@ func (s *scenario) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// express is where a framework mounts the routes, and which page of the application shows the session.
+// express is the mount path in a framework, and the application's page that shows the session.
 type express struct {
 	Mount        string `json:"mount"`
 	SessionRoute string `json:"sessionRoute"`
@@ -133,7 +133,7 @@ type response struct {
 	Cookies       []object          `json:"cookies"`
 }
 
-// present tells a null body from no body.
+// present distinguishes a null body from a missing one.
 type present struct {
 	there bool
 	value any

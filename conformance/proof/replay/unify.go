@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// binder unifies recorded patterns with what really came. A placeholder is bound where it is first seen and must be the
-// same ever after; relations such as sha256(csrf:1+secret) are checked as soon as their base is bound.
+// binder unifies recorded patterns with actual values. A placeholder is bound at its first occurrence and must have the
+// same value afterwards. Relations such as sha256(csrf:1+secret) are checked as soon as their base is bound.
 type binder struct {
-	uuid    string // replaces the shape of a uuid
+	uuid    string // the pattern of a UUID
 	values  map[string]string
 	secrets []string
-	email   string // the e-mail provider's own secret
+	email   string // the email provider's secret
 	now     time.Time
 	waiting []relation
 	diffs   []string
@@ -37,7 +37,7 @@ func (b *binder) differ(path, format string, args ...any) {
 
 var placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 
-// forms are the shapes of the placeholders that bind.
+// forms are the patterns of placeholders.
 var forms = map[string]string{
 	"csrf": `[0-9a-f]{64}`, "hex64": `[0-9a-f]{64}`, "mailtoken": `[!-~]+`,
 	"uuid":         `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
@@ -49,7 +49,7 @@ var forms = map[string]string{
 	"idtoken": `[A-Za-z0-9_.-]+`, "jws": `[A-Za-z0-9_.-]+`, "chunk": `[A-Za-z0-9_.-]+`, "altered": `.+`,
 }
 
-// substitute replaces the placeholders of a request by their values.
+// substitute replaces the placeholders in a request by their values.
 func (b *binder) substitute(s string) (string, error) {
 	var failed error
 	out := placeholder.ReplaceAllStringFunc(s, func(m string) string {
@@ -90,7 +90,7 @@ func (b *binder) known(name string) (string, bool) {
 
 var hashExpression = regexp.MustCompile(`^(sha256|s256)\(([^()+]+)(?:\+([^()]+))?\)$`)
 
-// computed evaluates sha256(x+secret) and s256(x) when x is bound.
+// computed returns sha256(x+secret) or s256(x) if x is bound.
 func (b *binder) computed(name string) (string, bool) {
 	m := hashExpression.FindStringSubmatch(name)
 	if m == nil {
@@ -108,7 +108,7 @@ func (b *binder) computed(name string) (string, bool) {
 	switch m[3] {
 	case "secret":
 		secret = b.secrets[0]
-	case "secrets-joined-by-comma": // Auth.js joins the list; Latchkey hashes with its first (docs/protocol.md §4.2)
+	case "secrets-joined-by-comma": // Latchkey hashes with the first secret (docs/protocol.md §4.2)
 		secret = b.secrets[0]
 	case "provider-secret":
 		secret = b.email
@@ -119,7 +119,7 @@ func (b *binder) computed(name string) (string, bool) {
 	return hex.EncodeToString(sum[:]), true
 }
 
-// text unifies a recorded text with the one that came.
+// text unifies a recorded text with the actual one.
 func (b *binder) text(path, want, got string) {
 	switch want {
 	case "{{prose}}":
@@ -137,7 +137,7 @@ func (b *binder) text(path, want, got string) {
 	b.pattern(path, want, got)
 }
 
-// address unifies URLs part by part: the order of query parameters is free.
+// address unifies URLs by parts. The order of query parameters may differ.
 func (b *binder) address(path, want, got string) {
 	wantBase, wantQuery, wantFragment := splitURL(want)
 	gotBase, gotQuery, gotFragment := splitURL(got)
@@ -158,7 +158,7 @@ func (b *binder) address(path, want, got string) {
 	}
 }
 
-// splitURL splits a URL; placeholders hold none of the characters that count.
+// splitURL splits a URL. Placeholders contain no delimiters.
 func splitURL(s string) (base string, query url.Values, fragment string) {
 	s, fragment, _ = strings.Cut(s, "#")
 	base, raw, _ := strings.Cut(s, "?")
@@ -166,7 +166,7 @@ func splitURL(s string) (base string, query url.Values, fragment string) {
 	return base, query, fragment
 }
 
-// pattern unifies one text, placeholders within it.
+// pattern unifies a text that contains placeholders.
 func (b *binder) pattern(path, want, got string) {
 	if !strings.Contains(want, "{{") {
 		if want != got {
@@ -226,7 +226,7 @@ func (b *binder) bind(path, name, value string) {
 	b.values[name] = value
 }
 
-// settle checks the relations whose base has been bound; with last set, an open one is a difference.
+// settle checks the relations with a bound base. If last is set, an open relation is a difference.
 func (b *binder) settle(last bool) {
 	var open []relation
 	for _, r := range b.waiting {
@@ -254,7 +254,7 @@ func (b *binder) value(path string, want, got any) {
 		b.textValue(path, w, got)
 	case json.Number:
 		if g, ok := got.(string); ok && strings.HasSuffix(path, "providerAccountId") && g == w.String() {
-			return // account IDs are text, as numbers lose their last digits (docs/protocol.md §8.7)
+			return // account IDs are texts, because numbers lose their last digits (docs/protocol.md §8.7)
 		}
 		if g, ok := got.(json.Number); !ok || g.String() != w.String() {
 			b.differ(path, "want %s, got %s", w, show(got))
@@ -317,7 +317,7 @@ func (b *binder) members(path string, want object, got any) {
 	}
 }
 
-// record unifies records of a store or event, where an absent member and a null one are the same.
+// record unifies records of a store or an event. A missing member equals null.
 func (b *binder) record(path string, want, got any) { b.value(path, dropNulls(want), dropNulls(got)) }
 
 func dropNulls(v any) any {

@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// keyDerivation seals a token with the recorded key and key id by another library: ours accepts it if it derives the
-// same ones.
+// keyDerivation encrypts a token with the recorded key and key ID, using another library. Latchkey accepts it if it
+// derives the same key and key ID.
 func keyDerivation(c *call) {
 	for name, want := range map[string]string{
 		"hash": "SHA-256", "info": "Auth.js Generated Encryption Key (" + c.text("salt") + ")",
@@ -53,7 +53,7 @@ func keyDerivation(c *call) {
 		return
 	}
 	a, err := c.auth(func(config *core.Config) {
-		// Another secret goes first, so that the key id has to be right.
+		// Another secret is the first one, so that the key ID must be correct.
 		config.Secrets = append([]core.Secret{"another-secret"}, secretList(c.get("secret"))...)
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func keyDerivation(c *call) {
 	}
 }
 
-// sessionTokens opens tokens, and makes those that Auth.js made itself.
+// sessionTokens decrypts tokens, and creates those that Auth.js created.
 func sessionTokens(c *call) {
 	decode := c.object("decode")
 	a, err := c.auth(func(config *core.Config) { config.Secrets = secretList(decode["secret"]) })
@@ -77,13 +77,13 @@ func sessionTokens(c *call) {
 	if accepted, there := c.get("accepted").(bool); there && accepted != (err == nil) {
 		c.diff("accepted: want %v, got %v", accepted, err)
 	}
-	c.get("claims") // what is in the token; the result has it
+	c.get("claims") // part of the token; the result contains them
 	if !c.threw(err) {
 		c.sameToken(token)
 	}
 	encode := c.object("encode")
 	if encode == nil {
-		c.get("header") // of a token that Auth.js does not make, and neither do we
+		c.get("header") // of a token that neither Auth.js nor Latchkey creates
 		return
 	}
 	maker, err := c.auth(func(config *core.Config) { config.Secrets = secretList(encode["secret"]) })
@@ -122,7 +122,7 @@ func sessionTokens(c *call) {
 
 func csrfCookie(c *call) {
 	token, hash := c.text("token"), c.text("hashHex")
-	c.get("hashInput") // says in words what the hash shows
+	c.get("hashInput") // describes the hash
 	c.same("cookieValue", token+"|"+hash)
 	for _, member := range []string{"cookieValue", "cookieEncoded"} {
 		accepted := signsOut(c, secretList(c.get("secret")), c.text(member), token)
@@ -132,7 +132,7 @@ func csrfCookie(c *call) {
 	}
 }
 
-// signsOut reports whether a sign-out with that pair is answered as one.
+// signsOut reports whether a sign-out with this pair succeeds.
 func signsOut(c *call, secrets []core.Secret, cookie, token string) bool {
 	a, err := c.auth(func(config *core.Config) { config.Secrets = secrets })
 	if err != nil {
@@ -144,7 +144,7 @@ func signsOut(c *call, secrets []core.Secret, cookie, token string) bool {
 	return answer.Err == nil && answer.Redirect == "https://app.test"
 }
 
-// tokenHash sends a sign-in mail with that token and looks at what the store was given.
+// tokenHash sends a sign-in email with this token and checks the stored hash.
 func tokenHash(c *call) {
 	store := newMemory(&recorder{}, c.now)
 	a, err := c.auth(func(config *core.Config) {
@@ -175,12 +175,12 @@ func submit(a *core.Auth, target string, form url.Values) *core.Response {
 	return ask(a, "POST", target, "app.test", "https", cookieHeader(first.Cookies), form)
 }
 
-// errorClasses throws each class in the signIn callback and sees where the browser is sent.
+// errorClasses throws each error class in the SignIn callback and checks the redirect.
 func errorClasses(c *call) {
 	t := core.ErrorType(c.text("type"))
 	c.get("class")
 	c.get("name")
-	c.get("kind")                  // redirectsTo says where that leads
+	c.get("kind")                  // redirectsTo contains the target
 	c.get("documentationFragment") // of Auth.js's documentation
 	e := &core.Error{Type: t, Code: c.text("code")}
 	if !errors.Is(e, t) || e.Error() != "core: "+string(t) {
@@ -250,7 +250,7 @@ func paths(c *call) {
 	answer := ask(a, "GET", c.text("path"), "app.test", "https", nil, nil)
 	failure := answer.Err
 	named := failure != nil && strings.Contains(failure.Error(), "names a provider")
-	if answer.Status != http.StatusBadRequest { // it was an action, whatever became of it without a provider
+	if answer.Status != http.StatusBadRequest { // it was an action, whatever its result without a provider
 		failure = nil
 	}
 	if c.threw(failure) {

@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// checkCookies opens the cookies that guard a sign-in, and makes the same.
+// checkCookies decrypts the check cookies of a sign-in, and creates the same.
 func checkCookies(c *call) {
 	name, salt := c.text("cookieName"), c.text("salt")
 	a, err := c.auth(func(config *core.Config) {
@@ -63,7 +63,7 @@ func checkCookies(c *call) {
 	ownCheck(c, made, sent, u.Query())
 }
 
-// ownCheck looks at the cookie of a check that ours has made, and at what went to the provider in the parameter sent.
+// ownCheck checks a check cookie that Latchkey created, and the parameter that was sent to the provider.
 func ownCheck(c *call, made *core.Token, sent string, query url.Values) {
 	if ttl := made.Expires.Sub(c.now); int(ttl.Seconds()) != c.number("expectedTTLSeconds") {
 		c.diff("expectedTTLSeconds: ours lives %v", ttl)
@@ -85,7 +85,7 @@ func ownCheck(c *call, made *core.Token, sent string, query url.Values) {
 	}
 }
 
-// defaultCookies goes through flows that set each of the cookies.
+// defaultCookies runs flows that set each of the cookies.
 func defaultCookies(c *call) {
 	secure := c.get("useSecureCookies") == true
 	store := newMemory(&recorder{}, c.now)
@@ -140,7 +140,7 @@ func defaultCookies(c *call) {
 	}
 }
 
-// cookieChunks re-issues a session token of a given length.
+// cookieChunks reissues a session token of this length.
 func cookieChunks(c *call) {
 	a, err := c.auth(func(config *core.Config) {
 		config.UseSecureCookies, config.Cookies.SessionToken.Name = core.Off, c.text("cookieName")
@@ -166,7 +166,7 @@ func cookieChunks(c *call) {
 	c.same("joinedLengthBefore", json.Number(fmt.Sprint(total)))
 	header := http.Header{"Cookie": {strings.Join(pairs, "; ")}}
 	if len(pairs) == 0 {
-		// A session there must be; it is rewritten, whatever it was.
+		// There must be a session. Its value does not matter, because it is replaced.
 		header = http.Header{"Cookie": {c.text("cookieName") + "=y"}}
 	}
 	got := []any{}
@@ -216,7 +216,7 @@ func cookieParse(c *call) {
 	names := append(slices.Collect(maps.Keys(want)), "a", "b", "c")
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if name == "" {
-			continue // nobody can ask for it
+			continue // no request can contain it
 		}
 		got, err := c.raw(name, header)
 		if s, _ := want[name].(string); err != nil || got != s {
@@ -265,7 +265,7 @@ func cookieSerialize(c *call) {
 			c.diff("options.%s is not known", name)
 		}
 	}
-	// What is no cookie is refused when the application starts.
+	// An invalid cookie is rejected when the application starts.
 	_, err := c.auth(func(out *core.Config) {
 		config.Name = a.Name
 		out.UseSecureCookies, out.Cookies.CallbackURL = core.Off, config

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// authJSWarnings are the warning codes of Auth.js that Latchkey logs too. Latchkey has further codes. It does not log
-// experimental-webauthn: passkeys are a W3C standard and stable here.
+// authJSWarnings are the warning codes that both Auth.js and Latchkey log. Latchkey has more codes. It does not log
+// experimental-webauthn, because passkeys are a W3C standard and stable here.
 var authJSWarnings = []string{
 	"csrf-disabled", "debug-enabled", "env-url-basepath-mismatch", "env-url-basepath-redundant",
 }
 
 // warnings are the codes that a scenario logged. Auth.js logs most of them once for each process and Latchkey once for
-// each Auth, so that only the set can be compared.
+// each Auth. Therefore only the sets are compared.
 type warnings map[string]bool
 
 // note adds the codes of log entries.

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// wayOf is how requests reach the Auth under test: "core", without a network, or the name of an adapter. nil: there is
-// none.
+// wayOf returns how requests reach the Auth under test: "core" without a network, or the name of an adapter. It returns
+// nil for any other name.
 func wayOf(name string) send {
 	if name == "core" {
 		return viaCore
@@ -26,7 +26,7 @@ func wayOf(name string) send {
 	}
 }
 
-// viaAdapter serves one request on a listener of its own, with TLS where the recorded URL says https.
+// viaAdapter serves one request on a new listener, with TLS if the recorded URL has the scheme https.
 func viaAdapter(ctx context.Context, name string, s wire.Site, r wireRequest) (out answer, err error) {
 	scheme, rest, _ := strings.Cut(r.url, "://")
 	host, path, _ := strings.Cut(rest, "/")
@@ -52,7 +52,7 @@ func viaAdapter(ctx context.Context, name string, s wire.Site, r wireRequest) (o
 	return answer{status: got.Status, header: got.Header, cookies: got.Cookies, body: got.Body, wire: true}, err
 }
 
-// viaCore hands a request to core without a network.
+// viaCore passes a request to core without a network.
 func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 	scheme, rest, _ := strings.Cut(r.url, "://")
 	host, target, _ := strings.Cut(rest, "/")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// world is everything around the Auth under test: clock, store, provider, log. A [declaration] configures the Auth, a
-// [comparison] looks at what came.
+// world is the environment of the Auth under test: clock, store, provider and log. A [declaration] configures the Auth,
+// and a [comparison] checks the results.
 type world struct {
 	mu           sync.Mutex
 	now          time.Time
@@ -22,13 +22,13 @@ type world struct {
 	generated    int
 	raw          string // the scenario as recorded
 	lengths      []string
-	origin       string   // of the request under way
+	origin       string   // of the current request
 	hosts        []string // every host of the scenario
 	soft         *softAuthenticator
 	texts        *textGroups
-	closers      []func() // end what the scenario started
-	parts        bool     // what Auth.js has nothing of is switched on
-	whole        bool     // passwords and the account page are there too
+	closers      []func() // stop what the scenario started
+	parts        bool     // features that Auth.js does not have are on
+	whole        bool     // passwords and the account page are on too
 	records      records
 	recorded     warnings
 	observed     warnings
@@ -42,7 +42,7 @@ func (w *world) setClock(t time.Time) {
 	w.now, w.binder.now = t, t
 }
 
-// mint binds the tokens that a step brings along: real ones, made by Auth.js.
+// mint binds the tokens in a step. Auth.js created them.
 func (w *world) mint(st step) {
 	for _, m := range st.Minted {
 		w.binder.values[m.Label] = m.Literal
@@ -52,7 +52,7 @@ func (w *world) mint(st step) {
 	}
 }
 
-// derive alters a value as the recording says; what the alteration starts from may be a value of this run.
+// derive modifies a value as the recording describes. The original may be a value of this run.
 func (w *world) derive(d derived) string {
 	from, err := w.binder.substitute(d.From)
 	if v, ok := w.binder.values[d.From]; ok {
