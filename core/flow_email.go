@@ -66,12 +66,12 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if limited != nil && !sent {
 		return nil, limited
 	}
-	asked := AuditEvent{Name: AuditMailAsked, Outcome: OutcomeOK}
+	event := AuditEvent{Name: AuditMailAsked, Outcome: OutcomeOK}
 	if errors.Is(err, ErrNotFound) {
 		user, err = f.newUser(address)
-		asked.Subject = address
+		event.Subject = address
 	} else if err == nil {
-		asked.UserID = user.ID
+		event.UserID = user.ID
 	}
 	if err != nil {
 		return nil, asError(err, ErrStore)
@@ -92,7 +92,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		f.sent.note(ctx, c, address)
 		c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	}
-	c.audit.note(ctx, &c.arrival, asked)
+	c.audit.note(ctx, &c.arrival, event)
 	response := &Response{}
 	if f.ConfirmLink == Auto && !sent {
 		response.Cookies = []Cookie{f.asked.remember(c, token, address)}

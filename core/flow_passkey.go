@@ -235,26 +235,26 @@ func (f *passkeyFlow) expected(c *call, challenge string) WebAuthnCeremony {
 
 // register verifies a new passkey. It is stored with its account after the signIn callback has allowed the sign-in.
 func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
-	asked, err := f.pendingCeremony(ctx, c, ceremonyRegister)
+	pending, err := f.pendingCeremony(ctx, c, ceremonyRegister)
 	if err != nil {
 		return nil, err
 	}
 	passkey, err := guarded("WebAuthnVerifier", func() (*store.Authenticator, error) {
-		return present(f.Verifier.VerifyRegistration(data, f.expected(c, asked.challenge)))
+		return present(f.Verifier.VerifyRegistration(data, f.expected(c, pending.challenge)))
 	})
 	switch {
 	case err != nil:
 		return nil, errorf(ErrWebAuthnVerification, "%w", err)
 	case passkey.CredentialID != credentialID:
 		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another ID")
-	case !f.firstUse(asked.challenge):
+	case !f.firstUse(pending.challenge):
 		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
 	}
 	made := *passkey
 	made.ProviderAccountID = credentialID
 	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
 	return &identity{
-		user: asked.register, account: account, passkey: &made, typed: asked.typed, methods: f.methods(&made),
+		user: pending.register, account: account, passkey: &made, typed: pending.typed, methods: f.methods(&made),
 	}, nil
 }
 
@@ -270,15 +270,15 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	}
-	asked, err := f.pendingCeremony(ctx, c, ceremonyAuthenticate)
+	pending, err := f.pendingCeremony(ctx, c, ceremonyAuthenticate)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkRequestedUser(ctx, c, asked, stored); err != nil {
+	if err := f.checkRequestedUser(ctx, c, pending, stored); err != nil {
 		return nil, err
 	}
 	counter, err := guarded("WebAuthnVerifier", func() (uint32, error) {
-		return f.Verifier.VerifyAuthentication(data, stored, f.expected(c, asked.challenge))
+		return f.Verifier.VerifyAuthentication(data, stored, f.expected(c, pending.challenge))
 	})
 	switch {
 	case err != nil:
@@ -289,12 +289,12 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 			Err: fmt.Errorf("the signature counter went from %d to %d: the passkey may have been copied",
 				stored.Counter, counter),
 		})
-	case !f.firstUse(asked.challenge):
+	case !f.firstUse(pending.challenge):
 		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
 	}
 	id, err := f.owner(ctx, stored, counter)
 	if err == nil {
-		id.started = asked.started
+		id.started = pending.started
 	}
 	return id, err
 }
@@ -302,13 +302,13 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 // checkRequestedUser rejects a passkey of a user other than the one whose passkeys were requested. If a signed-in user
 // uses another user's passkey, the sign-in continues and linking refuses it.
 func (f *passkeyFlow) checkRequestedUser(
-	ctx context.Context, c *call, asked ceremony, stored *store.Authenticator,
+	ctx context.Context, c *call, pending ceremony, stored *store.Authenticator,
 ) error {
-	if asked.owner == "" || asked.owner == stored.UserID {
+	if pending.owner == "" || pending.owner == stored.UserID {
 		return nil
 	}
 	user, signedIn, err := f.sessionUser(ctx, c)
-	if err != nil || !signedIn || user.ID != asked.owner {
+	if err != nil || !signedIn || user.ID != pending.owner {
 		return errorf(ErrWebAuthnVerification, "the passkey is not one of those that were requested")
 	}
 	return nil

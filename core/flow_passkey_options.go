@@ -22,19 +22,19 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	if err := f.limits.ask(ctx, c, LimitParams{Attempt: AttemptWebAuthn, Identifier: typedAddress(c)}); err != nil {
 		return nil, err
 	}
-	asks, err := f.findUser(ctx, c)
+	found, err := f.findUser(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	switch asks.ceremony(action, f.HideUsers) {
+	switch found.ceremony(action, f.HideUsers) {
 	case ceremonyAuthenticate:
-		user := asks.user
-		if !asks.exists {
+		user := found.user
+		if !found.exists {
 			user = nil
 		}
 		return f.authenticationOptions(ctx, c, user)
 	case ceremonyRegister:
-		return f.registrationOptions(ctx, c, asks.user, asks.signedIn)
+		return f.registrationOptions(ctx, c, found.user, found.signedIn)
 	}
 	return optionsRefused("Invalid request"), nil
 }
@@ -71,19 +71,19 @@ func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, e
 //	none          signed in                        none
 //	none          new with address                 register; authenticate if users are hidden
 //	none          any other                        authenticate
-func (a optionsUser) ceremony(asked string, hideUsers bool) string {
-	if asked == "" && !a.signedIn {
-		asked = ceremonyAuthenticate
+func (a optionsUser) ceremony(requested string, hideUsers bool) string {
+	if requested == "" && !a.signedIn {
+		requested = ceremonyAuthenticate
 		if a.user != nil && !a.exists && !hideUsers {
-			asked = ceremonyRegister
+			requested = ceremonyRegister
 		}
 	}
 	// A signed-in user may add a passkey, and a new user with an address may register one.
 	mayRegister := a.user != nil && (a.signedIn || a.user.Email != "") && a.signedIn == a.exists
-	if asked == ceremonyRegister && !mayRegister {
+	if requested == ceremonyRegister && !mayRegister {
 		return ""
 	}
-	return asked
+	return requested
 }
 
 func optionsRefused(reason string) *Response {
@@ -212,11 +212,11 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 	if err != nil {
 		return nil, err
 	}
-	registers, typed := user, ""
+	newUser, typed := user, ""
 	if !signedIn && f.namesByTyped() { // the address is unverified
-		registers, typed = &User{}, user.Email
+		newUser, typed = &User{}, user.Email
 	}
-	challenge, cookies, err := f.newChallenge(ctx, c, registers, typed, "")
+	challenge, cookies, err := f.newChallenge(ctx, c, newUser, typed, "")
 	if err != nil {
 		return nil, err
 	}

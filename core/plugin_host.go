@@ -53,8 +53,9 @@ type Host struct {
 	// Store is Config.Store, or nil. Each call to it has the deadline Config.StoreTimeout. To use further interfaces of
 	// package store, call Records or use the fields below: a type assertion on Store returns a store without deadlines.
 	Store Store
-	// These fields are the optional interfaces of the store: listing accounts, storing passkeys, deleting passkeys,
-	// transactions, deleting users, and listing sessions. A field is nil if the store does not implement the interface.
+	// Accounts, Authenticators, AuthenticatorDeleter, Transactor, UserDeleter and SessionLister are the optional
+	// interfaces of the store: it can list accounts, store passkeys, delete passkeys, run transactions, delete users and
+	// list sessions. A field is nil if the store does not implement the interface.
 	Accounts             store.AccountStore
 	Authenticators       store.AuthenticatorStore
 	AuthenticatorDeleter store.AuthenticatorDeleter

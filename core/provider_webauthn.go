@@ -26,9 +26,9 @@ type WebAuthnProvider struct {
 	// any user may sign in. A user that does not exist is registered as returned, including the email address. If UserInfo
 	// is nil, the user is the owner of the address in the email field.
 	UserInfo func(ctx context.Context, r *Request) (user *User, exists bool, err error)
-	// HideUsers hides from unauthenticated clients which addresses have an account. Options for an address then always ask
-	// for any passkey, and a client must request a registration with action=register. The default is false, because the
-	// sign-in page lets the server choose between sign-in and registration.
+	// HideUsers hides from unauthenticated clients which addresses have an account. The options for an email address are
+	// then always for a sign-in with any passkey; to register, a client must send action=register. The default is false,
+	// because the sign-in page lets the server choose between sign-in and registration.
 	HideUsers bool
 	// InsecureTypedEmail sets the email address of a newly registered user to the address that they typed, as Auth.js
 	// does. The address is unverified: a client can choose any address that is not taken, and pages and callbacks see it.
@@ -40,7 +40,7 @@ type WebAuthnProvider struct {
 	InsecureTypedEmail bool
 	// ConditionalUI offers passkeys in the autofill of the sign-in page. The default is On. Only one provider can use it.
 	ConditionalUI Toggle
-	// Fields are the inputs of the form on the sign-in page. The default is one field, email.
+	// Fields are the inputs of the form on the sign-in page. The default is one field with the name email.
 	Fields []Field
 	// Timeout is how long the browser waits for the authenticator. The default is five minutes.
 	Timeout time.Duration
@@ -56,7 +56,7 @@ type WebAuthnProvider struct {
 	// AuthenticatorAttachment is "platform" or "cross-platform". If it is empty, both are allowed.
 	AuthenticatorAttachment string
 	// Attestation is the requested attestation conveyance. The default is "none". The Verifier verifies attestation
-	// statements; no decision about trust in the manufacturer is made.
+	// statements, but does not decide which manufacturers to trust.
 	Attestation string
 	// Algorithms lists COSE algorithm numbers in the order of preference. The default is EdDSA (-8), ES256 (-7), RS256
 	// (-257).

@@ -14,15 +14,15 @@ import (
 type SignInMethod struct {
 	// ID identifies the method in requests. It is a hash.
 	ID string
-	// Provider is the ID of the provider, and Name its name; Name is the ID if the provider is no longer configured.
+	// Provider is the ID of the provider, and Name is its name. Name is the ID if the provider is no longer configured.
 	Provider, Name string
 	// Passkey reports whether the method is a passkey.
 	Passkey bool
-	// Added is when the method was added, to the second. It is zero if that is more than a month ago or not known.
+	// Added is when the method was added, to the second. It is zero if that was more than a month ago or is unknown.
 	Added time.Time
 
 	accounts   []*Account
-	credential string // of a passkey
+	credential string // credential ID of a passkey
 }
 
 const (
@@ -42,8 +42,8 @@ func accountMethodID(a *Account) string {
 
 func passkeyMethodID(credentialID string) string { return publicID("passkey " + credentialID) }
 
-// SignInMethods lists the linked accounts and the passkeys of a user, in the order of the store. Passwords and sign-in
-// links are not in the list.
+// SignInMethods lists the linked accounts and the passkeys of a user, in the order of the store. It does not list
+// passwords and sign-in links.
 func (h *Host) SignInMethods(ctx context.Context, userID string) ([]SignInMethod, error) {
 	return h.parts.signInMethods(ctx, userID)
 }
@@ -151,7 +151,8 @@ func (ps *parts) addedAt(ctx context.Context, userID string) (map[string]time.Ti
 	return added, err
 }
 
-// noteMethod records that a sign-in method was added now. The method works without the record, so a failure is logged.
+// noteMethod records that a sign-in method was added now. The method works without the record, so a failure is only
+// logged.
 func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) {
 	records := ps.auth.store.records
 	if ps.ends == "" || records == nil {
@@ -167,7 +168,7 @@ func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) 
 				return err
 			}
 			if _, err := records.DeleteRecord(ctx, recordMethod, id); err != nil && !errors.Is(err, ErrNotFound) {
-				return err // it was linked before, and removed since
+				return err // the method was added before, and removed since
 			}
 			return records.CreateRecord(ctx, r)
 		})
@@ -177,7 +178,7 @@ func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) 
 	}
 }
 
-// removeMethod removes the accounts of a method first: a passkey without its account cannot sign in.
+// removeMethod removes the method's accounts before its passkey, because a passkey without its account cannot sign in.
 func (ps *parts) removeMethod(ctx context.Context, m *SignInMethod) error {
 	s := ps.auth.store
 	for _, a := range m.accounts {
@@ -274,7 +275,7 @@ func (ps *parts) notify(ctx context.Context, v *arrival, kind LetterKind, user *
 // added records a sign-in method that was added to a user, and emails them unless the user is new.
 func (w *writer) added(ctx context.Context, u *User, id string, kind LetterKind, provider string) {
 	isNew := w.made != nil && w.made.ID == u.ID
-	ctx = context.WithoutCancel(ctx) // that of a transaction ends with it
+	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
 	w.afterCommit(func() {
 		w.parts.noteMethod(ctx, w.at, u.ID, id)
 		if !isNew {
@@ -284,18 +285,18 @@ func (w *writer) added(ctx context.Context, u *User, id string, kind LetterKind,
 }
 
 // ResetStarter registers the plugin's function that starts a password reset in the browser of a request, without an
-// email. It returns the address of the page where the user chooses a password.
+// email. start returns the URL of the page where the user chooses a password.
 func (h *Host) ResetStarter(start func(ctx context.Context, c *Call, userID string) (url string, err error)) {
 	h.attaching("ResetStarter")
 	h.parts.reset = start
 }
 
-// StartReset starts a password reset in this browser for a user whose mailbox the request has shown access to, by the
-// function of [Host.ResetStarter]. It returns the address of the page where the user chooses a password, and an empty
-// string if no plugin keeps passwords.
+// StartReset starts a password reset in this browser with the function of [Host.ResetStarter]. Call it only if this
+// request has verified that the user can read their mailbox. It returns the URL of the page where the user chooses a
+// password, or "" if no plugin stores passwords.
 func (c *Call) StartReset(ctx context.Context, userID string) (url string, err error) {
 	if c.in.r.Method != "POST" {
-		return "", errors.New("core: Call.StartReset: an action of GET cannot start a reset")
+		return "", errors.New("core: Call.StartReset: a GET action cannot start a reset")
 	}
 	if c.parts.reset == nil {
 		return "", nil
