@@ -78,16 +78,16 @@ func TestAgain(t *testing.T) {
 				b.signIn(ada)
 				action, form := b.offered()
 				if r := b.post(action, form); action == "" || r.Err != nil || strings.Contains(r.Redirect, "/signin") {
-					t.Errorf("%s leads to %q: %v", action, r.Redirect, r.Err)
+					t.Errorf("%s redirects to %q: %v", action, r.Redirect, r.Err)
 				}
 				if action, _ := b.offered(); action != "" {
-					t.Errorf("offered %s once more", action)
+					t.Errorf("offered %s again", action)
 				}
 			}
 			s.wait(16 * time.Minute)
 			b.begins("account/email", url.Values{"email": {"Ada@New.example"}})
 			if n := len(s.sent()); n != 0 {
-				t.Errorf("%d letters before the sign-in", n)
+				t.Errorf("%d emails before the sign-in", n)
 			}
 			goOn()
 			s.mail(adaNew)
@@ -140,7 +140,7 @@ func TestAgainWithSessionsAndPasskeys(t *testing.T) {
 			b.begins(row.path, row.form)
 			b.signIn(ada)
 			if row.has(s, b) {
-				t.Fatal("it is done before the button is pressed")
+				t.Fatal("the change was made before the button was pressed")
 			}
 			action, form := b.offered()
 			if action != row.path {
@@ -148,7 +148,7 @@ func TestAgainWithSessionsAndPasskeys(t *testing.T) {
 			}
 			b.post(action, form)
 			if !row.has(s, b) {
-				t.Error("it is not done")
+				t.Error("the change was not made")
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestAgainIsTheSameUsers(t *testing.T) {
 	s.wait(16 * time.Minute)
 	b.begins("account/email", url.Values{"email": {adaNew}})
 	if sealed := b.cookies[againCookie]; sealed == "" || strings.Contains(sealed, "new.example") {
-		t.Fatalf("the browser keeps %q", sealed)
+		t.Fatalf("the browser has the cookie %q", sealed)
 	}
 	b.signIn(eve)
 	page := string(b.open("account").Body)
@@ -169,14 +169,14 @@ func TestAgainIsTheSameUsers(t *testing.T) {
 		t.Errorf("eve sees %s", page)
 	}
 	if b.cookies[againCookie] != "" {
-		t.Error("the browser keeps it on")
+		t.Error("the browser still has the cookie")
 	}
 	b.signIn(ada)
 	if action, _ := b.offered(); action != "" {
-		t.Errorf("offered %s after somebody else was here", action)
+		t.Errorf("offered %s after another user signed in", action)
 	}
 	if n := len(s.sent()); n != 0 {
-		t.Errorf("%d letters", n)
+		t.Errorf("%d emails", n)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestAgainEnds(t *testing.T) {
 	s.wait(16 * time.Minute)
 	b.refused(b.call("account/email", url.Values{"email": {adaNew}}), http.StatusUnauthorized, "reauth_required")
 	if b.cookies[againCookie] != "" {
-		t.Error("kept for a program, which asks again by itself")
+		t.Error("stored for a program")
 	}
 }
 
@@ -226,12 +226,12 @@ func TestLinkWithAnOldProof(t *testing.T) {
 	s.must(s.store.UnlinkAccount(t.Context(), "hub", "ada-1"))
 	b := s.as(ada)
 	if page := string(b.open("account").Body); !strings.Contains(page, `/auth/signin/hub"`) {
-		t.Error("no way to add an account")
+		t.Error("no button to add an account")
 	}
 	s.wait(16 * time.Minute)
 	page := string(b.open("account").Body)
 	if strings.Contains(page, `/auth/signin/hub"`) || strings.Contains(page, `data-passkey-options="`) {
-		t.Error("the page leads to what is refused afterwards")
+		t.Error("the page links to a provider although the account would not be linked")
 	}
 	b.begins("account/link", url.Values{"provider": {"hub"}})
 	b.signIn(ada)
@@ -239,7 +239,7 @@ func TestLinkWithAnOldProof(t *testing.T) {
 		t.Errorf("offered %s %v", action, form)
 	}
 	if r := b.post("account/link", url.Values{"provider": {"passkey"}}); r.Redirect != origin+"/auth/account" {
-		t.Errorf("a fresh proof leads to %q, %v", r.Redirect, r.Err)
+		t.Errorf("a recent sign-in redirects to %q, %v", r.Redirect, r.Err)
 	}
 	adds := regexp.MustCompile(`(?s)id="again".*data-passkey-options="/.*id="methods"`)
 	if page := b.open("account").Body; !adds.Match(page) {

@@ -29,7 +29,7 @@ func TestDelete(t *testing.T) {
 				b.refused(b.call("account/delete", url.Values{"phrase": {wrong}}), 400, "phrase_wrong")
 			}
 			if len(asked) != 0 {
-				t.Fatal("the application was asked before the words were right")
+				t.Fatal("Options.Delete was called before the phrase was right")
 			}
 			r := b.post("account/delete", url.Values{"phrase": {" Delete  my account "}})
 			b.fine(r, http.StatusOK)
@@ -43,13 +43,13 @@ func TestDelete(t *testing.T) {
 				t.Errorf("%d records are left, %v", len(left), err)
 			}
 			if b.signedIn() || phone.signedIn() || !other.signedIn() {
-				t.Error("the wrong people are signed in")
+				t.Error("the wrong browsers are signed in")
 			}
 			if m := s.mail(ada); m.Kind != core.LetterDeleted || m.URL != "" {
-				t.Errorf("the letter is %s with %q", m.Kind, m.URL)
+				t.Errorf("the email is %s with %q", m.Kind, m.URL)
 			}
 			if told := s.told(); !slices.Contains(told, "user.deleted ok ada") {
-				t.Errorf("the audit was told %q", told)
+				t.Errorf("audit events %q", told)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func (b *browser) askFor(address string) string {
 	b.fine(b.call("account/email", url.Values{"email": {address}}), http.StatusAccepted)
 	m := b.mail(strings.ToLower(address))
 	if m.Kind != core.LetterEmailChange {
-		b.Fatalf("%s got a letter of kind %s", address, m.Kind)
+		b.Fatalf("%s got an email of kind %s", address, m.Kind)
 	}
 	return b.tokenIn(m)
 }
@@ -42,7 +42,7 @@ func TestChangeOfAddress(t *testing.T) {
 			b, phone := s.as(ada), s.as(ada)
 			token := b.askFor("Ada@New.example")
 			if got := s.user("ada").Email; got != ada {
-				t.Fatalf("the address is %s before it was proved", got)
+				t.Fatalf("the address is %s before it was verified", got)
 			}
 			page := b.open("account/confirm?token=" + token)
 			if page.Status != http.StatusOK || !strings.Contains(string(page.Body), adaNew) || s.user("ada").Email != ada {
@@ -72,14 +72,14 @@ func TestChangeOfAddress(t *testing.T) {
 			}
 			owner.fine(owner.call("account/undo", url.Values{"token": {back}}), http.StatusOK)
 			if s.user("ada").Email != ada || b.signedIn() || phone.signedIn() {
-				t.Error("the change is not undone, or somebody is still signed in")
+				t.Error("the change is not undone, or a session is still valid")
 			}
 			owner.refused(owner.call("account/undo", url.Values{"token": {back}}), 410, "link_invalid")
 			want := []string{"email.change.asked ok ada", "email.changed ok ada", "email.undone ok ada"}
 			told := s.told()
 			for _, w := range want {
 				if !slices.Contains(told, w) {
-					t.Errorf("the audit was told %q, not %q", told, w)
+					t.Errorf("audit events %q, want %q", told, w)
 				}
 			}
 		})
@@ -101,7 +101,7 @@ func TestLinksOfOthers(t *testing.T) {
 	}
 	nobody := s.browse()
 	if r := nobody.confirm(token); r.Status != http.StatusUnauthorized {
-		t.Errorf("nobody is answered %d", r.Status)
+		t.Errorf("without a session: status %d", r.Status)
 	}
 	for _, wrong := range []string{"", "x", strings.Repeat("x", 10_000), token + "x", token[1:], "a\x00b"} {
 		b.refused(b.confirm(wrong), 410, "link_invalid")
@@ -148,7 +148,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 		b.refused(b.call("account/email", url.Values{"email": {value}}), 400, code)
 	}
 	if n := len(s.sent()); n != 0 {
-		t.Errorf("%d letters were sent", n)
+		t.Errorf("%d emails were sent", n)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestOneUserMailsFewStrangers(t *testing.T) {
 		}
 	}
 	if n := len(s.sent()); n != 10 {
-		t.Errorf("%d letters", n)
+		t.Errorf("%d emails", n)
 	}
 	other := s.as(eve)
 	other.fine(other.call("account/email", url.Values{"email": {"eve@new.example"}}), http.StatusAccepted)
@@ -259,7 +259,7 @@ func TestRaces(t *testing.T) {
 		}
 	}
 	if letters != 1 {
-		t.Errorf("the old address got %d letters", letters)
+		t.Errorf("the old address got %d emails", letters)
 	}
 	if won := race("account/undo", s.tokenIn(s.mail(ada))); won != 1 {
 		t.Errorf("%d undid it", won)
@@ -280,7 +280,7 @@ func TestMailThatFails(t *testing.T) {
 	r := b.call("account/email", url.Values{"email": {adaNew}})
 	b.refused(r, 503, "mail_failed")
 	if strings.Contains(string(r.Body), "421") {
-		t.Errorf("the answer is %s", r.Body)
+		t.Errorf("the response is %s", r.Body)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestNoAddressBefore(t *testing.T) {
 		t.Errorf("the user has %s", got.Email)
 	}
 	if n := len(s.sent()); n != 1 {
-		t.Errorf("%d letters", n)
+		t.Errorf("%d emails", n)
 	}
 }
 
@@ -393,7 +393,7 @@ func TestLettersAreCounted(t *testing.T) {
 		}
 	}
 	if sent == 0 || sent > 10 {
-		t.Errorf("%d letters went out", sent)
+		t.Errorf("%d emails were sent", sent)
 	}
 }
 

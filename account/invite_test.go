@@ -22,7 +22,7 @@ func TestInvite(t *testing.T) {
 	s.must(s.mine.Invite(ctx, account.Invitation{Email: "Zoe@Example.com", Data: json.RawMessage(`{"team":1}`)}))
 	m := s.mail("zoe@example.com")
 	if m.Kind != core.LetterInvite || m.URL != origin+"/auth/signin" || m.Host != "app.example" {
-		t.Errorf("the letter is %+v", m)
+		t.Errorf("the email is %+v", m)
 	}
 	i, err := s.mine.Invitation(ctx, " zoe@example.COM")
 	s.must(err)
@@ -57,7 +57,7 @@ func TestInvitationsThatAreNone(t *testing.T) {
 		}
 	}
 	if n := len(s.sent()); n != 0 {
-		t.Errorf("%d letters were sent", n)
+		t.Errorf("%d emails were sent", n)
 	}
 }
 

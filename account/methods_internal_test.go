@@ -47,11 +47,11 @@ func TestLastMethod(t *testing.T) {
 		{"an account of a provider that is not configured may go", providers{github},
 			credentials{accounts: []*core.Account{hub, oidc}}, "github", oidc, false},
 
-		{"a proved address with mail", providers{github, mail},
+		{"a verified address with email links", providers{github, mail},
 			credentials{user: &proved, accounts: []*core.Account{hub}}, "github email", hub, false},
 		{"an address that is only claimed", providers{github, mail},
 			credentials{user: &claimed, accounts: []*core.Account{hub}}, "github", hub, true},
-		{"a proved address without mail", providers{github},
+		{"a verified address without email links", providers{github},
 			credentials{user: &proved, accounts: []*core.Account{hub}}, "github", hub, true},
 		{"nobody's address", providers{github, mail},
 			credentials{user: &core.User{EmailVerified: time.Unix(1, 0)}, accounts: []*core.Account{hub}}, "github", hub, true},
@@ -90,7 +90,7 @@ func TestLastMethod(t *testing.T) {
 				names = append(names, w.provider.ID)
 			}
 			if got := strings.Join(names, " "); got != row.methods {
-				t.Errorf("ways %q, want %q", got, row.methods)
+				t.Errorf("methods %q, want %q", got, row.methods)
 			}
 			if got := isLast(methods, row.gone); got != row.last {
 				t.Errorf("last is %v, want %v", got, row.last)

@@ -31,7 +31,7 @@ func TestOverview(t *testing.T) {
 	token := b.cookies["__Secure-authjs.session-token"]
 	for _, secret := range []string{"top-secret-token", "ada-1", `"id":"ada"`, token} {
 		if strings.Contains(body, secret) {
-			t.Errorf("the answer holds %q:\n%s", secret, body)
+			t.Errorf("the response contains %q:\n%s", secret, body)
 		}
 	}
 	for _, part := range []string{`"passkeys":[]`, `"second":[]`} {

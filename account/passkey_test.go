@@ -116,7 +116,7 @@ func TestPasskeys(t *testing.T) {
 	}
 	b.passkey("register", "phone") // it can be registered again
 	if told := s.told(); !slices.Contains(told, "passkey.removed ok ada") {
-		t.Errorf("the audit was told %q", told)
+		t.Errorf("audit events %q", told)
 	}
 	b.overview()
 	records, err := s.store.UserRecords(t.Context(), "ada", "passkey")

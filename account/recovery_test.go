@@ -153,7 +153,7 @@ func TestSignInMethodsAreReported(t *testing.T) {
 			s.wait(time.Minute)
 			b.fine(b.call("account/unlink", url.Values{"account": {b.overview().Accounts[0].ID}}), 200)
 		}, true, core.LetterAccountUnlinked, "Hub"},
-		"an address that nobody verified": {func(_ *site, b *browser) { b.passkey("register", "one") }, false, "", ""},
+		"an unverified address": {func(_ *site, b *browser) { b.passkey("register", "one") }, false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			post := &sent{}
@@ -223,7 +223,7 @@ func TestDeletedElsewhere(t *testing.T) {
 				t.Errorf("signOut was emitted for %q", ended)
 			}
 			if other.signedIn() && name != "jwt, off" {
-				t.Error("another device goes on as the deleted user")
+				t.Error("another device is still signed in as the deleted user")
 			}
 			if r := other.ask("account"); r.Status != http.StatusUnauthorized {
 				t.Errorf("the overview is answered %d %s", r.Status, r.Body)
@@ -270,14 +270,14 @@ func TestEndedSessionsAreTold(t *testing.T) {
 					seen[e.SessionID] = true
 					if strategy == core.StrategyDatabase && (e.Session == nil || e.Session.UserID != "ada" || e.Token != nil) ||
 						strategy == core.StrategyJWT && (e.Token == nil || e.Token.Subject != "ada" || e.Session != nil) {
-						t.Errorf("told of %+v", e)
+						t.Errorf("event %+v", e)
 					}
 				}
 				if len(told) != want || len(seen) != want || seen[""] {
-					t.Errorf("told of %d sessions, %d of them different, want %d", len(told), len(seen), want)
+					t.Errorf("events for %d sessions, %d of them different, want %d", len(told), len(seen), want)
 				}
 				if which == "others" && seen[list[0].ID] {
-					t.Error("told of the session that continues")
+					t.Error("event for the session that continues")
 				}
 				if signedIn := which != "all" && which != "own"; b.signedIn() != signedIn {
 					t.Errorf("signed in: %v", b.signedIn())

@@ -48,13 +48,13 @@ func TestSections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := draw(b.visit(), row.section)
 			if err != nil || !strings.Contains(got, row.has) || !strings.Contains(got, `name="csrfToken" value="`) {
-				t.Errorf("drawn as %s, %v", got, err)
+				t.Errorf("rendered as %s, %v", got, err)
 			}
 			if _, err := draw(t.Context(), row.section); err == nil || !strings.Contains(err.Error(), "request hook") {
 				t.Errorf("without the hook: %v", err)
 			}
 			if _, err := draw(nobody.visit(), row.section); err == nil || !strings.Contains(err.Error(), "RequireSession") {
-				t.Errorf("for nobody: %v", err)
+				t.Errorf("without a session: %v", err)
 			}
 		})
 	}

@@ -34,13 +34,13 @@ func TestEndSessions(t *testing.T) {
 			first.refused(end(""), 404, "not_found")
 			first.refused(end("nonsense"), 404, "not_found")
 			if !other.signedIn() {
-				t.Error("somebody else's session has ended")
+				t.Error("another user's session has ended")
 			}
 
 			current := second.overview().Sessions[0].ID
 			first.fine(end(current), http.StatusOK)
 			if second.signedIn() || !first.signedIn() || !third.signedIn() {
-				t.Error("not the one session has ended")
+				t.Error("the selected session has not ended, or others have")
 			}
 			var answer struct{ Ended int }
 			s.must(json.Unmarshal(end("others").Body, &answer))
@@ -50,7 +50,7 @@ func TestEndSessions(t *testing.T) {
 			second.signIn(ada)
 			first.fine(end("all"), http.StatusOK)
 			if first.signedIn() || second.signedIn() {
-				t.Error("somebody is still signed in")
+				t.Error("a browser is still signed in")
 			}
 		})
 	}

@@ -148,7 +148,7 @@ func (s *site) mail(to string) mailbox.Mail {
 			return m
 		}
 	}
-	s.Fatalf("no letter to %s", to)
+	s.Fatalf("no email to %s", to)
 	return mailbox.Mail{}
 }
 

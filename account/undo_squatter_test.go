@@ -21,8 +21,8 @@ func TestUndoTakesTheAddressFromASquatter(t *testing.T) {
 		vouched string
 		undone  bool
 	}{
-		"an address that nobody has proved":     {undone: true},
-		"one that its user has proved":          {proved: time.Unix(1_900_000_000, 0)},
+		"an unverified address":                 {undone: true},
+		"a verified address":                    {proved: time.Unix(1_900_000_000, 0)},
 		"one that a provider vouches for":       {vouched: ada},
 		"with an account vouched for elsewhere": {vouched: adaNew, undone: true},
 	} {
@@ -40,7 +40,7 @@ func TestUndoTakesTheAddressFromASquatter(t *testing.T) {
 			if !row.undone {
 				owner.refused(r, http.StatusGone, "link_invalid")
 				if s.user("squatter").Email != ada || s.user("ada").Email != adaNew {
-					t.Error("an address that its user has proved is taken away")
+					t.Error("a verified address was removed from its user")
 				}
 				return
 			}
@@ -49,7 +49,7 @@ func TestUndoTakesTheAddressFromASquatter(t *testing.T) {
 				t.Errorf("the owner has %q, the squatter %q", s.user("ada").Email, u.Email)
 			}
 			if told := s.told(); !slices.Contains(told, "email.changed ok squatter") {
-				t.Errorf("the audit was told %q", told)
+				t.Errorf("audit events %q", told)
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestUnprovedAddressGetsNoPower(t *testing.T) {
 			t.Errorf("vouched for as %q: the mailbox got %s with %q", vouched, m.Kind, m.URL)
 		}
 		if left, err := s.store.UserRecords(t.Context(), "ada", "email-undo"); err != nil || len(left) != links {
-			t.Errorf("vouched for as %q: %d ways back, %v", vouched, len(left), err)
+			t.Errorf("vouched for as %q: %d undo links, %v", vouched, len(left), err)
 		}
 	}
 }

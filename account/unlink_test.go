@@ -43,10 +43,10 @@ func TestUnlink(t *testing.T) {
 		t.Errorf("left %+v", left.Accounts)
 	}
 	if told := s.told(); !slices.Contains(told, "account.unlinked ok ada") {
-		t.Errorf("the audit was told %q", told)
+		t.Errorf("audit events %q", told)
 	}
 	if len(other.overview().Accounts) != 1 {
-		t.Error("the other visitor's account is gone")
+		t.Error("the other user's account is gone")
 	}
 }
 
@@ -59,7 +59,7 @@ func TestUnlinkBesideAPassword(t *testing.T) {
 		opens  bool
 	}{
 		"one that opens":                  {`{"hash":"x"}`, true, true},
-		"of an address not yet proved":    {`{"hash":"x","unproved":true}`, false, true},
+		"of an unverified address":        {`{"hash":"x","unproved":true}`, false, true},
 		"that ended with the proof":       {`{"hash":"x","unproved":true}`, true, false},
 		"whose record cannot be read":     {`"x"`, true, false},
 		"whose record is without a value": {`{}`, true, false},
@@ -80,7 +80,7 @@ func TestUnlinkBesideAPassword(t *testing.T) {
 			b := s.as(ada)
 			all := b.overview()
 			if shown := slices.Contains(all.Methods, "password"); shown != row.opens {
-				t.Errorf("the ways in are %q", all.Methods)
+				t.Errorf("the sign-in methods are %q", all.Methods)
 			}
 			r := b.call("account/unlink", url.Values{"account": {all.Accounts[0].ID}})
 			if row.opens {
@@ -152,7 +152,7 @@ func TestLockLeftBehind(t *testing.T) {
 		Kind: "account-lock", Key: "ada", UserID: "ada", Value: []byte(`{}`), Expires: s.clock().Add(30 * time.Second),
 	}))
 	if err := s.mine.Unlink(t.Context(), "ada", "hub", "ada-1"); err == nil || errors.Is(err, core.ErrNotFound) {
-		t.Errorf("under somebody else's lock: %v", err)
+		t.Errorf("while another process has the lock: %v", err)
 	}
 	s.wait(31 * time.Second)
 	if err := s.mine.Unlink(t.Context(), "ada", "hub", "ada-1"); err != nil {

@@ -60,7 +60,7 @@ func TestRefusedLetters(t *testing.T) {
 	for range 11 { // more than the limit of pending links
 		b.refused(b.call("account/email", ask), http.StatusServiceUnavailable, "mail_failed")
 		if n := s.underWay(); n != 0 {
-			t.Fatalf("%d links are under way that nobody was sent", n)
+			t.Fatalf("%d pending links that were not sent", n)
 		}
 		s.wait(2 * time.Minute)
 		b.signIn(ada)
@@ -79,12 +79,12 @@ func TestMailerThatPanics(t *testing.T) {
 	m.panics = true
 	b.refused(b.call("account/email", url.Values{"email": {adaNew}}), http.StatusServiceUnavailable, "mail_failed")
 	if n := s.underWay(); n != 0 {
-		t.Errorf("%d links are under way that nobody was sent", n)
+		t.Errorf("%d pending links that were not sent", n)
 	}
 	link, err := url.Parse(string(m.last.URL))
 	s.must(err)
 	if log := s.log.String(); !strings.Contains(log, "(*moody).Send") || strings.Contains(log, link.Query().Get("token")) {
-		t.Errorf("the log tells no place, or the link: %s", log)
+		t.Errorf("the log has no stack trace, or contains the link: %s", log)
 	}
 	m.panics = false
 	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
@@ -105,14 +105,14 @@ func TestRefusedLettersCount(t *testing.T) {
 		b.call("account/email", ask)
 	}
 	if m.delivers != 3 {
-		t.Errorf("%d letters at once", m.delivers)
+		t.Errorf("%d emails immediately", m.delivers)
 	}
 	s.wait(2 * time.Minute)
 	for range 20 {
 		b.call("account/email", ask)
 	}
 	if m.delivers != 4 {
-		t.Errorf("%d letters two minutes later", m.delivers)
+		t.Errorf("%d emails two minutes later", m.delivers)
 	}
 }
 
@@ -153,11 +153,11 @@ func TestKilledBeforeTheLetter(t *testing.T) {
 	}})
 	b := s.as(ada)
 	if r := b.call("account/email", url.Values{"email": {adaNew}}); r.Status < 500 || len(s.sent()) != 0 {
-		t.Fatalf("answered %d, %d letters", r.Status, len(s.sent()))
+		t.Fatalf("answered %d, %d emails", r.Status, len(s.sent()))
 	}
 	k.armed, k.dead = false, false
 	if n := s.underWay(); n != 1 {
-		t.Fatalf("%d links are left by the process that ended", n)
+		t.Fatalf("%d links remain of the process that ended", n)
 	}
 	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
 	if n := s.underWay(); n != 0 || s.user("ada").Email != adaNew {

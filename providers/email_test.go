@@ -306,7 +306,7 @@ func TestAnswersStayClean(t *testing.T) {
 		name   string
 		answer func(w http.ResponseWriter)
 	}{
-		{"the letter comes back", func(w http.ResponseWriter) {
+		{"the response repeats the email", func(w http.ResponseWriter) {
 			w.WriteHeader(422)
 			_, _ = io.WriteString(w, "key re_SECRETKEY: cannot send "+string(m.URL)+"\r\nINJECTED line")
 		}},
@@ -380,20 +380,20 @@ func TestLetter(t *testing.T) {
 	}
 	for _, bad := range []string{"<script", "<b>", "jane@example.com", "ZgotmplZ"} {
 		if strings.Contains(l.HTML, bad) {
-			t.Errorf("the letter has %s: %s", bad, l.HTML)
+			t.Errorf("the email has %s: %s", bad, l.HTML)
 		}
 	}
 	for _, good := range []string{
 		"app&#8203;.example&#8203;.com", "background:rgb(1, 2, 3)", "color:black", "border:1px solid rgb(1, 2, 3)",
 	} {
 		if !strings.Contains(l.HTML, good) {
-			t.Errorf("the letter lacks %s: %s", good, l.HTML)
+			t.Errorf("the email lacks %s: %s", good, l.HTML)
 		}
 	}
 	m.Theme = core.Theme{BrandColor: "red;background:url(//evil.example)"}
 	l, err = providers.SignInLetter(m)
 	if err != nil || !strings.Contains(l.HTML, "background:#346df1") || strings.Contains(l.HTML, "evil") {
-		t.Errorf("error %v, letter %s", err, l.HTML)
+		t.Errorf("error %v, email %s", err, l.HTML)
 	}
 	own := providers.EmailOptions{Letter: func(core.SignInMail) (providers.Letter, error) {
 		return providers.Letter{Subject: "own"}, nil

@@ -30,7 +30,7 @@ func TestFusionAuthTenant(t *testing.T) {
 		}
 	}
 	if p := providers.FusionAuth(); p.Authorization.Params.Has("tenantId") {
-		t.Error("a tenant that nobody named")
+		t.Error("a tenant that is not configured")
 	}
 }
 
@@ -78,7 +78,7 @@ func TestTwitterVersions(t *testing.T) {
 		var faults *core.ConfigError
 		if errors.As(err, &faults) &&
 			(len(faults.Problems) != 1 || !strings.Contains(err.Error(), `TwitterOptions.Version is "3"`)) {
-			t.Errorf("what is wrong is told as %v", err)
+			t.Errorf("reported as %v", err)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterTex
 	}
 	encoded := mime.BEncoding.Encode("utf-8", written.Subject)
 	if decoded, err := new(mime.WordDecoder).DecodeHeader(encoded); err != nil || decoded != written.Subject {
-		t.Errorf("the subject does not come through a header: %q", decoded)
+		t.Errorf("the subject changes in a header: %q", decoded)
 	}
 	document := `<html lang="` + l.Tag + `"`
 	if l.Dir != "" {
@@ -47,7 +47,7 @@ func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterTex
 		t.Errorf("the document is %.80s", written.HTML)
 	}
 	if l.Dir != "" && !strings.Contains(written.HTML, `<table role="presentation" dir="rtl"`) {
-		t.Error("mail programs that drop the html element see no direction")
+		t.Error("no text direction for mail clients that drop the html element")
 	}
 	for _, words := range append(english.body, english.footer, english.button, "Time:", "Network:", "works until") {
 		if words != "" && (strings.Contains(written.Text, words) || strings.Contains(written.HTML, words)) {

@@ -69,7 +69,7 @@ func TestLettersAsRecorded(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 			if strings.Contains(got, "jane@") && kind != core.LetterSignIn || strings.Contains(got, "STRANGER") {
-				t.Error("it has a text of a visitor")
+				t.Error("it contains a text that a client sent")
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func TestLettersAsRecorded(t *testing.T) {
 		t.Errorf("%d recordings for %d kinds, %v", len(files), len(kinds), err)
 	}
 	if _, err := providers.WriteLetter(core.Letter{Kind: "gossip"}); err == nil {
-		t.Error("a letter of an unknown kind was written")
+		t.Error("an email of an unknown kind was written")
 	}
 }
 
@@ -95,7 +95,7 @@ func TestNothingToUndo(t *testing.T) {
 		}
 		for _, text := range []string{got.Text, got.HTML} {
 			if strings.Contains(strings.ToLower(text), "undo") || strings.Contains(text, "href") {
-				t.Errorf("it speaks of undoing: %s", text)
+				t.Errorf("it mentions undoing: %s", text)
 			}
 			want := map[string]string{"": "those who run the site", "de": "An die Betreiber."}[tag]
 			if !strings.Contains(text, want) {
@@ -123,7 +123,7 @@ func TestLettersEscape(t *testing.T) {
 			}
 		}
 		if !strings.Contains(got.HTML, "<bdi>&lt;/p&gt;&lt;script&gt;\u202exx") {
-			t.Errorf("%s: the name of the site may turn what stands around it", kind)
+			t.Errorf("%s: the name of the site may change the direction of the text around it", kind)
 		}
 		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background:#346df1") {
 			t.Errorf("%s has neither code nor button: %s", kind, got.Text)
@@ -155,7 +155,7 @@ func TestLettersInTheColoursOfTheTheme(t *testing.T) {
 				t.Errorf("%v: no %s in %s", err, row.button, got.HTML)
 			}
 			if strings.Contains(got.HTML, "prefers-color-scheme") != row.dark {
-				t.Errorf("for a dark screen: %s", got.HTML)
+				t.Errorf("in dark mode: %s", got.HTML)
 			}
 		})
 	}
@@ -190,7 +190,7 @@ func TestServicesAreMailers(t *testing.T) {
 			}
 		}
 		if err := mailer.Send(t.Context(), core.Letter{To: "jane@example.com", Kind: "gossip"}); err == nil {
-			t.Errorf("%s: a letter of an unknown kind was sent", id)
+			t.Errorf("%s: an email of an unknown kind was sent", id)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestTwitterProfile(t *testing.T) {
 	short, err := providers.ProfileAs[providers.TwitterProfile](profileOf(t,
 		`{"data":{"id":"1","name":"Ada","username":"ada"}}`))
 	if err != nil || short.Data.Username != "ada" || short.Includes.Posts != nil {
-		t.Errorf("the fields that are always there: %+v, %v", short, err)
+		t.Errorf("the fields that are always present: %+v, %v", short, err)
 	}
 }
 

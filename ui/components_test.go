@@ -98,13 +98,13 @@ func TestComponents(t *testing.T) {
 		{"sign out, asked first", away, ui.SignOutWith(ui.SignOutOptions{Confirm: true}), "",
 			`<a href="/bye?callbackUrl=%2Fnow" class="latchkey-signout">Sign out</a>`},
 
-		{"signed in, nobody there", state(), ui.SignedIn(), "x", ""},
+		{"SignedIn without a user", state(), ui.SignedIn(), "x", ""},
 		{"signed in", known, ui.SignedIn(), "x", "x"},
-		{"signed out, nobody there", state(), ui.SignedOut(), "x", "x"},
+		{"SignedOut without a user", state(), ui.SignedOut(), "x", "x"},
 		{"signed out", known, ui.SignedOut(), "x", ""},
 		{"picture", known, ui.Avatar(), "", `<img class="latchkey-avatar" src="https://img.test/a.png" alt="Ada" ` +
 			`width="32" height="32" referrerpolicy="no-referrer">`},
-		{"picture of nobody", state(), ui.Avatar(), "", ""},
+		{"picture without a user", state(), ui.Avatar(), "", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestComponentsReport(t *testing.T) {
 	}
 	const complaint = `SignIn: ui: SignIn needs a configured provider: "nope" is not among`
 	if len(told) != 1 || !strings.HasPrefix(told[0], complaint) {
-		t.Errorf("told %q", told)
+		t.Errorf("reported %q", told)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestMarks(t *testing.T) {
 			drawn := render(t, ui.SignInPage(signIn(page, p)))
 			_, drawn, _ = strings.Cut(drawn, "<form")
 			if svg := strings.Contains(drawn, `<svg class="mark"`); svg != (row.want == "") {
-				t.Errorf("drawn: %v", svg)
+				t.Errorf("rendered: %v", svg)
 			}
 			if initial := strings.Contains(drawn, `class="mark initial"`); initial == (row.want == "") {
 				t.Errorf("the initial stands there: %v", initial)

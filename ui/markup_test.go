@@ -195,7 +195,7 @@ func tree(t *testing.T, document, value string) string {
 			known := strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Val, "about:invalid") ||
 				strings.HasPrefix(a.Val, "/auth/")
 			if leads && !known {
-				t.Errorf("%s leads to %q", a.Key, a.Val)
+				t.Errorf("%s links to %q", a.Key, a.Val)
 			}
 			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
 				t.Errorf("attribute %s", a.Key)
@@ -232,7 +232,7 @@ func TestUnknownErrorNames(t *testing.T) {
 			"constructor", "__proto__", "toString", "accessdenied", "Configuration ", strings.Repeat("x", 10_000),
 		} {
 			if got := render(t, draw(name)); got != want {
-				t.Errorf("%s page: error %.20q is not drawn as an unknown one", kind, name)
+				t.Errorf("%s page: error %.20q is not rendered like an unknown one", kind, name)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func TestSourcesCanBeSqueezed(t *testing.T) {
 		for line := range strings.Lines(source) {
 			if strings.Count(line, "`")%2 != 0 || strings.HasSuffix(strings.TrimSpace(line), "\\") ||
 				strings.Contains(line, "/*") {
-				t.Errorf("%s: a text or comment goes on over the line: %s", name, line)
+				t.Errorf("%s: a string or comment spans lines: %s", name, line)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func TestSourcesCanBeSqueezed(t *testing.T) {
 	for name, source := range sources {
 		if strings.Count(source, "/*") != strings.Count(source, "*/") || strings.Contains(source, "\\\n") ||
 			strings.ContainsAny(source, "`") || quotedOverLines(source) {
-			t.Errorf("%s: a text goes on over the line, or holds a comment", name)
+			t.Errorf("%s: a string spans lines or contains a comment", name)
 		}
 	}
 }

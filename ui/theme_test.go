@@ -77,7 +77,7 @@ func TestThemeValidate(t *testing.T) {
 			refused := test.theme.BrandColor + test.theme.ButtonText + test.theme.Logo + test.theme.DarkLogo +
 				test.theme.Radius + test.theme.Font + test.theme.Terms + test.theme.Privacy
 			if test.problems == 1 && test.theme.ColorScheme == "" && strings.Contains(drawn, refused) {
-				t.Errorf("drawn all the same: %s", drawn)
+				t.Errorf("rendered nevertheless: %s", drawn)
 			}
 		})
 	}

@@ -108,7 +108,7 @@ func TestKnownAndUnknownAreAlike(t *testing.T) {
 				}
 				for i := 1; i < len(answers); i++ {
 					if answers[i] != answers[0] {
-						t.Errorf("answers differ:\n%s\n---\n%s", answers[0], answers[i])
+						t.Errorf("responses differ:\n%s\n---\n%s", answers[0], answers[i])
 					}
 					if !slices.Equal(calls[i], calls[0]) {
 						t.Errorf("calls differ: %v and %v", calls[0], calls[i])
@@ -182,7 +182,7 @@ func TestKnownAddressIsTold(t *testing.T) {
 		"mail")
 	l := w.letter(ada, core.LetterExists)
 	if string(l.URL) != "https://app.test/auth/signin" || strings.Contains(string(l.URL), "token") {
-		t.Error("the letter leads elsewhere")
+		t.Error("the email links to another page")
 	}
 	if w.signIn(ada, evil) != "" || w.user(ada).Name == "Win a car" {
 		t.Error("the sign-up has changed the account")
@@ -198,7 +198,7 @@ func TestUnknownAddressGetsNoLetter(t *testing.T) {
 	w := site(t)
 	says(t, w.visit().post("password/forgot", "email", "nobody@example.com"), 202, "mail")
 	if n := len(w.letters("nobody@example.com")); n != 0 {
-		t.Errorf("%d letters", n)
+		t.Errorf("%d emails", n)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestMailFails(t *testing.T) {
 	b.post("password/sign-up", "email", "bob@example.com", "password", good)
 	b.post("password/confirm", "token", token(t, w.letter("bob@example.com", core.LetterVerify)))
 	if b.session() != "bob@example.com" {
-		t.Error("the second sign-up leads nowhere")
+		t.Error("the second sign-up does not work")
 	}
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
 	w.clean(good, better)
@@ -250,7 +250,7 @@ func TestMailerThatPanics(t *testing.T) {
 	says(t, w.visit().post("password/forgot", "email", ada), 202, "mail")
 	w.flush()
 	if n := strings.Count(w.log.String(), "(*postbox).Send"); n != 9 {
-		t.Errorf("the log says of %d letters where the mailer panicked: %s", n, w.log)
+		t.Errorf("the log has %d panics of the mailer: %s", n, w.log)
 	}
 	if all, err := w.store.UserRecords(t.Context(), w.user(ada).ID, "reset"); err != nil || len(all) != 0 {
 		t.Errorf("%d links are left, %v", len(all), err)
@@ -289,7 +289,7 @@ func TestRefusedLettersCount(t *testing.T) {
 			first := tried()
 			w.advance(while)
 			if second := tried(); first == 0 || first > 10 || second != 1 {
-				t.Errorf("%d letters were tried, and %d a while later", first, second)
+				t.Errorf("%d emails were tried, and %d later", first, second)
 			}
 		})
 	}
@@ -313,6 +313,6 @@ func TestSignUpsMailOneAddressSeldom(t *testing.T) {
 		}
 	}
 	if letters := len(w.letters(ada)); refused == 0 || letters == 0 || letters > tries-refused {
-		t.Errorf("%d letters, %d of %d sign-ups refused", letters, refused, tries)
+		t.Errorf("%d emails, %d of %d sign-ups refused", letters, refused, tries)
 	}
 }

@@ -72,7 +72,7 @@ func TestHIBP(t *testing.T) {
 		"breached": {answer: func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = fmt.Fprintf(w, "%s:3\r\n%s:12\r\n", other, digest[5:])
 		}, want: true},
-		"in small letters": {answer: func(w http.ResponseWriter, _ *http.Request) {
+		"in lower case": {answer: func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = fmt.Fprintf(w, "%s:12\n", strings.ToLower(digest[5:]))
 		}, want: true},
 		"not among them": {answer: func(w http.ResponseWriter, _ *http.Request) {

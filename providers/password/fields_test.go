@@ -70,7 +70,7 @@ func TestFieldsOfASignUp(t *testing.T) {
 					t.Errorf("a person is answered %d %s", page.Status, page.Redirect)
 				}
 				if n := len(w.letters(row.email)); n != 2 {
-					t.Errorf("%d letters", n)
+					t.Errorf("%d emails", n)
 				}
 				b.post("password/confirm", "token", token(t, w.letters(row.email)[0]))
 				if w.signIn(row.email, row.password) != row.email {

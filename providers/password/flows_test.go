@@ -31,7 +31,7 @@ func TestWholeWay(t *testing.T) {
 				t.Error("a user was made before the proof")
 			}
 			if l.Host != "app.test" || l.Expires != w.Now().Add(24*time.Hour) {
-				t.Errorf("letter for host %s until %v", l.Host, l.Expires)
+				t.Errorf("email for host %s until %v", l.Host, l.Expires)
 			}
 			b.post("password/confirm", "token", token(t, l))
 			u := w.user(ada)
@@ -52,17 +52,17 @@ func TestWholeWay(t *testing.T) {
 				t.Error("a reset signs in")
 			}
 			if w.signIn(ada, good) != "" || w.signIn(ada, better) != ada {
-				t.Error("after the reset the old password is good, or the new one is not")
+				t.Error("after the reset the old password is valid, or the new one is not")
 			}
 			w.letter(ada, core.LetterPasswordChanged)
 			c := w.visit()
 			c.post("callback/password", "email", ada, "password", better)
 			says(t, c.post("password/change", "current", better, "newPassword", good), 200, "done")
 			if c.session() != ada || w.signIn(ada, better) != "" || w.signIn(ada, good) != ada {
-				t.Error("after the change the session is gone, the old password good, or the new one not")
+				t.Error("after the change the session has ended, the old password is valid, or the new one is not")
 			}
 			if n := len(w.letters(ada)); n != 4 {
-				t.Errorf("%d letters", n)
+				t.Errorf("%d emails", n)
 			}
 			w.clean(good, better, token(t, l))
 		})
@@ -301,7 +301,7 @@ func TestSessionsEnd(t *testing.T) {
 		t.Errorf("after a change: %q here, %q there", here.session(), there.session())
 	}
 	if before == "" || here.cookies["__Secure-authjs.session-token"] == before {
-		t.Error("the session goes on under the same token")
+		t.Error("the session continues with the same token")
 	}
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", good), 200, "signin")
 	if here.session() != "" {
@@ -315,7 +315,7 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 	w := site(t)
 	b := w.signUp(ada, good)
 	if r := w.visit().post("password/change", "current", good, "newPassword", better); r.Status != 401 {
-		t.Errorf("nobody is answered %d", r.Status)
+		t.Errorf("without a session: status %d", r.Status)
 	}
 	for _, wrong := range []string{"", better, good + "x", strings.Repeat("x", 2000)} {
 		says(t, b.post("password/change", "current", wrong, "newPassword", better), 401, "password_wrong")
@@ -338,7 +338,7 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 	}
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
 	if w.signIn(ada, better) != ada {
-		t.Error("the first password by letter is not good")
+		t.Error("the first password, set by email, is not valid")
 	}
 }
 
@@ -357,7 +357,7 @@ func TestPasswordOfAnUnprovedAddress(t *testing.T) {
 	b := w.visit()
 	b.post("callback/password", "email", ada, "password", vectors[1].password)
 	if b.session() != ada {
-		t.Fatal("the password is not good at first")
+		t.Fatal("the password is not valid at first")
 	}
 	says(t, b.post("password/change", "current", vectors[1].password, "newPassword", evil), 200, "done")
 	u = w.user(ada)
@@ -366,11 +366,11 @@ func TestPasswordOfAnUnprovedAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.signIn(ada, evil) != "" {
-		t.Error("a stranger's password outlives the proof")
+		t.Error("an attacker's password is valid after the verification")
 	}
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", good), 200, "signin")
 	if w.signIn(ada, good) != ada {
-		t.Error("the owner's password is not good")
+		t.Error("the owner's password is not valid")
 	}
 }
 

@@ -87,7 +87,7 @@ func TestWhoMaySignUp(t *testing.T) {
 					t.Errorf("at a sign-in there is no invitation to read: %v", err)
 				}
 				if p.User.EmailVerified.IsZero() {
-					t.Error("whether the address is proved cannot be told")
+					t.Error("EmailVerified is not available")
 				}
 				seen++
 				return core.Allow(), down
@@ -97,7 +97,7 @@ func TestWhoMaySignUp(t *testing.T) {
 		records = w.store
 		says(t, w.visit().post("password/sign-up", "email", ada, "password", good), 202, "mail")
 		if n := len(w.letters(ada)); n != 0 {
-			t.Errorf("%d letters without an invitation", n)
+			t.Errorf("%d emails without an invitation", n)
 		}
 		invite := func(expires time.Duration) {
 			key := host.Digest("invite", ada)
@@ -112,7 +112,7 @@ func TestWhoMaySignUp(t *testing.T) {
 		invite(-time.Second)
 		w.visit().post("password/sign-up", "email", ada, "password", good)
 		if n := len(w.letters(ada)); n != 0 {
-			t.Errorf("%d letters with an invitation that has ended", n)
+			t.Errorf("%d emails with an expired invitation", n)
 		}
 		invite(time.Hour)
 		b := w.visit()
@@ -180,7 +180,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 	if err := w.provider.Import(t.Context(), "nobody", vectors[0].encoded); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("for nobody: %v", err)
+		t.Errorf("for an unknown user: %v", err)
 	}
 }
 
@@ -236,17 +236,17 @@ func TestSendReset(t *testing.T) {
 	l := w.letter(ada, core.LetterReset)
 	if l.Host != "app.test" || l.Request != nil || !strings.HasPrefix(string(l.URL),
 		"https://app.test/auth/password/reset?token=") {
-		t.Errorf("letter for host %s", l.Host)
+		t.Errorf("email for host %s", l.Host)
 	}
 	says(t, w.open(token(t, l)).post("password/reset", "newPassword", good), 200, "signin")
 	if w.signIn(ada, good) != ada {
 		t.Error("signing in fails")
 	}
 	if err := w.provider.SendReset(t.Context(), "nobody"); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("for nobody: %v", err)
+		t.Errorf("for an unknown user: %v", err)
 	}
 	if err := w.provider.Remove(t.Context(), "nobody"); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("removed from nobody: %v", err)
+		t.Errorf("removed from an unknown user: %v", err)
 	}
 	if err := password.New(password.Options{}).Import(t.Context(), "1", "x"); err == nil {
 		t.Error("a provider of no configuration imports")

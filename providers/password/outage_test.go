@@ -87,7 +87,7 @@ func TestEngineDown(t *testing.T) {
 				t.Errorf("answered %d %s", r.Status, r.Body)
 			}
 			if !strings.Contains(w.log.String(), "the engine is down") || len(w.letters(ada)) > 0 {
-				t.Error("the log does not tell, or there is a letter")
+				t.Error("the error is not in the log, or an email was sent")
 			}
 		})
 	}
@@ -196,7 +196,7 @@ func TestNobodyIsStuck(t *testing.T) {
 	w.letter(ada, core.LetterExists)
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
 	if w.signIn(ada, better) != ada {
-		t.Error("the owner of the address does not get in")
+		t.Error("the owner of the address cannot sign in")
 	}
 }
 

@@ -73,7 +73,7 @@ func TestQueueForgetsWhoLeaves(t *testing.T) {
 		synctest.Wait()
 		ctx, leave := context.WithCancel(t.Context())
 		left := make(chan error)
-		go func() { left <- q.do(ctx, func() { t.Error("computed for nobody") }) }()
+		go func() { left <- q.do(ctx, func() { t.Error("computed after the client disconnected") }) }()
 		synctest.Wait()
 		leave()
 		if err := <-left; !errors.Is(err, context.Canceled) || q.load().Waiting != 0 {
@@ -81,7 +81,7 @@ func TestQueueForgetsWhoLeaves(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		if err := q.do(ctx, func() { t.Error("computed for nobody") }); !errors.Is(err, context.Canceled) {
+		if err := q.do(ctx, func() { t.Error("computed after the client disconnected") }); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})

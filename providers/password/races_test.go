@@ -90,10 +90,10 @@ func TestFiftyResets(t *testing.T) {
 		}
 	}
 	if won != 1 || good != 1 {
-		t.Errorf("%d resets, %d passwords are good", won, good)
+		t.Errorf("%d resets, %d passwords are valid", won, good)
 	}
 	if n := len(w.letters(ada)); n != 3 { // verify, reset, changed
-		t.Errorf("%d letters", n)
+		t.Errorf("%d emails", n)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestFiftyChanges(t *testing.T) {
 		}
 	}
 	if won != 1 || right != 1 {
-		t.Errorf("%d changes, %d passwords are good", won, right)
+		t.Errorf("%d changes, %d passwords are valid", won, right)
 	}
 }
 

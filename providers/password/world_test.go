@@ -148,7 +148,7 @@ func (w *world) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := w.provider.Flush(ctx); err != nil {
-		w.t.Errorf("letters are not sent: %v", err)
+		w.t.Errorf("emails are not sent: %v", err)
 	}
 }
 
@@ -176,7 +176,7 @@ func (w *world) letter(to string, kind core.LetterKind) core.Letter {
 			return l
 		}
 	}
-	w.t.Fatalf("letters to %s: %v, want one of kind %s", to, all, kind)
+	w.t.Fatalf("emails to %s: %v, want one of kind %s", to, all, kind)
 	return core.Letter{}
 }
 
@@ -185,7 +185,7 @@ func token(t testing.TB, l core.Letter) string {
 	t.Helper()
 	u, err := url.Parse(string(l.URL))
 	if err != nil || u.Query().Get("token") == "" {
-		t.Fatal("a letter without a token")
+		t.Fatal("an email without a token")
 	}
 	return u.Query().Get("token")
 }

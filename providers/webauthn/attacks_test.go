@@ -353,7 +353,7 @@ func play(t *testing.T, p payload) {
 	response := b.answer(p.Ceremony, data)
 	if p.Replay != "" {
 		if response.Err != nil {
-			t.Fatalf("the first answer failed: %v", response.Err)
+			t.Fatalf("the first response failed: %v", response.Err)
 		}
 		if p.Replay == "no cookie" {
 			before.cookies = map[string]string{}
@@ -491,7 +491,7 @@ func TestHideUsers(t *testing.T) {
 	ceremony := authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example"}
 	response := b.answer("register", authenticator.New("c9").Register(ceremony))
 	if !errors.Is(response.Err, core.ErrAccountNotLinked) || b.who() != "" {
-		t.Errorf("a stranger registered a passkey for u1: %v", response.Err)
+		t.Errorf("an attacker registered a passkey for u1: %v", response.Err)
 	}
 }
 
