@@ -66,12 +66,12 @@ func (d *Data[T]) attach(k *dataKeeper) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.keepers = append(living(d.keepers), weak.Make(k))
+	d.keepers = append(existing(d.keepers), weak.Make(k))
 	return nil
 }
 
-// living returns the keepers that still exist.
-func living(keepers []weak.Pointer[dataKeeper]) []weak.Pointer[dataKeeper] {
+// existing returns the keepers that still exist.
+func existing(keepers []weak.Pointer[dataKeeper]) []weak.Pointer[dataKeeper] {
 	out := keepers[:0:0]
 	for _, k := range keepers {
 		if k.Value() != nil {
@@ -124,7 +124,7 @@ func (d *Data[T]) Of(ctx context.Context, s *Session) (T, error) {
 // means that the other processes were not notified.
 func (d *Data[T]) Refresh(ctx context.Context, userID string) error {
 	d.mu.Lock()
-	d.keepers = living(d.keepers)
+	d.keepers = existing(d.keepers)
 	keepers := d.keepers
 	d.mu.Unlock()
 	var all []error

@@ -84,7 +84,7 @@ func newDataKeeper(c *Config, log *reporter, faults *ConfigError) *dataKeeper {
 // Session.Revocation is off.
 func (k *dataKeeper) toldBy(ended *revocations) {
 	if k.ended = ended; ended != nil {
-		ended.outdates = k.outdate
+		ended.onRefresh = k.invalidate
 	}
 }
 
@@ -166,7 +166,7 @@ func (k *dataKeeper) fetch(ctx context.Context, user *User) (dataCopy, error) {
 
 // refresh invalidates the copies of a user in this and in other processes.
 func (k *dataKeeper) refresh(ctx context.Context, userID string) error {
-	k.outdate(logName(userID))
+	k.invalidate(logName(userID))
 	if k.ended == nil || userID == "" {
 		return nil
 	}
@@ -174,9 +174,9 @@ func (k *dataKeeper) refresh(ctx context.Context, userID string) error {
 	return k.ended.add(ctx, revoked{user: logName(userID), outdated: true, until: until})
 }
 
-// outdate invalidates all current copies of a user. user is a logName. The mark is later than any copy that was loaded
-// after the previous mark, even if the clock does not advance.
-func (k *dataKeeper) outdate(user string) {
+// invalidate makes all current copies of a user invalid. user is a logName. The mark is later than any copy that was
+// loaded after the previous mark, even if the clock does not advance.
+func (k *dataKeeper) invalidate(user string) {
 	now := k.now()
 	k.outdated.Update(user, now.Add(k.maxAge+time.Minute), func(before time.Time) time.Time {
 		if next := before.Add(dataTick); !before.IsZero() && now.Before(next) {

@@ -36,7 +36,7 @@ func TestDataThatCameMeanwhile(t *testing.T) {
 		}
 	}
 	visit()
-	k.outdate(logName("ada"))
+	k.invalidate(logName("ada"))
 	meanwhile = visit
 	visit()
 	if loads != 2 {

@@ -138,13 +138,13 @@ func (c *chooser) find(ctx context.Context, r *Request) (*Auth, error) {
 			"set the Auth's Config.BasePath to %q", a.site.basePath, c.basePath, c.basePath)
 	}
 	if _, known := c.known.Load(a); !known && c.count.Load() < maxKnown {
-		c.look(ctx, a)
+		c.checkShared(ctx, a)
 	}
 	return a, nil
 }
 
-// look logs a warning if another Auth accepts the sessions of this one.
-func (c *chooser) look(ctx context.Context, a *Auth) {
+// checkShared logs a warning if another Auth accepts the sessions of this one.
+func (c *chooser) checkShared(ctx context.Context, a *Auth) {
 	if _, known := c.known.LoadOrStore(a, true); known {
 		return
 	}

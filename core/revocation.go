@@ -18,13 +18,13 @@ import (
 // closed.
 type revocations struct {
 	records store.RecordStore
-	// outdates, if not nil, is called with each user whose data another process has refreshed.
-	outdates func(user string)
-	every    time.Duration
-	strict   bool
-	lasts    time.Duration // the maximum lifetime of a token
-	now      func() time.Time
-	log      *reporter
+	// onRefresh, if not nil, is called with each user whose data another process has refreshed.
+	onRefresh func(user string)
+	every     time.Duration
+	strict    bool
+	lasts     time.Duration // the maximum lifetime of a token
+	now       func() time.Time
+	log       *reporter
 
 	mu    sync.RWMutex
 	ended map[[16]byte]int64 // session ID to the time when the entry can be deleted
@@ -51,8 +51,8 @@ type userEnd struct {
 
 // poll is one read of the log.
 type poll struct {
-	done  chan struct{}
-	begun time.Time
+	done    chan struct{}
+	started time.Time
 	// after is true if the previous poll failed. Then requests do not wait.
 	after bool
 	err   error // set when done is closed
@@ -67,8 +67,8 @@ func (r *revocations) learn(entries ...revoked) {
 		switch {
 		case e.until < now:
 		case e.outdated:
-			if r.outdates != nil {
-				r.outdates(e.user)
+			if r.onRefresh != nil {
+				r.onRefresh(e.user)
 			}
 		case e.user == "":
 			r.ended[e.id] = max(r.ended[e.id], e.until)
@@ -205,12 +205,12 @@ func (r *revocations) start(ctx context.Context) *poll {
 	defer r.polling.Unlock()
 	now := r.now()
 	if last := r.poll; last != nil {
-		since := now.Sub(last.begun)
+		since := now.Sub(last.started)
 		if !last.over() || last.err != nil && since >= 0 && since < r.every/2 {
 			return last
 		}
 	}
-	p := &poll{done: make(chan struct{}), begun: now, after: r.poll != nil && r.poll.err != nil}
+	p := &poll{done: make(chan struct{}), started: now, after: r.poll != nil && r.poll.err != nil}
 	r.poll = p
 	go r.run(context.WithoutCancel(ctx), p)
 	return p
@@ -231,12 +231,12 @@ func (r *revocations) run(ctx context.Context, p *poll) {
 	ctx, end := context.WithTimeout(ctx, pollTime)
 	defer end()
 	if p.err = guard("Store.Record", func() error { return r.catchUp(ctx) }); p.err == nil {
-		r.lastRead.Store(p.begun.UnixNano())
-		r.sweep(p.begun)
+		r.lastRead.Store(p.started.UnixNano())
+		r.sweep(p.started)
 		return
 	}
-	if since := p.begun.Sub(r.lastLogged); since < 0 || since >= strictAfter {
-		r.lastLogged = p.begun
+	if since := p.started.Sub(r.lastLogged); since < 0 || since >= strictAfter {
+		r.lastLogged = p.started
 		r.log.failure(ctx, errorf(ErrStore, "read the list of ended sessions (Session.Revocation): %w", p.err))
 	}
 }
@@ -294,7 +294,7 @@ func (r *revocations) endSession(ctx context.Context, id [16]byte) error {
 // endUser ends all sessions of a user. It keeps the session except, if that is not zero. New sessions of the user start
 // under the new epoch.
 func (r *revocations) endUser(ctx context.Context, userID string, except [16]byte) error {
-	epoch, err := r.raise(ctx, userID)
+	epoch, err := r.nextEpoch(ctx, userID)
 	if err != nil {
 		return err
 	}
@@ -337,10 +337,10 @@ func epochKey(userID string) string {
 	return publicID(userID)
 }
 
-// raise increases a user's epoch and returns it. The epoch is a counter and not a time, so that it distinguishes
+// nextEpoch increases a user's epoch and returns it. The epoch is a counter and not a time, so that it distinguishes
 // sessions that start in the same second as the revocation. The counter starts at the current Unix time, so that it
 // still increases if the record was lost.
-func (r *revocations) raise(ctx context.Context, userID string) (int64, error) {
+func (r *revocations) nextEpoch(ctx context.Context, userID string) (int64, error) {
 	owner := userID
 	for {
 		record, note, err := r.epochNote(ctx, userID)

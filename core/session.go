@@ -45,7 +45,7 @@ type Session struct {
 
 	// data is the application's data (Config.Data). It is nil if Config.Data is not set.
 	data *sessionData
-	// ownID is the User.ID that shape filled in for handlers. The JSON form leaves it out.
+	// ownID is the User.ID that runCallback filled in for handlers. The JSON form leaves it out.
 	ownID string
 	// readAt is when the session was read, by Config.Now. It is zero if the application built the Session.
 	readAt time.Time
@@ -232,7 +232,7 @@ func (s *sessions) issue(
 			s.data.forget(who.user.ID)
 		}
 		if s.facts && !who.keeps {
-			s.records.begun(ctx, p.at, id, who, session, sessionNote{Ends: who.session.Expires.Unix()})
+			s.records.recordSignIn(ctx, p.at, id, who, session, sessionNote{Ends: who.session.Expires.Unix()})
 		}
 		cookies, err = p.set(string(who.session.Token), who.session.Expires)
 		return cookies, session, err
@@ -241,15 +241,15 @@ func (s *sessions) issue(
 	if who.created {
 		trigger = TriggerSignUp
 	}
-	begun := s.jwt.begin(who.user)
-	if err := s.addFacts(ctx, p, begun, id, who); err != nil {
+	created := s.jwt.begin(who.user)
+	if err := s.addFacts(ctx, p, created, id, who); err != nil {
 		return nil, "", err
 	}
-	if err := s.jwt.markUnverified(ctx, p.at, begun, id.account.Type == TypeCredentials, who.user); err != nil {
+	if err := s.jwt.markUnverified(ctx, p.at, created, id.account.Type == TypeCredentials, who.user); err != nil {
 		return nil, "", err
 	}
-	token, err := s.jwt.shape(ctx, p.at, JWTParams{
-		Token: begun, User: who.user, Account: id.account, Profile: id.profile, Trigger: trigger, NewUser: who.created,
+	token, err := s.jwt.runCallback(ctx, p.at, JWTParams{
+		Token: created, User: who.user, Account: id.account, Profile: id.profile, Trigger: trigger, NewUser: who.created,
 	})
 	if err != nil {
 		return nil, "", err
@@ -272,7 +272,7 @@ func (s *sessions) issue(
 			s.begun.note(id, session)
 		}
 		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
-		s.records.begun(ctx, p.at, id, who, session, note)
+		s.records.recordSignIn(ctx, p.at, id, who, session, note)
 	}
 	cookies, err = p.set(value, expires)
 	return cookies, session, err
@@ -305,17 +305,17 @@ func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session
 // addFacts adds the session ID, authentication time and methods to the first token of a session. If the sign-in only
 // linked another account to the current user, the token keeps the values of the current session: linking is not an
 // authentication.
-func (s *sessions) addFacts(ctx context.Context, p *presented, begun *Token, id *identity, who member) error {
+func (s *sessions) addFacts(ctx context.Context, p *presented, token *Token, id *identity, who member) error {
 	if !s.facts {
 		return nil
 	}
 	if who.keeps {
 		if before, err := p.live(ctx); err == nil {
-			begun.copyFacts(before)
+			token.copyFacts(before)
 			return nil
 		}
 	}
-	return s.newFacts(ctx, begun, id.authenticatedAt(s.now(), who.user.ID))
+	return s.newFacts(ctx, token, id.authenticatedAt(s.now(), who.user.ID))
 }
 
 // newFacts adds new values of session ID, authentication time and methods to a token.

@@ -61,7 +61,7 @@ func TestDataOfManyUsers(t *testing.T) {
 	copies, marks := 0, 0
 	for i := range users {
 		k.copies.Put(fmt.Sprint(i), dataCopy{Value: []byte("1")}, now.Add(time.Minute))
-		k.outdate(fmt.Sprint(i))
+		k.invalidate(fmt.Sprint(i))
 	}
 	for i := range users {
 		if copied, _ := k.copies.Get(fmt.Sprint(i)); copied.Value != nil {

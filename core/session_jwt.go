@@ -162,9 +162,9 @@ func (j *jwtSessions) ends(t *Token, now time.Time) time.Time {
 	return expires
 }
 
-// due reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire before
-// that, it is renewed after half of its lifetime.
-func (j *jwtSessions) due(t *Token, now time.Time) bool {
+// needsRenewal reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire
+// before that, it is renewed after half of its lifetime.
+func (j *jwtSessions) needsRenewal(t *Token, now time.Time) bool {
 	age, lifetime := j.session.UpdateAge, min(j.session.MaxAge, j.config.MaxAge)
 	if age >= lifetime {
 		age = lifetime / 2
@@ -185,10 +185,10 @@ func (j *jwtSessions) begin(u *User) *Token {
 	return t
 }
 
-// shape runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that returns
-// nil ends the session; that is logged here. The session ID, authentication time, methods and the claim emailUnproved
-// are copied into the token that the callback returns, even if that is a new one.
-func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
+// runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
+// returns nil ends the session; that is logged here. The session ID, authentication time, methods and the claim
+// emailUnproved are copied into the token that the callback returns, even if that is a new one.
+func (j *jwtSessions) runCallback(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
 	if j.callback == nil {
 		return p.Token, nil
 	}

@@ -99,9 +99,9 @@ func (a *awaySessions) keep(ctx context.Context, key, userID string, id *identit
 // redirectedSuffix is the suffix of a cookie whose browser was redirected to the provider's sign-out page.
 const redirectedSuffix = "~"
 
-// remembered returns the content of a browser's logout cookie. It is empty if there is none. pending reports whether
+// readCookie returns the content of a browser's logout cookie. It is empty if there is none. pending reports whether
 // the browser was redirected to the provider's sign-out page.
-func (a *awaySessions) remembered(v *arrival) (provider, key string, pending bool) {
+func (a *awaySessions) readCookie(v *arrival) (provider, key string, pending bool) {
 	value, _ := v.jar.Get(v.cookies.logout.name())
 	value, pending = strings.CutSuffix(value, redirectedSuffix)
 	i := strings.LastIndexByte(value, '.')
@@ -140,7 +140,7 @@ func (a *awaySessions) forget(ctx context.Context, v *arrival) []Cookie {
 	if !v.jar.Has(spec.name()) {
 		return nil
 	}
-	_, key, _ := a.remembered(v)
+	_, key, _ := a.readCookie(v)
 	a.take(ctx, v, key, "")
 	return []Cookie{spec.clear(spec.name())}
 }
@@ -151,7 +151,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	if a == nil || c.byBearer() {
 		return
 	}
-	provider, key, _ := a.remembered(&c.arrival)
+	provider, key, _ := a.readCookie(&c.arrival)
 	client := a.clients[provider]
 	if client == nil || key == "" {
 		response.Cookies = append(response.Cookies, a.forget(ctx, &c.arrival)...)
@@ -214,7 +214,7 @@ func (o *oauthClient) signOutURL(r *SignOutRequest) (string, error) {
 // state. Then the browser continues only if it was redirected to the provider within logoutReturnTime, and never to a
 // page that the request names, because any site can make a browser request this URL.
 func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
-	provider, key, pending := a.remembered(&c.arrival)
+	provider, key, pending := a.readCookie(&c.arrival)
 	returned := random.Same(key, c.query.Get("state"))
 	if c.query.Count("state") == 0 && c.query.Count("callbackUrl") == 0 {
 		returned = pending

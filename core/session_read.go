@@ -149,7 +149,7 @@ func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) (bo
 func (s *sessions) continueJWT(
 	ctx context.Context, p *presented, before *Token, read sessionRead,
 ) (*Session, []Cookie, error) {
-	token, err := s.jwt.shape(ctx, p.at, JWTParams{Token: before, Trigger: read.trigger, Update: read.update})
+	token, err := s.jwt.runCallback(ctx, p.at, JWTParams{Token: before, Trigger: read.trigger, Update: read.update})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,8 +163,8 @@ func (s *sessions) continueJWT(
 		token, data, loaded = s.data.carry(ctx, p.at, before, token)
 	}
 	now := s.now()
-	renew := read.updates() || read.asked && p.fromHeader || loaded || s.jwt.due(before, now) || p.outdatedForm() ||
-		s.callbacks.JWT != nil && !sameClaims(before, token)
+	renew := read.updates() || read.asked && p.fromHeader || loaded || s.jwt.needsRenewal(before, now) ||
+		p.outdatedForm() || s.callbacks.JWT != nil && !sameClaims(before, token)
 	used := before.IssuedAt // the lifetime of the browser's cookie starts here
 	if renew {
 		used = now
@@ -182,15 +182,15 @@ func (s *sessions) continueJWT(
 	if s.facts {
 		session.ID, session.readAt = token.publicID(), now
 		session.AuthTime, session.Methods = token.facts()
-		s.records.seen(ctx, session.ID, expires)
+		s.records.recordUse(ctx, session.ID, expires)
 	}
 	params := SessionParams{Session: session, Token: token, Update: read.update, Trigger: read.trigger}
-	if session, err = s.shape(ctx, params); err != nil {
+	if session, err = s.runCallback(ctx, params); err != nil {
 		return nil, nil, err
 	}
 	var cookies []Cookie
 	if renew && p.mayRenew(read.updates()) && !s.hasEnded(before) {
-		if cookies, err = s.reissue(ctx, p, s.continuing(before, token), expires); err != nil {
+		if cookies, err = s.reissue(ctx, p, s.withRevocationID(before, token), expires); err != nil {
 			return nil, nil, err
 		}
 		p.noteReplaced(read.replaces())
@@ -216,10 +216,10 @@ func (s *sessions) hasEnded(t *Token) bool {
 	return s.ended != nil && s.ended.hasEnded(t.Subject, t.revocable(), t.epoch())
 }
 
-// continuing returns the token that replaces a session's token. With Session.Revocation it has the same revocation ID
-// as the token before, even if the session began without one. Otherwise a renewal that is in progress while the session
-// ends, in this or another process, would produce a token that is not revoked.
-func (s *sessions) continuing(before, t *Token) *Token {
+// withRevocationID returns the token that replaces a session's token. With Session.Revocation it has the same
+// revocation ID as the token before, even if the session began without one. Otherwise a renewal that is in progress
+// while the session ends, in this or another process, would produce a token that is not revoked.
+func (s *sessions) withRevocationID(before, t *Token) *Token {
 	if s.ended == nil || before.ID == "" || t.fact(factSession) != "" {
 		return t
 	}
@@ -283,10 +283,10 @@ func (s *sessions) continueStored(
 	if s.facts {
 		session.ID, session.readAt = publicID(s.rows.atRest(string(record.Token))), s.now()
 		session.AuthTime, session.Methods = factsIn(string(record.Token))
-		s.records.seen(ctx, session.ID, session.Expires)
+		s.records.recordUse(ctx, session.ID, session.Expires)
 	}
 	params := SessionParams{Session: session, User: user, Stored: record, Update: read.update, Trigger: read.trigger}
-	if session, err = s.shape(ctx, params); err != nil {
+	if session, err = s.runCallback(ctx, params); err != nil {
 		return nil, nil, &Error{Type: ErrSessionToken, Cause: err}
 	}
 	var cookies []Cookie
@@ -301,8 +301,8 @@ func (s *sessions) continueStored(
 	return session, cookies, nil
 }
 
-// shape runs the session callback. The browser receives the session that it returns.
-func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error) {
+// runCallback runs the session callback. The browser receives the session that it returns.
+func (s *sessions) runCallback(ctx context.Context, p SessionParams) (*Session, error) {
 	id, token, shown := p.Session.UserID, p.Session.Token, p.Session.User
 	if s.callbacks.Session == nil {
 		shown.ID, p.Session.ownID = id, id

@@ -77,8 +77,8 @@ func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote)
 	return note
 }
 
-// begun creates the record of a new session.
-func (r *sessionRecords) begun(
+// recordSignIn creates the record of a new session.
+func (r *sessionRecords) recordSignIn(
 	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionNote,
 ) {
 	note.Methods, note.Provider = id.proofs(), id.account.Provider
@@ -115,8 +115,8 @@ func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string,
 // seenEvery.
 func (n *sessionNote) expires() time.Time { return time.Unix(n.Ends, 0).Add(2 * seenEvery) }
 
-// seen stores the last use of a session, at most once an hour and in the background.
-func (r *sessionRecords) seen(ctx context.Context, id string, ends time.Time) {
+// recordUse stores the last use of a session, at most once an hour and in the background.
+func (r *sessionRecords) recordUse(ctx context.Context, id string, ends time.Time) {
 	if r == nil || id == "" {
 		return
 	}

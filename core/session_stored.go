@@ -44,7 +44,7 @@ func (s *storedSessions) find(ctx context.Context, token string) (*store.Session
 		return nil, nil, errors.New("the store returned neither a session nor ErrNotFound")
 	}
 	f.session.Token = Secret(token)
-	end, now := s.end(token), s.now()
+	end, now := s.absoluteEnd(token), s.now()
 	if f.session.Expires.Before(now) || !end.IsZero() && end.Before(now) {
 		if _, err := s.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, nil, err
@@ -62,7 +62,7 @@ func (s *storedSessions) create(
 	if err != nil {
 		return nil, err
 	}
-	record := &store.Session{Token: Secret(token), UserID: userID, Expires: s.until(token)}
+	record := &store.Session{Token: Secret(token), UserID: userID, Expires: s.newExpiry(token)}
 	s.cleaning.perhaps()
 	kept := *record
 	kept.Token = Secret(s.atRest(token))
@@ -92,10 +92,10 @@ func (s *storedSessions) newToken(by authentication) (token string, err error) {
 func (s *storedSessions) extend(ctx context.Context, record *store.Session) (extended bool, err error) {
 	token := string(record.Token)
 	due := record.Expires.Add(s.config.UpdateAge - s.config.MaxAge)
-	if due.After(s.now()) || s.endsAt(token, record.Expires) {
+	if due.After(s.now()) || s.atAbsoluteEnd(token, record.Expires) {
 		return false, nil
 	}
-	expires := s.until(token)
+	expires := s.newExpiry(token)
 	err = guard("Store.UpdateSession", func() error { return s.store.UpdateSession(ctx, s.atRest(token), expires) })
 	if err != nil {
 		return false, err
@@ -116,8 +116,8 @@ func (s *storedSessions) delete(ctx context.Context, token string) (*store.Sessi
 	return record, err
 }
 
-// end returns when Session.AbsoluteMaxAge ends the session. The zero time means no limit.
-func (s *storedSessions) end(token string) time.Time {
+// absoluteEnd returns when Session.AbsoluteMaxAge ends the session. The zero time means no limit.
+func (s *storedSessions) absoluteEnd(token string) time.Time {
 	if s.config.AbsoluteMaxAge == 0 {
 		return time.Time{}
 	}
@@ -131,16 +131,16 @@ func (s *storedSessions) end(token string) time.Time {
 	return time.Unix(at, 0).Add(s.config.AbsoluteMaxAge)
 }
 
-// endsAt reports whether a session cannot be extended any more.
-func (s *storedSessions) endsAt(token string, expires time.Time) bool {
-	end := s.end(token)
+// atAbsoluteEnd reports whether a session cannot be extended any more.
+func (s *storedSessions) atAbsoluteEnd(token string, expires time.Time) bool {
+	end := s.absoluteEnd(token)
 	return !end.IsZero() && !end.After(expires)
 }
 
-// until returns the expiry of a session that is used now.
-func (s *storedSessions) until(token string) time.Time {
+// newExpiry returns the expiry of a session that is used now.
+func (s *storedSessions) newExpiry(token string) time.Time {
 	expires := s.now().Add(s.config.MaxAge)
-	if end := s.end(token); !end.IsZero() && end.Before(expires) {
+	if end := s.absoluteEnd(token); !end.IsZero() && end.Before(expires) {
 		return end
 	}
 	return expires
