@@ -42,11 +42,11 @@ func (o *owned) add(ctx context.Context, user string, entry, k key, entryAttribu
 		if plain(there, nonceName) == plain(mine, nonceName) {
 			break // the client retried, and the first attempt had succeeded
 		}
-		gaveWay, err := o.giveWay(ctx, k, there)
+		removed, err := o.removeOrphan(ctx, k, there)
 		if err != nil {
 			return err
 		}
-		if gaveWay {
+		if removed {
 			continue
 		}
 		if plain(there, "userId") != user {
@@ -68,8 +68,8 @@ func (o *owned) add(ctx context.Context, user string, entry, k key, entryAttribu
 	return err
 }
 
-// giveWay deletes an item whose user does not exist. It reports whether its key may be free now.
-func (o *owned) giveWay(ctx context.Context, k key, there item) (bool, error) {
+// removeOrphan deletes an item whose user does not exist. It reports whether its key may be free now.
+func (o *owned) removeOrphan(ctx context.Context, k key, there item) (bool, error) {
 	switch {
 	case len(there) == 0:
 		return true, nil
@@ -139,8 +139,8 @@ func (o *owned) ownKey(entry item) (key, bool) {
 	return key{}, false
 }
 
-// removeTheirs deletes everything that belongs to a user except the user's own item.
-func (o *owned) removeTheirs(ctx context.Context, user string) error {
+// removeOwned deletes everything that belongs to a user except the user's own item.
+func (o *owned) removeOwned(ctx context.Context, user string) error {
 	entries, err := o.partition(ctx, "USER#"+user, "")
 	if err != nil {
 		return err

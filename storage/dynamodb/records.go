@@ -82,11 +82,11 @@ func (s *recordStore) addUnowned(ctx context.Context, k key, attributes item) er
 		if plain(there, nonceName) == plain(mine, nonceName) {
 			return nil // the client retried, and the first attempt had succeeded
 		}
-		gaveWay, err := s.giveWay(ctx, k, there)
+		removed, err := s.removeOrphan(ctx, k, there)
 		if err != nil {
 			return err
 		}
-		if !gaveWay {
+		if !removed {
 			return store.ErrConflict
 		}
 	}

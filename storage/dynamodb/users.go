@@ -200,7 +200,7 @@ func (s *userStore) deleteUser(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.removeTheirs(ctx, id); err != nil {
+		if err := s.removeOwned(ctx, id); err != nil {
 			return err
 		}
 		_, err = s.remove(ctx, userKey(id), s.atRevision(b.revision))
@@ -222,6 +222,6 @@ func (s *userStore) deleteUser(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		return s.removeTheirs(ctx, id)
+		return s.removeOwned(ctx, id)
 	}
 }

@@ -47,7 +47,7 @@ func (in *runner) run(ctx context.Context, operation string, do step) ([]record,
 			return nil, in.failed(ctx, operation, err)
 		}
 		if n > 1 {
-			_ = giveWay(ctx, n-1) // the next check of the context ends it
+			_ = pauseForConflict(ctx, n-1) // the next check of the context ends it
 		}
 	}
 }

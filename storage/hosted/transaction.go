@@ -42,15 +42,15 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 		if err == nil || !conflicted || n == attempts {
 			return err
 		}
-		if err := giveWay(ctx, n); err != nil {
+		if err := pauseForConflict(ctx, n); err != nil {
 			return s.failed(ctx, "transaction", err)
 		}
 	}
 }
 
-// giveWay pauses before a retry after n conflicts. The maximum pause is n times 50 ms, so that many calls that write
+// pauseForConflict pauses before a retry after n conflicts. The maximum pause is n times 50 ms, so that many calls that write
 // the same records succeed one after another, even on a slow machine.
-func giveWay(ctx context.Context, n int) error {
+func pauseForConflict(ctx context.Context, n int) error {
 	return store.Pause(ctx, time.Duration(n)*50*time.Millisecond)
 }
 
@@ -76,7 +76,7 @@ func (s *Store) transact(
 		var rejected *rejectedError
 		if errors.As(err, &rejected) && n < attempts {
 			if n > 1 {
-				_ = giveWay(ctx, n-1) // the next check of the context ends it
+				_ = pauseForConflict(ctx, n-1) // the next check of the context ends it
 			}
 			if err = t.replay(ctx, s.runner); err == nil {
 				continue

@@ -18,14 +18,14 @@ const (
 // errLast is returned by a pick function together with the last names that it needs.
 var errLast = errors.New("no further names are needed")
 
-// named processes some names of a set and returns the names that it has selected or deleted.
-type named func(ctx context.Context, v *view, names []string) ([]string, error)
+// namesFunc processes some names of a set and returns the names that it has selected or deleted.
+type namesFunc func(ctx context.Context, v *view, names []string) ([]string, error)
 
 func everything(_ context.Context, _ *view, names []string) ([]string, error) { return names, nil }
 
 // inBatches walks through a set, selects names with pick and deletes them with remove. Each batch has its own commit.
 // Within a transaction it is a single step. It returns the number of deleted names.
-func (r *runner) inBatches(ctx context.Context, operation, set string, pick, remove named) (int, error) {
+func (r *runner) inBatches(ctx context.Context, operation, set string, pick, remove namesFunc) (int, error) {
 	batch := func(names []string) step {
 		return func(ctx context.Context, v *view) ([]string, error) { return remove(ctx, v, names) }
 	}

@@ -15,7 +15,7 @@ import (
 type accountStore struct{ *collections }
 
 // accountKeys are the fields of an account that an update does not change.
-var accountKeys = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", ours}
+var accountKeys = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", privateField}
 
 // tokenFields are the fields of an account that are texts and numbers in the contract. session_state and
 // authorization_details are stored as JSON, like the members of Extra.
@@ -132,7 +132,7 @@ func (s *accountStore) linkAccount(ctx context.Context, a *store.Account) error 
 		{Key: "providerAccountId", Value: a.ProviderAccountID},
 	}, values...)
 	if extra != "" {
-		d = append(d, bson.E{Key: ours, Value: bson.D{{Key: "extra", Value: extra}}})
+		d = append(d, bson.E{Key: privateField, Value: bson.D{{Key: "extra", Value: extra}}})
 	}
 	return s.insertFor(ctx, user, s.accounts, d, byAccount(a.Provider, a.ProviderAccountID))
 }
@@ -165,9 +165,9 @@ func (s *accountStore) updateAccount(ctx context.Context, a *store.Account) erro
 		}
 	}
 	if extra == "" {
-		unset = append(unset, bson.E{Key: ours, Value: ""})
+		unset = append(unset, bson.E{Key: privateField, Value: ""})
 	} else {
-		values = append(values, bson.E{Key: ours, Value: bson.D{{Key: "extra", Value: extra}}})
+		values = append(values, bson.E{Key: privateField, Value: bson.D{{Key: "extra", Value: extra}}})
 	}
 	update := bson.D{{Key: "$set", Value: values}}
 	if len(unset) > 0 {

@@ -15,8 +15,8 @@ type collections struct {
 	users, accounts, sessions, tokens, authenticators, records *mongo.Collection
 }
 
-// theirs returns the collections with documents that belong to a user.
-func (cs *collections) theirs() []*mongo.Collection {
+// ownedCollections returns the collections with documents that belong to a user.
+func (cs *collections) ownedCollections() []*mongo.Collection {
 	return []*mongo.Collection{cs.sessions, cs.accounts, cs.authenticators, cs.records}
 }
 

@@ -44,7 +44,7 @@ var withoutCopy = bson.D{{Key: "$unset", Value: bson.D{{Key: copyField, Value: "
 
 // revisionOf returns the revision of a user's document. It is 0 if another program created the document.
 func revisionOf(doc bson.Raw) int64 {
-	n, _ := doc.Lookup(ours, "revision").AsInt64OK()
+	n, _ := doc.Lookup(privateField, "revision").AsInt64OK()
 	return n
 }
 
@@ -54,14 +54,14 @@ func settled(revision int64) bool { return revision%2 == 0 }
 func atRevision(id bson.ObjectID, revision int64) bson.D {
 	if revision == 0 {
 		return bson.D{{Key: "_id", Value: id}, {Key: "$or", Value: bson.A{
-			bson.D{{Key: ours + ".revision", Value: int64(0)}},
-			bson.D{{Key: ours + ".revision", Value: bson.D{{Key: "$exists", Value: false}}}},
+			bson.D{{Key: privateField + ".revision", Value: int64(0)}},
+			bson.D{{Key: privateField + ".revision", Value: bson.D{{Key: "$exists", Value: false}}}},
 		}}}
 	}
-	return bson.D{{Key: "_id", Value: id}, {Key: ours + ".revision", Value: revision}}
+	return bson.D{{Key: "_id", Value: id}, {Key: privateField + ".revision", Value: revision}}
 }
 
-func raise(revision int64) bson.E { return bson.E{Key: ours + ".revision", Value: revision} }
+func raise(revision int64) bson.E { return bson.E{Key: privateField + ".revision", Value: revision} }
 
 // begin runs steps 1 and 2 of a change. It returns the document and its revision, which is odd.
 func (cs *copies) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, error) {
@@ -188,7 +188,7 @@ func (cs *copies) remove(ctx context.Context, id bson.ObjectID) error {
 }
 
 func (cs *copies) removeTheirs(ctx context.Context, id bson.ObjectID) error {
-	for _, c := range cs.theirs() {
+	for _, c := range cs.ownedCollections() {
 		if _, err := c.DeleteMany(ctx, ofUser(id)); err != nil {
 			return err
 		}

@@ -23,14 +23,14 @@ func failed(ctx context.Context, operation string, err error) error {
 	case mongo.IsDuplicateKeyError(err):
 		err = store.ErrConflict
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict): // already converted
-	case errors.As(err, &answer) && answered(answer):
+	case errors.As(err, &answer) && isResponse(answer):
 		err = refused{err, answer}
 	}
 	return store.OpError(ctx, "mongodb", operation, err)
 }
 
-// answered reports whether an error is a response of the database. The driver uses the code 0 for a broken connection.
-func answered(answer mongo.ServerError) bool {
+// isResponse reports whether an error is a response of the database. The driver uses the code 0 for a broken connection.
+func isResponse(answer mongo.ServerError) bool {
 	return slices.ContainsFunc(answer.ErrorCodes(), func(code int) bool { return code != 0 })
 }
 

@@ -77,7 +77,7 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 		return nil, nil, failed(ctx, operation, err)
 	}
 	user, ok := doc.Lookup(copyField).DocumentOK()
-	if _, ours := doc.Lookup(revisionField).AsInt64OK(); !ok || !ours {
+	if _, copied := doc.Lookup(revisionField).AsInt64OK(); !ok || !copied {
 		if user, err = find(ctx, s.users, byID(id)); err != nil {
 			return nil, nil, failed(ctx, operation, err)
 		}

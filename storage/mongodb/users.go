@@ -17,7 +17,7 @@ import (
 type userStore struct{ copies }
 
 // userFields are the fields of a user that are not in Extra.
-var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", ours}
+var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", privateField}
 
 // userOf decodes a user.
 func userOf(doc bson.Raw) (*store.User, error) {
@@ -89,7 +89,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 		return nil, failed(ctx, operation, err)
 	}
 	d = append(append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...), natives...)
-	doc, err := bson.Marshal(append(d, bson.E{Key: ours, Value: private(0, extra)}))
+	doc, err := bson.Marshal(append(d, bson.E{Key: privateField, Value: private(0, extra)}))
 	if err != nil {
 		return nil, failed(ctx, operation, err)
 	}
@@ -197,7 +197,7 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 // overtaken returns ErrConflict instead of a database error if another user now has the address.
 func (s *userStore) overtaken(ctx context.Context, id bson.ObjectID, email string, err error) error {
 	var answer mongo.ServerError
-	if !errors.As(err, &answer) || !answered(answer) {
+	if !errors.As(err, &answer) || !isResponse(answer) {
 		return err
 	}
 	if taken := s.free(ctx, id, email); errors.Is(taken, store.ErrConflict) {
@@ -256,9 +256,9 @@ func difference(doc bson.Raw, want store.Members) (set, unset bson.D, err error)
 		return slices.ContainsFunc(set, func(s bson.E) bool { return s.Key == e.Key })
 	})
 	if extra == "" {
-		return set, append(unset, bson.E{Key: ours + ".extra", Value: ""}), nil
+		return set, append(unset, bson.E{Key: privateField + ".extra", Value: ""}), nil
 	}
-	return append(set, bson.E{Key: ours + ".extra", Value: extra}), unset, nil
+	return append(set, bson.E{Key: privateField + ".extra", Value: extra}), unset, nil
 }
 
 // DeleteUser implements [store.UserDeleter]. It deletes the user's own document last. If it fails, it may have deleted

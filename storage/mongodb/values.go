@@ -17,9 +17,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// ours is the field of a document for the store's own data: the revision of a user, and under "extra", as JSON text,
+// privateField is the field of a document for the store's own data: the revision of a user, and under "extra", as JSON text,
 // the members that BSON would not return byte for byte.
-const ours = "latchkey"
+const privateField = "latchkey"
 
 // milliseconds converts a time to BSON, rounded down, so that nothing lasts longer than it should.
 func milliseconds(t time.Time) bson.DateTime { return bson.DateTime(t.UnixMilli()) }
@@ -287,7 +287,7 @@ func members(doc bson.Raw, reserved []string) (store.Members, error) {
 	m := store.Members{}
 	for _, e := range elements {
 		name := e.Key()
-		if name == ours || slices.Contains(reserved, name) {
+		if name == privateField || slices.Contains(reserved, name) {
 			continue
 		}
 		if m[name], err = toJSON(e.Value()); err != nil {
@@ -306,9 +306,9 @@ func members(doc bson.Raw, reserved []string) (store.Members, error) {
 }
 
 func extraOf(doc bson.Raw) (m store.Members, err error) {
-	if v, ok := doc.Lookup(ours, "extra").StringValueOK(); ok {
+	if v, ok := doc.Lookup(privateField, "extra").StringValueOK(); ok {
 		if err := json.Unmarshal([]byte(v), &m); err != nil {
-			return nil, errors.New("the field " + ours + ".extra is not a JSON object")
+			return nil, errors.New("the field " + privateField + ".extra is not a JSON object")
 		}
 	}
 	return m, nil

@@ -184,8 +184,8 @@ func (e *engine) optionalTime(t time.Time) (any, error) {
 	return e.encodeTime(t)
 }
 
-// kept returns a time as a later read will return it.
-func (e *engine) kept(t time.Time) time.Time {
+// storedTime returns a time as a later read will return it.
+func (e *engine) storedTime(t time.Time) time.Time {
 	if e.layout.Times == NativeTimes {
 		return time.UnixMicro(t.UnixMicro()).UTC()
 	}

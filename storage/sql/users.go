@@ -77,9 +77,9 @@ func (s *userStore) stored(u *store.User) *store.User {
 	if u.Image == "" {
 		c.Null |= u.Null & store.NullImage
 	}
-	c.Extra = keptMembers(u.Extra, s.layout.UserMembers)
+	c.Extra = storedMembers(u.Extra, s.layout.UserMembers)
 	if !u.EmailVerified.IsZero() {
-		c.EmailVerified = s.kept(u.EmailVerified)
+		c.EmailVerified = s.storedTime(u.EmailVerified)
 	}
 	return c.AsStored()
 }

@@ -275,8 +275,8 @@ func quote(plain string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// keptMembers returns members as a later read will return them.
-func keptMembers(m store.Members, columns []string) store.Members {
+// storedMembers returns members as a later read will return them.
+func storedMembers(m store.Members, columns []string) store.Members {
 	var c store.Members
 	set := func(name string, raw json.RawMessage) {
 		if c == nil {

@@ -49,8 +49,8 @@ func Drive(ctx context.Context, t testing.TB, store core.Store, wrap func(core.C
 	secrets := []string{
 		secret, password, address, typed, code, access, client, account, hostile, token, user.ID, "192.0.2.1",
 	}
-	for _, way := range []func(*visitor, *application){byPassword, byProvider, byMail, lost} {
-		v := &visitor{TB: t, ctx: ctx, auth: auth, cookies: map[string]string{}, seen: map[string]bool{}}
+	for _, way := range []func(*browser, *application){byPassword, byProvider, byMail, lost} {
+		v := &browser{TB: t, ctx: ctx, auth: auth, cookies: map[string]string{}, seen: map[string]bool{}}
 		way(v, a)
 		for value := range v.seen {
 			secrets = append(secrets, value)
@@ -117,7 +117,7 @@ func (a *application) provider(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func byPassword(v *visitor, _ *application) {
+func byPassword(v *browser, _ *application) {
 	v.submit("/auth/callback/credentials", url.Values{"email": {address}, "password": {password + "?"}})
 	v.submit("/auth/callback/credentials", url.Values{"email": {typed}, "password": {password}})
 	v.submit("/auth/callback/credentials", url.Values{"email": {address}, "password": {password}})
@@ -127,7 +127,7 @@ func byPassword(v *visitor, _ *application) {
 	v.submit("/auth/signout", nil)
 }
 
-func byProvider(v *visitor, a *application) {
+func byProvider(v *browser, a *application) {
 	for _, a.refuses = range []bool{false, true} {
 		sent, err := url.Parse(v.submit("/auth/signin/acme", nil).Redirect)
 		if err != nil || sent.Host != "acme.test" {
@@ -138,21 +138,21 @@ func byProvider(v *visitor, a *application) {
 	}
 }
 
-func byMail(v *visitor, _ *application) {
+func byMail(v *browser, _ *application) {
 	v.submit("/auth/signin/email", url.Values{"email": {typed}})
 	v.submit("/auth/callback/email?token="+token+"&email="+typed, nil)
 }
 
 // lost sends requests with unknown actions and providers.
-func lost(v *visitor, _ *application) {
+func lost(v *browser, _ *application) {
 	v.send("POST", "/auth/callback/credentials", "email="+typed)
 	v.submit("/auth/signin/"+hostile, nil)
 	v.send("GET", "/auth/callback/"+hostile+"?code="+code, "")
 	v.send("GET", "/auth/"+hostile, "")
 }
 
-// visitor is a browser without a network.
-type visitor struct {
+// browser is a browser without a network.
+type browser struct {
 	testing.TB
 	ctx     context.Context //nolint:containedctx // one visit
 	auth    *core.Auth
@@ -160,7 +160,7 @@ type visitor struct {
 	seen    map[string]bool // secret cookie values
 }
 
-func (v *visitor) submit(target string, fields url.Values) *core.Response {
+func (v *browser) submit(target string, fields url.Values) *core.Response {
 	v.Helper()
 	_, rest, _ := strings.Cut(string(v.send("GET", "/auth/csrf", "").Body), `"csrfToken":"`)
 	proof, _, _ := strings.Cut(rest, `"`)
@@ -171,7 +171,7 @@ func (v *visitor) submit(target string, fields url.Values) *core.Response {
 	return v.send("POST", target, form.Encode())
 }
 
-func (v *visitor) send(method, target, body string) *core.Response {
+func (v *browser) send(method, target, body string) *core.Response {
 	r := &core.Request{
 		Method: method, Target: target, Hosts: []string{"app.test"}, Scheme: "https", RemoteAddr: "192.0.2.1:1234",
 		Header: http.Header{"Accept": {"text/html"}, "Content-Type": {"application/x-www-form-urlencoded"}},

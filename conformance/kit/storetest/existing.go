@@ -37,10 +37,10 @@ func GoOn(t *testing.T, tested core.Store, existing Existing) {
 	k := &existingRows{&kit{t, tested}, existing}
 	ada, account := k.areFound()
 	ada = k.areChanged(ada, account)
-	eve := k.haveNeighbours(ada)
+	eve := k.addOtherUser(ada)
 	k.haveRaces(eve)
-	k.haveStrangers(ada)
-	k.goWithTheirUser(ada)
+	k.addUnsupportedRows(ada)
+	k.areDeletedWithUser(ada)
 }
 
 // existingRows are the rows of another program in a store.
@@ -121,8 +121,8 @@ func (k *existingRows) areChanged(ada *core.User, account *core.Account) *core.U
 	return ada
 }
 
-// haveNeighbours adds rows of another user, and returns that user.
-func (k *existingRows) haveNeighbours(ada *core.User) *core.User {
+// addOtherUser adds rows of another user, and returns that user.
+func (k *existingRows) addOtherUser(ada *core.User) *core.User {
 	k.Helper()
 	taken := &core.Account{UserID: ada.ID, Type: core.TypeOAuth, Provider: "github", ProviderAccountID: "4711"}
 	k.want(k.store.LinkAccount(k.Context(), taken), core.ErrConflict)
@@ -169,8 +169,8 @@ func (k *existingRows) haveRaces(eve *core.User) {
 	}
 }
 
-// haveStrangers adds rows that the other program does not support: a user without an address, and a passkey.
-func (k *existingRows) haveStrangers(ada *core.User) {
+// addUnsupportedRows adds rows that the other program does not support: a user without an address, and a passkey.
+func (k *existingRows) addUnsupportedRows(ada *core.User) {
 	k.Helper()
 	_, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid("nobody")})
 	if (err != nil) != k.EmailRequired || errors.Is(err, core.ErrConflict) {
@@ -188,8 +188,8 @@ func (k *existingRows) haveStrangers(ada *core.User) {
 	}
 }
 
-// goWithTheirUser deletes Ada and checks that all her rows are deleted, with and without foreign keys.
-func (k *existingRows) goWithTheirUser(ada *core.User) {
+// areDeletedWithUser deletes Ada and checks that all her rows are deleted, with and without foreign keys.
+func (k *existingRows) areDeletedWithUser(ada *core.User) {
 	k.Helper()
 	k.must(k.store.(store.UserDeleter).DeleteUser(k.Context(), ada.ID))
 	_, err := k.sessions().DeleteSession(k.Context(), k.Session)

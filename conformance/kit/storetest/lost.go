@@ -35,7 +35,7 @@ const mostRequests = 20
 func Lost(t *testing.T, open func(t *testing.T) Keyed, also ...[]string) {
 	t.Helper()
 	for _, arrives := range []string{"with an account", "by mail"} {
-		k := &losing{signIns: signIns{&kit{TB: t}}, arrives: arrives}
+		k := &lossTest{signIns: signIns{&kit{TB: t}}, arrives: arrives}
 		k.Keyed = open(t)
 		k.store = k.Store
 		k.signIn()
@@ -52,8 +52,8 @@ func Lost(t *testing.T, open func(t *testing.T) Keyed, also ...[]string) {
 	}
 }
 
-// losing is a person who signs in, and a database that loses the keys of the sign-in.
-type losing struct {
+// lossTest has a person who signs in, and a database that loses the keys of the sign-in.
+type lossTest struct {
 	signIns
 	Keyed
 	arrives string
@@ -62,7 +62,7 @@ type losing struct {
 }
 
 // names returns the kinds of the keys, sorted.
-func (k *losing) names() (list []string) {
+func (k *lossTest) names() (list []string) {
 	for _, key := range k.Keys() {
 		list = append(list, kindOf(key))
 	}
@@ -80,7 +80,7 @@ func kindOf(key string) string {
 }
 
 // signIn signs the person in on a new device.
-func (k *losing) signIn() *device {
+func (k *lossTest) signIn() *device {
 	k.Helper()
 	if k.person == nil {
 		k.person = k.process()
@@ -90,9 +90,9 @@ func (k *losing) signIn() *device {
 	if k.arrives == "by mail" {
 		begin = k.byMail
 	}
-	coming := begin(d, "ada")
+	pendingSignIn := begin(d, "ada")
 	before := k.Requests()
-	r := coming.send(k.Context(), http.MethodGet, coming.last, nil)
+	r := pendingSignIn.send(k.Context(), http.MethodGet, pendingSignIn.last, nil)
 	if r.Err != nil || strings.Contains(r.Redirect, "error=") {
 		k.Fatalf("the visitor is locked out: %q, %v", r.Redirect, r.Err)
 	}
@@ -103,8 +103,8 @@ func (k *losing) signIn() *device {
 }
 
 // loses signs the person in, deletes keys, and signs the person in again.
-func (k *losing) loses(t *testing.T, fresh Keyed, begin ...string) {
-	l := &losing{signIns: signIns{&kit{t, fresh.Store}}, Keyed: fresh, arrives: k.arrives}
+func (k *lossTest) loses(t *testing.T, fresh Keyed, begin ...string) {
+	l := &lossTest{signIns: signIns{&kit{t, fresh.Store}}, Keyed: fresh, arrives: k.arrives}
 	l.old = l.signIn()
 	l.byMail(&device{l.person, map[string]string{}}, "eve") // a link that is never opened
 	u, err := l.store.UserByEmail(t.Context(), "ada@example.com")
@@ -141,7 +141,7 @@ func (k *losing) loses(t *testing.T, fresh Keyed, begin ...string) {
 func (d *device) token() string { return d.cookies["__Secure-authjs.session-token"] }
 
 // read reads the session from before the loss. It may be lost; otherwise it must return the current user.
-func (k *losing) read(id string) {
+func (k *lossTest) read(id string) {
 	k.Helper()
 	_, u, err := k.sessions().SessionAndUser(k.Context(), k.old.token())
 	switch {

@@ -81,8 +81,8 @@ func (d *device) submit(ctx context.Context, target string, form url.Values) *co
 	return d.send(ctx, http.MethodPost, target, form)
 }
 
-// coming is a sign-in before its last step: last is the URL that the browser opens next.
-type coming struct {
+// pendingSignIn is a sign-in before its last step: last is the URL that the browser opens next.
+type pendingSignIn struct {
 	*device
 	last string
 }
@@ -125,7 +125,7 @@ func (k signIns) process() *process {
 }
 
 // byAccount starts a sign-in at the OAuth provider.
-func (k signIns) byAccount(d *device, person string) coming {
+func (k signIns) byAccount(d *device, person string) pendingSignIn {
 	k.Helper()
 	begun := d.submit(k.Context(), "/auth/signin/p", url.Values{})
 	if begun.Err != nil || begun.Redirect == "" {
@@ -137,11 +137,11 @@ func (k signIns) byAccount(d *device, person string) coming {
 	if state := at.Query().Get("state"); state != "" {
 		answer.Set("state", state)
 	}
-	return coming{d, "/auth/callback/p?" + answer.Encode()}
+	return pendingSignIn{d, "/auth/callback/p?" + answer.Encode()}
 }
 
 // byMail requests a sign-in link.
-func (k signIns) byMail(d *device, person string) coming {
+func (k signIns) byMail(d *device, person string) pendingSignIn {
 	k.Helper()
 	address := person + "@example.com"
 	asked := d.submit(k.Context(), "/auth/signin/email", url.Values{"email": {address}})
@@ -151,12 +151,12 @@ func (k signIns) byMail(d *device, person string) coming {
 	if asked.Err != nil || len(links) == 0 {
 		k.Fatalf("a link was asked for: %d, %v", asked.Status, asked.Err)
 	}
-	return coming{d, links[len(links)-1]}
+	return pendingSignIn{d, links[len(links)-1]}
 }
 
 // atOnce completes several sign-ins of one person concurrently, and returns their users. All must succeed, with the
 // same user.
-func (k signIns) atOnce(all []coming) []*core.User {
+func (k signIns) atOnce(all []pendingSignIn) []*core.User {
 	k.Helper()
 	var done sync.WaitGroup
 	begin := make(chan struct{})
@@ -186,15 +186,15 @@ func (k signIns) atOnce(all []coming) []*core.User {
 	return users
 }
 
-// sameVisitor runs first sign-ins of people on several devices concurrently, in two processes. It returns the names of
+// samePerson runs first sign-ins of people on several devices concurrently, in two processes. It returns the names of
 // the people.
-func (k signIns) sameVisitor(begin func(d *device, person string) coming, devices int) (people []string) {
+func (k signIns) samePerson(begin func(d *device, person string) pendingSignIn, devices int) (people []string) {
 	k.Helper()
 	processes := []*process{k.process(), k.process()}
 	for i := range max(1, 24/devices) {
 		person := fmt.Sprint("person", i)
 		people = append(people, person)
-		var all []coming
+		var all []pendingSignIn
 		for j := range devices {
 			all = append(all, begin(&device{processes[j%2], map[string]string{}}, person))
 		}
@@ -209,7 +209,7 @@ func (k signIns) sameVisitor(begin func(d *device, person string) coming, device
 }
 
 // oneUser checks that all sessions of a person belong to the one user with the person's address.
-func (k signIns) oneUser(all []coming, person string) {
+func (k signIns) oneUser(all []pendingSignIn, person string) {
 	k.Helper()
 	u, err := k.store.UserByEmail(k.Context(), person+"@example.com")
 	k.must(err)
@@ -228,13 +228,13 @@ func (k signIns) twoByAccount() { k.accountsAtOnce(2) }
 
 func (k signIns) crowdByAccount() { k.accountsAtOnce(32) }
 
-func (k signIns) twoByMail() { k.sameVisitor(k.byMail, 2) }
+func (k signIns) twoByMail() { k.samePerson(k.byMail, 2) }
 
-func (k signIns) crowdByMail() { k.sameVisitor(k.byMail, 32) }
+func (k signIns) crowdByMail() { k.samePerson(k.byMail, 32) }
 
 func (k signIns) accountsAtOnce(devices int) {
 	k.Helper()
-	for _, person := range k.sameVisitor(k.byAccount, devices) {
+	for _, person := range k.samePerson(k.byAccount, devices) {
 		owner, err := k.store.UserByAccount(k.Context(), "p", person)
 		k.must(err)
 		u, err := k.store.UserByEmail(k.Context(), person+"@example.com")

@@ -26,11 +26,11 @@ func (d Database) nextStep() {
 // not change the version.
 func readableVersion(t *testing.T, d Database) {
 	running := d.Migrated(t)
-	visitor(t, running, "before")
+	signInUser(t, running, "before")
 	d.nextStep()
-	visitor(t, running, "running")
+	signInUser(t, running, "running")
 	for _, name := range []string{"started", "started again"} {
-		visitor(t, d.Migrated(t), name)
+		signInUser(t, d.Migrated(t), name)
 	}
 	d.Execute("UPDATE latchkey_schema SET readable = 3") // the step after that ends the compatibility
 	if err := d.Open().Migrate(t.Context()); err == nil {
@@ -48,13 +48,13 @@ func readableVersion(t *testing.T, d Database) {
 // twoVersions checks that programs of this version and of the next version can write concurrently, even the same users.
 func twoVersions(t *testing.T, d Database) {
 	s := d.Migrated(t)
-	visitor(t, s, "both")
+	signInUser(t, s, "both")
 	d.nextStep()
 	older := d.Migrated(t)
 	var all sync.WaitGroup
 	all.Go(func() {
 		for i := range 20 {
-			visitor(t, older, fmt.Sprint("older", i))
+			signInUser(t, older, fmt.Sprint("older", i))
 			if _, err := older.UpdateUser(t.Context(), &store.User{ID: "both", Email: "both@example.com"}); err != nil {
 				t.Error(err)
 			}
@@ -81,16 +81,16 @@ func twoVersions(t *testing.T, d Database) {
 // earlierVersions checks the start on a versions table without the column readable, as earlier programs created it.
 func earlierVersions(t *testing.T, d Database) {
 	s := d.Migrated(t)
-	visitor(t, s, "before")
+	signInUser(t, s, "before")
 	d.Execute("ALTER TABLE latchkey_schema DROP COLUMN readable")
-	visitor(t, d.Migrated(t), "after")
+	signInUser(t, d.Migrated(t), "after")
 	if got := d.Count("SELECT readable FROM latchkey_schema WHERE version = 2"); got != 1 {
 		t.Errorf("readable from %d", got)
 	}
 }
 
-// visitor creates a user and runs the calls of a sign-in.
-func visitor(t *testing.T, s interface {
+// signInUser creates a user and runs the calls of a sign-in.
+func signInUser(t *testing.T, s interface {
 	store.Store
 	store.SessionStore
 	store.RecordStore
@@ -132,7 +132,7 @@ func firstVersion(t *testing.T, d Database) {
 	if got := d.Count("SELECT version FROM latchkey_schema WHERE readable = 1"); got != 2 {
 		t.Errorf("version %d, want 2", got)
 	}
-	visitor(t, s, "after")
+	signInUser(t, s, "after")
 	note := func(user string) *store.Record {
 		return &store.Record{Kind: "letter", Key: user, UserID: user, Value: []byte("1")}
 	}
