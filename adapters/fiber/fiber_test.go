@@ -86,7 +86,7 @@ func TestSessionThatFiberWouldNotReadIsNotSet(t *testing.T) {
 			if failed := strings.Contains(res.Header.Get("Location"), "error="); held != row.signedIn || failed == row.signedIn {
 				t.Errorf("led to %q, session set: %v", res.Header.Get("Location"), held)
 			}
-			if said := strings.Contains(log.String(), "16384 or more, or keep less"); said == row.signedIn {
+			if said := strings.Contains(log.String(), "16384 or more, or store less"); said == row.signedIn {
 				t.Errorf("logged %q", &log)
 			}
 		})

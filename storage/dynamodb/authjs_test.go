@@ -174,7 +174,7 @@ func TestDuplicates(t *testing.T) {
 	other["pk"], other["sk"], other["id"] = s("USER#other"), s("USER#other"), s("other")
 	store, _, _ := filled(t, authJS()[0], other)
 	err := store.AdoptAuthJS(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "1 items share an e-mail address or an account") ||
+	if err == nil || !strings.Contains(err.Error(), "1 items have an email address or account of another item") ||
 		strings.Contains(err.Error(), "ada@") {
 		t.Errorf("error %v", err)
 	}
