@@ -11,14 +11,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// answers are what all pages have in common: what follows upon a change, and how an error is told.
+// answers has the functions that all pages share: the response after a change, and the display of errors.
 type answers struct {
 	people *core.Data[Member]
 	live   *live
 	log    *slog.Logger
 }
 
-// changed answers a form: all boards that are open are drawn anew, and the visitor is led to a page.
+// changed responds to a form: it updates all open boards and redirects the browser to a page.
 func (a *answers) changed(w http.ResponseWriter, r *http.Request, page string, err error) {
 	if err != nil {
 		a.fail(w, r, err)
@@ -28,14 +28,14 @@ func (a *answers) changed(w http.ResponseWriter, r *http.Request, page string, e
 	http.Redirect(w, r, page, http.StatusSeeOther)
 }
 
-// fail tells the visitor what they can mend.
+// fail responds with an error that the user can fix.
 func (a *answers) fail(w http.ResponseWriter, r *http.Request, err error) {
 	_, key := problem(err)
-	_, me, _ := a.people.From(r.Context()) // nobody, for a page that says that it is not known
+	_, me, _ := a.people.From(r.Context()) // zero if the session could not be read
 	show(w, r, a.failed(r, err), problemPage(me, key))
 }
 
-// failed returns the status of an error. The log is told what nobody but the developer can mend.
+// failed returns the status of an error, and logs errors that only the developer can fix.
 func (a *answers) failed(r *http.Request, err error) (status int) {
 	status, _ = problem(err)
 	if status >= http.StatusInternalServerError {
@@ -44,7 +44,7 @@ func (a *answers) failed(r *http.Request, err error) (status int) {
 	return status
 }
 
-// json answers a program: with a value, or with a problem document as the guards do (RFC 9457).
+// json responds to an API client with a value, or with a problem document like the guards (RFC 9457).
 func (a *answers) json(w http.ResponseWriter, r *http.Request, status int, v any, err error) {
 	kind := "application/json"
 	if err != nil {
@@ -59,10 +59,10 @@ func (a *answers) json(w http.ResponseWriter, r *http.Request, status int, v any
 	}
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // a client that has left
+	_ = json.NewEncoder(w).Encode(v) // fails if the client has disconnected
 }
 
-// problem is the status of an error, and the text that says what to do about it.
+// problem returns the status of an error, and a text that tells the user what to do.
 func problem(err error) (status int, key string) {
 	switch {
 	case errors.Is(err, errNone):
@@ -81,7 +81,7 @@ func problem(err error) (status int, key string) {
 	return http.StatusInternalServerError, "problem.other"
 }
 
-// show draws a page. It is buffered: a page that fails is no half page.
+// show renders a page into a buffer, so that a failure does not send half a page.
 func show(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
 	templ.Handler(page, templ.WithStatus(status)).ServeHTTP(w, r)
 }

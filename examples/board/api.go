@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// api is the board for programs.
+// api is the board for API clients.
 type api struct {
 	*answers
 	cards *cards
@@ -45,7 +45,7 @@ func (a *api) remove(w http.ResponseWriter, r *http.Request) {
 
 var errJSON = errors.New("the body has to be a JSON object of texts, sent as application/json")
 
-// read reads the body of a program's request.
+// read decodes the body of a request.
 func read(r *http.Request, into any) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || json.NewDecoder(r.Body).Decode(into) != nil {

@@ -10,7 +10,7 @@ import (
 
 var shownToken = regexp.MustCompile(`<pre class="token"[^>]*><code>([^<]+)</code>`)
 
-// apiToken makes a token on the page for it.
+// apiToken creates a token on the token page.
 func (b *person) apiToken() string {
 	b.Helper()
 	_, _, text := b.send("/token")
@@ -21,7 +21,7 @@ func (b *person) apiToken() string {
 	return token[1]
 }
 
-// token is that of the browser's session.
+// token returns the token of the browser's session.
 func (b *person) token() string {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, b.url, nil)
@@ -37,7 +37,7 @@ func (b *person) token() string {
 	return ""
 }
 
-// program is a client without cookies.
+// program is an API client without cookies.
 type program struct {
 	*person
 	token string
@@ -57,7 +57,7 @@ func (g *program) call(method, path, body string) (status int, text string) {
 	return status, text
 }
 
-// TestAPI: a program may what its owner may, until the token is ended on the account page.
+// TestAPI: a token has its owner's permissions until it is revoked on the account page.
 func TestAPI(t *testing.T) {
 	p := serve(t)
 	owner := p.owner()
@@ -102,7 +102,7 @@ func TestAPI(t *testing.T) {
 			t.Errorf("%s: %d %s", row.name, status, text)
 		}
 	}
-	p.live.close() // so that nothing but the session ends what follows
+	p.live.close() // so that only the end of the session matters below
 	owner.send("/auth/account/end", "csrfToken", owner.csrf("/auth/account"), "session", "others")
 	if status, text := g.call("GET", "/api/cards", ""); status != http.StatusUnauthorized {
 		t.Errorf("after its end: %d %s", status, text)
@@ -112,7 +112,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// TestAPIRefuses who has no token, and what a guest may not.
+// TestAPIRefuses requests without a token, and changes by guests.
 func TestAPIRefuses(t *testing.T) {
 	p := serve(t)
 	guests := p.program(p.byMail("guest@example.com").apiToken())
@@ -134,8 +134,7 @@ func TestAPIRefuses(t *testing.T) {
 	}
 }
 
-// TestTokenPageBehindAProxy: the command to try the token with has the address that people type, whatever a proxy in
-// front asks for.
+// TestTokenPageBehindAProxy: the example command on the page has the public URL, whatever Host header a proxy sends.
 func TestTokenPageBehindAProxy(t *testing.T) {
 	p := serve(t)
 	b := p.owner()
@@ -149,7 +148,7 @@ func TestTokenPageBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestTokenNeedsAProof: who finds an unlocked laptop makes no token that outlives it.
+// TestTokenNeedsAProof: an attacker at an unlocked laptop cannot create a token that outlives the session.
 func TestTokenNeedsAProof(t *testing.T) {
 	p := serve(t)
 	b := p.owner()
@@ -165,7 +164,7 @@ func TestTokenNeedsAProof(t *testing.T) {
 	}
 }
 
-// TestOtherSites: a page elsewhere cannot have a visitor's browser write on the board.
+// TestOtherSites: a page of another site cannot make a user's browser change the board.
 func TestOtherSites(t *testing.T) {
 	p := serve(t)
 	b := p.owner()
@@ -178,7 +177,7 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// TestFullBoard: a program that writes without end is told to stop.
+// TestFullBoard: the number of cards is limited.
 func TestFullBoard(t *testing.T) {
 	p := serve(t)
 	g := p.program(p.owner().apiToken())
@@ -195,8 +194,8 @@ func TestFullBoard(t *testing.T) {
 	}
 }
 
-// TestTokenChangesNoAccount: the token of a program makes no other token and changes neither team nor account, in a
-// header or as a cookie.
+// TestTokenChangesNoAccount: an API token, in a header or as a cookie, creates no other token and changes neither team
+// nor account.
 func TestTokenChangesNoAccount(t *testing.T) {
 	p := serve(t)
 	token := p.owner().apiToken()

@@ -16,15 +16,15 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// ways are the parts of the configuration that the application speaks to itself.
+// ways has the plugins that the application calls itself.
 type ways struct {
-	passwords *password.Provider // imports the owner's password, and has letters to send at the end
-	account   *account.Account   // invites
-	mailbox   *mailbox.Mailbox   // in place of a mail server: shows the letters at /mailbox
+	passwords *password.Provider // imports the owner's password, and sends pending emails at shutdown
+	account   *account.Account   // sends invitations
+	mailbox   *mailbox.Mailbox   // replaces the mail server: shows the emails at /mailbox
 }
 
-// configure is the whole of the sign-in: the ways in, where people are kept, what the pages look like and which
-// languages they speak. The provider and the mailbox are for development; a product names GitHub and a mail server.
+// configure sets up the sign-in: the sign-in methods, the store, the look and the languages. The provider and the
+// mailbox are for development; a real product uses GitHub, for example, and a mail server.
 func (s *site) configure() error {
 	store, err := bboltstore.New(s.db)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *site) configure() error {
 			s.ways.passwords,
 			providers.Email("no-reply@localhost", box.Send),
 		},
-		// The team is asked before the account page, which takes an invitation away once it was used.
+		// The team's gate must run before the account plugin, which deletes a used invitation.
 		Parts:          []core.Part{s.team, s.ways.account},
 		Data:           s.team.people,
 		Session:        core.SessionConfig{Bearer: true}, // for the API
@@ -64,17 +64,17 @@ func (s *site) configure() error {
 	return err
 }
 
-// audit is told of every decision about somebody's access. Live pages look again whether their session goes on when one
-// has ended; another sink, such as core.AuditTo(logger), could stand beside it.
+// audit receives each authentication decision. When a session ends, live pages check their session again. It could also
+// call another sink, such as core.AuditTo(logger).
 func (s *site) audit(_ context.Context, e core.AuditEvent) {
 	switch e.Name {
 	case core.AuditSignOut, core.AuditSessionEnded, core.AuditSessionsEnded, core.AuditUserDeleted:
 		s.live.wake()
-	default: // nothing that ends a session
+	default: // does not end a session
 	}
 }
 
-// forget removes what the board keeps of somebody who deletes their account. Their cards stay: they are the team's.
+// forget deletes the member when a user deletes their account. Their cards stay, because they belong to the team.
 func (s *site) forget(_ context.Context, u *core.User) error {
 	if m, err := s.team.members.get(u.ID); err == nil && m.Role == owner {
 		return &core.Problem{
@@ -85,21 +85,21 @@ func (s *site) forget(_ context.Context, u *core.User) error {
 	return s.team.members.remove(u.ID)
 }
 
-// The owner of the board need not sign up. demoHash is argon2id of demoPassword.
+// The owner of the board exists without a sign-up. demoHash is the argon2id hash of demoPassword.
 const (
 	demoEmail, demoPassword = "demo@example.com", "demo"
 
 	demoHash = "$argon2id$v=19$m=19456,t=2,p=1$ZXhhbXBsZS1vZi1hLWhvdQ$p+KsdC3ySuoy2GGrkaN1cc5kQiMA3LyPW1yEx/gyKoQ"
 )
 
-// seed makes the owner and some cards, on the first start.
+// seed creates the owner and some cards on the first start.
 func (s *site) seed(ctx context.Context) error {
 	store, err := bboltstore.New(s.db)
 	if err != nil {
 		return err
 	}
 	if _, err := store.UserByEmail(ctx, demoEmail); !errors.Is(err, core.ErrNotFound) {
-		return err // nil: they are there
+		return err // nil if the owner exists
 	}
 	user, err := store.CreateUser(ctx, &core.User{
 		ID: core.NewID(), Name: "Demi Owen", Email: demoEmail, EmailVerified: time.Now(),

@@ -7,17 +7,17 @@ import (
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 )
 
-// boardPages are the board, and the forms on it.
+// boardPages serves the board and its forms.
 type boardPages struct {
 	*answers
 	cards *cards
 }
 
-// view is what the board shows to somebody.
+// view is the data of the page.
 type view struct {
 	Me    Member
 	Cards []Card
-	Here  []string // the names of those who look at it now
+	Here  []string // names of the users who have the board open
 }
 
 // In returns the cards of a column.
@@ -30,7 +30,7 @@ func (v view) In(column string) (list []Card) {
 	return list
 }
 
-// view is what the visitor of the request sees. The error says that it is not known who they are.
+// view returns the data of the page for the user of the request. It fails if the session cannot be read.
 func (b *boardPages) view(ctx context.Context) (v view, err error) {
 	if _, v.Me, err = b.people.From(ctx); err != nil {
 		return v, err

@@ -13,22 +13,22 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// columns are the places of a card, in their order.
+// columns lists the columns in order.
 var columns = []string{"todo", "doing", "done"}
 
-// Card is a piece of work.
+// Card is one task.
 type Card struct {
 	ID     string    `json:"id"`
 	Title  string    `json:"title"`
 	Column string    `json:"column"`
-	By     string    `json:"by"` // the name of who wrote it
-	At     time.Time `json:"at"` // when it was written
+	By     string    `json:"by"` // name of the author
+	At     time.Time `json:"at"` // creation time
 }
 
-// Before and After are the columns beside that of the card; empty at the ends.
+// Before and After return the columns next to that of the card; empty at the ends.
 func (c Card) Before() string { return beside(c.Column, -1) }
 
-// After is the next column.
+// After returns the next column.
 func (c Card) After() string { return beside(c.Column, 1) }
 
 func beside(column string, step int) string {
@@ -39,15 +39,15 @@ func beside(column string, step int) string {
 	return columns[i]
 }
 
-// cards is the board.
+// cards stores the cards of the board.
 type cards struct{ table[Card] }
 
 func newCards(db *bbolt.DB) *cards { return &cards{table[Card]{db, "cards"}} }
 
-// A board that holds more is none that anybody reads.
+// The number of cards is limited.
 const mostCards, longestTitle = 100, 120
 
-// What can be wrong with a card.
+// Errors of a card.
 var (
 	errTitle  = errors.New("the title has to have 1 to 120 characters")
 	errColumn = errors.New("the column has to be todo, doing or done")
@@ -61,7 +61,7 @@ func (b *cards) list() ([]Card, error) {
 	return list, err
 }
 
-// add writes a new card.
+// add creates a card.
 func (b *cards) add(title, column, by string) (Card, error) {
 	card := Card{ID: core.NewID(), Title: strings.TrimSpace(title), Column: column, By: by, At: time.Now().UTC()}
 	if n := utf8.RuneCountInString(card.Title); n == 0 || n > longestTitle || !utf8.ValidString(card.Title) {
@@ -76,7 +76,7 @@ func (b *cards) add(title, column, by string) (Card, error) {
 	return card, b.put(card.ID, card)
 }
 
-// move puts a card into another column.
+// move moves a card to another column.
 func (b *cards) move(id, column string) (moved Card, err error) {
 	if !slices.Contains(columns, column) {
 		return Card{}, errColumn
@@ -89,7 +89,7 @@ func (b *cards) move(id, column string) (moved Card, err error) {
 	return moved, err
 }
 
-// seed fills an empty board, so that there is something to look at.
+// seed fills an empty board with examples.
 func (b *cards) seed() error {
 	for _, c := range []Card{
 		{Title: "Book the garden", Column: "done", By: "Demi Owen"},

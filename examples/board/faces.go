@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// initials are the first letters of the first two words of a name.
+// initials returns the first letters of the first two words of a name.
 func initials(name string) string {
 	var out strings.Builder
 	for i, word := range strings.Fields(name) {
@@ -18,14 +18,14 @@ func initials(name string) string {
 	return strings.ToUpper(out.String())
 }
 
-// tint is the class of somebody's colour. A style in the page is what the Content-Security-Policy forbids.
+// tint returns the CSS class of a user's colour. The Content-Security-Policy forbids inline styles.
 func tint(name string) string {
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(name)) // a hash never fails to be written to
+	_, _ = sum.Write([]byte(name)) // Write of a hash never fails
 	return fmt.Sprint("tint-", sum.Sum32()%6)
 }
 
-// usage is what to type to use the API.
+// usage returns a command that uses the API.
 func usage(site, token string) string {
 	return "curl " + site + "/api/cards -H 'Authorization: Bearer " + token + "'\n\n" +
 		"curl " + site + "/api/cards -H 'Authorization: Bearer " + token + "' \\\n" +

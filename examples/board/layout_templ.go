@@ -9,7 +9,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// layout is the frame of every page. me has no ID where nobody is signed in.
+// layout is the frame of every page. me has no ID if no user is signed in.
 func layout(title, path string, me Member) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -267,7 +267,7 @@ func link(to, path, key string) templ.Component {
 	})
 }
 
-// footer has the languages, each by its own name, and the mailbox, which is there in place of a mail server.
+// footer links the languages, each by its native name, and the mailbox, which replaces a mail server.
 func footer(path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -395,7 +395,7 @@ func footer(path string) templ.Component {
 	})
 }
 
-// face is somebody's picture: their initials on a colour of theirs.
+// face shows a user's initials on the user's colour.
 func face(name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -456,7 +456,7 @@ func face(name string) templ.Component {
 	})
 }
 
-// homePage is for those who are not signed in.
+// homePage is for users who are not signed in.
 func homePage() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -551,7 +551,7 @@ func homePage() templ.Component {
 	})
 }
 
-// problemPage says what did not work.
+// problemPage shows an error.
 func problemPage(me Member, key string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -12,30 +12,30 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// live knows who looks at the board now. It is safe for concurrent use.
+// live tracks the open live pages. It is safe for concurrent use.
 type live struct {
 	mu      sync.Mutex
 	streams map[*stream]bool
 	closed  bool
-	changes int           // counts what pages have to show again
-	every   time.Duration // how long a session may have ended unnoticed, where nobody told of it
+	changes int           // number of changes that pages must show
+	every   time.Duration // interval of session checks without a wake-up
 }
 
-// stream is a page that is open. Something has changed when wake has a value; it is closed when the server ends.
+// stream is one open page. wake has a value after a change; it is closed at shutdown.
 type stream struct {
 	name, session string
 	wake          chan struct{}
 }
 
 const (
-	mostStreams   = 1000             // pages that are served at once
-	mostOfSession = 5                // of one session, so that one user cannot take all places
-	writeFor      = 20 * time.Second // how long a page may take to read an event
+	mostStreams   = 1000             // maximum number of open pages
+	mostOfSession = 5                // maximum for one session, so that one user cannot use up all of them
+	writeFor      = 20 * time.Second // write timeout of an event
 )
 
 func newLive() *live { return &live{streams: map[*stream]bool{}, every: 15 * time.Second} }
 
-// join adds a page of a session; false: there are too many, or the server ends.
+// join adds a page of a session. It returns false if there are too many pages or the server is shutting down.
 func (l *live) join(name, session string) (*stream, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +63,7 @@ func (l *live) leave(s *stream) {
 	}
 }
 
-// wake has all pages look again at what they show, and whether they may.
+// wake makes all pages check their session and content again.
 func (l *live) wake() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *live) wake() {
 	}
 }
 
-// ring needs the lock. A page that has not looked since the last time need not be told twice.
+// ring wakes all pages; the caller must hold the lock. A page with a pending wake-up is not woken twice.
 func (l *live) ring() {
 	l.changes++
 	for s := range l.streams {
@@ -83,7 +83,7 @@ func (l *live) ring() {
 	}
 }
 
-// close ends all pages: a server that shuts down waits for its requests.
+// close ends all pages, because a server that shuts down waits for its requests.
 func (l *live) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +96,7 @@ func (l *live) close() {
 	}
 }
 
-// names are those of the people who look at the board, each once.
+// names returns the names of the users who have the board open, each once.
 func (l *live) names() (list []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,15 +114,15 @@ func (l *live) change() int {
 	return l.changes
 }
 
-// renders has the board as HTML after the last change, for each role and language: many open pages show the same, and
-// are rendered once. Its zero value is ready, and safe for concurrent use.
+// renders caches the HTML of the board after the last change, for each role and language, so that it is rendered once
+// for many open pages. Its zero value is ready for use. It is safe for concurrent use.
 type renders struct {
 	mu     sync.Mutex
 	change int
 	html   map[string]string
 }
 
-// get returns the HTML for a key after a change. It calls render only if nothing was rendered for both.
+// get returns the HTML for a key after a change. It calls render only if the cache has no entry for both.
 func (r *renders) get(change int, key string, render func() (string, error)) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,7 +140,7 @@ func (r *renders) get(change int, key string, render func() (string, error)) (st
 	return html, err
 }
 
-// livePages are open boards that change while they are looked at.
+// livePages serves the live board.
 type livePages struct {
 	*answers
 	board   *boardPages
@@ -148,8 +148,8 @@ type livePages struct {
 	renders renders
 }
 
-// get sends the board as server-sent events, whenever it has changed, until the session ends. Each time it asks
-// again who the visitor is: somebody who was signed out on another device sees nothing that was written since.
+// get sends the board as server-sent events after each change, until the session ends. It checks the session before
+// each event: a user who was signed out on another device receives no later changes.
 func (p *livePages) get(w http.ResponseWriter, r *http.Request) {
 	session, me, err := p.people.From(r.Context())
 	if err != nil {
@@ -163,31 +163,31 @@ func (p *livePages) get(w http.ResponseWriter, r *http.Request) {
 	}
 	defer p.live.leave(stream)
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would wait for more
+	w.Header().Set("X-Accel-Buffering", "no") // nginx must not buffer the events
 	out := events{w, http.NewResponseController(w)}
 	look := time.NewTicker(p.live.every)
 	defer look.Stop()
 	for shown := ""; ; {
 		event, data := p.look(r, me)
 		switch {
-		case event == "": // nobody knows: the browser comes back, and is not told that it is signed out
+		case event == "": // the session could not be read: the browser reconnects, and is not told that it is signed out
 			return
-		case event != "board": // the last one
+		case event != "board": // the last event
 			_ = out.send(event, data)
 			return
 		case data == shown:
-			data, event = "", "" // nothing new: a proxy is shown that the connection lives
+			data, event = "", "" // no change: a comment keeps the connection open in proxies
 		default:
 			shown = data
 		}
 		if out.send(event, data) != nil {
-			return // the visitor has left
+			return // the client has disconnected
 		}
 		select {
 		case <-look.C:
 		case _, goesOn := <-stream.wake:
 			if !goesOn {
-				return // the server ends, and the browser comes back to the next one
+				return // the server shuts down, and the browser reconnects to the next one
 			}
 		case <-r.Context().Done():
 			return
@@ -195,10 +195,10 @@ func (p *livePages) get(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// look is the board as the visitor may see it at this moment: "board" with its HTML, "end" when the session has ended,
-// "reload" when the page around the board is another one now, and nothing when that cannot be found out.
+// look returns the board as the user may see it now: "board" with its HTML, "end" if the session has ended, "reload" if
+// the page around the board has changed, or nothing if this cannot be determined.
 func (p *livePages) look(r *http.Request, me Member) (event, html string) {
-	// A visit reads its session once. This is another visit, with the cookies of the same request.
+	// A visit reads its session only once, so this is a new visit with the same request's cookies.
 	visit := p.auth.Visit(r.Context(), authhttp.Request(r))
 	session, now, err := p.people.From(visit)
 	switch {
@@ -225,13 +225,13 @@ func (p *livePages) look(r *http.Request, me Member) (event, html string) {
 	return "board", html
 }
 
-// events writes server-sent events, each within its time.
+// events writes server-sent events, each with a timeout.
 type events struct {
 	http.ResponseWriter
 	*http.ResponseController
 }
 
-// send sends an event; without a name it sends a comment, which browsers ignore.
+// send sends an event. Without a name it sends a comment, which browsers ignore.
 func (e events) send(event, data string) error {
 	if err := e.SetWriteDeadline(time.Now().Add(writeFor)); err != nil {
 		return err

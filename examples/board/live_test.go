@@ -14,10 +14,10 @@ import (
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
 )
 
-// event is one of the events of a live page; name is empty for a comment.
+// event is one event of a live page; name is empty for a comment.
 type event struct{ name, data string }
 
-// watch opens the live page of a person. The channel is closed when the page has ended.
+// watch opens a person's live page. The channel is closed when the page has ended.
 func (b *person) watch() <-chan event {
 	b.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
@@ -55,7 +55,7 @@ func (b *person) watch() <-chan event {
 	return events
 }
 
-// until reads events up to one that is as it should be, and fails where the page ends before it.
+// until reads events up to one that satisfies ok, and fails if the page ends before it.
 func (p *product) until(events <-chan event, what string, as func(event) bool) event {
 	p.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -81,7 +81,7 @@ func shows(text string) func(event) bool {
 
 func named(name string) func(event) bool { return func(e event) bool { return e.name == name } }
 
-// ends reads what is left, and fails where the page goes on or shows a text.
+// ends reads the remaining events, and fails if the page continues or shows a text.
 func (p *product) ends(events <-chan event, never string) {
 	p.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -101,7 +101,7 @@ func (p *product) ends(events <-chan event, never string) {
 	}
 }
 
-// TestLive: the board changes while it is looked at, and says who looks.
+// TestLive: the live board shows changes, and the users who have it open.
 func TestLive(t *testing.T) {
 	p := serve(t)
 	owner, guest := p.owner(), p.byProvider("Gus Guest", "gus@example.com")
@@ -120,7 +120,7 @@ func TestLive(t *testing.T) {
 	p.ends(page, "<form")
 }
 
-// TestLiveEndsWithTheSession: signed out on another device, by the visitor, or because the session is over.
+// TestLiveEndsWithTheSession: after a sign-out on another device or here, and when the session expires.
 func TestLiveEndsWithTheSession(t *testing.T) {
 	for _, row := range []struct {
 		name  string
@@ -162,7 +162,7 @@ func TestLiveEndsWithTheSession(t *testing.T) {
 	}
 }
 
-// TestLiveEndsWithTheServer: a server that is told to stop is not held by pages that are open, and takes no new ones.
+// TestLiveEndsWithTheServer: open pages do not delay a shutdown, and no new ones are accepted.
 func TestLiveEndsWithTheServer(t *testing.T) {
 	p := serve(t)
 	b := p.owner()
@@ -177,7 +177,7 @@ func TestLiveEndsWithTheServer(t *testing.T) {
 	}
 }
 
-// TestLiveHasABound: a visitor who opens pages without end does not fill the memory.
+// TestLiveHasABound: the number of open pages is limited.
 func TestLiveHasABound(t *testing.T) {
 	l := newLive()
 	for i := range mostStreams {
@@ -190,7 +190,7 @@ func TestLiveHasABound(t *testing.T) {
 	}
 }
 
-// TestLivePagesOfASession: one session cannot take the places of all others.
+// TestLivePagesOfASession: one session cannot use up the pages of all others.
 func TestLivePagesOfASession(t *testing.T) {
 	l := newLive()
 	var last *stream
@@ -213,7 +213,7 @@ func TestLivePagesOfASession(t *testing.T) {
 	}
 }
 
-// TestLiveRendersOnce: pages of one role and language share what is rendered after a change.
+// TestLiveRendersOnce: pages of one role and language share the rendered HTML.
 func TestLiveRendersOnce(t *testing.T) {
 	var r renders
 	count := 0

@@ -1,6 +1,6 @@
-// Command board is a small product: a board on which a team writes down what it does. People sign in with a password, a
-// link by mail, a passkey or a provider, are invited, have roles, an account page and a token for the API, and see the
-// board change while they look at it. docs/demo.md walks through it file by file.
+// Command board is a small product: a board on which a team tracks its tasks. Users sign in with a password, an email
+// link, a passkey or a provider. The board has invitations, roles, an account page, API tokens and live pages.
+// docs/demo.md explains it file by file.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// run opens what the board needs, serves it until the process is told to stop, and closes everything in order.
+// run opens the application's resources, serves it until the process receives a signal, and closes everything in order.
 func run(addr, folder string) error {
 	listener, err := local.Listen(addr)
 	if err != nil {
@@ -54,12 +54,12 @@ func run(addr, folder string) error {
 	server := newServer(s)
 	return local.Run(func() error { return server.Serve(listener) },
 		server.Shutdown,        // requests finish, and live pages end
-		s.ways.passwords.Flush, // letters that were promised go out
-		func(context.Context) error { return s.Close() }, // nobody uses the store any more
+		s.ways.passwords.Flush, // pending emails are sent
+		func(context.Context) error { return s.Close() }, // no request uses the store any more
 	)
 }
 
-// newServer is a server with deadlines. Live pages have no end of their own: they are told when the server ends.
+// newServer returns a server with timeouts. Live pages have no timeout: they end when the server shuts down.
 func newServer(s *site) *http.Server {
 	server := &http.Server{
 		Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
@@ -69,7 +69,7 @@ func newServer(s *site) *http.Server {
 	return server
 }
 
-// site is the application: who may come in, what the board is about, and who looks at it now.
+// site is the application.
 type site struct {
 	auth  *core.Auth
 	ways  ways
@@ -82,9 +82,9 @@ type site struct {
 	provider *idp.Server
 }
 
-// setup is what the application is told at its start.
+// setup has the parameters of the application.
 type setup struct {
-	url, folder string // where people find it, and where it keeps everything
+	url, folder string // public URL, and data folder
 	secret      core.Secret
 	now         func() time.Time
 	log         *slog.Logger
@@ -113,7 +113,7 @@ func open(told setup) (s *site, err error) {
 	return s, s.seed(context.Background())
 }
 
-// Close closes what open has opened.
+// Close closes everything that open has opened.
 func (s *site) Close() error {
 	var all []error
 	if s.provider != nil {
@@ -125,16 +125,16 @@ func (s *site) Close() error {
 	return errors.Join(all...)
 }
 
-// welcome says where to go and what to type.
+// welcome prints the URL and how to sign in.
 func welcome(w io.Writer, addr string) {
 	_, _ = fmt.Fprintf(w, `
   Open  %[1]s  and sign in, all offline:
 
-    Password      %[2]s / %[3]s, who owns the board; or sign up: letters are in %[1]s/mailbox
-    Development   pick or type who you are: a guest, until the owner makes more of you
+    Password      %[2]s / %[3]s, who owns the board; or sign up: emails are in %[1]s/mailbox
+    Development   pick or type who you are: a guest, until the owner gives you another role
 
 `, local.URL(addr), demoEmail, demoPassword)
 	if host, _, _ := net.SplitHostPort(addr); !local.Closed(addr) {
-		_, _ = fmt.Fprintf(w, "  %q is open to other machines, and everybody knows the password above.\n\n", host)
+		_, _ = fmt.Fprintf(w, "  %q is open to other machines, and the password above is public.\n\n", host)
 	}
 }

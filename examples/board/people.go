@@ -14,37 +14,37 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// What somebody may do: a guest reads, a member writes, an owner says who is what.
+// Roles: a guest reads, a member writes, an owner assigns roles.
 const (
 	guest  = "guest"
 	member = "member"
 	owner  = "owner"
 )
 
-// roles are all of them, from the least to the most.
+// roles lists all roles, from the fewest permissions to the most.
 var roles = []string{guest, member, owner}
 
-// Member is what the board knows of somebody who is signed in. Each session has it, and guards ask it.
+// Member is the board's data about a signed-in user. It is in each session, and guards check it.
 type Member struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email,omitempty"`
 	Role  string `json:"role"`
-	// Confirmed is true if Email is verified to be the member's.
+	// Confirmed is true if Email is verified.
 	Confirmed bool `json:"confirmed,omitempty"`
 }
 
-// Roles has core.Role ask it.
+// Roles returns the roles that core.Role checks.
 func (m Member) Roles() []string { return []string{m.Role} }
 
-// Writes reports whether somebody may change the board.
+// Writes reports whether the member may change the board.
 func (m Member) Writes() bool { return m.Role == member || m.Role == owner }
 
-// team is who belongs to the board. It is a part of the sign-in: its gate is asked about everybody who comes in.
+// team stores the members of the board. It is a plugin whose gate runs at every sign-in.
 type team struct {
 	members table[Member]
 	people  *core.Data[Member]
-	// invitation finds the open invitation of an address.
+	// invitation returns the open invitation of an address.
 	invitation func(ctx context.Context, email string) (*account.Invitation, error)
 }
 
@@ -58,7 +58,7 @@ func newTeam(db *bbolt.DB, invitation func(context.Context, string) (*account.In
 			}
 			return m, err
 		},
-		Public: func(m Member) any { return map[string]string{"role": m.Role} }, // what scripts may know
+		Public: func(m Member) any { return map[string]string{"role": m.Role} }, // visible to scripts
 	}
 	return t
 }
@@ -69,8 +69,8 @@ func (t *team) Attach(h *core.Host) error {
 	return nil
 }
 
-// arrive writes down who has come, when their first sign-in has proved who they are. An invitation says what a new
-// member may do; without one they are a guest. It holds nobody back.
+// arrive adds a new user to the members at their first sign-in. The role is that of their invitation, else guest. It
+// never blocks a sign-in.
 func (t *team) arrive(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
 	known, err := t.members.get(p.User.ID)
 	if err == nil && !known.Confirmed && known.Email == p.User.Email && provedAddress(p) {
@@ -81,7 +81,7 @@ func (t *team) arrive(ctx context.Context, p *core.PendingSignIn) (next string, 
 		return "", err
 	}
 	if !errors.Is(err, errNone) {
-		return "", err // known, or not to be found out now
+		return "", err // a known member, or an error
 	}
 	m := Member{ID: p.User.ID, Name: nameOf(p.User), Email: p.User.Email, Role: guest}
 	if m.Confirmed = provedAddress(p); m.Confirmed {
@@ -95,13 +95,13 @@ func (t *team) arrive(ctx context.Context, p *core.PendingSignIn) (next string, 
 	return "", t.people.Refresh(ctx, m.ID)
 }
 
-// provedAddress reports whether the address of a new user is theirs: a letter has proved it, or a provider that is
-// believed. An invitation is for the owner of an address, and not for who types it.
+// provedAddress reports whether the address of a new user is verified, by an email or by a trusted provider. An
+// invitation belongs to the owner of an address, not to any user who types it.
 func provedAddress(p *core.PendingSignIn) bool {
 	return !p.User.EmailVerified.IsZero() || p.Account != nil && p.Account.Provider == "dev"
 }
 
-// invitedAs returns the role that the invitation of an address names.
+// invitedAs returns the role of an address's invitation.
 func (t *team) invitedAs(ctx context.Context, email string) (string, error) {
 	i, err := t.invitation(ctx, email)
 	if errors.Is(err, core.ErrNotFound) {
@@ -117,7 +117,7 @@ func (t *team) invitedAs(ctx context.Context, email string) (string, error) {
 	return as.Role, nil
 }
 
-// setRole says what somebody may do from their next request on.
+// setRole changes a member's role. It takes effect at their next request.
 func (t *team) setRole(ctx context.Context, id, role string) error {
 	err := t.members.change(id, func(m *Member) error {
 		m.Role = role
@@ -129,7 +129,7 @@ func (t *team) setRole(ctx context.Context, id, role string) error {
 	return t.people.Refresh(ctx, id)
 }
 
-// list returns everybody, owners first.
+// list returns all members, owners first.
 func (t *team) list() ([]Member, error) {
 	list, err := t.members.all()
 	slices.SortFunc(list, func(a, b Member) int {
@@ -141,7 +141,7 @@ func (t *team) list() ([]Member, error) {
 	return list, err
 }
 
-// nameOf is what people call a user: who came by mail has told no name, and who came with a passkey no address either.
+// nameOf returns a display name. A sign-in by email has no name, and one with a passkey no address either.
 func nameOf(u *core.User) string {
 	local, _, _ := strings.Cut(u.Email, "@")
 	return cmp.Or(u.Name, local, "Newcomer")

@@ -8,21 +8,21 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// assets are the stylesheet, the script and the logo, as they are: there is no build step.
+// assets contains the stylesheet, the script and the logo. There is no build step.
 //
 //go:embed assets
 var assets embed.FS
 
-// routes says who may ask for what. All of it stands here: a handler that is reached has nothing left to check.
+// routes has every path and its guards, so that handlers need no checks.
 func (s *site) routes() http.Handler {
 	a, mux := authhttp.New(s.auth), http.NewServeMux()
-	a.Mount(mux) // sign-in, account page and session JSON below /auth
+	a.Mount(mux) // sign-in, account page and session JSON under /auth
 
 	anybody := a.Hook
 	signedIn := a.RequireSession
 	writers := a.Require(core.Role(s.team.people, member, owner))
 	owners := a.Require(signedInPerson, core.Role(s.team.people, owner))
-	proved := a.Require(signedInPerson, core.Fresh(freshFor)) // asks to sign in again after a while
+	proved := a.Require(signedInPerson, core.Fresh(freshFor)) // requires a recent sign-in
 	route := func(pattern string, guard func(http.Handler) http.Handler, handle http.HandlerFunc) {
 		mux.Handle(pattern, guard(policy(handle)))
 	}
@@ -57,17 +57,17 @@ func (s *site) routes() http.Handler {
 	mux.Handle("GET /favicon.ico", http.RedirectHandler("/assets/logo.svg", http.StatusMovedPermanently))
 	mux.Handle("GET /mailbox", s.ways.mailbox)
 
-	// Other sites may not have a visitor's browser post here: the cookies would come along.
+	// Browsers send the cookies with posts from other sites too, so such posts are refused.
 	own := http.NewCrossOriginProtection()
 	own.AddInsecureBypassPattern("POST /auth/callback/") // Latchkey checks these: Apple posts from its own site
 	return own.Handler(mux)
 }
 
-// contentPolicy lets pages have what this site serves, and nothing else. Not a line of script or style is in them.
+// contentPolicy only allows resources of this site, and no inline scripts or styles.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// policy sets what holds for every answer of the board's own, and bounds what a visitor posts.
+// policy sets the headers of every response of the board, and limits the size of posts.
 func policy(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

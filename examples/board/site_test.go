@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// product is the application as it is served, with a clock that the test moves.
+// product is the running application, with a clock that the test controls.
 type product struct {
 	*testing.T
 	*site
 	server *http.Server
-	later  time.Duration // to be changed between requests alone
+	later  time.Duration // change it only between requests
 }
 
 func serve(t *testing.T) *product {
@@ -49,7 +49,7 @@ func serve(t *testing.T) *product {
 	return p
 }
 
-// person is somebody with a browser: cookies, and redirects that are followed.
+// person is a browser with cookies that follows redirects.
 type person struct {
 	*product
 	http.Client
@@ -64,7 +64,7 @@ func (p *product) browse() *person {
 	return &person{product: p, Client: http.Client{Jar: jar}}
 }
 
-// ask sends a request as browsers do, or as a program where the header says so.
+// ask sends a request like a browser, or like an API client if the header says so.
 func (b *person) ask(method, path string, body io.Reader, header http.Header) (status int, at, text string) {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, b.url+path, body)
@@ -105,7 +105,7 @@ func (b *person) send(path string, fields ...string) (status int, at, text strin
 
 var csrfField = regexp.MustCompile(`name="csrfToken" value="([0-9a-f]{64})"`)
 
-// csrf is the token of the forms of a page.
+// csrf returns the CSRF token of the page's forms.
 func (b *person) csrf(path string) string {
 	b.Helper()
 	_, _, text := b.open(path)
@@ -129,7 +129,7 @@ func (p *product) owner() *person {
 	return b
 }
 
-// byMail signs in with a link to an address.
+// byMail signs in with an email link.
 func (p *product) byMail(address string) *person {
 	p.Helper()
 	b := p.browse()
@@ -147,7 +147,7 @@ func (p *product) byMail(address string) *person {
 
 var formAction = regexp.MustCompile(`action="([^"]+)"`)
 
-// byProvider signs in at the development provider, as somebody who is typed there.
+// byProvider signs in with the development provider, as the given user.
 func (p *product) byProvider(name, address string) *person {
 	p.Helper()
 	b := p.browse()
@@ -167,7 +167,7 @@ func (p *product) byProvider(name, address string) *person {
 	return b
 }
 
-// memberID is the ID by which the team page knows an address.
+// memberID returns the ID of an address on the team page.
 func (p *product) memberID(address string) string {
 	p.Helper()
 	list, err := p.team.list()

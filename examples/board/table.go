@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// table keeps values of one kind in a bucket of the file in which the sign-in keeps its own. Elsewhere this is the
-// application's database. It is safe for concurrent use.
+// table stores values of one kind in a bucket of the file that also has the users. In a real application this is its
+// database. It is safe for concurrent use.
 type table[T any] struct {
 	db     *bbolt.DB
 	bucket string
@@ -29,7 +29,7 @@ func (t table[T]) get(key string) (v T, err error) {
 	return v, t.failed("read", err)
 }
 
-// all returns the values in the order of their keys.
+// all returns the values ordered by key.
 func (t table[T]) all() (list []T, err error) {
 	err = t.db.View(func(tx *bbolt.Tx) error {
 		bucket := tx.Bucket([]byte(t.bucket))
@@ -46,12 +46,12 @@ func (t table[T]) all() (list []T, err error) {
 	return list, t.failed("read", err)
 }
 
-// put writes a value, over one that is there.
+// put stores a value and replaces an existing one.
 func (t table[T]) put(key string, v T) error {
 	return t.failed("write", t.db.Update(func(tx *bbolt.Tx) error { return t.write(tx, key, v) }))
 }
 
-// change changes a value at once for all, or returns errNone. What f returns stops it.
+// change changes a value atomically, or returns errNone. An error of f cancels the change.
 func (t table[T]) change(key string, f func(*T) error) error {
 	return t.failed("change", t.db.Update(func(tx *bbolt.Tx) error {
 		var v T
@@ -69,7 +69,7 @@ func (t table[T]) change(key string, f func(*T) error) error {
 	}))
 }
 
-// remove removes a value; that there is none is no error.
+// remove deletes a value. It is no error if there is none.
 func (t table[T]) remove(key string) error {
 	return t.failed("remove", t.db.Update(func(tx *bbolt.Tx) error {
 		bucket := tx.Bucket([]byte(t.bucket))
@@ -92,7 +92,7 @@ func (t table[T]) write(tx *bbolt.Tx, key string, v T) error {
 	return bucket.Put([]byte(key), raw)
 }
 
-// decode reads a value of the file, whose memory is lent for the length of the transaction.
+// decode reads a value of the file. Its memory is only valid during the transaction.
 func decode(raw []byte, into any) error {
 	if raw == nil {
 		return errNone

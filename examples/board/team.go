@@ -11,24 +11,24 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// What can be wrong with a change of the team.
+// Errors of a change to the team.
 var (
 	errRole  = errors.New("the role has to be guest, member or owner")
 	errOwner = errors.New("the owner of a board stays its owner")
 )
 
-// teamPages are for the owner: who belongs to the board, and who is to.
+// teamPages serves the owner's page with members and invitations.
 type teamPages struct {
 	*answers
 	team   *team
 	invite func(ctx context.Context, i account.Invitation) error
 }
 
-// teamView is what the owner sees.
+// teamView is the data of the owner's page.
 type teamView struct {
 	Me            Member
 	People        []Member
-	Sent, Mistake string // the address of an invitation that went out, or that is none
+	Sent, Mistake string // address of a sent invitation, or an invalid address
 }
 
 func (t *teamPages) get(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func (t *teamPages) show(w http.ResponseWriter, r *http.Request, status int, v t
 	show(w, r, status, teamPage(v))
 }
 
-// setRole says what somebody may do. Their open board is drawn anew, with buttons or without.
+// setRole changes a member's role and updates their open board.
 func (t *teamPages) setRole(w http.ResponseWriter, r *http.Request) {
 	id, role := r.PathValue("id"), r.PostFormValue("role")
 	_, me, err := t.people.From(r.Context())
@@ -63,8 +63,8 @@ func (t *teamPages) setRole(w http.ResponseWriter, r *http.Request) {
 	t.changed(w, r, "/team", err)
 }
 
-// sendInvite writes a letter. Who signs up with the address is a member from the first moment on; whoever has an
-// account is given a role in the list above.
+// sendInvite emails an invitation. A user who signs up with the address is a member immediately. Existing users get a
+// role in the list above instead.
 func (t *teamPages) sendInvite(w http.ResponseWriter, r *http.Request) {
 	address, err := core.NormalizeEmail(r.PostFormValue("email"))
 	if err != nil {

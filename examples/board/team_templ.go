@@ -7,7 +7,7 @@ package main
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// teamPage is for owners: who is what, and who is to come.
+// teamPage lists members and invitations, for owners.
 func teamPage(v teamView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -421,7 +421,7 @@ func roleForm(m Member) templ.Component {
 	})
 }
 
-// tokenPage makes tokens for the API; token is the one that was just made.
+// tokenPage creates API tokens; token is the one that was just created.
 func tokenPage(me Member, token, site string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

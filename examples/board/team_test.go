@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestRoles: a stranger signs in first, a guest reads, a member writes, the owner says who is what.
+// TestRoles: an unauthenticated user must sign in, a guest reads, a member writes, the owner assigns roles.
 func TestRoles(t *testing.T) {
 	p := serve(t)
 	owner, guest, stranger := p.owner(), p.byMail("guest@example.com"), p.browse()
@@ -68,7 +68,7 @@ func TestRoles(t *testing.T) {
 	p.is("a member that is none", status, http.StatusNotFound)
 }
 
-// TestInvitation: who was invited is a member from the first moment on, once, and others are guests.
+// TestInvitation: an invited user is a member immediately, once; other users are guests.
 func TestInvitation(t *testing.T) {
 	p := serve(t)
 	owner := p.owner()
@@ -94,7 +94,7 @@ func TestInvitation(t *testing.T) {
 	}
 }
 
-// TestProvedAddress: an invitation is for the owner of an address, and not for whoever types it.
+// TestProvedAddress: an invitation only works for the owner of the address.
 func TestProvedAddress(t *testing.T) {
 	p := serve(t)
 	const invited = "a@example.com"
@@ -126,7 +126,7 @@ func TestProvedAddress(t *testing.T) {
 	}
 }
 
-// TestLeaving: with the account goes the membership, and the cards stay. The owner does not leave.
+// TestLeaving: deleting the account removes the member and keeps the cards. The owner cannot leave.
 func TestLeaving(t *testing.T) {
 	p := serve(t)
 	owner, guest := p.owner(), p.byMail("guest@example.com")

@@ -9,11 +9,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// freshFor is the maximum time since the sign-in of a user who makes a token.
+// freshFor is the maximum time since the sign-in of a user who creates a token.
 const freshFor = 15 * time.Minute
 
-// signedInPerson is a guard for pages where people act. It refuses the session of an API token, also as a cookie: no
-// sign-in began that session.
+// signedInPerson is a guard for pages with changes. It refuses the session of an API token, also as a cookie, because
+// no sign-in created that session.
 func signedInPerson(_ context.Context, s *core.Session) error {
 	if s.AuthTime.IsZero() {
 		return core.ErrForbidden
@@ -21,7 +21,7 @@ func signedInPerson(_ context.Context, s *core.Session) error {
 	return nil
 }
 
-// withoutBearer refuses requests with an Authorization header, which programs send.
+// withoutBearer refuses requests with an Authorization header, which API clients send.
 func withoutBearer(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
@@ -32,7 +32,7 @@ func withoutBearer(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// tokenPages make tokens for programs.
+// tokenPages creates API tokens.
 type tokenPages struct {
 	*answers
 	auth *core.Auth
@@ -41,8 +41,8 @@ type tokenPages struct {
 
 func (t *tokenPages) get(w http.ResponseWriter, r *http.Request) { t.show(w, r, "") }
 
-// post makes a token for the API: another session, which counts as no sign-in. It changes neither the account nor the
-// team, and makes no further token. The account page lists it and ends it.
+// post creates an API token: a separate session that does not count as a sign-in. It can change neither the account nor
+// the team, and can create no further token. The account page lists it and can end it.
 func (t *tokenPages) post(w http.ResponseWriter, r *http.Request) {
 	token, err := t.make(r)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t *tokenPages) make(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Without the browser's cookies: the new session takes the place of no other.
+	// Without the browser's cookies, so that the new session replaces no other.
 	ask := *authhttp.Request(r)
 	ask.Header = http.Header{"User-Agent": {"API token"}}
 	cookies, err := t.auth.NewSession(r.Context(), &ask, &core.User{

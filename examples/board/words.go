@@ -14,12 +14,12 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// words are the board's own texts, a file for each language, in the form in which translators like them.
+// words contains the board's own texts, a JSON file for each language.
 //
 //go:embed words/*.json
 var words embed.FS
 
-// languages are those of the sign-in, which know the board's own words beside theirs.
+// languages are the built-in languages plus the board's own texts.
 var languages = withWords(locales.All())
 
 func withWords(list []ui.Locale) []ui.Locale {
@@ -29,7 +29,7 @@ func withWords(list []ui.Locale) []ui.Locale {
 		if err == nil {
 			err = json.Unmarshal(raw, &own)
 		}
-		if err != nil { // of a file that is part of the program
+		if err != nil { // cannot happen: the file is part of the program
 			panic(fmt.Sprintf("words of %s: %v", l.Tag, err))
 		}
 		maps.Copy(own, l.Texts)
@@ -38,7 +38,7 @@ func withWords(list []ui.Locale) []ui.Locale {
 	return list
 }
 
-// locale is the language of the request: the sign-in has found it out for its own pages, and the board's follow.
+// locale returns the language of the request, as the sign-in pages use it.
 func locale(ctx context.Context) ui.Locale {
 	if state, ok := ui.StateFrom(ctx); ok {
 		return state.Locale
@@ -46,7 +46,7 @@ func locale(ctx context.Context) ui.Locale {
 	return languages[0]
 }
 
-// say says one of the texts. What a language lacks is said in English.
+// say returns a text in a language, else in English.
 func say(ctx context.Context, key string, argument ...string) string {
 	text := ui.Text{Key: key, English: languages[0].Texts[key]}
 	for _, a := range argument {
@@ -55,7 +55,7 @@ func say(ctx context.Context, key string, argument ...string) string {
 	return locale(ctx).Say(text)
 }
 
-// direction is that of the script.
+// direction returns the text direction of the language.
 func direction(ctx context.Context) string {
 	if dir := locale(ctx).Dir; dir != "" {
 		return dir
@@ -65,7 +65,7 @@ func direction(ctx context.Context) string {
 
 const languageCookie = "corkboard-language"
 
-// chosenLanguage is the language that the visitor has chosen at the foot of a page; empty: that of the browser.
+// chosenLanguage returns the language that the user has chosen at the bottom of a page, or empty.
 func chosenLanguage(_ context.Context, r *core.Request) string {
 	cookie, err := (&http.Request{Header: r.Header}).Cookie(languageCookie)
 	if err != nil {
@@ -74,7 +74,7 @@ func chosenLanguage(_ context.Context, r *core.Request) string {
 	return cookie.Value
 }
 
-// chooseLanguage remembers a language, and leads back to the page on which it was chosen.
+// chooseLanguage stores a language in a cookie, and redirects to the page of the choice.
 func chooseLanguage(w http.ResponseWriter, r *http.Request) {
 	tag := r.PostFormValue("language")
 	if slices.ContainsFunc(languages, func(l ui.Locale) bool { return l.Tag == tag }) {
@@ -84,7 +84,7 @@ func chooseLanguage(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	back := "/"
-	for _, page := range []string{"/board", "/team", "/token"} { // and nowhere else, whatever was posted
+	for _, page := range []string{"/board", "/team", "/token"} { // only to these pages, whatever was posted
 		if page == r.PostFormValue("page") {
 			back = page
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestWords: each language says all that English says, and puts a name where English has one.
+// TestWords: each language has all texts, with the same placeholders as English.
 func TestWords(t *testing.T) {
 	own := withWords(languages)[0].Texts
 	for _, l := range languages[1:] {
@@ -23,7 +23,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestLanguages: the browser's language, and the one that is chosen at the foot of a page, on pages and live.
+// TestLanguages: the browser's language and the chosen one, on pages and in live events.
 func TestLanguages(t *testing.T) {
 	p := serve(t)
 	b := p.browse()
@@ -49,7 +49,7 @@ func TestLanguages(t *testing.T) {
 	p.until(owner.watch(), "a live page in Japanese", shows("未着手"))
 }
 
-// TestPages: what a page may fetch and do is said with it, and it has neither scripts nor styles in it.
+// TestPages: each page has a Content-Security-Policy, and no inline scripts or styles.
 func TestPages(t *testing.T) {
 	p := serve(t)
 	b := p.owner()

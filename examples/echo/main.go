@@ -1,4 +1,4 @@
-// The echo example: home page, protected account page, session JSON, four ways to sign in, offline.
+// The echo example: home page, protected account page, session JSON, four sign-in methods, offline.
 package main
 
 import (

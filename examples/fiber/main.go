@@ -1,4 +1,4 @@
-// The fiber example: home page, protected account page, session JSON, four ways to sign in, offline.
+// The fiber example: home page, protected account page, session JSON, four sign-in methods, offline.
 package main
 
 import (
@@ -32,7 +32,7 @@ func routes(app *demo.App) *fiber.App {
 	f := fiber.New(fiber.Config{
 		DisableStartupMessage: true,
 		ReadBufferSize:        32 << 10, // cookies of large sessions need more than fiber's 4 KiB of headers
-		// Core answers malformed uploads as it answers anything malformed.
+		// Core handles malformed uploads like other malformed requests.
 		DisablePreParseMultipartForm: true,
 		ReadTimeout:                  15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	})

@@ -1,5 +1,5 @@
-// Command forms is an application on net/http and html/template with sign-in and sign-out pages of its own: a wrong
-// password is told in the form. Sign in as ada@example.com with the password engine.
+// Command forms is an application on net/http and html/template with its own sign-in and sign-out pages. The form shows
+// a wrong password. Sign in as ada@example.com with the password engine.
 package main
 
 import (
@@ -25,7 +25,7 @@ var files embed.FS
 
 var pages = template.Must(template.New("").Funcs(ui.Funcs(context.Background())).ParseFS(files, "*.html"))
 
-// view is what the pages show.
+// view is the data of the pages.
 type view struct {
 	RedirectTo, Error, Email string
 	Session                  *core.Session
@@ -43,7 +43,7 @@ func show(w http.ResponseWriter, r *http.Request, name string, status int, v vie
 	_, _ = page.WriteTo(w)
 }
 
-// authorize is where an application looks a user up and compares the hash of a password.
+// authorize looks up the user; a real application compares the hash of a password here.
 func authorize(_ context.Context, fields map[string]string, _ *core.Request) (*core.User, error) {
 	if fields["email"] != "ada@example.com" || fields["password"] != "engine" {
 		return nil, nil

@@ -18,8 +18,8 @@ import (
 
 var token = regexp.MustCompile(`name="csrfToken" value="([0-9a-f]{64})"`)
 
-// TestForms signs in by the application's own pages: a wrong password is told in the form, which keeps the address, and
-// a right one leads to where the visitor wanted to go.
+// TestForms signs in with the application's own pages: the form shows a wrong password and keeps the address, and a
+// right one redirects to the requested page.
 func TestForms(t *testing.T) {
 	t.Setenv("AUTH_SECRET", "a-secret-of-more-than-thirty-two-bytes")
 	var handler http.Handler
@@ -92,7 +92,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestPort starts the program at a port of the environment.
+// TestPort starts the program on a port of the environment.
 func TestPort(t *testing.T) {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,8 +1,8 @@
-// The gin example: home page, protected account page, session JSON, four ways to sign in, offline.
+// The gin example: home page, protected account page, session JSON, four sign-in methods, offline.
 //
 //	go run -tags nomsgpack ./examples/gin
 //
-// The tag leaves out gin's MessagePack, whose coder is a quarter of the compiling.
+// The tag leaves out gin's MessagePack support, which takes a quarter of the compile time.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// The passwords example: people register with e-mail address and password, and their sessions live in the database,
-// where they can be ended: one device at a time by signing out, all of them at once by the button on the page.
+// The passwords example: users register with email address and password. Their sessions are in the database and can be
+// ended: one device by signing out, all devices with a button on the page.
 package main
 
 import (
@@ -43,7 +43,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// site is the application: users and sessions in the store, passwords in a table of its own beside them.
+// site is the application: users and sessions are in the store, passwords in its own table.
 type site struct {
 	auth  *core.Auth
 	store *sqlite.Store
@@ -83,15 +83,14 @@ func (s *site) routes() http.Handler {
 	return own.Handler(mux)
 }
 
-// authorize is asked by the sign-in page. The user that it returns is the stored one: its session is a row that points
-// there.
+// authorize is called by the sign-in page. It returns the stored user, because the session is a row that refers to it.
 func (s *site) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 	email, _ := core.NormalizeEmail(form["email"])
 	user, err := s.store.UserByEmail(ctx, email)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		return nil, err
 	}
-	salt, want := make([]byte, saltSize), make([]byte, sha256.Size) // for unknown addresses the same work
+	salt, want := make([]byte, saltSize), make([]byte, sha256.Size) // unknown addresses cost the same work
 	if user != nil {
 		const query = `SELECT salt, hash FROM passwords WHERE user_id = ?`
 		err := s.db.QueryRowContext(ctx, query, user.ID).Scan(&salt, &want)
@@ -106,8 +105,8 @@ func (s *site) authorize(ctx context.Context, form map[string]string, _ *core.Re
 	return user, nil
 }
 
-// register makes a user and signs them in. The address is not proved by that: an application that must know it mails a
-// link first (providers.Email).
+// register creates a user and signs them in. This does not verify the address: an application that needs a verified
+// address sends a link first (providers.Email).
 func (s *site) register(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	email, err := core.NormalizeEmail(r.FormValue("email"))
@@ -126,7 +125,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request) {
 	var cookies []core.Cookie
 	if err == nil {
 		cookies, err = s.auth.NewSession(r.Context(), authhttp.Request(r), user, core.SessionOptions{
-			AuthTime: time.Now(), Methods: []core.Method{core.MethodPassword}, // the user has just chosen it
+			AuthTime: time.Now(), Methods: []core.Method{core.MethodPassword}, // the user has just chosen the password
 		})
 	}
 	if err != nil {
@@ -154,7 +153,7 @@ func (s *site) setPassword(ctx context.Context, userID, password string) error {
 	return err
 }
 
-// signOutEverywhere ends all sessions of the visitor's user.
+// signOutEverywhere ends all sessions of the current user.
 func (s *site) signOutEverywhere(w http.ResponseWriter, r *http.Request) {
 	session, err := authhttp.Session(r)
 	if err == nil {
@@ -173,7 +172,7 @@ const (
 	iterations = 600_000
 )
 
-// hash takes a noticeable time on purpose.
+// hash is slow on purpose.
 func hash(password string, salt []byte) ([]byte, error) {
 	return pbkdf2.Key(sha256.New, password, salt, iterations, sha256.Size)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReadmeShowsThisProgram keeps the README's first screen a program that compiles.
+// TestReadmeShowsThisProgram checks that the README's first program is main.go, which compiles.
 func TestReadmeShowsThisProgram(t *testing.T) {
 	program, err := os.ReadFile("main.go")
 	if err != nil {

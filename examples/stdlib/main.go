@@ -1,4 +1,4 @@
-// The net/http example: home page, protected account page, session JSON, four ways to sign in, offline.
+// The net/http example: home page, protected account page, session JSON, four sign-in methods, offline.
 package main
 
 import (

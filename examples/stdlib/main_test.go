@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// TestFirstMinute does what the README and the program itself tell a newcomer to do, with each of the two databases.
+// TestFirstMinute follows the instructions of the README and of the program, with each of the two databases.
 func TestFirstMinute(t *testing.T) {
 	for _, tag := range []string{"bbolt", "sqlite"} {
 		t.Run(tag, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestFirstMinute(t *testing.T) {
 	}
 }
 
-// start runs the program until the test ends, and returns what it prints up to the last way to sign in.
+// start runs the program until the test ends, and returns what it prints up to the last sign-in method.
 func start(t *testing.T, program, addr, folder string) (welcome string) {
 	t.Helper()
 	run := exec.CommandContext(context.WithoutCancel(t.Context()), program, "-addr", addr, "-data", folder)
@@ -81,7 +81,7 @@ func start(t *testing.T, program, addr, folder string) (welcome string) {
 	return ""
 }
 
-// curl asks as curl does, which accepts anything.
+// curl sends a request like curl, which accepts anything.
 func curl(t *testing.T, link string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)

@@ -1,5 +1,5 @@
-// Package demo is what the four example applications share: the configuration, the pages, and the development services
-// around them. Only the router differs from one example to the next.
+// Package demo is shared by the four example applications: the configuration, the pages, and the development services.
+// Only the router differs between the examples.
 package demo
 
 import (
@@ -27,13 +27,13 @@ import (
 
 // App is the example application without its router.
 type App struct {
-	// Auth is the configuration of the example.
+	// Auth is the configured Auth.
 	Auth *core.Auth
-	// Mailbox shows the mails; mount it at /mailbox.
+	// Mailbox shows the emails; mount it at /mailbox.
 	Mailbox http.Handler
 	// URL is the public address, Addr the address to listen on.
 	URL, Addr string
-	// Listener is open, and nobody accepts its connections yet.
+	// Listener is open, but accepts no connections yet.
 	Listener net.Listener
 
 	passwords *password.Provider
@@ -41,15 +41,15 @@ type App struct {
 	provider  *idp.Server
 }
 
-// database is what the example asks of a store beyond core's contract.
+// database is what the example needs of a store, in addition to core's contract.
 type database interface {
 	core.Store
 	io.Closer
 }
 
-// Start reads the flags and starts everything but the router. -addr says where to listen, PORT in the environment on
-// which port of this machine alone: the demo's password is in its source. -data says where the database and the secret
-// are kept.
+// Start parses the flags and starts everything except the router. -addr sets the address; PORT in the environment sets
+// the port on loopback, because the demo's password is in its source. -data sets the folder of the database and the
+// secret.
 func Start() (*App, error) {
 	addr := flag.String("addr", "", "address to listen on (default localhost, port PORT of the environment or 3000); "+
 		"a container needs 0.0.0.0:3000")
@@ -57,7 +57,7 @@ func Start() (*App, error) {
 	flag.Parse()
 	a := &App{Addr: local.Addr(*addr, os.Getenv("PORT"))}
 	a.URL = local.URL(a.Addr)
-	// First, so that whoever starts a second example reads about the port, and not about the file that the first one has.
+	// The port first: a second example then reports the used port, and not the locked file of the first one.
 	var err error
 	if a.Listener, err = local.Listen(a.Addr); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func Start() (*App, error) {
 	return a, nil
 }
 
-// start opens what the example keeps in a folder, and the services around it.
+// start opens the example's store in a folder, and the development services.
 func (a *App) start(folder string) error {
 	secret, err := local.Secret(folder)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *App) start(folder string) error {
 	return a.demoUser(context.Background())
 }
 
-// configure is what an application writes itself: its ways to sign in, and where people are kept.
+// configure is the part that you write yourself: the sign-in methods and the store.
 func (a *App) configure(secret core.Secret) (err error) {
 	box := mailbox.NewWith(providers.WriteLetter)
 	a.Mailbox = box
@@ -96,10 +96,10 @@ func (a *App) configure(secret core.Secret) (err error) {
 	a.passwords = password.New(password.Options{Mail: box.Mailer()})
 	mine := account.New(account.Options{
 		Mail:   box.Mailer(),
-		Delete: func(context.Context, *core.User) error { return nil }, // the example keeps nothing of people itself
+		Delete: func(context.Context, *core.User) error { return nil }, // the example stores no other data of users
 	})
 	passkey := webauthn.Passkey()
-	passkey.InsecureTypedEmail = true // the page greets by it; an application that decides by addresses leaves it off
+	passkey.InsecureTypedEmail = true // the page shows the address; leave it off if you base decisions on it
 	a.Auth, err = core.New(core.Config{
 		URL:     a.URL,
 		Secrets: []core.Secret{secret},
@@ -115,14 +115,14 @@ func (a *App) configure(secret core.Secret) (err error) {
 	return err
 }
 
-// The one user who need not sign up. demoHash is argon2id of demoPassword.
+// The demo user exists without a sign-up. demoHash is the argon2id hash of demoPassword.
 const (
 	demoEmail, demoPassword = "demo@example.com", "demo"
 
 	demoHash = "$argon2id$v=19$m=19456,t=2,p=1$ZXhhbXBsZS1vZi1hLWhvdQ$p+KsdC3ySuoy2GGrkaN1cc5kQiMA3LyPW1yEx/gyKoQ"
 )
 
-// demoUser makes the user with a password, on the first start. What people sign up with themselves has to be longer.
+// demoUser creates the demo user on the first start. Passwords of a sign-up must be longer.
 func (a *App) demoUser(ctx context.Context) error {
 	user, err := a.store.UserByEmail(ctx, demoEmail)
 	if errors.Is(err, core.ErrNotFound) {
@@ -134,16 +134,16 @@ func (a *App) demoUser(ctx context.Context) error {
 		return err
 	}
 	err = a.passwords.Import(ctx, user.ID, demoHash)
-	if errors.Is(err, core.ErrConflict) { // there already, or changed since
+	if errors.Is(err, core.ErrConflict) { // it exists, or has changed since
 		return nil
 	}
 	return err
 }
 
-// Close stops what has been started.
+// Close closes everything that start has opened.
 func (a *App) Close() error {
 	err := a.Listener.Close()
-	if errors.Is(err, net.ErrClosed) { // by the server that used it
+	if errors.Is(err, net.ErrClosed) { // closed by the server that used it
 		err = nil
 	}
 	if a.provider != nil {
@@ -155,7 +155,7 @@ func (a *App) Close() error {
 	return err
 }
 
-// Welcome says where to go and what to type.
+// Welcome prints the URL and how to sign in.
 func (a *App) Welcome(w io.Writer) {
 	_, _ = fmt.Fprintf(w, `
   Open  %[1]s  and sign in one of four ways, all offline:
@@ -167,12 +167,12 @@ func (a *App) Welcome(w io.Writer) {
 
 `, a.URL, demoEmail, demoPassword)
 	if !local.Closed(a.Addr) {
-		_, _ = fmt.Fprintf(w, "  %s is open to other machines, and everybody knows the password above. "+
-			"/mailbox answers this machine alone.\n\n", a.Addr)
+		_, _ = fmt.Fprintf(w, "  %s is open to other machines, and the password above is public. "+
+			"/mailbox responds to this machine only.\n\n", a.Addr)
 	}
 }
 
-// Serve serves a net/http handler until the process is told to stop, then lets requests finish.
+// Serve serves a net/http handler until the process receives a signal, then lets requests finish.
 func (a *App) Serve(h http.Handler) error {
 	server := &http.Server{
 		Addr: a.Addr, Handler: h,
@@ -183,25 +183,25 @@ func (a *App) Serve(h http.Handler) error {
 	return a.Run(func() error { return server.Serve(a.Listener) }, server.Shutdown)
 }
 
-// Run runs serve until it fails or the process is told to stop, then calls shutdown and closes the services.
+// Run runs serve until it fails or the process receives a signal, then calls shutdown and closes the services.
 func (a *App) Run(serve func() error, shutdown func(context.Context) error) error {
-	// Letters that were promised go out before the store closes.
+	// Pending emails are sent before the store closes.
 	return local.Run(serve, shutdown, a.passwords.Flush, func(context.Context) error { return a.Close() })
 }
 
 //go:embed demo.css
 var stylesheet []byte
 
-// Stylesheet is the style of the example's own pages, to be served at /demo.css.
+// Stylesheet returns the style of the example's own pages, to be served at /demo.css.
 func Stylesheet() []byte { return stylesheet }
 
 //go:embed icon.svg
 var icon []byte
 
-// Icon is the picture of the site, an image/svg+xml. Browsers ask for /favicon.ico on pages that name none, as the
+// Icon returns the site's icon as image/svg+xml. Browsers request /favicon.ico on pages without an icon, such as the
 // built-in ones.
 func Icon() []byte { return icon }
 
-// ContentPolicy is the Content-Security-Policy of the example's own pages.
+// ContentPolicy returns the Content-Security-Policy of the example's own pages.
 const ContentPolicy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; " +
 	"frame-ancestors 'none'"

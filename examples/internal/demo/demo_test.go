@@ -7,8 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/examples/internal/local"
 )
 
-// TestListensOnThisMachine: a port alone opens nothing to other machines, and an address that does is answered with a
-// warning.
+// TestListensOnThisMachine: a port alone is not reachable from other machines, and an address that is prints a warning.
 func TestListensOnThisMachine(t *testing.T) {
 	for _, row := range []struct {
 		name, flag, port, want string

@@ -26,7 +26,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// site is an application on a real database with a real provider, some of whose store's calls fail.
+// site is an application with a real database and a real provider; some calls of its store fail.
 type site struct {
 	*testing.T
 	url   string
@@ -131,7 +131,7 @@ func (f *faulty) UseVerificationToken(ctx context.Context, id, token string) (ou
 	return out, err
 }
 
-// transacting has transactions whose writes fail like the outer ones.
+// transacting has transactions in which writes fail like outside of them.
 type transacting struct{ *faulty }
 
 func (s transacting) InTransaction(ctx context.Context, do func(context.Context, core.Store) error) error {
@@ -171,7 +171,7 @@ func (s *site) post(c *http.Client, path string, form url.Values) string {
 	return s.body(c.PostForm(s.url+path, form))
 }
 
-// byProvider signs in as Ada through the provider, byMail as Grace by mail; both return what the session says.
+// byProvider signs in as Ada with the provider, byMail as Grace with an email link; both return the session JSON.
 func (s *site) byProvider() string {
 	c := s.browser()
 	s.post(c, "/auth/signin/dev", url.Values{})
@@ -188,7 +188,7 @@ func (s *site) byMail() string {
 	return s.session(c)
 }
 
-// TestFaultsAtEveryStep fails each step of a first sign-in. Nobody is signed in by it, and the next try works.
+// TestFaultsAtEveryStep fails each step of a first sign-in. No partial sign-in remains, and the next attempt works.
 func TestFaultsAtEveryStep(t *testing.T) {
 	for _, transactions := range []bool{true, false} {
 		for _, after := range []bool{false, true} {
@@ -203,7 +203,7 @@ func TestFaultsAtEveryStep(t *testing.T) {
 				{"CreateUser", (*site).byMail}, {"CreateSession", (*site).byMail},
 			} {
 				if row.method == "CreateUser" && after && !transactions {
-					continue // the id of a row whose creation was not acknowledged is not known: only a transaction undoes it
+					continue // the id of an unconfirmed row is not known: only a transaction can undo it
 				}
 				name := row.method
 				if after {
@@ -228,7 +228,7 @@ func TestFaultsAtEveryStep(t *testing.T) {
 	}
 }
 
-// TestOneLinkManyBrowsers opens one link fifty times at once and presses its button: one browser is signed in.
+// TestOneLinkManyBrowsers opens one link in fifty browsers concurrently and presses its button: one is signed in.
 func TestOneLinkManyBrowsers(t *testing.T) {
 	s := newSite(t, true)
 	s.post(s.browser(), "/auth/signin/email", url.Values{"email": {"grace@example.com"}})
@@ -250,7 +250,7 @@ func TestOneLinkManyBrowsers(t *testing.T) {
 	}
 }
 
-// TestManyFirstSignIns signs one person in from many browsers at once: one user comes of it.
+// TestManyFirstSignIns signs one person in from many browsers concurrently: one user is created.
 func TestManyFirstSignIns(t *testing.T) {
 	s := newSite(t, true)
 	var all sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// openStore opens the example's database and makes the tables that are missing.
+// openStore opens the example's database and creates missing tables.
 func openStore(folder string) (database, error) {
 	store, err := sqlite.Open(filepath.Join(folder, "example.db"))
 	if err != nil {

@@ -2,7 +2,7 @@ package demo
 
 import "github.com/latchkey-go/latchkey/core"
 
-// name is what the page calls the visitor: a sign-in by mail knows no name.
+// name returns the user's display name: a sign-in by email has no name.
 func name(s *core.Session) string {
 	if s.User.Name != "" {
 		return s.User.Name

@@ -1,5 +1,4 @@
-// Package local is what an example needs of the machine that it runs on, and what an application has from elsewhere: an
-// address, a secret, an orderly end.
+// Package local provides an address, a secret and an orderly shutdown for the examples.
 package local
 
 import (
@@ -19,8 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Addr is the address to listen on: that of the flag, else the port on this machine alone, else port 3000 there. The
-// password of an example is in its source.
+// Addr returns the address to listen on: that of the flag, else the port on loopback, else port 3000 on loopback.
+// Loopback is the default because the examples' passwords are in their source.
 func Addr(flag, port string) string {
 	switch {
 	case flag != "":
@@ -31,7 +30,7 @@ func Addr(flag, port string) string {
 	return "localhost:3000"
 }
 
-// URL is the address to type into a browser on this machine.
+// URL returns the address to open in a browser on this machine.
 func URL(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host == "" || host == "127.0.0.1" || host == "0.0.0.0" || host == "::" {
@@ -47,7 +46,7 @@ func Closed(addr string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Listen opens the port. When it is taken the error tells how to choose another.
+// Listen opens the port. If it is in use, the error says how to choose another.
 func Listen(addr string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -56,8 +55,8 @@ func Listen(addr string) (net.Listener, error) {
 	return listener, err
 }
 
-// Secret makes the folder and returns AUTH_SECRET, or a secret made on the first run and kept in the folder, so that
-// restarts sign nobody out.
+// Secret creates the folder and returns AUTH_SECRET, or a secret that is created on the first run and stored in the
+// folder, so that a restart signs no user out.
 func Secret(folder string) (core.Secret, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
@@ -83,8 +82,8 @@ func Secret(folder string) (core.Secret, error) {
 	return core.Secret(text), nil
 }
 
-// Run runs serve until it fails or the process is told to stop. Then it calls the functions of end, in their order,
-// whatever becomes of those before; they have ten seconds together.
+// Run runs serve until it fails or the process receives a signal. Then it calls the functions of end in order, even if
+// earlier ones fail. Together they have ten seconds.
 func Run(serve func() error, end ...func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/examples/internal/local"
 )
 
-// TestTakenPort: a developer who starts two examples at once reads how to move one.
+// TestTakenPort: the error for a used port says how to choose another one.
 func TestTakenPort(t *testing.T) {
 	first, err := local.Listen("127.0.0.1:0")
 	if err != nil {
@@ -20,7 +20,7 @@ func TestTakenPort(t *testing.T) {
 	}
 }
 
-// TestAddr: the flag goes before the environment, and nothing is open to other machines unasked.
+// TestAddr: the flag overrides the environment, and the default is loopback.
 func TestAddr(t *testing.T) {
 	for _, row := range []struct{ name, flag, port, want, url string }{
 		{"nothing said", "", "", "localhost:3000", "http://localhost:3000"},
@@ -37,7 +37,7 @@ func TestAddr(t *testing.T) {
 	}
 }
 
-// TestSecretIsKept: restarts sign nobody out, and the environment goes first.
+// TestSecretIsKept: a restart signs no user out, and the environment overrides the stored secret.
 func TestSecretIsKept(t *testing.T) {
 	t.Setenv("AUTH_SECRET", "")
 	folder := t.TempDir() + "/new"
