@@ -1,11 +1,9 @@
-// Command arrows checks that imports point in one direction only:
+// Command arrows checks that imports have only one direction:
 //
 //	ui <- core <- providers, storage, adapters <- examples
 //
-// The table in table.go says what each module may import; it is the one list
-// of that law. The program asks go list about all packages of the workspace
-// and prints every import that the table does not know, with the package that
-// has it.
+// The table in table.go lists the allowed imports of each module. The program reads all packages of the workspace with
+// go list, and prints every import that the table does not allow and the package that contains it.
 package main
 
 import (
@@ -35,21 +33,21 @@ func main() {
 	}
 }
 
-// pkg is the part of go list's answer that matters here.
+// pkg contains the needed members of go list's output.
 type pkg struct {
 	ImportPath   string
 	Standard     bool
 	Module       *struct{ Path string }
 	Imports      []string          // of the code
 	TestImports  []string          // of tests in the package
-	XTestImports []string          // of tests beside the package
-	ImportMap    map[string]string // from what the source says to ImportPath
+	XTestImports []string          // of external tests
+	ImportMap    map[string]string // from the import path in the source to ImportPath
 }
 
-// list returns every package of the workspace and all that they import.
+// list returns every package of the workspace and all its imports.
 func list() (map[string]*pkg, error) {
-	// Tests of siblings and of other people do not matter, and those of a
-	// package itself are named in it: no -test.
+	// Without -test: the tests of siblings and of other projects are irrelevant, and the package itself lists its own
+	// tests' imports.
 	const fields = "-json=ImportPath,Standard,Module,Imports,TestImports,XTestImports,ImportMap"
 	cmd := exec.Command("go", "list", "-deps", fields, "work")
 	cmd.Stderr = os.Stderr
@@ -75,7 +73,7 @@ func decode(r io.Reader) (map[string]*pkg, error) {
 	}
 }
 
-// check compares every package of ours with the rule of its module.
+// check compares every package of the workspace with its module's rule.
 func check(rules []rule, pkgs map[string]*pkg) []string {
 	c := checker{pkgs: pkgs}
 	for _, p := range pkgs {
@@ -98,7 +96,7 @@ func check(rules []rule, pkgs map[string]*pkg) []string {
 	return slices.Compact(c.problems)
 }
 
-// checker collects what is wrong.
+// checker collects the problems.
 type checker struct {
 	pkgs     map[string]*pkg
 	problems []string
@@ -108,7 +106,7 @@ func (c *checker) report(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// code looks at what the code of a package imports itself.
+// code checks the direct imports of a package's code.
 func (c *checker) code(p *pkg, module string, r *rule) {
 	for _, i := range p.Imports {
 		path := p.resolve(i)
@@ -125,11 +123,11 @@ func (c *checker) code(p *pkg, module string, r *rule) {
 	}
 }
 
-// tests looks at what the tests of a package import themselves.
+// tests checks the direct imports of a package's tests.
 func (c *checker) tests(p *pkg, module string, r *rule) {
 	for _, i := range slices.Concat(p.TestImports, p.XTestImports) {
 		c.shunned(p, i)
-		// All packages of the workspace are in pkgs, so what is not is somebody else's.
+		// pkgs contains all packages of the workspace. Any other package belongs to another project.
 		to, ours := sibling(c.pkgs[i].module())
 		if ours && to != module && !match(r.code, to) && !match(r.tests, to) && !slices.Contains(r.code, folder(i)) {
 			c.report("tests of %s import %s: tests of module %s may not import %s", p.ImportPath, i, module, to)
@@ -140,27 +138,27 @@ func (c *checker) tests(p *pkg, module string, r *rule) {
 	}
 }
 
-// tree looks at all that a package reaches.
+// tree checks all packages that a package reaches.
 func (c *checker) tree(p *pkg, module string, r *rule) {
 	for path, via := range closure(p, c.pkgs) {
 		switch to := c.pkgs[path].module(); {
 		case slices.Contains(r.never, path):
 			c.report("%s reaches %s through %s, which module %s may not use", p.ImportPath, path, via, module)
-		case via == p.ImportPath: // code has said it
+		case via == p.ImportPath: // reported by code
 		case r.wholeTree && to != "" && !isSibling(to) && !slices.Contains(r.thirdParty, to):
 			c.report("%s reaches %s through %s: the tree of module %s may not hold %s", p.ImportPath, path, via, module, to)
 		}
 	}
 }
 
-// shunned reports an import that no module may have.
+// shunned reports an import that is forbidden for all modules.
 func (c *checker) shunned(p *pkg, path string) {
 	if instead, ok := shunned[path]; ok {
 		c.report("%s imports %s: %s", p.ImportPath, path, instead)
 	}
 }
 
-// closure returns every package that p reaches, with one that imports it.
+// closure returns every package that p reaches, with one package that imports it.
 func closure(p *pkg, pkgs map[string]*pkg) map[string]string {
 	via := map[string]string{}
 	queue := []*pkg{p}
@@ -181,8 +179,8 @@ func closure(p *pkg, pkgs map[string]*pkg) map[string]string {
 	return via
 }
 
-// module returns the path of the module that provides p, or "" for the
-// standard library and for what go list did not name.
+// module returns the path of the module that provides p. It returns "" for the standard library, and for packages that
+// go list did not print.
 func (p *pkg) module() string {
 	if p == nil || p.Standard || p.Module == nil {
 		return ""
@@ -190,7 +188,7 @@ func (p *pkg) module() string {
 	return p.Module.Path
 }
 
-// resolve returns the package that an import of p means.
+// resolve returns the package of an import path in p.
 func (p *pkg) resolve(path string) string {
 	if to, ok := p.ImportMap[path]; ok {
 		return to
@@ -204,7 +202,7 @@ func isSibling(module string) bool {
 	return ok
 }
 
-// sibling returns the folder of a module of ours.
+// sibling returns the folder of a module of this repository.
 func sibling(module string) (dir string, ours bool) {
 	return strings.CutPrefix(module, root+"/")
 }
@@ -219,13 +217,13 @@ func find(rules []rule, module string) *rule {
 	return nil
 }
 
-// match reports whether one of the patterns names the module or package.
+// match reports whether one of the patterns matches path.
 func match(patterns []string, path string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, path) })
 }
 
-// matches reports whether a pattern names a module or package. "a/..." names a
-// and all below it, "a/*" all below it, "..." everything, and all else itself.
+// matches reports whether a pattern matches a module or package. "a/..." matches a and everything below it, "a/*"
+// everything below it, "..." everything, and any other pattern only itself.
 func matches(pattern, path string) bool {
 	if pattern == "..." {
 		return true
@@ -239,11 +237,11 @@ func matches(pattern, path string) bool {
 	return pattern == path
 }
 
-// folder returns the folder of a package of ours.
+// folder returns the folder of a package of this repository.
 func folder(path string) string { return strings.TrimPrefix(path, root+"/") }
 
-// siblingPackage returns the folder of the module of a package of ours. All
-// packages of the workspace are in pkgs, so what is not is somebody else's.
+// siblingPackage returns the folder of a package's module. pkgs contains all packages of the workspace, so any other
+// package belongs to another project.
 func siblingPackage(path string, pkgs map[string]*pkg) (dir string, ours bool) {
 	return sibling(pkgs[path].module())
 }

@@ -10,7 +10,7 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		name     string
 		packages []*pkg
-		want     string // in the one problem; "" means none
+		want     string // part of the one problem; "" means none
 	}{
 		{"core imports ui", []*pkg{of("core", "ui")}, ""},
 		{"a router is imported by its adapter",
@@ -79,7 +79,7 @@ func TestCheck(t *testing.T) {
 			for _, p := range tt.packages {
 				pkgs[p.ImportPath] = p
 			}
-			for _, p := range tt.packages { // what go list -deps would add
+			for _, p := range tt.packages { // as go list -deps would add
 				for _, i := range slices.Concat(p.Imports, p.TestImports) {
 					if pkgs[i] == nil {
 						pkgs[i] = foreign(i)
@@ -98,7 +98,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Every rule would be worth nothing if its pattern came after a wider one.
+// A rule after a wider one would never apply.
 func TestTableOrder(t *testing.T) {
 	for i, r := range table {
 		if got := find(table, r.module); got != &table[i] {
@@ -107,13 +107,13 @@ func TestTableOrder(t *testing.T) {
 	}
 }
 
-// of makes a package of ours. Imports without a dot are folders of siblings.
+// of returns a package of this repository. Imports without a dot are folders of siblings.
 func of(module string, imports ...string) *pkg {
 	p := foreign(root+"/"+module, imports...)
 	return p
 }
 
-// in makes a package below the folder of its module.
+// in returns a package below the folder of its module.
 func in(module, folder string) *pkg {
 	p := of(folder)
 	p.Module.Path = root + "/" + module

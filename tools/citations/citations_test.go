@@ -1,5 +1,5 @@
-// Package citations holds what comments and pages cite against the repository: a reader must be able to open every
-// document that is named, and to find every section of docs/protocol.md.
+// Package citations checks the citations in comments and documents: every named document must exist, and so must every
+// cited section of docs/protocol.md.
 package citations
 
 import (
@@ -20,28 +20,28 @@ const (
 )
 
 var (
-	// heading is a numbered heading of the protocol; section is a citation of one, wherever it stands.
+	// heading is a numbered heading of the protocol. section is a citation of one.
 	heading = regexp.MustCompile(`(?m)^#{2,3} §(\d+(?:\.\d+)?) \S`)
 	section = regexp.MustCompile(`§\s?(\d+(?:\.\d+)?)`)
-	// document is a file that is named, with or without its path; patterns such as "*_test.go" are none. address is one on
-	// the web.
+	// document matches a file name, with or without a path, but not patterns such as "*_test.go". address matches a
+	// URL.
 	document = regexp.MustCompile(`[A-Za-z0-9_./-]*[A-Za-z0-9_-]\.(?:md|go)\b`)
 	address  = regexp.MustCompile(`https?://\S+`)
-	// unpublished are notes from which this repository was built, and rows of their tables: nobody else has them.
+	// unpublished matches internal notes, which are not in this repository.
 	unpublished = regexp.MustCompile(`\b(SPEC|WIRE|ATTACKS|BETTER|HOUSE|DEPTH|STYLE|DESIGN|TESTBED)\b`)
 	row         = regexp.MustCompile(`\b(RD|HO|CS|CK|JW|SE|OA|UP|LK|EM|CR|WA|PG|RQ|LG|UC|ST|RC|TM|AD|SC)\d{1,2}\b`)
 )
 
-// written are the kinds of files that people write and read; "" is Makefile and the like.
+// written are the kinds of files with text for readers. "" is Makefile and similar files.
 var written = []string{"", ".go", ".md", ".templ", ".json", ".yaml", ".yml", ".sh", ".js", ".css", ".mod"}
 
-// text is a file that is looked at: its path from the top of the repository, and its lines.
+// text is a file: its path from the top of the repository, and its lines.
 type text struct {
 	path  string
 	lines []string
 }
 
-// texts reads the repository without what is generated, installed or hidden.
+// texts reads the repository without generated, installed and hidden files.
 func texts(t *testing.T) []text {
 	t.Helper()
 	var all []text
@@ -70,7 +70,7 @@ func texts(t *testing.T) []text {
 	return all
 }
 
-// sections are the numbers of the protocol's headings. Each is there once.
+// sections returns the numbers of the protocol's headings, and checks that they are unique.
 func sections(t *testing.T) map[string]bool {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(top, protocol))
@@ -90,7 +90,7 @@ func sections(t *testing.T) map[string]bool {
 	return known
 }
 
-// findings lists what is wrong with the citations of a line. comment is its part that no compiler reads.
+// findings lists the invalid citations of a line. comment is the part of the line that is a comment.
 func findings(path, line, comment string, known map[string]bool, exists func(from, name string) bool) []string {
 	var out []string
 	for _, m := range section.FindAllStringSubmatch(line, -1) {
@@ -111,7 +111,7 @@ func findings(path, line, comment string, known map[string]bool, exists func(fro
 	return out
 }
 
-// commentOf is the part of a line that people alone read: of Go what follows "//", of data nothing.
+// commentOf returns the comment in a line: in Go the text after "//", in data files nothing.
 func commentOf(path, line string) string {
 	switch filepath.Ext(path) {
 	case ".go", ".templ", ".js":
@@ -123,7 +123,7 @@ func commentOf(path, line string) string {
 	return line
 }
 
-// existing reports whether a document is there: from the top of the repository, or beside the file that names it.
+// existing reports whether a document exists, from the top of the repository or in the folder of the citing file.
 func existing(from, name string) bool {
 	for _, path := range []string{filepath.Join(top, name), filepath.Join(top, filepath.Dir(from), name)} {
 		_, err := os.Stat(path)

@@ -1,6 +1,6 @@
-// Package comparisons reads the code of every module that runs in an application: secrets are compared by
-// random.Same, hmac.Equal or subtle.ConstantTimeCompare, and by nothing that ends at the first byte that differs. No
-// other test could tell, as an early end changes no answer.
+// Package comparisons checks the code that runs in applications for timing attacks. Secrets must be compared with
+// random.Same, hmac.Equal or subtle.ConstantTimeCompare, and not with a comparison that ends at the first different
+// byte. No other test can find this, because the result of the comparison is the same.
 package comparisons
 
 import (
@@ -20,27 +20,27 @@ import (
 
 const top = "../.."
 
-// read are the folders whose code runs in applications.
+// read are the folders with code that runs in applications.
 var read = []string{"account", "adapters", "cmd", "core", "providers", "storage", "ui"}
 
-// notRead are folders without code of applications: kits of tests among them.
+// notRead are folders without application code, such as test kits.
 var notRead = []string{"testdata", "node_modules", "kvtest", "sqltest"}
 
-// secretName are names of texts that a stranger could find out character by character, from how long it takes to
-// refuse a guess. Whatever the code declares to be a Secret is one too.
+// secretName matches the names of texts that an attacker could find character by character by measuring rejected
+// guesses. Values of type Secret are also checked.
 var secretName = regexp.MustCompile(
 	`(?i)^(sent|.*(token|hash|hashed|state|nonce|verifier|secret|digest|signature|mac|sum|csrf|password|fingerprint))$`)
 
-// harmlessName are names that only look so.
+// harmlessName matches names that only look like secrets.
 var harmlessName = regexp.MustCompile(`^(Err|err|Check|Attempt|Kind|kind|code[A-Z]|text[A-Z]|Type).*$`)
 
-// early are functions that end at the first difference, or tell by how long they take where it is.
+// early matches functions that end at the first difference or whose time depends on its position.
 var early = regexp.MustCompile(`^(bytes\.(Equal|EqualFold|Compare|HasPrefix|HasSuffix|Contains|Index)|` +
 	`strings\.(EqualFold|Compare|HasPrefix|HasSuffix|Contains|Index)|slices\.(Equal|Compare|Contains|Index)|` +
 	`cmp\.Compare|reflect\.DeepEqual|maps\.Equal)$`)
 
-// allowed are comparisons that may end early, by file and text, each with its reason. One that is gone from the code
-// has to go from here.
+// allowed are comparisons that may end early, by file and text, with the reason. An entry without a comparison in the
+// code is an error.
 var allowed = map[string]string{
 	"core/cors.go: slices.Contains(v.trusted, sent[])":              "an origin is no secret",
 	"core/internal/jwe/cache.go: o.hash == hash":                    "64 bits at once, of a hash with a seed of ours",
@@ -97,7 +97,7 @@ func TestSecretsAreComparedInConstantTime(t *testing.T) {
 	}
 }
 
-// TestSample finds what it has to find, and nothing else.
+// TestSample checks the rules with examples.
 func TestSample(t *testing.T) {
 	for _, row := range []struct {
 		code  string
@@ -143,7 +143,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// parse reads the code, without tests and what is generated.
+// parse reads the code, without tests and generated files.
 func parse(t *testing.T, set *token.FileSet) map[string]*ast.File {
 	t.Helper()
 	files := map[string]*ast.File{}
@@ -172,7 +172,7 @@ func parse(t *testing.T, set *token.FileSet) map[string]*ast.File {
 	return files
 }
 
-// secrets are the names of fields, parameters and variables that a package declares to be a Secret.
+// secrets returns the names of fields, parameters and variables that a package declares as Secret.
 func secrets(files []*ast.File) map[string]bool {
 	typed := map[string]bool{}
 	for _, file := range files {
@@ -187,7 +187,7 @@ func secrets(files []*ast.File) map[string]bool {
 			}
 			if kind != nil && lastName(kind) == "Secret" {
 				for _, name := range names {
-					typed[name.Name] = len(name.Name) > 1 && name.Name != "text" // those name everything
+					typed[name.Name] = len(name.Name) > 1 && name.Name != "text" // too general a name
 				}
 			}
 			return true
@@ -196,7 +196,7 @@ func secrets(files []*ast.File) map[string]bool {
 	return typed
 }
 
-// inspect finds the comparisons of a file.
+// inspect returns the comparisons in a file.
 func inspect(set *token.FileSet, path string, file *ast.File, typed map[string]bool) (found []finding) {
 	secret := func(e ast.Expr) bool {
 		name := lastName(e)
@@ -233,7 +233,7 @@ func inspect(set *token.FileSet, path string, file *ast.File, typed map[string]b
 	return found
 }
 
-// compares reports whether two texts are compared: not one with a constant, and not errors.
+// compares reports whether two texts are compared. Comparisons with constants and of errors do not count.
 func compares(x, y ast.Expr) bool {
 	for _, e := range []ast.Expr{x, y} {
 		name := lastName(e)
@@ -244,7 +244,7 @@ func compares(x, y ast.Expr) bool {
 	return true
 }
 
-// lastName is the last name of an expression that may be a text; constants have none.
+// lastName returns the last name of an expression that may be a text. It returns "" for constants.
 func lastName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -276,7 +276,7 @@ func lastName(e ast.Expr) string {
 	return ""
 }
 
-// words are an expression as it is written, without what stands in brackets.
+// words returns the source of an expression without the texts in brackets.
 func words(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// curves are figures of one thing as another grows, with a line for each series. A .curve file has a line for each:
+// curves is a diagram with one line for each series of values. A .curve file has a line for each series:
 //
 //	title: What a page costs as the token grows
 //	x: bytes of claims
 //	y: CPU µs
 //	page: 0 7, 500 27, 2000 57
 //
-// The y axis begins at 0. "scale: log" in place of a series gives the x axis a logarithmic scale, and "from: NAME UNIT"
-// says which benchmarks the figures are of, and in which unit: "from: sessions p50-ns".
+// The y axis begins at 0. The line "scale: log" makes the x axis logarithmic. "from: NAME UNIT" names the benchmark and
+// the unit of the values: "from: sessions p50-ns".
 type curves struct {
 	title, x, y string
 	log         bool
@@ -74,7 +74,7 @@ func parsePoints(text string) (points []point, err error) {
 	return points, nil
 }
 
-// Lengths of a picture of curves, in pixels.
+// Sizes in a diagram, in pixels.
 const (
 	plotWide, plotTall  = 560, 260
 	plotLeft, plotAbove = 70, 56
@@ -83,7 +83,7 @@ const (
 	ticks               = 4
 )
 
-// lines are the colours of the series, which can be told apart without colours by their names at the end.
+// lines are the colors of the series. The names at the end of the lines identify them without colors.
 var lines = []string{"#0f766e", "#b45309", "#7c3aed", "#be123c"}
 
 func (c *curves) svg() string {
@@ -134,7 +134,7 @@ func line(b *strings.Builder, s series, colour string, across, down func(float64
 		strings.Join(path, " "), colour)
 }
 
-// names is how far down the name of each series stands: beside its end, or above the name that would be under it.
+// names returns the vertical position of each series' name: next to the line's end, or higher to avoid an overlap.
 func (c *curves) names(down func(float64) int) []int {
 	const tall = 16
 	all, order := make([]int, len(c.series)), make([]int, len(c.series))
@@ -148,7 +148,7 @@ func (c *curves) names(down func(float64) int) []int {
 	return all
 }
 
-// measured are the values of x that have figures, the lowest first.
+// measured returns the x values in ascending order.
 func (c *curves) measured() (all []float64) {
 	for _, s := range c.series {
 		for _, p := range s.points {
@@ -159,8 +159,8 @@ func (c *curves) measured() (all []float64) {
 	return slices.Compact(all)
 }
 
-// along is where a value stands on the x axis, from 0 to 1. A logarithmic scale begins at the lowest of all, another
-// one at 0.
+// along returns the position of a value on the x axis, from 0 to 1. A logarithmic axis begins at the lowest value, a
+// linear axis at 0.
 func (c *curves) along(x float64, all []float64) float64 {
 	lowest, highest := all[0], all[len(all)-1]
 	if !c.log || lowest == highest {
@@ -169,7 +169,7 @@ func (c *curves) along(x float64, all []float64) float64 {
 	return (math.Log10(1+x) - math.Log10(1+lowest)) / (math.Log10(1+highest) - math.Log10(1+lowest))
 }
 
-// stops are the values that the x axis names: those that were measured, but for what would stand over each other.
+// stops returns the labeled values of the x axis: the measured values, except those that would overlap.
 func (c *curves) stops() (shown []float64) {
 	all := c.measured()
 	for _, x := range all {
@@ -180,7 +180,7 @@ func (c *curves) stops() (shown []float64) {
 	return shown
 }
 
-// round is the next number that four steps lead to well.
+// round returns the next larger number that can be divided into four steps.
 func round(y float64) float64 {
 	step := math.Pow(10, math.Floor(math.Log10(y)))
 	for _, times := range []float64{1, 2, 4, 6, 8, 10} {
@@ -191,7 +191,7 @@ func round(y float64) float64 {
 	return y
 }
 
-// short writes a number for a label.
+// short formats a number for a label.
 func short(n float64) string {
 	for _, unit := range []struct {
 		size float64
@@ -204,10 +204,10 @@ func short(n float64) string {
 	return strconv.FormatFloat(n, 'g', 3, 64)
 }
 
-// filled puts the figures of benchmarks into the text of a .curve file called name, in place of its series. A
-// benchmark is called Growth/NAME/SERIES/X, and its figure is the one with the unit cpu-ns/op, unless the file says
-// from which benchmarks and in which unit it is: those in nanoseconds are written as microseconds. Of several figures
-// the best counts, since other programs make nothing faster: the greatest of those that end with /s, else the least.
+// filled replaces the series in the .curve file called name by the results of benchmarks. The benchmarks have the name
+// Growth/NAME/SERIES/X and the unit cpu-ns/op, unless the file has a "from" line. Nanoseconds are converted to
+// microseconds. Of several results the best counts, because other programs only make a result worse: the largest for
+// units that end in /s, otherwise the smallest.
 func filled(text, name, benchmarks string) string {
 	unit := "cpu-ns/op"
 	for line := range strings.SplitSeq(text, "\n") {
@@ -236,7 +236,7 @@ func filled(text, name, benchmarks string) string {
 		slices.SortFunc(points, func(a, b point) int {
 			return cmp.Or(cmp.Compare(a.x, b.x), better*cmp.Compare(a.y, b.y))
 		})
-		points = slices.CompactFunc(points, func(a, b point) bool { return a.x == b.x }) // the best of each
+		points = slices.CompactFunc(points, func(a, b point) bool { return a.x == b.x }) // keeps the best of each
 		pairs := make([]string, 0, len(points))
 		for _, p := range points {
 			pairs = append(pairs, strconv.FormatFloat(p.x, 'f', -1, 64)+" "+strconv.FormatFloat(p.y, 'f', -1, 64))
@@ -247,7 +247,7 @@ func filled(text, name, benchmarks string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// figure is what a line says about a benchmark of that name, in that unit.
+// figure returns the result in a line of this benchmark, in this unit.
 func figure(line, name, unit string) (series string, p point, found bool) {
 	fields := strings.Fields(line)
 	at := slices.Index(fields, unit)
@@ -258,7 +258,7 @@ func figure(line, name, unit string) (series string, p point, found bool) {
 	if len(parts) != 3 || parts[0] != name {
 		return "", p, false
 	}
-	number, _, _ := strings.Cut(parts[2], "-") // the rest counts processors
+	number, _, _ := strings.Cut(parts[2], "-") // the suffix is the number of processors
 	x, bad := strconv.ParseFloat(number, 64)
 	y, worse := strconv.ParseFloat(fields[at-1], 64)
 	if strings.HasSuffix(unit, "-ns") || strings.HasSuffix(unit, "-ns/op") {
@@ -267,10 +267,10 @@ func figure(line, name, unit string) (series string, p point, found bool) {
 	return strings.ReplaceAll(parts[1], "_", " "), point{x, y}, bad == nil && worse == nil
 }
 
-// heads begin the lines of a .curve file that are no series.
+// heads are the keys of the lines of a .curve file that are not series.
 var heads = []string{"title", "x", "y", "scale", "from"}
 
-// place is where a line of a .curve file stands: series by their names, behind what is said of all.
+// place returns the sort key of a .curve file's line: the heads first, then the series by name.
 func place(line string) string {
 	head, _, _ := strings.Cut(line, ":")
 	if n := slices.Index(heads, head); n >= 0 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPictures: the pictures of the pages are those of their files.
+// TestPictures: the pictures of the documentation are up to date.
 func TestPictures(t *testing.T) {
 	for _, pattern := range []string{"../../docs/how/*.seq", "../../docs/performance/*.curve"} {
 		files, err := filepath.Glob(pattern)

@@ -1,6 +1,6 @@
-// Command draw makes pictures of what goes between browser, application and provider, and of figures: an SVG beside
-// each .seq and .curve file that it is given. With -check it writes nothing and fails where a picture is not current.
-// With -bench it first puts the figures of benchmarks into the .curve files.
+// Command draw creates sequence diagrams and curves: an SVG next to each given .seq and .curve file. With -check it
+// writes nothing and fails if a picture is out of date. With -bench it first updates the .curve files from benchmark
+// results.
 //
 // A .seq file has a line for each step:
 //
@@ -9,8 +9,8 @@
 //	Application --> Browser: 302 to the provider
 //	Application: makes state and code verifier
 //
-// The first line is for those who do not see the picture. "->" is a request, "-->" an answer, and a line without an
-// arrow is what somebody does alone. Actors stand in the order in which they come.
+// The title is the text alternative of the picture. "->" is a request and "-->" a response. A line without an arrow is
+// an action of one actor. The actors are drawn in the order of their first step.
 package main
 
 import (
@@ -60,7 +60,7 @@ func draw(files []string, check bool) error {
 	return nil
 }
 
-// pictured is the picture of a file.
+// pictured returns the picture of a file.
 func pictured(path, text string) (string, error) {
 	if filepath.Ext(path) == ".curve" {
 		c, err := parseCurves(text)
@@ -76,7 +76,7 @@ func pictured(path, text string) (string, error) {
 	return p.svg(), nil
 }
 
-// fill puts figures into .curve files.
+// fill updates .curve files from benchmark results.
 func fill(files []string, bench string) error {
 	if bench == "" {
 		return nil
@@ -99,14 +99,14 @@ func fill(files []string, bench string) error {
 	return nil
 }
 
-// picture is a title, actors and what they do, from top to bottom.
+// picture has a title, actors and steps from top to bottom.
 type picture struct {
 	title  string
 	actors []string
 	steps  []step
 }
 
-// step goes from one actor to another, or happens at one: from and to are the same then.
+// step is a message between two actors, or an action of one actor if from equals to.
 type step struct {
 	from, to int
 	answer   bool
@@ -145,7 +145,7 @@ func parse(text string) (*picture, error) {
 	return p, nil
 }
 
-// actor is the place of one, from the left.
+// actor returns the position of an actor from the left.
 func (p *picture) actor(name string) int {
 	name = strings.TrimSpace(name)
 	for i, known := range p.actors {

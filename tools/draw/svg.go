@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Lengths are pixels. A letter is reckoned a little wider than most are.
+// Sizes are in pixels. The assumed width of a character is larger than that of most.
 const (
 	letter  = 7
 	rowTall = 46
@@ -16,7 +16,7 @@ const (
 	least   = 170
 )
 
-// style has colours for light and dark pages, since a picture does not see those of the page around it.
+// style contains colors for light and dark pages, because a picture does not inherit the colors of its page.
 const style = `<style>
 text { font: 13px system-ui, sans-serif; fill: #1c1917 } .name { font-weight: 600 }
 .lane { stroke: #a8a29e; stroke-dasharray: 3 4 } .go { stroke: #0f766e } .tip { fill: #0f766e }
@@ -29,12 +29,12 @@ text { fill: #f5f5f4 } .box { fill: #292524; stroke: #78716c } .note { fill: #42
 
 func wide(text string) int { return letter*utf8.RuneCountInString(text) + 2*margin }
 
-// lane is how far actors stand apart: the longest text between neighbours fits.
+// lane returns the distance between actors, so that the longest text between two of them fits.
 func (p *picture) lane() int {
 	lane := least
 	for _, s := range p.steps {
 		apart := max(s.to-s.from, s.from-s.to)
-		if apart == 0 { // its box may lie over the lines beside it
+		if apart == 0 { // its box may overlap the lines next to it
 			apart = 2
 		}
 		lane = max(lane, wide(s.text)/apart)

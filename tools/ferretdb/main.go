@@ -2,7 +2,7 @@
 //
 //	ferretdb 127.0.0.1:27017 /path/to/folder
 //
-// It is FerretDB 1 with its SQLite handler, in a module of its own because it brings many others along. Package engines
+// It is FerretDB 1 with its SQLite handler. It is a separate module because of its many dependencies. Package engines
 // builds and starts it.
 package main
 
@@ -41,6 +41,6 @@ func serve(address, folder string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("listening on", address) // New has begun to listen
+	fmt.Println("listening on", address) // New has already opened the listener
 	return f.Run(ctx)
 }

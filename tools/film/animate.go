@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// How long a scene is shown, and the last one, in hundredths of a second.
+// The display time of a scene, and of the last one, in hundredths of a second.
 const shown, shownLast = 260, 500
 
-// animate makes an animation that begins anew when it is over. Of each scene it keeps what differs from the one before.
+// animate creates an endless animation. Each frame contains only the difference from the previous scene.
 func animate(scenes []*image.RGBA) *gif.GIF {
 	colors := newColors(scenes)
 	out := &gif.GIF{}
@@ -30,7 +30,8 @@ func animate(scenes []*image.RGBA) *gif.GIF {
 	return out
 }
 
-// changed is the least rectangle that holds all that differs; one pixel where nothing does, as a part has to be there.
+// changed returns the smallest rectangle that contains all differences. If there are none, it is one pixel, because a
+// frame must not be empty.
 func changed(a, b *image.Paletted) image.Rectangle {
 	var all image.Rectangle
 	for y := b.Rect.Min.Y; y < b.Rect.Max.Y; y++ {
@@ -46,13 +47,13 @@ func changed(a, b *image.Paletted) image.Rectangle {
 	return all
 }
 
-// colors are the 256 of an animation, and which of them is nearest to any other.
+// colors are the 256 colors of an animation, with a cache of the nearest color of other colors.
 type colors struct {
 	palette color.Palette
 	nearest map[color.RGBA]uint8
 }
 
-// newColors chooses those that most pixels have: pages are made of few, and of shades of these.
+// newColors chooses the most frequent colors. Pages have few colors and shades of them.
 func newColors(scenes []*image.RGBA) *colors {
 	count := map[color.RGBA]int{}
 	for _, s := range scenes {
@@ -64,7 +65,7 @@ func newColors(scenes []*image.RGBA) *colors {
 	for c := range count {
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b color.RGBA) int { // an order of its own, so that the same pictures make the same file
+	slices.SortFunc(all, func(a, b color.RGBA) int { // a fixed order, so that the same pictures give the same file
 		return cmp.Or(count[b]-count[a], cmp.Compare(number(a), number(b)))
 	})
 	c := &colors{nearest: map[color.RGBA]uint8{}}
@@ -76,7 +77,7 @@ func newColors(scenes []*image.RGBA) *colors {
 
 func number(c color.RGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
 
-// paint draws a scene in the colours.
+// paint converts a scene to the colors.
 func (c *colors) paint(scene *image.RGBA) *image.Paletted {
 	out := image.NewPaletted(scene.Rect, c.palette)
 	for i := range out.Pix {

@@ -1,9 +1,9 @@
-// Command film makes an animation of the pictures that TestBoard of conformance/proof/browser takes of two windows side
-// by side: board-light.gif and board-dark.gif in the folder of -out.
+// Command film creates an animation from the pictures that TestBoard of conformance/proof/browser takes of two windows
+// side by side: board-light.gif and board-dark.gif in the folder of -out.
 //
 //	go run ./film -out ../docs/pictures FOLDER
 //
-// A scene is film-SCHEME-NUMBER-left.png, -right.png, and -words.png, which stands beneath them.
+// The files of a scene are film-SCHEME-NUMBER-left.png, -right.png and -words.png, which is shown below the windows.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// film makes the animation of a scheme.
+// film creates the animation of a color scheme.
 func film(folder, scheme, to string) error {
 	found, err := filepath.Glob(filepath.Join(folder, "film-"+scheme+"-*-words.png"))
 	if err != nil || len(found) == 0 {
@@ -54,10 +54,10 @@ func film(folder, scheme, to string) error {
 	return err
 }
 
-// gap is between the windows, in pixels.
+// gap is the distance between the windows in pixels.
 const gap = 16
 
-// scene puts two windows beside each other and the words beneath them. What is free has the colour of the words' paper.
+// scene places two windows side by side and the caption below them. The background has the caption's color.
 func scene(left, right, words string) (*image.RGBA, error) {
 	var parts [3]image.Image
 	for i, path := range []string{left, right, words} {
@@ -86,7 +86,7 @@ func read(path string) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // the file was only read
 	picture, err := png.Decode(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

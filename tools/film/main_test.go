@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestFilm makes an animation of two scenes in which one pixel changes.
+// TestFilm creates an animation of two scenes that differ in one pixel.
 func TestFilm(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, width, height int, paint func(*image.RGBA)) {

@@ -2,12 +2,11 @@ package main
 
 import "strings"
 
-// diff prints the lines by which two texts differ, each with a sign, in the
-// order in which they stand.
+// diff returns the lines that differ between two texts, each with a sign, in their order.
 func diff(before, after string) string {
 	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
 
-	// common[i][j] is the number of lines that a[i:] and b[j:] share.
+	// common[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
 	common := make([][]int, len(a)+1)
 	for i := range common {
 		common[i] = make([]int, len(b)+1)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// editWork returns go.work with exactly the modules of the workspace.
+// editWork returns a go.work with exactly the modules of the workspace.
 func (ws *workspace) editWork(name string, old []byte) ([]byte, error) {
 	f, err := modfile.ParseWork(name, old, nil)
 	if err != nil {
@@ -31,7 +31,7 @@ func (ws *workspace) editWork(name string, old []byte) ([]byte, error) {
 		}
 	}
 	for _, dir := range want {
-		if err := f.AddUse(dir, ""); err != nil { // keeps a line that is there
+		if err := f.AddUse(dir, ""); err != nil { // keeps an existing line
 			return nil, err
 		}
 	}
@@ -40,8 +40,7 @@ func (ws *workspace) editWork(name string, old []byte) ([]byte, error) {
 	return modfile.Format(f.Syntax), nil
 }
 
-// editMod returns the go.mod of m with exactly the sibling lines that it
-// needs, and all other lines as they were.
+// editMod returns the go.mod of m with exactly the sibling lines that it needs. All other lines are unchanged.
 func (ws *workspace) editMod(m *module, n need, version, name string, old []byte) ([]byte, error) {
 	if ws.release {
 		n.replace = nil
@@ -69,7 +68,7 @@ func (ws *workspace) editMod(m *module, n need, version, name string, old []byte
 	return modfile.Format(f.Syntax), nil
 }
 
-// editRequires reports whether it changed a require line.
+// editRequires updates the require lines, and reports whether it changed one.
 func (ws *workspace) editRequires(f *modfile.File, n need, version string) (changed bool, err error) {
 	var list []*modfile.Require
 	done := map[string]bool{}
@@ -77,7 +76,7 @@ func (ws *workspace) editRequires(f *modfile.File, n need, version string) (chan
 		s := ws.owner(r.Mod.Path)
 		if s == nil || s.path != r.Mod.Path {
 			if strings.HasPrefix(r.Mod.Path, ws.prefix) {
-				changed = true // a sibling that was renamed or removed
+				changed = true // the sibling was renamed or removed
 				continue
 			}
 			list = append(list, r)
@@ -111,7 +110,7 @@ func (ws *workspace) editRequires(f *modfile.File, n need, version string) (chan
 	return changed, nil
 }
 
-// editReplaces reports whether it changed a replace line.
+// editReplaces updates the replace lines, and reports whether it changed one.
 func (ws *workspace) editReplaces(f *modfile.File, m *module, n need) (changed bool, err error) {
 	want := map[string]string{}
 	for s := range n.replace {
@@ -119,7 +118,7 @@ func (ws *workspace) editReplaces(f *modfile.File, m *module, n need) (changed b
 			return false, err
 		}
 	}
-	// A copy, because dropping a line clears the entry that is ranged over.
+	// A copy, because DropReplace modifies the list.
 	for _, r := range slices.Clone(f.Replace) {
 		path, version := r.Old.Path, r.Old.Version
 		if !strings.HasPrefix(path, ws.prefix) {
@@ -147,8 +146,7 @@ func (ws *workspace) editReplaces(f *modfile.File, m *module, n need) (changed b
 	return changed, nil
 }
 
-// gatherReplaces puts all replace lines into one block, because modfile adds
-// each as a statement of its own.
+// gatherReplaces moves all replace lines into one block, because modfile adds each one as a separate statement.
 func gatherReplaces(syntax *modfile.FileSyntax) {
 	block := &modfile.LineBlock{Token: []string{"replace"}}
 	rest := syntax.Stmt[:0:0]

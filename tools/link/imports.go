@@ -14,10 +14,8 @@ import (
 	"strings"
 )
 
-// readPackage reads the imports that begin with prefix from the named files
-// of a directory. It returns nil when none of them is a Go file. Imports are
-// read with the parser alone, because the go command answers only once the
-// lines that link writes are there.
+// readPackage reads the imports that begin with prefix from these files of a directory. It returns nil if none is a Go
+// file. It uses only the parser, because the go command fails until link has written the lines.
 func readPackage(dir string, files []string, prefix string) (*pkg, error) {
 	var p *pkg
 	for _, name := range files {
@@ -45,9 +43,8 @@ func readPackage(dir string, files []string, prefix string) (*pkg, error) {
 	return p, nil
 }
 
-// siblingImports returns the imports of a file that begin with prefix. Like
-// go mod tidy it looks at the files of all systems and tags, but for those
-// that say "ignore".
+// siblingImports returns the imports of a file that begin with prefix. Like go mod tidy, it includes files for all
+// systems and build tags except "ignore".
 func siblingImports(name string, src []byte, prefix string) ([]string, error) {
 	if ignored(src) {
 		return nil, nil
@@ -69,8 +66,7 @@ func siblingImports(name string, src []byte, prefix string) ([]string, error) {
 	return imports, nil
 }
 
-// ignored reports whether the build constraint of a file holds for no choice
-// of tags without the tag "ignore".
+// ignored reports whether a file's build constraint can be true only with the tag "ignore".
 func ignored(src []byte) bool {
 	lines := bufio.NewScanner(bytes.NewReader(src))
 	for lines.Scan() {
@@ -87,8 +83,7 @@ func ignored(src []byte) bool {
 	return false
 }
 
-// satisfiable evaluates expr with every tag but "ignore" being whatever the
-// expression wants it to be.
+// satisfiable reports whether expr can have the value want for some choice of tags without "ignore".
 func satisfiable(expr constraint.Expr, want bool) bool {
 	switch x := expr.(type) {
 	case *constraint.TagExpr:

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Four modules in a row: the tests of store import kit, so a module that imports
-// store reaches kit too, though none of its packages.
+// Four modules in a chain. The tests of store import kit. Therefore a module that imports store also reaches kit,
+// although none of its packages imports it.
 var chain = map[string]string{
 	"go.work":         "go 1.26.0\n\nuse ./core\n\nuse ./gone\n",
 	"core/go.mod":     "module example.org/x/core\n\ngo 1.26.0\n",
@@ -83,7 +83,7 @@ replace (
 		t.Errorf("second run: stale = %v, %v; want false", stale, err)
 	}
 
-	// A release sets another version, and nothing but the versions.
+	// A release changes only the versions.
 	if _, err := run(io.Discard, root, "v1.0.0", false, false); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ replace (
 		t.Errorf("after a release:\n%s", diff(want, string(got)))
 	}
 
-	// What is tagged has no replace lines.
+	// A tagged commit has no replace lines.
 	if _, err := run(io.Discard, root, "v1.0.0", false, true); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// What another program wrote in the meantime is never overwritten.
+// A file that another program changed in the meantime is not overwritten.
 func TestReplaceKeepsNewer(t *testing.T) {
 	root := tree(t, map[string]string{"go.mod": "theirs"})
 	file := filepath.Join(root, "go.mod")

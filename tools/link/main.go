@@ -1,32 +1,28 @@
-// Command link keeps the lines by which the modules of this repository find
-// each other.
+// Command link maintains the require and replace lines between the modules of this repository.
 //
-// go mod tidy ignores go.work, so every module must say for itself where its
-// siblings are. For each module of the workspace, link writes into go.mod
+// go mod tidy ignores go.work, so every module must declare where its siblings are. For each module of the workspace,
+// link writes into go.mod
 //
-//   - a require line for each sibling that its packages or tests import, and
-//     an indirect one for each sibling that those imports lead to, which is
-//     what go mod tidy wants to see;
-//   - a replace line for each sibling that can be reached at all, the tests
-//     of siblings included, because the go command loads the go.mod files of
-//     the whole graph and an unpublished one cannot be fetched.
+//   - a require line for each sibling that its packages or tests import, and an indirect one for each sibling that
+//     these
+//     imports reach, as go mod tidy expects;
+//   - a replace line for each sibling that can be reached, including through tests of siblings, because the go
+//     command
+//     loads the go.mod files of the whole graph and cannot download an unpublished one.
 //
-// It also lists every module of the repository in go.work, but for those
-// under tools/. Lines about modules from elsewhere are never touched.
+// It also lists every module of the repository in go.work, except those in tools/. It never changes lines about other
+// modules.
 //
-// crosslink (go.opentelemetry.io/build-tools) keeps replace lines and go.work
-// too, but it follows the requires that are already there and writes none, and
-// has no check that leaves the files alone. It also needs a module at the
-// root, which is none here, so it would stand beside this program and not in
-// its place.
+// crosslink (go.opentelemetry.io/build-tools) maintains replace lines and go.work too. But it only follows existing
+// require lines, has no check mode, and needs a module at the root. Therefore it cannot replace this program.
 //
 //	link           writes what differs
 //	link -check    writes nothing, prints the differences, exits with 1
 //	link -list     writes nothing, prints the folders of all modules, each
 //	               after those it imports, which is the order for go mod tidy
 //	link -release -version v1.2.3
-//	               removes the replace lines, for a commit that is tagged: the
-//	               go command takes no program of a module that has some
+//	               removes the replace lines, for a tagged commit: the go
+//	               command cannot run a program of a module with replace lines
 package main
 
 import (
@@ -65,8 +61,7 @@ func main() {
 	}
 }
 
-// run brings every file up to date, or with check only prints what it would
-// change. It reports whether anything differed.
+// run updates every file. If check is set, it only prints the differences. It reports whether there were any.
 func run(out io.Writer, root, version string, check, release bool) (stale bool, err error) {
 	ws, err := readWorkspace(root)
 	if err != nil {
@@ -94,8 +89,8 @@ func run(out io.Writer, root, version string, check, release bool) (stale bool, 
 	return stale, nil
 }
 
-// list prints the folders of all modules, each after those that its packages
-// and tests import, as far as tests do not lead in a circle.
+// list prints the folders of all modules. Each one follows the modules that its packages and tests import, unless tests
+// import each other in a cycle.
 func list(out io.Writer, root string) error {
 	ws, err := readWorkspace(root)
 	if err != nil {
@@ -128,17 +123,16 @@ func list(out io.Writer, root string) error {
 	return nil
 }
 
-// edit is a change to one file.
+// edit is a change of one file.
 type edit struct {
 	file   string
 	change func(name string, old []byte) ([]byte, error)
 }
 
-// apply reports whether the file differed.
+// apply applies the change, and reports whether the file differed.
 func (e edit) apply(out io.Writer, check bool) (changed bool, err error) {
-	// The go command may write the same file at the same moment (go get in
-	// another terminal). Nothing of its work may be lost: write only over
-	// what was read, and otherwise begin again.
+	// The go command may write the same file concurrently (for example go get in another terminal). To preserve its
+	// change, apply overwrites the file only if it has not changed since it was read. Otherwise it starts again.
 	for range 10 {
 		old, err := os.ReadFile(e.file)
 		if err != nil {
@@ -169,7 +163,7 @@ func (e edit) apply(out io.Writer, check bool) (changed bool, err error) {
 
 var errChanged = errors.New("changed while it was being edited")
 
-// replace puts updated in the place of a file that still reads old.
+// replace writes updated to file if the file still contains old.
 func replace(file string, old, updated []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".link-*")
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// outside names the folder whose modules stay out of go.work, so that the
-// dependency trees of generators and linters do not move ours.
+// outside is the folder of modules that are not in go.work, so that the dependencies of generators and linters do not
+// change the versions of ours.
 const outside = "tools"
 
-// workspace is what the files on disk say, before any line is written.
+// workspace is the state of the files before link changes them.
 type workspace struct {
 	modules []*module // sorted by dir
 	prefix  string    // import path prefix that all modules share, with its slash
-	release bool      // write no replace lines: what is published finds its siblings by their versions
+	release bool      // write no replace lines: published modules find their siblings by version
 }
 
 // module is one module of the workspace.
@@ -31,14 +31,13 @@ type module struct {
 	packages map[string]*pkg // by import path
 }
 
-// pkg holds the sibling packages that one package imports.
+// pkg contains the sibling packages that one package imports.
 type pkg struct {
 	code []string // imports of its code
-	test []string // imports of its tests, external ones included
+	test []string // imports of its tests, including external tests
 }
 
-// readWorkspace finds the modules below root and reads the imports of their
-// packages.
+// readWorkspace finds the modules below root and reads the imports of their packages.
 func readWorkspace(root string) (*workspace, error) {
 	if _, err := os.Stat(filepath.Join(root, "go.work")); err != nil {
 		return nil, err
@@ -87,12 +86,12 @@ func readWorkspace(root string) (*workspace, error) {
 	})
 }
 
-// walk calls visit for each directory below root that the go command would
-// look into, with its path relative to root and the names of its files.
+// walk calls visit for each directory below root that the go command would read, with its path relative to root and the
+// names of its files.
 func walk(root string, visit func(dir string, files []string) error) error {
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && name != root {
-			return nil // went away meanwhile, as temporary files do
+			return nil // deleted in the meantime, like temporary files
 		}
 		if err != nil || !d.IsDir() {
 			return err
@@ -120,8 +119,8 @@ func walk(root string, visit func(dir string, files []string) error) error {
 	})
 }
 
-// owner returns the module that provides a package: the one with the longest
-// matching path. It returns nil when there is none.
+// owner returns the module that provides a package: the one with the longest matching path. It returns nil if there is
+// none.
 func (ws *workspace) owner(importPath string) *module {
 	var best *module
 	for _, m := range ws.modules {
@@ -133,14 +132,14 @@ func (ws *workspace) owner(importPath string) *module {
 	return best
 }
 
-// need says which siblings belong into the go.mod of a module.
+// need are the siblings in the go.mod of a module.
 type need struct {
 	direct   map[*module]bool // imported by packages or tests of the module
-	indirect map[*module]bool // provide packages that those imports lead to
+	indirect map[*module]bool // provide packages that these imports reach
 	replace  map[*module]bool // reachable through any module, tests included
 }
 
-// need computes the siblings of m.
+// need returns the siblings of m.
 func (ws *workspace) need(m *module) (need, error) {
 	direct, err := ws.direct(m)
 	if err != nil {
@@ -148,7 +147,7 @@ func (ws *workspace) need(m *module) (need, error) {
 	}
 	n := need{direct: direct, indirect: map[*module]bool{}, replace: map[*module]bool{}}
 
-	// Modules: from each sibling to those that its own go.mod will require.
+	// Modules: from each sibling to those that its go.mod will require.
 	queue := keys(direct)
 	for len(queue) > 0 {
 		s := queue[0]
@@ -164,7 +163,7 @@ func (ws *workspace) need(m *module) (need, error) {
 		queue = append(queue, keys(next)...)
 	}
 
-	// Packages: of siblings only the code counts, their tests are not ours.
+	// Packages: of siblings only the code counts, because their tests are not compiled.
 	seen := map[string]bool{}
 	var follow func(importPath string)
 	follow = func(importPath string) {
@@ -220,8 +219,7 @@ func keys(set map[*module]bool) []*module {
 	return list
 }
 
-// relative returns the path from one module's folder to another's, in the
-// form that a replace line wants.
+// relative returns the path from one module's folder to another's, in the form of a replace line.
 func relative(from, to *module) (string, error) {
 	rel, err := filepath.Rel(filepath.FromSlash(from.dir), filepath.FromSlash(to.dir))
 	if err != nil {

@@ -17,23 +17,23 @@ import (
 	"time"
 )
 
-// binary is a compiled test with changes in it.
+// binary is a compiled test that contains several changes.
 type binary struct {
-	top, dir string // of the repository, and where this one lies
-	folder   string // of the package that is changed
-	tests    string // the package whose tests these are
+	top, dir string // of the repository, and of this binary
+	folder   string // of the changed package
+	tests    string // the package that contains these tests
 	pattern  string
 	guards   map[int]guard
-	// outside are the changes in no function, broken what the compiler said of a change.
+	// outside are the changes that are in no function. broken are the compiler's errors by change.
 	outside []int
 	broken  map[int]string
-	// reached are the tests that call the function of a change, those first that take the least time.
+	// reached are the tests that call the changed function, the fastest ones first.
 	reached map[int][]string
 }
 
 func (b *binary) path() string { return filepath.Join(b.dir, "tests") }
 
-// build compiles until no change is in it that does not compile.
+// build compiles repeatedly, each time without the changes that do not compile.
 func (b *binary) build(ctx context.Context) error {
 	b.broken = map[int]string{}
 	for range 5 {
@@ -70,7 +70,7 @@ func (b *binary) compile(ctx context.Context, overlay map[string]string, into st
 
 var blamed = regexp.MustCompile(`mutant(\d+)\.go:(.*)`)
 
-// blame notes the changes that the compiler complains of.
+// blame records the changes that the compiler reports.
 func (b *binary) blame(said string) (found bool) {
 	for _, m := range blamed.FindAllStringSubmatch(said, -1) {
 		if id, err := strconv.Atoi(m[1]); err == nil && b.broken[id] == "" {
@@ -80,7 +80,7 @@ func (b *binary) blame(said string) (found bool) {
 	return found
 }
 
-// overlay writes the files that the compiler sees in place of others.
+// overlay writes the files that replace others for the compiler.
 func (b *binary) overlay() (map[string]string, error) {
 	changes := map[string]map[int]guardText{}
 	for id, g := range b.guards {
@@ -127,7 +127,7 @@ func (b *binary) overlay() (map[string]string, error) {
 	return overlay, os.WriteFile(board, fmt.Appendf(nil, switchboard, name), 0o600)
 }
 
-// run runs tests with a change, and says which one failed; empty: none did.
+// run runs tests with a change, and returns the one that failed, or "".
 func (b *binary) run(ctx context.Context, program string, change int, tests []string, timeout time.Duration) string {
 	cmd := exec.CommandContext(ctx, program, "-test.run", "^("+strings.Join(tests, "|")+")$", "-test.failfast",
 		"-test.timeout", timeout.String())
@@ -152,8 +152,8 @@ func (b *binary) reachedFile(test string) string {
 	return filepath.Join(b.dir, "reached_"+path.Base(test))
 }
 
-// record runs each test as the code is, and notes which changes it calls. A test that fails then would fail with every
-// change.
+// record runs each test without a change, and records the changed functions that it calls. A test that fails then would
+// fail with every change.
 func (b *binary) record(ctx context.Context, timeout time.Duration) error {
 	cmd := exec.CommandContext(ctx, b.path(), "-test.list", or(b.pattern, "."))
 	cmd.Dir = filepath.Join(b.top, b.tests)

@@ -12,35 +12,35 @@ import (
 	"strings"
 )
 
-// guard is a line or a few that keep an attacker away, and what to put in their place.
+// guard is code that stops an attacker, and its replacement.
 type guard struct {
-	// row is what it guards: a row of conformance/proof/attacks/README.md.
+	// row is the attack that the guard stops: a row of conformance/proof/attacks/README.md.
 	row, why string
-	// unseen: no test of what a function does could notice that it is gone, as with time that is constant.
+	// unseen is set if no test can detect that the guard is missing, as for a constant-time comparison.
 	unseen   bool
 	file     string
 	old, new []string
-	// tests is the package whose tests have to notice, and pattern those of its tests that are run.
+	// tests is the package whose tests must fail, and pattern selects the tests.
 	tests, pattern string
-	// list and line are where it is written, for complaints.
+	// list and line are the entry's position, for error messages.
 	list string
 	line int
 }
 
 // load reads the lists and finds each guard in its file.
 //
-// A list has a paragraph for each file, and in it each guard by what it guards, the lines that are there and those that
-// take their place:
+// A list has a section for each file. Each guard has an attack row, a description, the existing lines and their
+// replacement:
 //
 //	file core/csrf.go
-//	tests core TestPosts      (where the nearest tests stand elsewhere, or few of them have to run)
+//	tests core TestPosts      (if the tests are in another package, or if few of them suffice)
 //
 //	# cross-site 1: a hash of another length does not verify
 //	- if len(hash) != 2*sha256.Size {
 //	+ if false {
 //
-// Indentation does not count, and a guard that moved to another file of its package is found there. A row that begins
-// with "unseen" is one that no test could notice.
+// Indentation is ignored. A guard that moved to another file of its package is found there. A row that begins with
+// "unseen" is a guard whose absence no test can detect.
 func load(lists fs.FS, top string) (all []guard, err error) {
 	names, err := fs.Glob(lists, "guards/*.txt")
 	if err != nil {
@@ -99,7 +99,7 @@ func parse(lists fs.FS, name string) (all []guard, err error) {
 	return all, lines.Err()
 }
 
-// find looks for a guard in its file and, where it was moved, in the other files of the package.
+// find finds a guard in its file or, if it was moved, in another file of the package.
 func (g *guard) find(top string) error {
 	_, missing := g.change(top)
 	if missing == nil {
@@ -124,13 +124,13 @@ func (g *guard) find(top string) error {
 	return nil
 }
 
-// guardText is a file with a guard taken out, and where the guard stood.
+// guardText is a file without a guard, and the guard's position.
 type guardText struct {
 	text     string
 	from, to int
 }
 
-// change returns the file of a guard without it.
+// change returns the guard's file with the guard replaced.
 func (g *guard) change(top string) (out guardText, err error) {
 	raw, err := os.ReadFile(filepath.Join(top, g.file))
 	if err != nil {

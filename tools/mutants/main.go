@@ -1,9 +1,9 @@
-// Command mutants takes guards out of the code, one at a time, and runs the tests of the nearest package: each has to
-// fail. The lists under guards say what is changed, and what an attacker could do then.
+// Command mutants removes guards from the code, one at a time, and runs the tests of the nearest package: one must
+// fail. The lists in the folder guards contain the changes and the attack that each change would allow.
 //
-// Nothing is written into the working tree: go's -overlay has the compiler see other files. A change that does not
-// compile, or whose text is not found once and once only, is a mistake of the list. The program fails when less than
-// 95 % of the changes are noticed, or when one that the list calls unseen is noticed after all.
+// It changes no files of the working tree: with go's -overlay the compiler reads other files. A change that does not
+// compile, or whose text does not occur exactly once, is an error in the list. The program fails if the tests detect
+// less than 95 % of the changes, or if they detect a change that the list marks as unseen.
 package main
 
 import (
@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// all runs the guards in files whose path begins so.
+// all tests the guards in files whose path begins with only.
 func all(ctx context.Context, out io.Writer, r *runner, only string, at int) error {
 	guards, err := load(lists, r.top)
 	if err != nil {
@@ -60,7 +60,7 @@ func all(ctx context.Context, out io.Writer, r *runner, only string, at int) err
 	return run(ctx, out, r, some, at)
 }
 
-// run tries guards and prints what became of each. An error says why the whole is not good.
+// run tests guards and prints the result of each. It returns an error if the total is not sufficient.
 func run(ctx context.Context, out io.Writer, r *runner, guards []guard, at int) error {
 	var mu sync.Mutex
 	count := map[verdict]int{}
@@ -90,11 +90,11 @@ func run(ctx context.Context, out io.Writer, r *runner, guards []guard, at int) 
 	return sum(out, count)
 }
 
-// enough is the part of the changes that tests have to notice, in percent.
+// enough is the percentage of changes that tests must detect.
 const enough = 95
 
-// sum prints the figures and says whether they are good enough. Guards that no test of what a function does could see
-// do not count.
+// sum prints the numbers, and returns an error if they are not sufficient. Guards whose absence no test can detect do
+// not count.
 func sum(out io.Writer, count map[verdict]int) error {
 	counted, mistakes := count[killed]+count[survived], count[broken]+count[seen]
 	percent := 100 * float64(count[killed]) / float64(max(counted, 1))

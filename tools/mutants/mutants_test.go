@@ -15,8 +15,8 @@ import (
 
 const top = "../.."
 
-// TestListsAreCurrent finds each guard of the lists in its file, once, and its row in the table of attacks. Whoever
-// changes a guard changes its entry; whoever moves it moves the entry.
+// TestListsAreCurrent: each guard of the lists is in its file exactly once, and its row is in the table of attacks. If
+// you change or move a guard, update its entry.
 func TestListsAreCurrent(t *testing.T) {
 	guards, err := load(lists, top)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestListsAreCurrent(t *testing.T) {
 	}
 }
 
-// TestVerdicts tries guards of a module of its own: what its tests notice and what they do not.
+// TestVerdicts tests guards of a separate module, some of which its tests do not detect.
 func TestVerdicts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -152,7 +152,7 @@ file door/gate.go
 	}
 }
 
-// TestMistakesOfLists are named with their place.
+// TestMistakesOfLists: errors in lists are reported with their position.
 func TestMistakesOfLists(t *testing.T) {
 	for _, row := range []struct{ name, list, want string }{
 		{"a text that is not there", "file main.go\n# hosts 1: x\n- nowhere()\n+ y",
@@ -171,7 +171,7 @@ func TestMistakesOfLists(t *testing.T) {
 	}
 }
 
-// TestSum wants 95 of a hundred.
+// TestSum: 95 of 100 are required.
 func TestSum(t *testing.T) {
 	for _, row := range []struct {
 		name  string

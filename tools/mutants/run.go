@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// verdict is what became of a change.
+// verdict is the result of a change.
 type verdict string
 
 const (
 	killed   verdict = "killed"
-	survived verdict = "SURVIVED" // the tests noticed nothing
-	unseen   verdict = "unseen"   // likewise, and the list says why
-	seen     verdict = "NOTICED"  // though the list says that nothing could notice it
+	survived verdict = "SURVIVED" // no test failed
+	unseen   verdict = "unseen"   // no test failed, and the list has the reason
+	seen     verdict = "NOTICED"  // a test failed although the list says that none can
 	broken   verdict = "BROKEN"   // it does not compile
 )
 
-// outcome is a verdict, and which test came to it.
+// outcome is a verdict and the test that failed.
 type outcome struct {
 	verdict
 	by string
@@ -33,17 +33,17 @@ type outcome struct {
 type runner struct {
 	top, dir string
 	timeout  time.Duration
-	// compile: the changes are compiled, and no test runs.
+	// compile is set if the changes are only compiled and no tests run.
 	compile bool
 }
 
-// quick is how many tests are tried before all: most changes are noticed by the first.
+// quick is the number of tests that run before all others. The first ones detect most changes.
 const quick = 20
 
-// group is what is compiled together.
+// group is a set of guards that are compiled together.
 type group struct{ folder, tests, pattern string }
 
-// binaries are the compiled tests of all guards, each guard under a number of its own.
+// binaries returns the test binaries of all guards. Each guard has a number.
 func (r *runner) binaries(guards []guard) (all []*binary) {
 	groups := map[group]*binary{}
 	for i, g := range guards {
@@ -61,7 +61,7 @@ func (r *runner) binaries(guards []guard) (all []*binary) {
 	return all
 }
 
-// prepare compiles, and finds out which tests to run for which change.
+// prepare compiles, and finds the tests for each change.
 func (r *runner) prepare(ctx context.Context, b *binary) error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (r *runner) prepare(ctx context.Context, b *binary) error {
 	return b.record(ctx, r.timeout)
 }
 
-// try takes a guard out.
+// try tests a guard.
 func (r *runner) try(ctx context.Context, b *binary, id int) outcome {
 	g := b.guards[id]
 	if why := b.broken[id]; why != "" {
@@ -107,7 +107,7 @@ func (r *runner) try(ctx context.Context, b *binary, id int) outcome {
 	return outcome{survived, ""}
 }
 
-// alone compiles the tests with one change, as it stands.
+// alone compiles the tests with one change only.
 func (r *runner) alone(ctx context.Context, b *binary, id int, program string) (said string, err error) {
 	g := b.guards[id]
 	change, err := g.change(r.top)
@@ -126,7 +126,7 @@ func (r *runner) alone(ctx context.Context, b *binary, id int, program string) (
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// sortedBy are the tests, those first that take the least time.
+// sortedBy returns the tests, the fastest ones first.
 func sortedBy(took map[string]time.Duration) []string {
 	tests := sorted(took)
 	slices.SortStableFunc(tests, func(x, y string) int { return cmp.Compare(took[x], took[y]) })

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// A package is compiled once, with all of its changes in it: each changed function stands beside the one that it came
-// from, which asks at its beginning which of them is wanted. A change that is in no function is compiled for itself.
+// A package is compiled once with all its changes. Each changed function is added next to the original. The original's
+// first statement selects a function. A change outside of functions is compiled separately.
 
-// errOutside is about a change that is in no function.
+// errOutside is returned for a change outside of functions.
 var errOutside = fmt.Errorf("the change is in no function")
 
-// function is a function of a file, and the changed ones that can take its place.
+// function is a function of a file, with its changed versions.
 type function struct {
 	decl   *ast.FuncDecl
 	ids    []int
 	copies []string
 }
 
-// weave returns a file with all of the changes in it. Those that are in no function are returned as outside.
+// weave returns a file with all changes. outside are the changes outside of functions.
 func weave(text string, changes map[int]guardText) (woven string, outside []int, err error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
@@ -32,7 +32,7 @@ func weave(text string, changes map[int]guardText) (woven string, outside []int,
 	}
 	base := files.File(file.Pos()).Base()
 	at := func(p token.Pos) int { return int(p) - base }
-	found := map[int]*function{} // by the number of the declaration
+	found := map[int]*function{} // by the index of the declaration
 	for _, id := range sorted(changes) {
 		change := changes[id]
 		n := slices.IndexFunc(file.Decls, func(d ast.Decl) bool {
@@ -71,8 +71,8 @@ func weave(text string, changes map[int]guardText) (woven string, outside []int,
 	return out.String(), outside, nil
 }
 
-// changedFunction is the n-th declaration of a changed file, under the name of the change. Complaints of the compiler
-// name the change.
+// changedFunction returns the n-th declaration of a changed file, with the change's number in its name, so that
+// compiler errors name the change.
 func changedFunction(text string, n, id int) (string, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
@@ -91,11 +91,12 @@ func changedFunction(text string, n, id int) (string, error) {
 		changedName(f.Name.Name, id), text[at(f.Name.End()):at(f.End())]), nil
 }
 
-// changedName is unexported: a method of a type that a store embeds would become one of the store.
+// changedName returns an unexported name, because an exported method of a type that a store embeds would become a
+// method of the store.
 func changedName(name string, id int) string { return fmt.Sprintf("mutant%dOf%s", id, name) }
 
-// head is the beginning of a function, up to its body, with the question which change is wanted. Parameters without
-// names get some.
+// head returns the beginning of a function up to its body, with the statement that selects a change. Unnamed parameters
+// get names.
 func (f *function) head(text string, at func(token.Pos) int) string {
 	type edit struct {
 		from, to int
@@ -156,7 +157,7 @@ func (f *function) head(text string, at func(token.Pos) int) string {
 	return out.String()
 }
 
-// typeArguments hands the type parameters on.
+// typeArguments returns the function's type parameters as arguments.
 func (f *function) typeArguments() string {
 	if f.decl.Type.TypeParams == nil {
 		return ""
@@ -170,8 +171,8 @@ func (f *function) typeArguments() string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// switchboard is the file that says which change is wanted: that of LATCHKEY_MUTANT. With -1 there none is, and the
-// changes whose functions are called are written into the file LATCHKEY_MUTANTS_REACHED.
+// switchboard is a file that reads the selected change from LATCHKEY_MUTANT. If that is -1, no change is selected, and
+// the changes whose functions are called are written to the file LATCHKEY_MUTANTS_REACHED.
 const switchboard = `package %s
 
 import (

@@ -15,19 +15,19 @@ import (
 	"testing"
 )
 
-// block is what stands between two fences.
+// block is a code block.
 type block struct {
 	page   string
 	line   int // of its first line, from 1
 	text   string
-	given  string // what the comment in front of it says
-	strict bool   // a program: nothing in it may be unused
-	templ  bool   // what is compiled is the Go that templ makes of it
+	given  string // from the comment before the block
+	strict bool   // a program, in which unused names are errors
+	templ  bool   // the Go that templ generates is compiled
 }
 
 func (b block) at() string { return b.page + ":" + strconv.Itoa(b.line) }
 
-// name is that of the package of a strict block.
+// name returns the package name of a strict block.
 func (b block) name() string { return clause.FindStringSubmatch(b.text)[1] }
 
 var (

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// command is a call of make or go at the begin of a line of a block, of code in a line, or after "&&".
+	// command matches a call of make or go at the beginning of a line in a block, in inline code, or after "&&".
 	command = regexp.MustCompile(`(?:^|&&|;|\$)\s*((?:[A-Z_]+=\S* )*(?:make|go) [^;&|#)]+)`)
 	code    = regexp.MustCompile("`([^`]+)`")
 	rule    = regexp.MustCompile(`(?m)^([a-z-]+):`)

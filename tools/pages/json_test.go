@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestJSON: what a page shows as JSON is.
+// TestJSON: JSON blocks are valid JSON.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	count := 0

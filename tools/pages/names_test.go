@@ -1,6 +1,6 @@
 package pages
 
-// names are those that fragments of all pages use without saying where they come from, with their types.
+// names are the names, with their types, that code fragments of all pages use without a declaration.
 const names = `
 ctx context.Context
 err error
@@ -21,7 +21,7 @@ r *http.Request
 a *authhttp.Adapter
 `
 
-// meant says which package a name means where several have it, or where it is another project's.
+// meant maps a package name to a package if several have the name, or if it belongs to another project.
 var meant = map[string]string{
 	"authecho":    house + "adapters/echov5",
 	"authfiber":   house + "adapters/fiberv3",

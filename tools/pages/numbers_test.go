@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// number is a default that pages state.
+// number is a default value that pages state.
 type number struct {
 	name string
-	// dir and source are the folder and the constant, or the assignment, that has the value.
+	// dir and source are the folder and the constant, or the assignment, that contains the value.
 	dir, source string
-	// says matches the sentences, with the number and its unit as the group. One of them is found at least.
+	// says matches sentences with the value. Its group is the number with its unit. At least one sentence must match.
 	says []string
 }
 
-// amount matches a number with its unit, as pages write it.
+// amount matches a number with its unit.
 const amount = `((?:\d[\d,]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty)` +
 	`(?: (?:second|minute|hour|day|week)s?)?)`
 

@@ -1,21 +1,22 @@
-// Package pages holds the documents of this repository to it: every block of Go in them compiles, every link leads to a
-// page and a heading that are there, and every command names a target, a program or a file that is there.
+// Package pages checks the documents of this repository: every Go block compiles, every link has an existing page and
+// heading as its target, and every command names an existing target, program or file.
 //
-// A block that begins with a package clause is a program, or a file of one: blocks of a page belong together until a
-// second one has a main function. It compiles as it stands, unused names included.
+// A block that begins with a package clause is a program or a file of one. The blocks of a page belong together until a
+// second block has a main function. Programs are compiled unchanged, and unused names are errors.
 //
-// Any other block is a fragment. It is read as declarations, else as the statements of a function, and its imports
-// are found by the names of packages. In place of "…" nothing stands, or nil where a value is wanted, and a function
-// may end in a comment. The names that all pages use, such as store and ctx, are listed in names. What else a fragment
-// takes for granted stands in a comment in front of it, which readers of the page do not see:
+// Any other block is a fragment. It is parsed as declarations or, if that fails, as statements of a function. Imports
+// are found by package names. "…" is removed, or replaced by nil where a value is required. A function may end with a
+// comment. names lists the names that all pages use, such as store and ctx. Other undeclared names of a fragment are in
+// a comment before it, which is invisible on the page:
 //
 //	<!-- go: invoices interface{ Open(context.Context, string) (bool, error) } -->
 //	<!-- go: in core.Config -->
 //	<!-- go: import "html/template"; a *authgin.Adapter -->
 //	<!-- go: elsewhere -->
 //
-// The first says the type of a name, the second that the fragment is fields of a literal, the third what a name of a
-// package means. Several are joined by semicolons. The last is for code on another library, which nobody compiles.
+// The first declares the type of a name. The second says that the fragment consists of fields of a literal. The third
+// declares a package's import path. Several are separated by semicolons. The last is for code of another library, which
+// is not compiled.
 package pages
 
 import (
@@ -29,14 +30,14 @@ import (
 
 const top = "../.."
 
-// page is a document, line by line.
+// page is a document with its lines.
 type page struct {
 	path  string // from the top of the repository
 	lines []line
 }
 
-// line knows where it stands: language is that of a fenced block, "text" where it has none, "indented" in a block
-// without a fence, and "" in prose.
+// line is a line of a page. language is that of its fenced block, "text" for a block without a language, "indented" for
+// an unfenced block, and "" for prose.
 type line struct {
 	text, language string
 	fence          bool

@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// program is one of a page that the tests start.
+// program is a program on a page that the tests start.
 type program struct {
 	page  string
-	about string   // text that the files of the program contain
-	with  []string // files of testdata: tests of the program
+	about string   // text in the program's files
+	with  []string // test files of the program in testdata
 }
 
-// site lists testdata files for tests that browse a site.
+// site returns the testdata files for tests that use a browser.
 func site(tests ...string) []string { return append([]string{"browser.go.txt"}, tests...) }
 
-// programs are those that are started: all of the pages but the ones in elsewhere.
+// programs are all programs on pages, except the ones in elsewhere.
 var programs = []program{
 	{"README.md", "func main()", site("main.go.txt", "readme.go.txt")},
 	{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
@@ -61,15 +61,15 @@ var elsewhere = map[string]string{
 	"docs/start-": "cmd/latchkey TestStarters",
 }
 
-// TestRecipes starts the programs of pages and requests their first pages as a browser without cookies does, or runs
-// the tests that a page shows.
+// TestRecipes starts the programs of pages and requests their first page without cookies, or runs the tests that a page
+// contains.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	byPath := map[string]page{}
 	for _, p := range pages(t) {
 		byPath[p.path] = p
 	}
-	running := make(chan struct{}, 2) // each compiles
+	running := make(chan struct{}, 2) // each one compiles
 	for _, c := range programs {
 		t.Run(filepath.Base(c.page)+" "+strings.Trim(strings.TrimPrefix(c.about, "func "), "()"), func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +112,7 @@ func (c program) run(t *testing.T, p page) {
 	}
 }
 
-// variables are those that the programs need.
+// variables are the programs' environment variables.
 var variables = []string{
 	"AUTH_SECRET=a secret for tests, 32 bytes or more", "AUTH_URL=", "APP_SECRET=another secret for tests, 32 bytes or more",
 	"AUTH_GITHUB_ID=id", "AUTH_GITHUB_SECRET=secret", "AUTH_GOOGLE_ID=id", "AUTH_GOOGLE_SECRET=secret",
@@ -124,8 +124,8 @@ var (
 	postgres = `"` + house + `storage/postgres"`
 )
 
-// here changes a program so that it runs in a test: at a free port, which $PORT_3000 names for 3000, and with SQLite
-// instead of PostgreSQL, whose package has the same functions.
+// here adapts a program to a test. It uses a free port, which $PORT_3000 contains for port 3000, and SQLite instead of
+// PostgreSQL, because both packages have the same functions.
 func here(t *testing.T, text string) (changed string, environ []string) {
 	t.Helper()
 	text = strings.Replace(text, postgres, `postgres "`+house+`storage/sqlite"`, 1)

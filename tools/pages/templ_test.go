@@ -17,7 +17,7 @@ var (
 	qualifier = regexp.MustCompile(`\b([a-z]+)\.[A-Z]`)
 )
 
-// generated is the Go that templ makes of a block. Elements that stand alone are those of a component.
+// generated returns the Go code that templ generates from a block. Elements outside of a component are wrapped in one.
 func (b block) generated(fset *token.FileSet, known map[string]string) (*ast.File, error) {
 	text := b.text
 	if !component.MatchString(text) {
@@ -43,7 +43,7 @@ func (b block) generated(fset *token.FileSet, known map[string]string) (*ast.Fil
 	return goparser.ParseFile(fset, b.at(), out.Bytes(), goparser.SkipObjectResolution)
 }
 
-// namesIn are the names before a dot and a capital letter.
+// namesIn returns the names before a dot and an upper-case letter.
 func namesIn(text string) map[string]bool {
 	names := map[string]bool{}
 	for _, m := range qualifier.FindAllStringSubmatch(text, -1) {

@@ -17,14 +17,14 @@ import (
 
 const house = "github.com/latchkey-go/latchkey/"
 
-// workspace has what blocks import, compiled.
+// workspace contains the compiled imports of all blocks.
 type workspace struct {
 	fset     *token.FileSet
 	importer types.Importer
-	names    map[string]string // of packages, with their paths
+	names    map[string]string // package paths by name
 }
 
-// inWorkspace is the environment of go commands that see all modules.
+// inWorkspace returns the environment of go commands that use all modules.
 func inWorkspace(t *testing.T) []string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join(top, "go.work"))
@@ -34,7 +34,7 @@ func inWorkspace(t *testing.T) []string {
 	return append(os.Environ(), "GOWORK="+file)
 }
 
-// goList asks the go command in the workspace.
+// goList runs go list in the workspace.
 func goList(t *testing.T, args ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
@@ -47,7 +47,7 @@ func goList(t *testing.T, args ...string) []string {
 	return strings.Split(strings.TrimSpace(string(raw)), "\n")
 }
 
-// packages are those of the standard library and of the workspace, by their names.
+// packages returns the packages of the standard library and of the workspace, by name.
 func packages(t *testing.T) map[string]string {
 	t.Helper()
 	names := map[string]string{}
@@ -60,7 +60,7 @@ func packages(t *testing.T) map[string]string {
 	return names
 }
 
-// open compiles what the blocks import.
+// open compiles the imports of the blocks.
 func open(t *testing.T, all []unit) *workspace {
 	t.Helper()
 	w := &workspace{fset: token.NewFileSet(), names: packages(t)}
@@ -68,7 +68,7 @@ func open(t *testing.T, all []unit) *workspace {
 	for _, u := range all {
 		files, err := parse(token.NewFileSet(), u, w.names)
 		if err != nil {
-			continue // check says so
+			continue // check reports it
 		}
 		for _, f := range files {
 			for _, i := range f.Imports {
@@ -80,8 +80,7 @@ func open(t *testing.T, all []unit) *workspace {
 	return w
 }
 
-// imports reads packages as the compiler left them in its cache. One that is unknown is an error of the block that
-// imports it.
+// imports reads compiled packages from the build cache. An unknown package is an error of the block that imports it.
 func imports(t *testing.T, fset *token.FileSet, paths []string) types.Importer {
 	t.Helper()
 	compiled := map[string]string{}
@@ -97,7 +96,7 @@ func imports(t *testing.T, fset *token.FileSet, paths []string) types.Importer {
 	})
 }
 
-// TestWrongBlocksAreFound has a page for each way of going wrong.
+// TestWrongBlocksAreFound tests a page for each kind of error.
 func TestWrongBlocksAreFound(t *testing.T) {
 	t.Parallel()
 	const begin, end = "```go\n", "\n```\n"

@@ -1,5 +1,5 @@
-// Package reference holds docs/reference.md against the code: nothing exported may be missing there, and nothing there
-// may be gone.
+// Package reference compares docs/reference.md with the code: every exported name must be documented, and every
+// documented name must exist.
 package reference
 
 import (
@@ -18,7 +18,8 @@ import (
 
 const top = "../.."
 
-// documented are the structs whose fields are options, by folder; an empty prefix writes them as in core.
+// documented are the structs whose fields are options, by folder. With an empty prefix the names are written as in
+// core.
 var documented = []struct {
 	dir, prefix string
 	structs     []string
@@ -39,7 +40,7 @@ var documented = []struct {
 	{"providers/password", "password.", []string{"Options", "Params", "FirebaseParams", "Range"}},
 }
 
-// source is what the packages declare.
+// source contains the declarations of packages.
 type source struct {
 	fields    map[string]bool // "Config.URL"
 	constants map[string]string
@@ -137,7 +138,7 @@ func page(t *testing.T) string {
 	return string(raw)
 }
 
-// within says where a struct of options stands whose fields have rows of their own there.
+// within maps a nested struct of options to the field that documents it.
 var within = map[string]string{"Revocation": "SessionConfig.Revocation"}
 
 func TestOptions(t *testing.T) {
@@ -210,7 +211,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// variable is a name of the environment as a literal, whole or up to the provider's ID.
+// variable matches an environment variable in a string literal, complete or up to the provider's ID.
 var variable = regexp.MustCompile(`^(AUTH|EMAIL)_[A-Z0-9_]*$|^_(ID|SECRET|ISSUER|PRIVATE_KEY|PRIVATE_KEY_FILE|KEY)$`)
 
 func TestEnvironment(t *testing.T) {
@@ -230,7 +231,7 @@ func TestEnvironment(t *testing.T) {
 		case strings.HasPrefix(name, "_"):
 			name = "AUTH_<ID>" + name
 		case strings.HasSuffix(name, "_"):
-			continue // a prefix: its ends are in the list
+			continue // a prefix, whose suffixes are in the list
 		}
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("docs/reference.md has no row for the variable %s", name)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// runs starts an example by its version, as the first thing that anybody does, and asks it for its page.
+// runs starts an example by its version, as a new user does, and requests its page.
 func (s stranger) runs(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(s.folder, "empty-*")
 	if err != nil {
@@ -29,7 +29,7 @@ func (s stranger) runs(ctx context.Context) (err error) {
 	run := exec.Command("go", "run", prefix+"examples/stdlib@"+s.version,
 		"-addr", "127.0.0.1:"+port, "-data", filepath.Join(dir, "data"))
 	run.Dir, run.Env = dir, append(os.Environ(), s.env...)
-	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // go run and the program that it starts end together
+	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // to stop go run together with the program that it starts
 	var said strings.Builder
 	run.Stderr = &said
 	out, err := run.StdoutPipe()
@@ -45,7 +45,7 @@ func (s stranger) runs(ctx context.Context) (err error) {
 		for lines.Scan() {
 			continue
 		}
-		_ = run.Wait() // go run says that it was interrupted
+		_ = run.Wait() // go run reports that it was interrupted
 	}()
 	stop := context.AfterFunc(ctx, func() { _ = syscall.Kill(-run.Process.Pid, syscall.SIGKILL) })
 	defer stop()

@@ -1,14 +1,14 @@
-// Command release makes the commit that a version is tagged on, and tries a version before there is one.
+// Command release creates the commit and the tags of a version, and tests a version before it exists.
 //
-//	release -version v1.2.3          a commit beside the branch, and a tag for each module; pushes nothing
-//	release -check                   what strangers do, from a module proxy made of files
+//	release -version v1.2.3          a commit next to the branch, and a tag for each module; pushes nothing
+//	release -check                   what a new user does, with a local module proxy
 //
-// On the branch every module requires its siblings at v0.0.0 and finds them by replace lines, which the go command
-// refuses in a module whose program it is to run. So the tagged commit is one of its own: there link has written the
-// version, and no replace lines.
+// On the branch every module requires its siblings at v0.0.0 and finds them with replace lines. The go command cannot
+// run a program of a module with replace lines. Therefore the tagged commit is a separate one, in which link has
+// written the version and removed the replace lines.
 //
-// The check takes the files as they are, committed or not. In empty folders without a workspace it gets each module
-// alone, compiles all its packages, builds the program of the README, and runs an example by its version.
+// The check uses the files of the working tree, committed or not. In empty folders without a workspace it downloads
+// each module, compiles all its packages, builds the program of the README, and runs an example by its version.
 package main
 
 import (

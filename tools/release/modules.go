@@ -18,7 +18,7 @@ type mod struct {
 	requires  []string // module paths
 }
 
-// published returns the modules that get a tag: all outside conformance, and those there that others need.
+// published returns the modules that get a tag: all outside conformance, and those in conformance that others require.
 func published(root string) ([]mod, error) {
 	all, err := modules(root)
 	if err != nil {
@@ -44,7 +44,7 @@ func published(root string) ([]mod, error) {
 	return slices.DeleteFunc(all, func(m mod) bool { return !wanted[m.path] }), nil
 }
 
-// modules reads go.work and the go.mod files that it names.
+// modules reads go.work and its modules' go.mod files.
 func modules(root string) (all []mod, err error) {
 	name := filepath.Join(root, "go.work")
 	raw, err := os.ReadFile(name)
@@ -73,7 +73,7 @@ func modules(root string) (all []mod, err error) {
 	return all, nil
 }
 
-// fit reports a go.mod that nobody could use: with a replace line, or a sibling at another version.
+// fit reports a go.mod that users cannot use: with a replace line, or with a sibling at another version.
 func fit(root string, list []mod, version string) error {
 	for _, m := range list {
 		name := filepath.Join(root, m.dir, "go.mod")
@@ -98,7 +98,7 @@ func fit(root string, list []mod, version string) error {
 	return nil
 }
 
-// command runs a program in a folder and returns what it prints; its error holds what it said.
+// command runs a program in a folder and returns its output. The error contains its error output.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = dir

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// trial names a version after what is in it, so that a cache never has another module under its name.
+// trial returns a version that depends on the content, so that a cache never contains another module under this
+// version.
 func trial(root string, list []mod) (string, error) {
 	sum := sha256.New()
 	for _, m := range list {
@@ -23,7 +24,7 @@ func trial(root string, list []mod) (string, error) {
 	return fmt.Sprintf("v0.0.1-check.%x", sum.Sum(nil)[:6]), nil
 }
 
-// publish writes modules into a folder as a module proxy serves them (https://go.dev/ref/mod#goproxy-protocol).
+// publish writes modules into a folder in the form of a module proxy (https://go.dev/ref/mod#goproxy-protocol).
 func publish(root, proxy, version string, list []mod) error {
 	for _, m := range list {
 		path, err := module.EscapePath(m.path)
@@ -59,12 +60,12 @@ func publish(root, proxy, version string, list []mod) error {
 	return nil
 }
 
-// create writes the zip file of a module. x/mod leaves out the modules within it.
+// create writes the zip file of a module. x/mod omits nested modules.
 func create(to interface{ Write([]byte) (int, error) }, m module.Version, dir string) error {
 	return zip.CreateFromDir(to, m, dir)
 }
 
-// forget removes the trial from the cache of modules.
+// forget removes the trial version from the module cache.
 func forget(cache, version string, list []mod) error {
 	var all []error
 	for _, m := range list {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Three modules of a workspace, one of them for its own tests alone. The program is in app.
+// Three modules of a workspace. One of them is used only by its own tests. The program is in app.
 var files = map[string]string{
 	"go.work": "go 1.26.0\n\nuse (\n\t./app\n\t./conformance/kit\n\t./conformance/proof\n\t./core\n)\n",
 	"core/go.mod": "module example.org/x/core\n\ngo 1.26.0\n\n" +
@@ -26,7 +26,7 @@ var files = map[string]string{
 	"CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n## 0.1.0 (2026-01-31)\n",
 }
 
-// checkout makes a repository of files, and the program link.
+// checkout creates a repository with these files, and the program link.
 func checkout(t *testing.T) (root, link string) {
 	t.Helper()
 	root, link = t.TempDir(), filepath.Join(t.TempDir(), "link")
@@ -64,8 +64,8 @@ func do(t *testing.T, dir string, env []string, name string, args ...string) str
 	return out
 }
 
-// TestTag: tags of all modules that anybody needs lead to one commit, from which a stranger gets and runs the program.
-// The branch stays as it was.
+// TestTag: the tags of all published modules point to one commit, from which a new user can download and run the
+// program. The branch does not change.
 func TestTag(t *testing.T) {
 	root, link := checkout(t)
 	before := do(t, root, nil, "git", "rev-parse", "HEAD")
@@ -108,7 +108,7 @@ func TestTag(t *testing.T) {
 	}
 }
 
-// TestUnfit: what a stranger could not use is reported before anything is tagged.
+// TestUnfit: problems for users are reported before anything is tagged.
 func TestUnfit(t *testing.T) {
 	root, link := checkout(t)
 	list, err := published(root)
@@ -158,7 +158,7 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// TestTrialVersion: what differs in content differs in version, so that no cache mixes them up.
+// TestTrialVersion: different content gives a different version, so that no cache confuses them.
 func TestTrialVersion(t *testing.T) {
 	root, _ := checkout(t)
 	list, err := published(root)

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// stranger is somebody with an empty folder, the go command and a proxy.
+// stranger is a new user with an empty folder, the go command and a proxy.
 type stranger struct {
 	folder, version string
 	env             []string
 	list            []mod
 }
 
-// try publishes a copy of the files into a folder, and is a stranger to them.
+// try publishes a copy of the files into a folder, and uses it as a new user.
 func try(ctx context.Context, out io.Writer, root, link string) (err error) {
 	tmp, err := os.MkdirTemp("", "release-check-*")
 	if err != nil {
@@ -70,7 +70,7 @@ func try(ctx context.Context, out io.Writer, root, link string) (err error) {
 	return err
 }
 
-// copied copies what git knows, and what is new and not ignored.
+// copied copies the files that git tracks, and new files that are not ignored.
 func copied(ctx context.Context, root, tree string) error {
 	names, err := command(ctx, root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
@@ -79,7 +79,7 @@ func copied(ctx context.Context, root, tree string) error {
 	for _, name := range strings.Split(strings.TrimRight(names, "\x00"), "\x00") {
 		raw, err := os.ReadFile(filepath.Join(root, name))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // removed, and not committed yet
+			continue // deleted, and not committed yet
 		}
 		to := filepath.Join(tree, name)
 		if err := errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o755)); err != nil {
@@ -92,7 +92,7 @@ func copied(ctx context.Context, root, tree string) error {
 	return nil
 }
 
-// empty makes a folder with a module of the stranger's own.
+// empty creates a folder with a module of the user.
 func (s stranger) empty(ctx context.Context, name string) (dir string, err error) {
 	dir = filepath.Join(s.folder, "strangers", name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -102,7 +102,7 @@ func (s stranger) empty(ctx context.Context, name string) (dir string, err error
 	return dir, err
 }
 
-// gets adds one module to an empty one, and compiles all packages that may be imported from there.
+// gets adds one module to an empty one, and compiles all its public packages there.
 func (s stranger) gets(ctx context.Context, m mod) error {
 	dir, err := s.empty(ctx, strings.ReplaceAll(m.dir, "/", "-"))
 	if err != nil {
@@ -131,7 +131,7 @@ func (s stranger) gets(ctx context.Context, m mod) error {
 	return s.siblings(ctx, dir)
 }
 
-// siblings looks that all siblings in a graph have the one version.
+// siblings checks that all siblings in the module graph have the same version.
 func (s stranger) siblings(ctx context.Context, dir string) error {
 	graph, err := command(ctx, dir, s.env, "go", "list", "-m", "-f", "{{.Path}} {{.Version}}", "all")
 	if err != nil {
@@ -148,7 +148,7 @@ func (s stranger) siblings(ctx context.Context, dir string) error {
 	return nil
 }
 
-// builds builds a program from its source alone.
+// builds builds a program from its source only.
 func (s stranger) builds(ctx context.Context, file string) error {
 	dir, err := s.empty(ctx, "readme")
 	if err != nil {

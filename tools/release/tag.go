@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// tag makes the commit of a version, with a tag for each module, and says how to publish it and how to take it back.
+// tag creates the commit of a version and a tag for each module, and prints how to publish and how to undo it.
 func tag(ctx context.Context, out io.Writer, root, link, version string) (err error) {
 	git := func(dir string, args ...string) (string, error) {
 		said, err := command(ctx, dir, nil, "git", args...)
@@ -58,7 +58,7 @@ func tag(ctx context.Context, out io.Writer, root, link, version string) (err er
 	return err
 }
 
-// ready reports what a version waits for.
+// ready returns an error if the version cannot be tagged yet.
 func ready(root, version string, git func(dir string, args ...string) (string, error)) error {
 	changed, err := git(root, "status", "--porcelain")
 	if err != nil {

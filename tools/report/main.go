@@ -1,5 +1,5 @@
-// Command report reads the events of go test -json and prints what go test prints without -v: a line for each package,
-// and all that failing tests said. Besides, it prints the lines by which a kit says how many cases it ran.
+// Command report reads the events of go test -json and prints the output of go test without -v: a line for each
+// package, and the output of failed tests. It also prints the lines in which a kit reports its number of cases.
 package main
 
 import (
@@ -22,17 +22,17 @@ func main() {
 	}
 }
 
-// event is one of go doc test2json, or of a build.
+// event is an event of go doc test2json, or of a build.
 type event struct {
 	Action, Package, ImportPath, Test, Output string
 }
 
-// counted is how kits say what they ran: "    FILE:71: postgres: 43 cases".
+// counted matches the line in which a kit reports its cases: "    FILE:71: postgres: 43 cases".
 var counted = regexp.MustCompile(`^\s*\S+_test\.go:\d+: (.+: \d+ (cases|passed, \d+ failed))\s*$`)
 
-// pkg is a package whose tests run.
+// pkg is a package under test.
 type pkg struct {
-	tests  map[string][]string // what each test said; "" is the package itself
+	tests  map[string][]string // output of each test; "" is the package itself
 	failed map[string]bool
 	order  []string
 	counts []string
@@ -46,7 +46,7 @@ func report(in io.Reader, out io.Writer) (failed bool, err error) {
 		if line != "" {
 			var e event
 			if json.Unmarshal([]byte(line), &e) != nil || e.Action == "" {
-				_, _ = io.WriteString(out, line) // not of a test: go itself complains
+				_, _ = io.WriteString(out, line) // an error of the go command, not of a test
 			} else if handle(all, e, out) {
 				failed = true
 			}
@@ -60,7 +60,7 @@ func report(in io.Reader, out io.Writer) (failed bool, err error) {
 	}
 }
 
-// handle takes an event and reports whether a package has failed.
+// handle processes an event, and reports whether a package has failed.
 func handle(all map[string]*pkg, e event, out io.Writer) bool {
 	switch e.Action {
 	case "build-output":
@@ -93,13 +93,14 @@ func handle(all map[string]*pkg, e event, out io.Writer) bool {
 	return false
 }
 
-// noise is what go test says about the course of things only with -v.
+// noise matches the progress lines that go test prints only with -v.
 var noise = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME)|PASS$|\s*--- (PASS|SKIP))`)
 
-// print writes what is left to say of a package.
+// print prints the remaining output of a package.
 func (p *pkg) print(failed bool, out io.Writer) {
 	for _, test := range p.order {
-		// A test that never ended, because another one panicked, has not failed: what the package fails of may be there.
+		// A test that never ended, because another one panicked, has not failed. But its output may contain the
+		// package's failure.
 		if test != "" && !p.failed[test] && (!failed || len(p.failed) > 0) {
 			continue
 		}

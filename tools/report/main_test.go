@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReport runs go test on a small module and compares what is printed.
+// TestReport runs go test on a small module and compares the report.
 func TestReport(t *testing.T) {
 	for _, row := range []struct {
 		name, code string
@@ -37,7 +37,7 @@ func TestReport(t *testing.T) {
 			}
 			command := exec.CommandContext(t.Context(), "go", "test", "-json", "./...")
 			command.Dir, command.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
-			events, _ := command.CombinedOutput() // it fails where the tests do
+			events, _ := command.CombinedOutput() // it fails if the tests fail
 			var out strings.Builder
 			failed, err := report(strings.NewReader(string(events)), &out)
 			if err != nil || failed != row.fails {

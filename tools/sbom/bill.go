@@ -10,10 +10,10 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// ours is what the paths of all modules of this repository begin with.
+// ours is the common prefix of this repository's module paths.
 const ours = "github.com/latchkey-go/latchkey/"
 
-// bill is the bill of materials. It has no time and no number of its own: the same commit gives the same bytes.
+// bill returns the bill of materials. It has no time and no serial number: the same commit gives the same bytes.
 func (f *found) bill(version string) *cdx.BOM {
 	standard := cdx.Component{
 		Type: cdx.ComponentTypeLibrary, Name: "std", Version: f.goVersion,
@@ -53,7 +53,7 @@ func (m *module) component(version string) cdx.Component {
 		Type: cdx.ComponentTypeLibrary, Name: m.path, Version: at, PackageURL: "pkg:golang/" + m.path + "@" + at,
 	}
 	c.BOMRef = c.PackageURL
-	// go.sum's h1 is SHA-256 over the hashes of the files, in base64 (golang.org/x/mod/sumdb/dirhash).
+	// The h1 hash of go.sum is a SHA-256 hash over the hashes of the files, in base64 (golang.org/x/mod/sumdb/dirhash).
 	if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.sum, "h1:")); err == nil && len(sum) > 0 {
 		c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
 	}

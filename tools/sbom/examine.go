@@ -13,17 +13,17 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// module is one of those that stand in a compiled package.
+// module is a module with compiled packages.
 type module struct {
 	path, version string
-	sum           string          // as go.sum has it, h1:…; empty: a sibling
-	imports       map[string]bool // paths of modules
+	sum           string          // from go.sum, h1:…; empty for a sibling
+	imports       map[string]bool // module paths
 }
 
-// found is what a module of the workspace is made of.
+// found are the components of a module of the workspace.
 type found struct {
 	path, goVersion string
-	modules         map[string]*module // by path, itself among them
+	modules         map[string]*module // by path, including itself
 }
 
 // workspace returns the folders of go.work.
@@ -44,7 +44,7 @@ func workspace(root string) ([]string, error) {
 	return dirs, nil
 }
 
-// listed is what go list -json says of a package.
+// listed is a package in the output of go list -json.
 type listed struct {
 	ImportPath string
 	Standard   bool
@@ -56,7 +56,7 @@ type listed struct {
 	}
 }
 
-// examine asks the go command what the packages of a module import, their own imports included.
+// examine lists a module's packages and their direct and indirect imports.
 func examine(dir string) (*found, error) {
 	goVersion, err := output(dir, "env", "GOVERSION")
 	if err != nil {
@@ -75,9 +75,9 @@ func examine(dir string) (*found, error) {
 	return about, about.read(text)
 }
 
-// read gathers modules from packages.
+// read collects the modules of packages.
 func (f *found) read(text []byte) error {
-	owner := map[string]string{} // of packages
+	owner := map[string]string{} // by package
 	var packages []listed
 	for d := json.NewDecoder(bytes.NewReader(text)); ; {
 		var p listed
@@ -95,7 +95,7 @@ func (f *found) read(text []byte) error {
 		owner[p.ImportPath] = p.Module.Path
 		if f.modules[p.Module.Path] == nil {
 			m := &module{path: p.Module.Path, version: p.Module.Version, sum: p.Module.Sum, imports: map[string]bool{}}
-			if r := p.Module.Replace; r != nil && r.Version != "" { // by another module, not by a folder of ours
+			if r := p.Module.Replace; r != nil && r.Version != "" { // replaced by another module, not by a folder
 				m.version, m.sum = r.Version, r.Sum
 			}
 			f.modules[p.Module.Path] = m
@@ -112,7 +112,7 @@ func (f *found) read(text []byte) error {
 	return nil
 }
 
-// output runs the go command in a module as somebody would who has it alone.
+// output runs the go command in a module without the workspace, as for its users.
 func output(dir string, args ...string) ([]byte, error) {
 	c := exec.Command("go", args...)
 	c.Dir, c.Env = dir, append(os.Environ(), "GOWORK=off")

@@ -1,9 +1,9 @@
-// Command sbom writes a software bill of materials in the form of CycloneDX 1.6 for each module of the workspace: the
-// modules whose packages stand in its compiled packages, with versions, the hashes of go.sum, and who imports whom.
-// What only tests import is not among them, as nobody gets it by importing ours.
+// Command sbom writes a software bill of materials in CycloneDX 1.6 format for each module of the workspace. It
+// contains the modules of all compiled packages, with versions, the hashes of go.sum and their dependencies. It does
+// not contain modules that only tests import, because users of our modules do not get them.
 //
-// cyclonedx-gomod, which does the same for one module or one program, follows requires and knows no workspace whose
-// modules find each other by replace lines.
+// cyclonedx-gomod does the same for one module or one program. It follows require lines and does not support a
+// workspace with replace lines.
 //
 //	sbom -out sbom -version v1.2.3    writes sbom/core.cdx.json and so on
 package main

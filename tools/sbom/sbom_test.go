@@ -16,7 +16,7 @@ import (
 
 const root = "../.."
 
-// billOf is the bill of a module, read back from its file.
+// billOf writes the bill of a module and reads it back.
 func billOf(t *testing.T, dir string) (bill cdx.BOM, text []byte) {
 	t.Helper()
 	about, err := examine(filepath.Join(root, dir))
@@ -36,8 +36,8 @@ func billOf(t *testing.T, dir string) (bill cdx.BOM, text []byte) {
 	return bill, text
 }
 
-// TestBillOfCore: core requires nothing directly that it does not compile, so its bill has all of that, and at the
-// versions and with the hashes that it is built from.
+// TestBillOfCore: core compiles all modules that it requires directly. The bill must contain all of them, with the
+// right versions and hashes.
 func TestBillOfCore(t *testing.T) {
 	bill, text := billOf(t, "core")
 	if again, same := billOf(t, "core"); !bytes.Equal(text, same) {
@@ -80,7 +80,7 @@ func TestBillOfCore(t *testing.T) {
 	}
 }
 
-// TestEdgesLeadSomewhere: whoever imports and whoever is imported is a component.
+// TestEdgesLeadSomewhere: both ends of every dependency are components.
 func TestEdgesLeadSomewhere(t *testing.T) {
 	bill, _ := billOf(t, "providers/smtp")
 	refs := []string{bill.Metadata.Component.BOMRef}
@@ -102,7 +102,7 @@ func TestEdgesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// hashOf is the hash of a component as go.sum has it.
+// hashOf returns the hash of a component in the form of go.sum.
 func hashOf(c cdx.Component) string {
 	if c.Hashes == nil {
 		return "none"

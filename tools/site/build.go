@@ -17,20 +17,20 @@ import (
 //go:embed theme
 var theme embed.FS
 
-// view is what the frame of a page shows.
+// view is the data of a page's frame.
 type view struct {
 	Page     *page
 	Sections []section
 	Body     template.HTML
 }
 
-// Root is the way from the page to the top of the site.
+// Root returns the relative path from the page to the top of the site.
 func (v view) Root() string { return strings.TrimSuffix(v.Page.from("x"), "x") }
 
-// To is the way from the page to another.
+// To returns the relative path from the page to another.
 func (v view) To(p *page) string { return v.Page.from(p.Address) }
 
-// build writes the site and returns how many pages it has.
+// build writes the site and returns the number of its pages.
 func build(top, out string) (int, error) {
 	all, err := sections(top)
 	if err != nil {
@@ -66,7 +66,7 @@ func build(top, out string) (int, error) {
 	return len(pages), assets(top, out, pages)
 }
 
-// assets writes what pages load: stylesheet, script, index, pictures.
+// assets writes the files that pages load: stylesheet, script, search index, pictures.
 func assets(top, out string, pages []*page) error {
 	sheet, err := stylesheet()
 	if err != nil {
@@ -116,7 +116,7 @@ func write(out, name string, content []byte) error {
 	return os.WriteFile(path, content, 0o644) //nolint:gosec // a site is for everybody
 }
 
-// stylesheet is ours, and the colours of code for light and dark pages.
+// stylesheet returns our stylesheet, and the colors of code for light and dark pages.
 func stylesheet() ([]byte, error) {
 	ours, err := theme.ReadFile("theme/style.css")
 	if err != nil {
@@ -135,7 +135,7 @@ func stylesheet() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// entry is a part of a page as the search knows it: t the page, h the heading, u the address, x its words.
+// entry is a section of a page in the search index: t is the page, h the heading, u the URL, and x the text.
 type entry struct {
 	Page    string `json:"t"`
 	Heading string `json:"h"`

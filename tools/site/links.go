@@ -8,12 +8,12 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// repository is where a link to a file leads that is no page.
+// repository is the base URL of links to files that are not pages.
 const repository = "https://github.com/latchkey-go/latchkey/blob/main/"
 
-// relink has links lead to pages of the site, and to the repository where they name another file of it.
+// relink changes links to documents into links to pages, and links to other files into links to the repository.
 func (p *page) relink(known map[string]bool) {
-	_ = ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // fails only where the function does
+	_ = ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // fails only if the function does
 		if link, ok := n.(*ast.Link); ok && entering {
 			link.Destination = []byte(p.destination(string(link.Destination), known))
 		}
@@ -36,11 +36,11 @@ func (p *page) destination(to string, known map[string]bool) string {
 	return to
 }
 
-// from is the way from this page to another file of the site.
+// from returns the relative path from this page to another file of the site.
 func (p *page) from(to string) string {
 	relative, err := filepath.Rel(path.Dir(p.Address), to)
 	if err != nil {
-		return to // both are within the site
+		return to // both are in the site
 	}
 	return filepath.ToSlash(relative)
 }

@@ -1,10 +1,10 @@
-// Command site builds a static site of the documents of this repository: the README and everything under docs, with a
-// list of pages and a search that work without a network, from a server or from a folder.
+// Command site builds a static site from the README and the documents in docs. The list of pages and the search work
+// offline, from a server or from a folder.
 //
 //	site -top . -out .site
 //
-// Markdown becomes HTML by goldmark, code gets its colours by chroma. The site brings its stylesheet and its script
-// along and loads nothing from elsewhere.
+// goldmark converts Markdown to HTML, and chroma colors code. The site contains its stylesheet and its script, and
+// loads nothing from other sites.
 package main
 
 import (

@@ -16,8 +16,8 @@ type section struct {
 	Pages []*page
 }
 
-// order lists the pages of the sections. Of an index the pages follow that it links to, in the order in which it does.
-// Pages of docs that nobody lists come last.
+// order lists the sections and their pages. For an index, the pages that it links to follow in its order. Pages of docs
+// that are not listed are last.
 var order = []struct {
 	title string
 	files []string
@@ -42,7 +42,8 @@ var order = []struct {
 
 var linked = regexp.MustCompile(`\]\(([a-z0-9-]+\.md)\)`)
 
-// sections reads all pages, each once. A page under docs that is in no section is an error: nobody would find it.
+// sections reads all pages, each once. A page in docs that is in no section is an error, because readers could not find
+// it.
 func sections(top string) ([]section, error) {
 	var all []section
 	listed := map[string]bool{}
@@ -78,8 +79,8 @@ func sections(top string) ([]section, error) {
 	return all, err
 }
 
-// unlisted reads the pages of docs that are in no section. One of a folder there is an error: the folder's own index
-// has to lead to it.
+// unlisted reads the pages of docs that are in no section. If such a page is in a subfolder, it is an error: the
+// folder's index must link to it.
 func unlisted(top string, listed map[string]bool) ([]*page, error) {
 	var rest []*page
 	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
@@ -109,7 +110,7 @@ func unlisted(top string, listed map[string]bool) ([]*page, error) {
 	return rest, nil
 }
 
-// address is where a document of the repository stands in the site.
+// address returns the path of a document in the site.
 func address(file string) string {
 	if path.Base(file) == "README.md" {
 		return path.Join(path.Dir(file), "index.html")

@@ -19,7 +19,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// page is a document, and what became of it.
+// page is a document and its rendering.
 type page struct {
 	File    string // from the top of the repository
 	Address string // in the site
@@ -29,21 +29,21 @@ type page struct {
 	Parts   []part
 }
 
-// part is what stands under a heading, to be found by its words.
+// part is the text under a heading, for the search.
 type part struct {
 	Title, Anchor, Text string
 }
 
-// markdown reads and writes all pages alike: tables and addresses as on GitHub, and classes for the colours of code.
+// markdown is the common configuration: tables and heading IDs as on GitHub, and classes for code colors.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM, highlighting.NewHighlighting(
 		highlighting.WithFormatOptions(chroma.WithClasses(true)),
 	)),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-	goldmark.WithRendererOptions(html.WithUnsafe()), // the documents are ours
+	goldmark.WithRendererOptions(html.WithUnsafe()), // all documents are trusted
 )
 
-// hints are comments for the tests of the pages.
+// hints matches comments for the tests of pages.
 var hints = regexp.MustCompile(`(?m)^<!-- go: .* -->\n`)
 
 func readPage(top, file string) (*page, error) {
@@ -61,7 +61,7 @@ func readPage(top, file string) (*page, error) {
 	return p, nil
 }
 
-// read takes title and parts from the tree.
+// read reads the title and the parts from the syntax tree.
 func (p *page) read() {
 	var words strings.Builder
 	flush := func() {
@@ -88,10 +88,10 @@ func (p *page) read() {
 	flush()
 }
 
-// plain is the text of a node without its marks. Blocks of code are left out.
+// plain returns the text of a node without markup and code blocks.
 func plain(node ast.Node, source []byte) string {
 	var b strings.Builder
-	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // fails only where the function does
+	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // fails only if the function does
 		switch n := n.(type) {
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			return ast.WalkSkipChildren, nil
@@ -116,7 +116,7 @@ func plain(node ast.Node, source []byte) string {
 	return b.String()
 }
 
-// html writes the page, with links that fit the site.
+// html renders the page, with links for the site.
 func (p *page) html(known map[string]bool) (string, error) {
 	p.relink(known)
 	var b bytes.Buffer
@@ -124,12 +124,12 @@ func (p *page) html(known map[string]bool) (string, error) {
 	return reachable.Replace(b.String()), err
 }
 
-// reachable lets a keyboard scroll what is wider than the page, and takes the head from columns that have no title.
+// reachable makes wide elements scrollable by keyboard, and removes headers of columns without a title.
 var reachable = strings.NewReplacer(
 	"<pre", `<pre tabindex="0"`, "<table>", `<table tabindex="0">`, "<th></th>", "<td></td>",
 )
 
-// anchors makes the addresses of headings, as GitHub does.
+// anchors creates the IDs of headings like GitHub.
 type anchors struct{ seen map[string]int }
 
 var dropped = regexp.MustCompile(`[^\p{L}\p{N}\p{M}_ -]`)

@@ -13,7 +13,7 @@ import (
 
 const top = "../.."
 
-// built makes the site and returns its files by their names.
+// built builds the site and returns its files by name.
 func built(t *testing.T) map[string]string {
 	t.Helper()
 	out := t.TempDir()
@@ -45,8 +45,8 @@ var (
 	id        = regexp.MustCompile(`\bid="([^"]*)"`)
 )
 
-// TestSite: every page is there, every link of it leads to a file and a heading of the site or to the web, and nothing
-// is loaded from elsewhere.
+// TestSite: all pages exist, every link has an existing file and heading as its target or is a web address, and no page
+// loads anything from another site.
 func TestSite(t *testing.T) {
 	files := built(t)
 	ids := map[string]bool{}
@@ -87,7 +87,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestIndex: what a page says can be found, under the heading where it stands.
+// TestIndex: the search index contains a page's text under the right heading.
 func TestIndex(t *testing.T) {
 	files := built(t)
 	raw, found := strings.CutPrefix(files["search-index.js"], "searchIndex=")

@@ -12,7 +12,7 @@ import (
 // attackRows is the page that names the test of each attack.
 const attackRows = "conformance/proof/attacks/README.md"
 
-// attackAreas are the areas of the table, and how many rows each has: one that is lost shall be missed.
+// attackAreas are the areas of the table with their numbers of rows, so that a missing row is detected.
 var attackAreas = map[string]int{
 	"redirects": 8, "hosts": 10, "cross-site": 8, "cookies": 7, "tokens": 8, "sessions": 14, "oauth": 13, "id-tokens": 7,
 	"upstream": 10, "linking": 10, "e-mail": 11, "credentials": 7, "passkeys": 9, "pages": 9, "requests": 7, "logs": 4,
@@ -22,8 +22,8 @@ var attackAreas = map[string]int{
 
 var attackRow = regexp.MustCompile(`^\| ([a-z-]+) (\d+(?:, \d+)*) \| .+ \| (.+) \|$`)
 
-// TestEveryAttack holds the table of attacks against the tests and the files of payloads that it names. A row names
-// one of them, or says why there is none.
+// TestEveryAttack checks the tests and payload files in the table of attacks. Each row must name one, or say why there
+// is none.
 func TestEveryAttack(t *testing.T) {
 	tests, err := known()
 	if err != nil {

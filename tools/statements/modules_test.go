@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// clientModule is a row of the table of the client tests: module, its provider, state, what shows it.
+// clientModule is a row of the table of client tests: module, provider, state, evidence.
 var clientModule = regexp.MustCompile("^\\| `(oidcc-client-[a-z0-9-]+)` \\| (.+?) \\| (.+?) \\| (.+) \\|$")
 
-// TestEveryModule holds the table of relying-party tests against the payloads that name their module: each of these is
-// in the table, each is there once, and what is met names a test or a file of payloads that names the module.
-// TestEveryPromise looks for the tests.
+// TestEveryModule compares the table of relying-party tests with the payloads that name their module. Each such module
+// must be in the table once. A module that is met must name a test or a payload file that contains it. TestEveryPromise
+// checks that the tests exist.
 func TestEveryModule(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(top, promises))
 	if err != nil {
@@ -56,7 +56,7 @@ func TestEveryModule(t *testing.T) {
 	}
 }
 
-// modulesOfPayloads are the modules that payloads name, by file.
+// modulesOfPayloads returns the modules that payloads name, by file.
 func modulesOfPayloads(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	all := map[string]map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPagesNameTests holds every page that says which test shows it: the tests are there.
+// TestPagesNameTests: tests that pages name as evidence exist.
 func TestPagesNameTests(t *testing.T) {
 	tests, err := known()
 	if err != nil {

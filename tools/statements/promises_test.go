@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// promises is the page that says what Latchkey promises, and which tests show it.
+// promises is the page with Latchkey's security promises and their tests.
 const promises = "docs/security.md"
 
-// TestEveryPromise holds the tests that docs/security.md names against those that there are.
+// TestEveryPromise: the tests in docs/security.md exist.
 func TestEveryPromise(t *testing.T) {
 	tests, err := known()
 	if err != nil {
@@ -40,14 +40,14 @@ func TestEveryPromise(t *testing.T) {
 	}
 }
 
-// requirement is a row of the tables of ASVS: number, words, state, what shows it.
+// requirement is a row of the ASVS tables: number, text, state, evidence.
 var requirement = regexp.MustCompile(`^\| (\d+)\.(\d+)\.(\d+) \| (.+?) \| (.+?) \| (.+) \|$`)
 
-// requirements are how many the sections of ASVS 5.0 have, in chapters 6 and 7.
+// requirements are the numbers of requirements in the sections of ASVS 5.0, chapters 6 and 7.
 var requirements = map[int][]int{6: {3, 12, 8, 6, 8, 4, 2, 4}, 7: {3, 4, 2, 5, 3, 2}}
 
-// TestEveryRequirement holds the tables against the numbers of the standard: each is there, in its order, once; what is
-// met names a test, and the others say why. TestEveryPromise looks for the tests.
+// TestEveryRequirement: each requirement of the standard is in the tables once and in order. A requirement that is met
+// names a test, the others state the reason. TestEveryPromise checks that the tests exist.
 func TestEveryRequirement(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(top, promises))
 	if err != nil {

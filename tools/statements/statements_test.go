@@ -1,5 +1,5 @@
-// Package statements holds docs/statements.md against the repository: the tests that it names are there, the places to
-// which it leads are there, and its numbers add up. It runs none of the tests.
+// Package statements checks docs/statements.md: the tests and link targets that it names exist, and its numbers add up.
+// It runs none of these tests.
 package statements
 
 import (
@@ -15,7 +15,7 @@ import (
 const (
 	top  = "../.."
 	page = "docs/statements.md"
-	// replayed is the test that answers every recording, and deviations lists those that come out otherwise.
+	// replayed is the test that replays every recording. deviations lists the recordings with another result.
 	replayed   = "conformance/proof/replay TestAllAgree"
 	deviations = "conformance/proof/replay/deviations.json"
 	recordings = "core/testdata/recordings"

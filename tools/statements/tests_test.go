@@ -17,34 +17,34 @@ import (
 
 const module = "github.com/latchkey-go/latchkey/"
 
-// tests finds tests by their names, reading each package once.
+// tests finds tests by name. It reads each package once.
 type tests struct {
 	packages   map[string]*folder
-	named      map[string]map[string]bool // texts of a test, by its name
-	recordings map[string]bool            // by ID; false: it deviates
-	groups     map[string]bool            // what the IDs of recordings begin with
+	named      map[string]map[string]bool // string literals of a test by its name
+	recordings map[string]bool            // by ID; false if it deviates
+	groups     map[string]bool            // the first parts of the recordings' IDs
 }
 
-// folder is what a package declares at its top, by name; methods are under their own name.
+// folder contains the top-level declarations of a package by name. Methods are listed by their own name.
 type folder struct {
 	declared map[string]*declaration
-	imports  map[string]string // folders of this repository by the name of the package
+	imports  map[string]string // folders of this repository by package name
 }
 
-// declaration is what a function, a method or a variable has in it: string literals, and what it refers to.
+// declaration contains the string literals and the references of a function, method or variable.
 type declaration struct {
 	texts []string
-	names []string    // in its own package, and of much else
-	kits  [][2]string // folder and name, of the kits under conformance
+	names []string    // includes names of other packages
+	kits  [][2]string // folder and name, of the kits in conformance
 }
 
-// named is how the page writes a test: its folder, the function, and after a slash the subtest.
+// named matches the citation of a test: its folder, the function, and after a slash the subtest.
 var named = regexp.MustCompile(`^([a-z0-9/_-]+) ((?:Test|Fuzz|Example)\w*)(?:/(.+))?$`)
 
-// known is shared by the tests of this package, which run one after another.
+// known is shared by the tests of this package, which run sequentially.
 var known = sync.OnceValues(newTests)
 
-// newTests knows the recordings, and no package yet.
+// newTests reads the recordings and no package yet.
 func newTests() (*tests, error) {
 	all := &tests{
 		packages: map[string]*folder{}, named: map[string]map[string]bool{},
@@ -83,8 +83,8 @@ func readJSON(path string, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// find looks for what a text in code quotes names, and reports whether it names a test: other words in code do not. A
-// recording stands for the test that replays it.
+// find checks a text in backquotes, and reports whether it names a test. A recording counts as the test that replays
+// it.
 func (all *tests) find(name string) (ours bool, err error) {
 	agrees, known := all.recordings[name]
 	switch {
@@ -120,7 +120,7 @@ func (all *tests) find(name string) (ours bool, err error) {
 	return true, nil
 }
 
-// read parses the files of a package, tests among them.
+// read parses the files of a package, including its tests.
 func (all *tests) read(dir string) (*folder, error) {
 	if p := all.packages[dir]; p != nil {
 		return p, nil
@@ -163,7 +163,7 @@ func (p *folder) add(file *ast.File) {
 	}
 }
 
-// declare notes what stands in a declaration. Methods of one name are one.
+// declare records the content of a declaration. Methods of the same name are merged.
 func (p *folder) declare(name string, node ast.Node) {
 	d := p.declared[name]
 	if d == nil {
@@ -187,8 +187,8 @@ func (p *folder) declare(name string, node ast.Node) {
 	})
 }
 
-// texts are the string literals that a function can name its subtests by: its own, and those of what it refers to in
-// its package and in the kits under conformance.
+// texts returns the string literals that can be in the names of a function's subtests: its own, and those of
+// declarations that it references in its package and in the kits in conformance.
 func (all *tests) texts(dir, name string) map[string]bool {
 	out := map[string]bool{}
 	seen := map[[2]string]bool{}
@@ -210,10 +210,10 @@ func (all *tests) texts(dir, name string) map[string]bool {
 	return out
 }
 
-// wordy is a text with a letter or a digit. Of those only longer ones tell a name from another.
+// wordy matches a text with a letter or a digit. Only longer ones identify a name.
 var wordy = regexp.MustCompile(`[\pL\pN]`)
 
-// madeOf reports whether a name is one of the texts, or several in a row, as `"database, "+row.name` is.
+// madeOf reports whether a name is one of the texts or a concatenation of several, like `"database, "+row.name`.
 func madeOf(name string, texts map[string]bool) bool {
 	reached := make([]bool, len(name)+1)
 	reached[0] = true
@@ -221,7 +221,7 @@ func madeOf(name string, texts map[string]bool) bool {
 		if !reached[i] {
 			continue
 		}
-		if name[i] == '/' { // a subtest of a subtest
+		if name[i] == '/' { // a nested subtest
 			reached[i+1] = true
 		}
 		for text := range texts {
