@@ -4,10 +4,8 @@
 // link writes into go.mod
 //
 //   - a require line for each sibling that its packages or tests import, and an indirect one for each sibling that
-//     these
-//     imports reach, as go mod tidy expects;
-//   - a replace line for each sibling that can be reached, including through tests of siblings, because the go
-//     command
+//     these imports reach, as go mod tidy expects;
+//   - a replace line for each sibling that can be reached, including through tests of siblings, because the go command
 //     loads the go.mod files of the whole graph and cannot download an unpublished one.
 //
 // It also lists every module of the repository in go.work, except those in tools/. It never changes lines about other
