@@ -10,6 +10,7 @@ require (
 require (
 	github.com/a-h/templ v0.3.977 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
+	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
@@ -17,5 +18,6 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/core => ../core
+	github.com/latchkey-go/latchkey/internal => ../internal
 	github.com/latchkey-go/latchkey/ui => ../ui
 )

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/latchkey-go/latchkey/core/internal/once"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/once"
 )
 
 // maxLogouts is the number of used logout tokens to remember. Only tokens with a valid signature of the provider count.

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // NormalizeEmail returns the canonical form of an email address, in which addresses are stored, compared and mailed to:

@@ -4,8 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 

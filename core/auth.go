@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
-	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/ui"
 )
 

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
 var (

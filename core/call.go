@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/form"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/form"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // call is a request to one of the auth routes. It is read once, and read-only afterwards.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // Limits of a callback URL, in bytes of its percent-encoded form in a cookie. A response can contain it in Location and

@@ -10,8 +10,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
-	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // checks bind a provider's callback to the browser and the session that started the sign-in (RFC 6749 section 10.12,

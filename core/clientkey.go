@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
 // ParseClientKey parses a private key for [PrivateKeyJWT]: PEM (PKCS #8, PKCS #1 or SEC 1) or a JSON Web Key, whose key

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // minSecret is the minimum length of a secret in bytes.

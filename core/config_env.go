@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // named returns a configured address with its field and environment variable, which may be empty. It omits an address

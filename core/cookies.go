@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
 // Cookie is a cookie to set: one Set-Cookie line. A zero field omits its attribute.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // readTrustedOrigins checks Config.TrustedOrigins. Each origin must have the spelling that browsers send (RFC 6454

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
-	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // CSRFPolicy is the proof that a POST request must contain that a page of this site sent it. A page of another site can

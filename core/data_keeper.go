@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/flight"
-	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/internal/flight"
+	"github.com/latchkey-go/latchkey/internal/once"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
 // TestEdgesOfTimes checks that a number outside the range of dates is an invalid time, not one without end.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
 // ErrorType is the name of an error type, as in Auth.js (docs/protocol.md §11.1). It implements error: errors.Is(err,

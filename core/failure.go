@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // Limits of the flow cookies of one browser.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/flight"
+	"github.com/latchkey-go/latchkey/internal/flight"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/flight"
+	"github.com/latchkey-go/latchkey/internal/flight"
 )
 
 func exchangeFor(flow, answer byte) (key exchangeKey) {

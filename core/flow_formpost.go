@@ -3,8 +3,8 @@ package core
 import (
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core/internal/form"
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/form"
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
 // A provider with response_mode=form_post answers with a POST from its own site. Any website can send such a POST, and

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/latchkey-go/latchkey/core/internal/deadline"
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/deadline"
+	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // oauthFlow signs users in with an OAuth 2.0 or OpenID Connect provider.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
 // oauth1Flow signs users in with a service that uses OAuth 1.0a.

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // options implements [ceremonies]. It returns the input of navigator.credentials, and sets the challenge cookie.

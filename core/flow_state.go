@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
 // flowState is a started sign-in with a provider. An encrypted cookie stores it until the callback.

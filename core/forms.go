@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/form"
+	"github.com/latchkey-go/latchkey/internal/form"
 )
 
 // SignIn handles a form of the application that starts a sign-in. Its fields are csrfToken, providerId, redirectTo,

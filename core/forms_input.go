@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // SignInInput contains the arguments of a sign-in that a component of the application starts, like those of useSignIn

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // An attacker whose attempts use up the limit of a name could lock out its owner. Therefore a cookie identifies a

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // linker finds or creates the user of an identity, by the rules in link_rules.go.

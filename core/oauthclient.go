@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
-	"github.com/latchkey-go/latchkey/core/internal/random"
-	"github.com/latchkey-go/latchkey/core/internal/upstream"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oidc"
+	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
 // oauthClient is this application as a client of one OAuth provider: the completed configuration and the protocol

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // check reports the configuration errors of a completed provider.

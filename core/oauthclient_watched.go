@@ -3,8 +3,8 @@ package core
 import (
 	"context"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oidc"
 )
 
 // watchedClient is the client of a provider, with Config.Observe called for each operation.

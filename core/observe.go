@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
-	"github.com/latchkey-go/latchkey/core/internal/upstream"
+	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
 // ObservedCall describes a call to the store, to a provider, or to a function of the application that calls a service.

@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
-	"github.com/latchkey-go/latchkey/core/internal/upstream"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
 // TestEveryStoreCallIsTold calls each method of each store interface with a canceled context.

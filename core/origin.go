@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // If no origin is configured, an application still works on a developer's machine, because loopback hosts are trusted.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // Part is a plugin: it adds a feature to an [Auth] that core does not have, such as password sign-in, account pages or

@@ -16,10 +16,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 

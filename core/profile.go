@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/oidc"
 )
 
 // Profile contains a provider's data about a user: the claims of the ID token, or the members of the userinfo response.

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
 // Check is a protection of the authorization code flow.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/ascii"
-	"github.com/latchkey-go/latchkey/core/internal/upstream"
+	"github.com/latchkey-go/latchkey/internal/ascii"
+	"github.com/latchkey-go/latchkey/internal/upstream"
 	"github.com/latchkey-go/latchkey/ui"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // randomBytes returns n random bytes from the configured source.

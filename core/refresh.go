@@ -9,10 +9,10 @@ import (
 	"maps"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/flight"
-	"github.com/latchkey-go/latchkey/core/internal/once"
-	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/flight"
+	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // Refresh returns an account with a valid access token (RFC 6749 section 6). If the access token is valid for at least

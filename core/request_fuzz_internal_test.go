@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // FuzzForwarded: whatever a client sends in forwarded headers, the origin is the pinned one, one of the list, or a

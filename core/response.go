@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // Response is the response to a request. Adapters write it unchanged.

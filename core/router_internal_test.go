@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // fullRules returns the rules of an Auth with all actions of core.

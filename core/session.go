@@ -9,8 +9,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // Session is the session of a signed-in user (docs/protocol.md §7.10). Its JSON form is the response of GET session.

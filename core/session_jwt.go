@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
 // jwtSessions creates and reads the session tokens of StrategyJWT. The cookie contains the whole session.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // EndOptions select the sessions to end. The zero value selects all sessions of the user. Set at most one field.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/once"
-	"github.com/latchkey-go/latchkey/core/internal/random"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // recordLogout is the kind of the records that store ID tokens for sign-outs.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/once"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/once"
 )
 
 // recordSession is the kind of session records. The key is the session ID.

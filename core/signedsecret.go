@@ -8,7 +8,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
 // SignedSecret creates client secrets that are JSON Web Tokens, as Apple requires. Each token request has a new one,

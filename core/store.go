@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // Package store defines the contract of stores and has no dependencies. The types that applications pass to New,

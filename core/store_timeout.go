@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/deadline"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/deadline"
 )
 
 // timeLimit is the maximum duration of a call to the store (Config.StoreTimeout). A transaction is one call.

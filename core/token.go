@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
-	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // Token holds the claims of a session token under StrategyJWT (docs/protocol.md §4.3). The token is encrypted: the

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // The claims with the session ID, authentication time and methods of a StrategyJWT session (its "facts"). If sessions

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
 // TestSealsNeverRepeat encrypts the same claims ten thousand times. Each time IV and ID must differ. A counter, a clock

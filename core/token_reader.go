@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
-	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
 // TokenOptions are the options of [NewTokenReader]. They must match the Config of the application that issues the

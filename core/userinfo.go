@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
 // optionalUserinfo is the timeout of a userinfo request whose failure does not fail the sign-in.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/core/internal/deadline"
+	"github.com/latchkey-go/latchkey/internal/deadline"
 )
 
 // userinfoOf is an OAuth provider whose token endpoint returns canaries, and whose userinfo endpoint calls answer.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/latchkey-go/latchkey/core/internal/form"
+	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/ui"
 )
 

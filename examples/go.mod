@@ -51,6 +51,7 @@ require (
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/labstack/gommon v0.5.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
@@ -99,6 +100,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../conformance
 	github.com/latchkey-go/latchkey/conformance/app/idp => ../conformance/app/idp
 	github.com/latchkey-go/latchkey/core => ../core
+	github.com/latchkey-go/latchkey/internal => ../internal
 	github.com/latchkey-go/latchkey/providers => ../providers
 	github.com/latchkey-go/latchkey/providers/password => ../providers/password
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn

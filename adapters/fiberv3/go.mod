@@ -18,6 +18,7 @@ require (
 	github.com/gofiber/utils/v2 v2.4.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/molecule-man/go-brrr v1.3.1 // indirect
@@ -35,5 +36,6 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../fasthttp
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/internal => ../../internal
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

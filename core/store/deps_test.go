@@ -17,8 +17,8 @@ func TestLeaf(t *testing.T) {
 	got := strings.Fields(string(out))
 	slices.Sort(got)
 	want := []string{
-		"github.com/latchkey-go/latchkey/core/internal/ascii",
-		"github.com/latchkey-go/latchkey/core/internal/exactjson",
+		"github.com/latchkey-go/latchkey/internal/ascii",
+		"github.com/latchkey-go/latchkey/internal/exactjson",
 		"github.com/latchkey-go/latchkey/core/store",
 	}
 	if !slices.Equal(got, want) {

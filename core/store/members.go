@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // Members are additional JSON members of a session, user, token or account that have no struct field. They are raw

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // Nulls is the set of empty string fields of a [User], or of core's Token, that are null rather than absent in JSON.

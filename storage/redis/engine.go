@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkey-go/latchkey/core/store/batch"
+	"github.com/latchkey-go/latchkey/internal/batch"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 

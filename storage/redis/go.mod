@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/internal v0.0.0
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 )
@@ -24,6 +25,7 @@ require (
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/internal => ../../internal
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../keyvalue
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"sync/atomic"
 
-	"github.com/latchkey-go/latchkey/core/store/batch"
+	"github.com/latchkey-go/latchkey/internal/batch"
 )
 
 // engine is the state that a Store shares with the Stores of its transactions.

@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/core/store/batch"
+	"github.com/latchkey-go/latchkey/internal/batch"
 )
 
 // lookUp is a lookup of a session and its user. It is a single allocation, because every page request makes one.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/core/store/batch"
+	"github.com/latchkey-go/latchkey/internal/batch"
 )
 
 // Store is a store on an SQL database: a [store.Store] that implements all optional interfaces too. It is safe for

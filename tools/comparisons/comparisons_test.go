@@ -43,11 +43,11 @@ var early = regexp.MustCompile(`^(bytes\.(Equal|EqualFold|Compare|HasPrefix|HasS
 // code is an error.
 var allowed = map[string]string{
 	"core/cors.go: slices.Contains(v.trusted, sent[])":              "an origin is no secret",
-	"core/internal/jwe/cache.go: o.hash == hash":                    "64 bits at once, of a hash with a seed of ours",
-	"core/internal/jwe/cache.go: o.token == token":                  "both have that hash already",
-	"core/internal/jwe/cache.go: p.lastHash.Swap(hash) == hash":     "of a token that has been opened",
-	"core/internal/jwe/seal.go: token[:] == string(header)":         "the header of a token is public",
-	"core/internal/oauth/tokenform.go: f.endpoint == t.at.token":    "addresses of a provider",
+	"internal/jwe/cache.go: o.hash == hash":                         "64 bits at once, of a hash with a seed of ours",
+	"internal/jwe/cache.go: o.token == token":                       "both have that hash already",
+	"internal/jwe/cache.go: p.lastHash.Swap(hash) == hash":          "of a token that has been opened",
+	"internal/jwe/seal.go: token[:] == string(header)":              "the header of a token is public",
+	"internal/oauth/tokenform.go: f.endpoint == t.at.token":         "addresses of a provider",
 	"core/session_provider.go: slices.Contains(tokens, token)":      "a token that we have just made",
 	"providers/password/resetlink.go: fingerprint(old) != link.Was": "both come from the store, for a good link",
 	"providers/password/verifier_lucia.go: bytes.Equal(normal, password)": "two forms of the password that the client " +

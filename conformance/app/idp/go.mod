@@ -13,6 +13,7 @@ require (
 	github.com/a-h/templ v0.3.977 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
@@ -23,6 +24,7 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ../..
 	github.com/latchkey-go/latchkey/core => ../../../core
+	github.com/latchkey-go/latchkey/internal => ../../../internal
 	github.com/latchkey-go/latchkey/providers => ../../../providers
 	github.com/latchkey-go/latchkey/ui => ../../../ui
 )

@@ -1,0 +1,125 @@
+package oauth_test
+
+import (
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/internal/oauth"
+)
+
+// TestRedeemForSeveral: the values of one user are in no other user's form, whatever they contain, and a cached form is
+// used only for requests with the same parameters.
+func TestRedeemForSeveral(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.answers["/token"], p.answers["/elsewhere"] = answer{body: good}, answer{body: good}
+	config := p.config()
+	config.Token.Params = url.Values{"resource": {"of {code}"}}
+	client := oauth.New(config)
+	here := endpoints(t, client)
+	config.Token.URL = p.URL + "/elsewhere"
+	elsewhere := endpoints(t, oauth.New(config))
+	const home, other = "https://app.example/callback", "https://other.example/callback"
+	for _, row := range []struct {
+		name, code, verifier, redirectURI string
+		at                                oauth.Endpoints
+		path                              string
+	}{
+		{"the first", "code-1", "verifier-1", home, here, "/token"},
+		{"another visitor", "code-2", "verifier-2", home, here, "/token"},
+		{"without a verifier", "code-3", "", home, here, "/token"},
+		{"with one again", "code-4", "verifier-4", home, here, "/token"},
+		{"on another host", "code-5", "verifier-5", other, here, "/token"},
+		{"at another endpoint", "code-6", "verifier-6", other, elsewhere, "/elsewhere"},
+		{"a code to be escaped", "a b&code=c+%d", "verifier-7", home, here, "/token"},
+		{"a code that reads like a mark", "\x00verifier\x00 %00value%00 \x00value\x00", "verifier-8", home, here, "/token"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code := accepted(t, client, row.at, row.code)
+			if _, err := client.Redeem(t.Context(), row.at, code, row.verifier, row.redirectURI); err != nil {
+				t.Fatal(err)
+			}
+			want := url.Values{
+				"grant_type": {"authorization_code"}, "code": {row.code}, "redirect_uri": {row.redirectURI},
+				"resource": {"of " + row.code},
+			}
+			if row.verifier != "" {
+				want.Set("code_verifier", row.verifier)
+			}
+			if got := p.last(t); got.form.Encode() != want.Encode() || got.path != row.path || got.authorization == "" {
+				t.Errorf("asked %s\ngot  %s\nwant %s", got.path, got.form.Encode(), want.Encode())
+			}
+			if _, err := client.Refresh(t.Context(), row.at, row.code); err != nil {
+				t.Fatal(err)
+			}
+			if form := p.last(t).form; form.Get("refresh_token") != row.code || len(form) != 2 {
+				t.Errorf("refreshed with %v", form)
+			}
+		})
+	}
+}
+
+// TestProofsAreFresh: if the client authenticates with an assertion, each request has a new one.
+func TestProofsAreFresh(t *testing.T) {
+	t.Parallel()
+	made := 0
+	next := func() (string, error) { made++; return "made-" + strconv.Itoa(made), nil }
+	for name, row := range map[string]struct {
+		change func(*oauth.Config)
+		field  string
+	}{
+		"a secret":     {func(c *oauth.Config) { c.ClientSecret, c.MakeClientSecret = "", next }, "client_secret"},
+		"an assertion": {func(c *oauth.Config) { c.ClientAuth, c.NewID = oauth.ClientSecretJWT, next }, "client_assertion"},
+	} {
+		p := newProvider(t)
+		p.answers["/token"] = answer{body: good}
+		config := p.config()
+		config.ClientAuth = oauth.ClientSecretPost
+		row.change(&config)
+		client := oauth.New(config)
+		proofs := map[string]bool{}
+		for range 3 {
+			if _, err := redeem(t, client); err != nil {
+				t.Fatal(name, err)
+			}
+			proofs[p.last(t).form.Get(row.field)] = true
+		}
+		if len(proofs) != 3 || proofs[""] {
+			t.Errorf("%s: three requests have %d: %v", name, len(proofs), proofs)
+		}
+	}
+}
+
+// TestRedeemAtOnce: concurrent sign-ins send their own code and verifier.
+func TestRedeemAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.answers["/token"] = answer{body: good}
+	client := oauth.New(p.config())
+	at := endpoints(t, client)
+	const visitors = 16
+	var all sync.WaitGroup
+	for i := range visitors {
+		name := strconv.Itoa(i)
+		code := accepted(t, client, at, "code-"+name)
+		all.Go(func() {
+			if _, err := client.Redeem(t.Context(), at, code, "verifier-"+name, "https://app.example/callback"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sent := map[string]string{}
+	for _, a := range p.asked {
+		sent[a.form.Get("code")] = a.form.Get("code_verifier")
+	}
+	for i := range visitors {
+		if name := strconv.Itoa(i); sent["code-"+name] != "verifier-"+name {
+			t.Errorf("code-%s was sent with %q", name, sent["code-"+name])
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/oidc"
+	"github.com/latchkey-go/latchkey/internal/upstream"
+)
+
+// UserinfoURL returns the userinfo endpoint with its parameters, for an application that sends the request itself.
+func (c *Client) UserinfoURL(at Endpoints) (string, error) {
+	address, err := c.userinfoOf(at).withParams()
+	if err != nil {
+		return "", c.config.errorf(": userinfo: %w", err)
+	}
+	return address, nil
+}
+
+// HasUserinfo reports whether the provider has a userinfo endpoint.
+func (c *Client) HasUserinfo(at Endpoints) bool { return c.userinfoOf(at).URL != "" }
+
+// Userinfo requests the profile of an access token's account (OpenID Connect Core section 5.3). A signed response is
+// verified. The caller must check that the profile and the ID token have the same subject.
+func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {
+	answer, err := askUserinfo(ctx, c.config.HTTP, func(ctx context.Context) (*http.Request, error) {
+		return c.userinfoRequest(ctx, at, accessToken)
+	})
+	if err != nil {
+		return nil, c.config.errorf(": userinfo: %w", err)
+	}
+	profile, err := c.readUserinfo(ctx, at, answer)
+	if err != nil {
+		return nil, c.config.errorf(": userinfo: %w", err)
+	}
+	return profile, nil
+}
+
+// userinfoTarget is a userinfo endpoint with a prepared request.
+type userinfoTarget struct {
+	url     string // as configured or discovered
+	request *http.Request
+}
+
+// userinfoRequest returns a request with an access token. It caches the prepared request, because a provider has one
+// endpoint.
+func (c *Client) userinfoRequest(ctx context.Context, at Endpoints, accessToken string) (*http.Request, error) {
+	e := c.userinfoOf(at)
+	target := c.about.Load()
+	if target == nil || target.url != e.URL {
+		request, err := e.userinfoRequest(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		target = &userinfoTarget{e.URL, request}
+		c.about.Store(target)
+	}
+	r := target.request.WithContext(ctx)
+	r.Header = http.Header{"Accept": acceptUserinfo, "Authorization": {"Bearer " + accessToken}}
+	return r, nil
+}
+
+// userinfoOf returns the configured endpoint, or else the discovered one.
+func (c *Client) userinfoOf(at Endpoints) Endpoint {
+	return Endpoint{URL: or(c.config.Userinfo.URL, at.userinfo), Params: c.config.Userinfo.Params}
+}
+
+// readUserinfo decodes a JSON response, or verifies a signed one.
+func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstream.Response) (map[string]any, error) {
+	o := &c.config
+	if o.UserinfoAlg == "" && !isJWT(answer.Header.Get("Content-Type")) {
+		return exactjson.DecodeObjectTolerant(answer.Body, oidc.Trusted)
+	}
+	if at.metadata == nil {
+		return nil, errors.New("the answer is signed, and without an issuer there are no keys to verify it with")
+	}
+	expect := oidc.Expect{Metadata: at.metadata, ClientID: o.ClientID, ClientSecret: o.ClientSecret}
+	if o.UserinfoAlg != "" {
+		expect.Algs = []string{o.UserinfoAlg}
+	}
+	return o.Documents.VerifyUserinfo(ctx, string(answer.Body), expect)
+}
+
+// isJWT reports whether a Content-Type is that of a signed response.
+func isJWT(contentType string) bool {
+	if contentType == "application/json" {
+		return false
+	}
+	media, _, _ := mime.ParseMediaType(contentType)
+	return media == "application/jwt"
+}
+
+var acceptUserinfo = []string{"application/json, application/jwt"}
+
+// userinfoRequest returns a request to a userinfo endpoint without credentials.
+func (e Endpoint) userinfoRequest(ctx context.Context) (*http.Request, error) {
+	if e.URL == "" {
+		return nil, errors.New("there is no userinfo endpoint")
+	}
+	r, err := e.request(ctx, http.MethodGet)
+	if err == nil {
+		r.Header["Accept"] = acceptUserinfo
+	}
+	return r, err
+}
+
+// askUserinfo sends a request to a userinfo endpoint.
+func askUserinfo(
+	ctx context.Context, client *upstream.Client, request func(context.Context) (*http.Request, error),
+) (*upstream.Response, error) {
+	answer, err := client.Ask(ctx, upstream.NoRedirects, request)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status/100 != 2 {
+		return nil, fmt.Errorf("status %d", answer.Status)
+	}
+	return answer, nil
+}
