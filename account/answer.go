@@ -40,7 +40,7 @@ func userGone(ctx context.Context, c *core.Call) (*core.Response, error) {
 		return c.Redirect(c.URL("signin")), nil
 	}
 	if err := c.SignOut(ctx); err != nil {
-		return nil, fmt.Errorf("account: sign out a user who is gone: %w", err)
+		return nil, fmt.Errorf("account: sign out a deleted user: %w", err)
 	}
 	if c.WantsJSON {
 		return nil, problem

@@ -94,7 +94,7 @@ func (e *emails) newAddressEmail(
 	case err == nil:
 		return core.Letter{To: to.New, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
 	case !errors.Is(err, core.ErrNotFound):
-		return l, fmt.Errorf("account: look the address up: %w", err)
+		return l, fmt.Errorf("account: look up the address: %w", err)
 	}
 	return core.Letter{
 		To: to.New, Kind: core.LetterEmailChange, Expires: ends,
@@ -205,7 +205,7 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 // created the user with it. Session tokens with the claim email_unproved end in any case, so a failure is only logged.
 func (e *emails) endOthers(ctx context.Context, c *core.Call, userID string) {
 	if _, err := c.EndOthers(ctx); err != nil && !notListed(err) {
-		e.host.Logger.ErrorContext(ctx, "account: sessions from before the address was verified continue",
+		e.host.Logger.ErrorContext(ctx, "account: could not end the sessions from before the address was verified",
 			"user_id", userID, "error", err)
 	}
 }

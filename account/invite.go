@@ -64,7 +64,7 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 	}
 	if i.URL == "" {
 		if i.URL, err = v.host.URL("signin"); err != nil {
-			return fmt.Errorf("account: Invitation.URL is empty and Config.URL is not set: %w", err)
+			return fmt.Errorf("account: Invitation.URL is empty and has no default: %w", err)
 		}
 	}
 	if i.Host == "" {
@@ -118,7 +118,7 @@ func (v *invitations) find(ctx context.Context, email string) (*Invitation, erro
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("account: look the invitation up: %w", err)
+			return nil, fmt.Errorf("account: look up the invitation: %w", err)
 		}
 		var kept invitation
 		now := v.host.Now()

@@ -35,7 +35,7 @@ func (l *sender) send(ctx context.Context, c *core.Call, letter core.Letter) err
 	if err := letter.Deliver(ctx, l.mail); err != nil {
 		return &core.Problem{
 			Status: http.StatusServiceUnavailable, Code: codeMail, Text: problemText(codeMail),
-			Cause: fmt.Errorf("account: send the %s letter: %w", letter.Kind, err),
+			Cause: fmt.Errorf("account: send the %s email: %w", letter.Kind, err),
 		}
 	}
 	return nil

@@ -108,8 +108,8 @@ func (r *restores) endAll(ctx context.Context, userID string) error {
 	_, err := r.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
 	switch {
 	case notListed(err):
-		r.host.Logger.WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
-			"expire", "user_id", userID, "error", err)
+		r.host.Logger.WarnContext(ctx, "account: an address was restored, but its user's sessions stay valid until "+
+			"they expire", "user_id", userID, "error", err)
 	case err != nil && !errors.Is(err, core.ErrNotFound):
 		return err
 	}

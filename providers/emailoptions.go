@@ -83,7 +83,7 @@ func (o EmailOptions) WriteLetter(l core.Letter) (Letter, error) {
 // bare returns an error unless address is a single plain address.
 func bare(address string) error {
 	if to, err := mail.ParseAddress(address); err != nil || to.Address != address {
-		return errors.New("the recipient is not one bare address")
+		return errors.New("the recipient is not a single plain address")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (s mailService) provider(o EmailOptions, fault error) *core.EmailProvider {
 			return fmt.Errorf("no Key: set it, or %s in the environment, to the service's API key", variable)
 		}
 		if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return fmt.Errorf("the Key has a blank or a character beyond ASCII: check %s", variable)
+			return fmt.Errorf("the Key contains a space or a non-ASCII character: check %s", variable)
 		}
 		from, err := o.Sender(p, getenv)
 		if err != nil {
@@ -81,7 +81,7 @@ type delivery struct {
 func (d delivery) send(ctx context.Context, m core.Letter, letter Letter, written error) error {
 	err := written
 	if err != nil {
-		err = fmt.Errorf("write the letter: %w", err)
+		err = fmt.Errorf("write the email: %w", err)
 	} else {
 		err = d.post(ctx, m, letter)
 	}

@@ -51,7 +51,7 @@ type Options struct {
 // precedence would be unclear.
 func one[T any](options []T) (o T, err error) {
 	if len(options) > 1 {
-		return o, fmt.Errorf("%d values of %T: write them into one", len(options), o)
+		return o, fmt.Errorf("%d values of %T: merge them into one", len(options), o)
 	}
 	for _, o = range options {
 	}

@@ -32,9 +32,9 @@ func safeAddress(s string) bool {
 
 // hostPattern matches host names, IP addresses and ports. net/url also accepts semicolons and commas, which would end
 // the directive of a Content-Security-Policy that contains the host.
-var hostPattern = lazily(`^[A-Za-z0-9._:\[\]-]+$`)
+var hostPattern = lazyRegexp(`^[A-Za-z0-9._:\[\]-]+$`)
 
-var dataImage = lazily(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+xml|x-icon)` +
+var dataImage = lazyRegexp(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+xml|x-icon)` +
 	`(?:;[a-z0-9=-]+)*,[A-Za-z0-9+/=%._~!*()'-]*$`)
 
 // safeImage reports whether s is a valid image source. Scripts inside an SVG data URL do not run in an img element.

@@ -24,8 +24,8 @@ var (
 
 // The files as served.
 var (
-	sheetStyle = squeezedStyle(sheetFile)
-	script     = squeezedScript(revealFile + factsFile + typedFile + passkeyFile + busyFile)
+	sheetStyle = minifyStyle(sheetFile)
+	script     = minifyScript(revealFile + factsFile + typedFile + passkeyFile + busyFile)
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)

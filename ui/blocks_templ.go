@@ -69,7 +69,7 @@ func Shell(page Page, heading string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(titled(page, heading), "signin", heading, page.Theme.css(true)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(withTitle(page, heading), "signin", heading, page.Theme.css(true)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -10,12 +10,12 @@ import (
 // Colors are written into a style element, where escaping is not possible. These patterns match only colors: no url(),
 // var() or expression(), no comments, quotes, braces or semicolons.
 var (
-	hexColor      = lazily(`^#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
-	colorFunction = lazily(`^(?i:rgba?|hsla?|hwb|lab|lch|oklab|oklch)\([0-9a-z%., /+-]{1,64}\)$`)
+	hexColor      = lazyRegexp(`^#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
+	colorFunction = lazyRegexp(`^(?i:rgba?|hsla?|hwb|lab|lch|oklab|oklch)\([0-9a-z%., /+-]{1,64}\)$`)
 )
 
-// lazily compiles an expression at its first use, because most programs that import this package never need it.
-func lazily(expression string) func() *regexp.Regexp {
+// lazyRegexp compiles an expression at its first use, because most programs that import this package never need it.
+func lazyRegexp(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 

@@ -66,7 +66,7 @@ func SignIn(providerID string) templ.Component {
 
 // SignInWith is [SignIn] with options.
 func SignInWith(o SignInOptions) templ.Component {
-	return drawn("SignIn", func(ctx context.Context, w io.Writer, s *State) error {
+	return stateComponent("SignIn", func(ctx context.Context, w io.Writer, s *State) error {
 		if s.BasePath == "" {
 			return errNoBasePath
 		}
@@ -102,7 +102,7 @@ func SignOut() templ.Component { return SignOutWith(SignOutOptions{}) }
 
 // SignOutWith is [SignOut] with options.
 func SignOutWith(o SignOutOptions) templ.Component {
-	return drawn("SignOut", func(ctx context.Context, w io.Writer, s *State) error {
+	return stateComponent("SignOut", func(ctx context.Context, w io.Writer, s *State) error {
 		if s.BasePath == "" {
 			return errNoBasePath
 		}
@@ -178,7 +178,7 @@ func SignedIn() templ.Component { return when("SignedIn", true) }
 func SignedOut() templ.Component { return when("SignedOut", false) }
 
 func when(component string, signedIn bool) templ.Component {
-	return drawn(component, func(ctx context.Context, w io.Writer, s *State) error {
+	return stateComponent(component, func(ctx context.Context, w io.Writer, s *State) error {
 		v, err := s.visitor(ctx)
 		if err != nil || (v != nil) != signedIn {
 			return err
@@ -190,7 +190,7 @@ func when(component string, signedIn bool) templ.Component {
 // Avatar renders the picture of the signed-in user, or a silhouette if the user has no picture or its URL is not safe.
 // If no user is signed in, it renders nothing. Browsers request the picture without a Referer header.
 func Avatar() templ.Component {
-	return drawn("Avatar", func(ctx context.Context, w io.Writer, s *State) error {
+	return stateComponent("Avatar", func(ctx context.Context, w io.Writer, s *State) error {
 		v, err := s.visitor(ctx)
 		if err != nil || v == nil {
 			return err

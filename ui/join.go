@@ -5,8 +5,8 @@ import "slices"
 // block is a part of the sign-in page: a provider's button or form, or a form that several sign-in methods share
 // because they need the same email address.
 type block struct {
-	// place is the provider's index on the page.
-	place int
+	// index is the provider's index on the page.
+	index int
 	Provider
 	// mail and passkey are the methods that share the provider's address field, or nil.
 	mail, passkey *Provider
@@ -21,15 +21,15 @@ func (b block) shared() bool { return b.mail != nil || b.passkey != nil }
 // them. Other methods, and second providers of these types, have their own forms.
 func (v SignInView) blocks() []block {
 	host := v.host()
-	mail, passkey := v.joining(host)
+	mail, passkey := v.sharingMethods(host)
 	all, shared := make([]block, 0, len(v.Providers)), false
 	for i, p := range v.Providers {
 		switch {
 		case i != host && i != mail && i != passkey:
-			all = append(all, block{place: i, Provider: p})
+			all = append(all, block{index: i, Provider: p})
 		case !shared:
 			shared = true
-			all = append(all, block{place: host, Provider: v.Providers[host], mail: v.at(mail), passkey: v.at(passkey)})
+			all = append(all, block{index: host, Provider: v.Providers[host], mail: v.at(mail), passkey: v.at(passkey)})
 		}
 	}
 	pair(all)
@@ -37,31 +37,31 @@ func (v SignInView) blocks() []block {
 }
 
 func (v SignInView) at(i int) *Provider {
-	if i == nowhere {
+	if i == noIndex {
 		return nil
 	}
 	return &v.Providers[i]
 }
 
 // host returns the index of the provider with the shared form: the password provider, or else the email provider. It
-// returns nowhere if no other method needs an address.
+// returns noIndex if no other method needs an address.
 func (v SignInView) host() int {
 	host := slices.IndexFunc(v.Providers, func(p Provider) bool {
-		return p.Type == typeCredentials && p.address() != nowhere
+		return p.Type == typeCredentials && p.address() != noIndex
 	})
-	if host == nowhere {
+	if host == noIndex {
 		host = slices.IndexFunc(v.Providers, func(p Provider) bool { return p.Type == typeEmail })
 	}
-	if mail, passkey := v.joining(host); mail == nowhere && passkey == nowhere {
-		return nowhere
+	if mail, passkey := v.sharingMethods(host); mail == noIndex && passkey == noIndex {
+		return noIndex
 	}
 	return host
 }
 
-// joining returns the indexes of the methods that share the address field of the host's form.
-func (v SignInView) joining(host int) (mail, passkey int) {
-	mail, passkey = nowhere, nowhere
-	if host == nowhere {
+// sharingMethods returns the indexes of the methods that share the address field of the host's form.
+func (v SignInView) sharingMethods(host int) (mail, passkey int) {
+	mail, passkey = noIndex, noIndex
+	if host == noIndex {
 		return mail, passkey
 	}
 	if v.Providers[host].Type == typeCredentials {

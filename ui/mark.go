@@ -48,9 +48,9 @@ func (m *Mark) fault() string {
 		size += len(s.Path)
 		switch {
 		case !safePath(s.Path):
-			return fmt.Sprintf("has the path %q: use the value of the attribute d of an SVG path", clip(s.Path))
+			return fmt.Sprintf("has the path %q: use the value of the attribute d of an SVG path", truncate(s.Path))
 		case s.Fill != "" && !safeColor(s.Fill):
-			return fmt.Sprintf("has the colour %q: use #rrggbb, a colour name or a colour function", clip(s.Fill))
+			return fmt.Sprintf("has the colour %q: use #rrggbb, a colour name or a colour function", truncate(s.Fill))
 		}
 	}
 	if size > maxMark {

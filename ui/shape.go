@@ -39,7 +39,7 @@ func fontFamilies(list string) (css string, ok bool) {
 	var families []string
 	for family := range strings.SplitSeq(list, ",") {
 		family = strings.TrimSpace(family)
-		if family == "" || strings.ContainsFunc(family, noLetter) {
+		if family == "" || strings.ContainsFunc(family, notInFontName) {
 			return "", false
 		}
 		if !slices.Contains(genericFonts, family) {
@@ -50,8 +50,8 @@ func fontFamilies(list string) (css string, ok bool) {
 	return strings.Join(families, ","), true
 }
 
-// noLetter reports whether r is not allowed in the name of a font family.
-func noLetter(r rune) bool {
+// notInFontName reports whether r is not allowed in the name of a font family.
+func notInFontName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != ' ' && r != '-'
 }
 

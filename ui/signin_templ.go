@@ -75,7 +75,7 @@ func SignInPage(v SignInView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if message := v.Locale.SignInMessage(v.Error); message != "" {
-				if v.failed(blocks) == nowhere {
+				if v.failed(blocks) == noIndex {
 					templ_7745c5c3_Err = alert(message).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -200,17 +200,17 @@ func SignInPage(v SignInView) templ.Component {
 				}
 				switch b.Type {
 				case typeEmail:
-					templ_7745c5c3_Err = emailForm(v, b, v.spot(blocks, b.place)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = emailForm(v, b, v.formState(blocks, b.index)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				case typeCredentials:
-					templ_7745c5c3_Err = credentialsForm(v, b, v.spot(blocks, b.place)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = credentialsForm(v, b, v.formState(blocks, b.index)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				case typeWebAuthn:
-					templ_7745c5c3_Err = passkeyForm(v, b.Provider, v.spot(blocks, b.place)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = passkeyForm(v, b.Provider, v.formState(blocks, b.index)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -402,7 +402,7 @@ func oauthForm(v SignInView, b block) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		var templ_7745c5c3_Var17 = []any{"button", "choice", placeClass(b.place), templ.KV("painted", safeColor(b.Style.Background))}
+		var templ_7745c5c3_Var17 = []any{"button", "choice", indexClass(b.index), templ.KV("painted", safeColor(b.Style.Background))}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var17...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -530,7 +530,7 @@ func nameAlone(l Locale, p Provider) templ.Component {
 	})
 }
 
-func emailForm(v SignInView, b block, s spot) templ.Component {
+func emailForm(v SignInView, b block, s formState) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -738,7 +738,7 @@ func emailForm(v SignInView, b block, s spot) templ.Component {
 	})
 }
 
-func credentialsForm(v SignInView, b block, s spot) templ.Component {
+func credentialsForm(v SignInView, b block, s formState) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1384,7 +1384,7 @@ func sharedPasskey(v SignInView, b block) templ.Component {
 }
 
 // passkeyForm posts the visible fields together with action and data, which the script sets (docs/protocol.md §12.2).
-func passkeyForm(v SignInView, p Provider, s spot) templ.Component {
+func passkeyForm(v SignInView, p Provider, s formState) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -5,8 +5,8 @@ import "strings"
 // Pages contain or load scripts and stylesheets, which are served without indentation and comments. Scripts keep their
 // lines, so that minification cannot change their meaning.
 
-// squeezedScript removes indentation, blank lines and comment lines from a script. No string in it spans lines.
-func squeezedScript(source string) string {
+// minifyScript removes indentation, blank lines and comment lines from a script. No string in it spans lines.
+func minifyScript(source string) string {
 	out := make([]byte, 0, len(source))
 	for line := range strings.Lines(source) {
 		line = strings.TrimSpace(line)
@@ -17,8 +17,8 @@ func squeezedScript(source string) string {
 	return string(out)
 }
 
-// squeezedStyle removes indentation, comments, and redundant spaces and semicolons from a stylesheet.
-func squeezedStyle(source string) string {
+// minifyStyle removes indentation, comments, and redundant spaces and semicolons from a stylesheet.
+func minifyStyle(source string) string {
 	out := make([]byte, 0, len(source))
 	for source != "" {
 		before, rest, commented := strings.Cut(source, "/*")

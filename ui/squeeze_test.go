@@ -8,14 +8,14 @@ import (
 func TestSqueezed(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, got, want string }{
-		{"script", squeezedScript("// words\n(() => {\n  \"use strict\";\n\n  a(); // more\n})();\n"),
+		{"script", minifyScript("// words\n(() => {\n  \"use strict\";\n\n  a(); // more\n})();\n"),
 			"(() => {\n\"use strict\";\na(); // more\n})();\n"},
-		{"script with an address", squeezedScript("  f('//a');\n"), "f('//a');\n"},
-		{"style", squeezedStyle("/* words */\n\na,\nb {\n  color: red; /* more */\n  margin: 0\n    auto;\n}\n"),
+		{"script with an address", minifyScript("  f('//a');\n"), "f('//a');\n"},
+		{"style", minifyStyle("/* words */\n\na,\nb {\n  color: red; /* more */\n  margin: 0\n    auto;\n}\n"),
 			"a,b{color:red;margin:0 auto}"},
-		{"style with fractions", squeezedStyle("a {\n  margin: 0.5rem 0.25em;\n  width: min(0.5px, 0.1rem, 10.5em);\n}\n"),
+		{"style with fractions", minifyStyle("a {\n  margin: 0.5rem 0.25em;\n  width: min(0.5px, 0.1rem, 10.5em);\n}\n"),
 			"a{margin:.5rem .25em;width:min(.5px,.1rem,10.5em)}"},
-		{"style with a comment inside", squeezedStyle("a /* one\ntwo */ b {\n}"), "a b{}"},
+		{"style with a comment inside", minifyStyle("a /* one\ntwo */ b {\n}"), "a b{}"},
 	} {
 		if row.got != row.want {
 			t.Errorf("%s: %q, want %q", row.name, row.got, row.want)

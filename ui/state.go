@@ -75,9 +75,9 @@ func StateFrom(ctx context.Context) (*State, bool) {
 	return s, s != nil
 }
 
-// need returns the state for the named component, or an error that says what is missing. Without a state there is no
-// [State.Report], and template engines often drop the error, so need also writes it to the default logger.
-func need(ctx context.Context, component string) (*State, error) {
+// requireState returns the state for the named component, or an error that says what is missing. Without a state there
+// is no [State.Report], and template engines often drop the error, so need also writes it to the default logger.
+func requireState(ctx context.Context, component string) (*State, error) {
 	s, ok := StateFrom(ctx)
 	if ok && s.Err != nil { // the hook has logged it
 		return nil, fmt.Errorf("ui: %s: the request hook refused this request: %w", component, s.Err)
@@ -93,10 +93,10 @@ func need(ctx context.Context, component string) (*State, error) {
 	return s, nil
 }
 
-// drawn renders a component with the state of the page and reports its error.
-func drawn(component string, render func(ctx context.Context, w io.Writer, s *State) error) templ.Component {
+// stateComponent returns a component that renders with the state of the page and reports its error.
+func stateComponent(component string, render func(ctx context.Context, w io.Writer, s *State) error) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		s, err := need(ctx, component)
+		s, err := requireState(ctx, component)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func CSRFField(ctx context.Context) (template.HTML, error) {
 // application disabled the CSRF check. It returns an error without the request hook, and after the response header was
 // written if the user has no CSRF cookie yet.
 func CSRFToken(ctx context.Context) (string, error) {
-	s, err := need(ctx, "CSRFToken")
+	s, err := requireState(ctx, "CSRFToken")
 	if err != nil {
 		return "", err
 	}
@@ -184,7 +184,7 @@ func (s *State) visitor(ctx context.Context) (*Visitor, error) {
 // CurrentVisitor returns the signed-in user, or nil. It returns an error without the request hook, and if the session
 // cannot be loaded: an unavailable store does not mean that no user is signed in.
 func CurrentVisitor(ctx context.Context) (*Visitor, error) {
-	s, err := need(ctx, "CurrentVisitor")
+	s, err := requireState(ctx, "CurrentVisitor")
 	if err != nil {
 		return nil, err
 	}

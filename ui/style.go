@@ -22,7 +22,7 @@ func styleText(name string) string {
 	if err != nil {
 		panic(err) // the file is embedded
 	}
-	return squeezedStyle(string(source))
+	return minifyStyle(string(source))
 }
 
 // stylesheet is the stylesheet of all pages as served.

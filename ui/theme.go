@@ -48,11 +48,11 @@ func (t Theme) Validate() []string {
 	problems = checkImage(problems, "theme dark logo", t.DarkLogo)
 	if t.Radius != "" && !safeRadius(t.Radius) {
 		problems = append(problems, fmt.Sprintf(`theme radius %q: use "0" or a length up to "2rem" or "32px"`,
-			clip(t.Radius)))
+			truncate(t.Radius)))
 	}
 	if _, ok := fontFamilies(t.Font); !ok {
 		problems = append(problems, fmt.Sprintf("theme font %q: use names of font families with commas between them, of "+
-			"letters, digits, spaces and hyphens", clip(t.Font)))
+			"letters, digits, spaces and hyphens", truncate(t.Font)))
 	}
 	problems = checkAddress(problems, "theme terms", t.Terms)
 	return checkAddress(problems, "theme privacy", t.Privacy)
@@ -119,7 +119,7 @@ func styleRules(providers []Provider) string {
 		if !background && !text {
 			continue
 		}
-		b.WriteString("." + placeClass(i) + "{")
+		b.WriteString("." + indexClass(i) + "{")
 		if background {
 			b.WriteString("--provider-brand-color:" + p.Style.Background + ";")
 		}
@@ -131,7 +131,7 @@ func styleRules(providers []Provider) string {
 	return b.String()
 }
 
-func placeClass(i int) string { return fmt.Sprintf("provider-%d", i) }
+func indexClass(i int) string { return fmt.Sprintf("provider-%d", i) }
 
 func checkColor(problems []string, what, value string) []string {
 	if value == "" || safeColor(value) {
@@ -146,7 +146,7 @@ func checkImage(problems []string, what, value string) []string {
 		return problems
 	}
 	return append(problems, fmt.Sprintf("%s %q is no picture address we accept: use an http(s) URL, a path that "+
-		"starts with / or data:image", what, clip(value)))
+		"starts with / or data:image", what, truncate(value)))
 }
 
 func checkAddress(problems []string, what, value string) []string {
@@ -154,11 +154,11 @@ func checkAddress(problems []string, what, value string) []string {
 		return problems
 	}
 	return append(problems, fmt.Sprintf("%s %q is no address: use an http(s) URL or a path that starts with /", what,
-		clip(value)))
+		truncate(value)))
 }
 
-// clip shortens a long value, such as a data URL, for the log.
-func clip(s string) string {
+// truncate shortens a long value, such as a data URL, for the log.
+func truncate(s string) string {
 	const most = 80
 	if len(s) <= most {
 		return s

@@ -375,8 +375,8 @@ func (v SignInView) callbackURL(p Provider) string {
 	return cmp.Or(p.CallbackURL, v.action("callback", p.ID))
 }
 
-// nowhere is the index of no provider and of no field.
-const nowhere = -1
+// noIndex is the index of no provider and of no field.
+const noIndex = -1
 
 // failed returns the index of the provider with the form that failed: the first of the error's type, or the one that
 // shares its form.
@@ -388,36 +388,36 @@ func (v SignInView) failed(blocks []block) int {
 	case "EmailSignin":
 		kind = typeEmail
 	default:
-		return nowhere
+		return noIndex
 	}
 	for _, b := range blocks {
 		if b.Type == kind || b.mail != nil && kind == typeEmail {
-			return b.place
+			return b.index
 		}
 	}
-	return nowhere
+	return noIndex
 }
 
 // focus returns the initial focus: the first field of the page, or of the form that failed. If the message is above all
 // forms, no field gets the focus, because browsers would scroll past the message.
 func (v SignInView) focus(blocks []block) (provider, field int) {
-	if at := v.failed(blocks); at != nowhere {
+	if at := v.failed(blocks); at != noIndex {
 		return at, v.Providers[at].firstField()
 	}
 	if v.Error != "" {
-		return nowhere, nowhere
+		return noIndex, noIndex
 	}
 	for _, b := range blocks {
-		if at := slices.IndexFunc(b.Fields, Field.wantsFocus); at != nowhere && b.hasForm() {
-			return b.place, at
+		if at := slices.IndexFunc(b.Fields, Field.wantsFocus); at != noIndex && b.hasForm() {
+			return b.index, at
 		}
 	}
 	for _, b := range blocks {
-		if at := b.firstField(); at != nowhere {
-			return b.place, at
+		if at := b.firstField(); at != noIndex {
+			return b.index, at
 		}
 	}
-	return nowhere, nowhere
+	return noIndex, noIndex
 }
 
 // firstField returns the index of the form's first field. In a form for an email address it is 0.
@@ -426,24 +426,24 @@ func (p Provider) firstField() int {
 	case p.Type == typeEmail:
 		return 0
 	case !p.hasForm():
-		return nowhere
+		return noIndex
 	}
-	if at := slices.IndexFunc(p.Fields, Field.wantsFocus); at != nowhere {
+	if at := slices.IndexFunc(p.Fields, Field.wantsFocus); at != noIndex {
 		return at
 	}
 	return slices.IndexFunc(p.Fields, func(f Field) bool { return f.inputType() != "hidden" })
 }
 
-// spot is the state of a form on the sign-in page.
-type spot struct {
+// formState is the state of a form on the sign-in page.
+type formState struct {
 	// message is the error message of this form, or "".
 	message string
-	// focused is the index of the field with the focus, or nowhere.
+	// focused is the index of the field with the focus, or noIndex.
 	focused int
 }
 
-func (v SignInView) spot(blocks []block, i int) spot {
-	s := spot{focused: nowhere}
+func (v SignInView) formState(blocks []block, i int) formState {
+	s := formState{focused: noIndex}
 	if v.failed(blocks) == i {
 		s.message = v.Locale.SignInMessage(v.Error)
 	}

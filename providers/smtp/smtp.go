@@ -57,7 +57,7 @@ func provider(id, name string, options []Options) *core.EmailProvider {
 	p := o.Provider(id, name)
 	p.Configure = func(p *core.EmailProvider, getenv func(string) string) error {
 		if len(options) > 1 {
-			return fmt.Errorf("%d values of smtp.Options: write them into one", len(options))
+			return fmt.Errorf("%d values of smtp.Options: merge them into one", len(options))
 		}
 		address := string(o.Server)
 		if address == "" {
@@ -115,7 +115,7 @@ func newServer(address string, o Options) (*server, error) {
 	}
 	if u.Port() != "" {
 		if port, err = strconv.Atoi(u.Port()); err != nil {
-			return nil, errors.New("the Server's port is no number")
+			return nil, errors.New("the Server's port is not a number")
 		}
 	}
 	s.options = []mail.Option{mail.WithPort(port)}
