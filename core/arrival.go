@@ -164,7 +164,7 @@ func (s *site) compareVisited(r *Request) {
 	}
 	s.log.warn(context.Background(), warnVisitedElsewhere,
 		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
-		slog.String("hint", "URL (AUTH_URL) names another origin than visitors ask for: they are sent there and "+
-			"their cookies do not follow. Nothing is wrong where a server in front ends TLS or rewrites the Host header "+
-			"without X-Forwarded-Proto and X-Forwarded-Host"))
+		slog.String("hint", "URL (AUTH_URL) has another origin than requests: browsers are redirected to it and do not send "+
+			"their cookies there. This is correct if a proxy terminates TLS or rewrites the Host header without "+
+			"X-Forwarded-Proto and X-Forwarded-Host"))
 }

@@ -230,8 +230,8 @@ func announce(a *Auth, warnings []warning) {
 		}
 	}
 	if !a.site.origins.TrustHost {
-		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other "+
-			"loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))
+		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
+			"loopback hosts are accepted. Before you deploy, "+howToSetOrigin))
 	}
 	if !a.log.debugging {
 		return

@@ -47,7 +47,7 @@ type routed struct {
 // route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1).
 func (s *site) route(r *Request) (to routed, err error) {
 	if r.Method != "GET" && r.Method != "POST" {
-		return to, &badRequest{cause: errorf(ErrUnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}
+		return to, &badRequest{cause: errorf(ErrUnknownAction, "method %.16q: actions support only GET and POST", r.Method)}
 	}
 	action, providerID, ok := weburl.Action(r.Target, s.basePath)
 	to.action, to.providerID, to.rule = action, providerID, action

@@ -114,7 +114,7 @@ const (
 func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSession, error) {
 	if flow.browser != "" && f.knowsBrowser() && !f.isHash(flow.browser, "browser", f.c.csrf.token) {
 		return 0, overf(ErrInvalidCheck, reasonBrowser,
-			"the sign-in was started in another browser: its CSRF cookie is another, or gone")
+			"the sign-in was started in another browser: the CSRF cookie differs or is missing")
 	}
 	session, err := f.c.session.visitor(ctx)
 	switch {

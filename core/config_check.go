@@ -55,26 +55,28 @@ func checkSecrets(c *Config, faults *ConfigError) {
 
 func checkSession(c *Config, faults *ConfigError) {
 	if c.Session.MaxAge < 0 || c.Session.MaxAge%time.Second != 0 {
-		faults.add(ErrInvalidConfig, "Session.MaxAge is %v: whole seconds, more than zero", c.Session.MaxAge)
+		faults.add(ErrInvalidConfig, "Session.MaxAge is %v: set a positive number of whole seconds", c.Session.MaxAge)
 	}
 	const century = 100 * 365 * 24 * time.Hour
 	if c.Session.MaxAge > century || c.JWT.MaxAge > century {
 		faults.add(ErrInvalidConfig, "Session.MaxAge or JWT.MaxAge is longer than a hundred years")
 	}
 	if limit := c.Session.AbsoluteMaxAge; limit < 0 || limit%time.Second != 0 {
-		faults.add(ErrInvalidConfig, "Session.AbsoluteMaxAge is %v: whole seconds, more than zero, or zero for none", limit)
+		faults.add(ErrInvalidConfig, "Session.AbsoluteMaxAge is %v: set a positive number of whole seconds, or zero for "+
+			"no maximum", limit)
 	}
 	if c.Session.UpdateAge < 0 {
-		faults.add(ErrInvalidConfig, "Session.UpdateAge is %v: more than zero, or core.Always", c.Session.UpdateAge)
+		faults.add(ErrInvalidConfig, "Session.UpdateAge is %v: set a positive duration, or core.Always", c.Session.UpdateAge)
 	}
 	if c.JWT.MaxAge < 0 {
-		faults.add(ErrInvalidConfig, "JWT.MaxAge is %v: more than zero", c.JWT.MaxAge)
+		faults.add(ErrInvalidConfig, "JWT.MaxAge is %v: set a positive duration", c.JWT.MaxAge)
 	}
 	if every := c.Session.Revocation.Every; every < 0 || every > time.Hour {
-		faults.add(ErrInvalidConfig, "Session.Revocation.Every is %v: from zero, which is 5 seconds, to an hour", every)
+		faults.add(ErrInvalidConfig, "Session.Revocation.Every is %v: set at most an hour, or zero for the default "+
+			"of 5 seconds", every)
 	}
 	if (c.JWT.Encode == nil) != (c.JWT.Decode == nil) {
-		faults.add(ErrInvalidConfig, "JWT.Encode and JWT.Decode go together: set both or none")
+		faults.add(ErrInvalidConfig, "set both JWT.Encode and JWT.Decode, or neither")
 	}
 	switch c.Session.Strategy {
 	case StrategyJWT, StrategyDatabase:
@@ -250,7 +252,7 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 	}
 	if proxied && !pinned && len(c.TrustedHosts) == 0 {
 		faults.add(ErrInvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or "+
-			"TrustedHosts, as a made-up host would receive the answers for others")
+			"TrustedHosts, because a forged Host header could otherwise send authorization codes to an attacker")
 	}
 	if !proxied && len(c.RedirectProxyTargets) > 0 {
 		faults.add(ErrInvalidConfig,
@@ -280,7 +282,8 @@ func checkUpkeep(c *Config, kept stores, faults *ConfigError) {
 	switch {
 	case c.Session.MaxPerUser == 0:
 	case c.Session.MaxPerUser < 0:
-		faults.add(ErrInvalidConfig, "Session.MaxPerUser is %d: more than zero, or zero for any number", c.Session.MaxPerUser)
+		faults.add(ErrInvalidConfig, "Session.MaxPerUser is %d: set a positive number, or zero for no maximum",
+			c.Session.MaxPerUser)
 	case c.Session.Strategy != StrategyDatabase:
 		faults.add(ErrInvalidConfig, "Session.MaxPerUser counts sessions in the Store, and Session.Strategy keeps them in "+
 			"cookies: set it to StrategyDatabase, or MaxPerUser to zero")

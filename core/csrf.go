@@ -107,12 +107,12 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	case doubt != "":
 		result.refusal = doubt
 	case r.sent != "":
-		result.refusal = "csrfToken is not the one of the cookie: the form is older than the cookie, or of another browser"
+		result.refusal = "csrfToken does not match the cookie: the form is older than the cookie, or from another browser"
 	case r.unread != "":
 		result.refusal = "the body was not read, as " + r.unread +
 			": send application/x-www-form-urlencoded or application/json"
 	default:
-		result.refusal = "the body has no csrfToken, the token that GET csrf and the pages carry"
+		result.refusal = "the body has no csrfToken: GET csrf and the built-in pages contain it"
 	}
 	if g.policy.sameOrigin && !result.verified && result.sentFrom == anotherSite {
 		result.refusal += "; " + foreignBy(r)
@@ -149,7 +149,7 @@ func (g *csrfGuard) tokenOf(r csrfRequest) (token, doubt string) {
 		if token, hash, ok := csrfPair(raw); ok && len(token) == csrfTokenLen && g.hashOK(token, hash) {
 			return token, ""
 		}
-		doubt = "the CSRF cookie does not verify: it was made with another secret, or altered"
+		doubt = "the CSRF cookie is invalid: it was made with another secret, or changed"
 	}
 	return "", doubt
 }

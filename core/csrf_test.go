@@ -186,9 +186,9 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 		want              string
 	}{
 		{"no cookie", all, "", form, "csrfToken={T}", nil, "no CSRF cookie"},
-		{"cookie of another secret", all, foreign, form, "csrfToken={T}", nil, "does not verify"},
+		{"cookie of another secret", all, foreign, form, "csrfToken={T}", nil, "the CSRF cookie is invalid"},
 		{"no field", all, "ours", form, "a=canary", nil, "the body has no csrfToken"},
-		{"field of another page", all, "ours", form, "csrfToken=canary", nil, "csrfToken is not the one of the cookie"},
+		{"field of another page", all, "ours", form, "csrfToken=canary", nil, "csrfToken does not match the cookie"},
 		{"another site", all, "ours", form, "csrfToken={T}", map[string]string{"Sec-Fetch-Site": "cross-site"},
 			"Sec-Fetch-Site: cross-site"},
 		{"multipart", all, "ours", "multipart/form-data; boundary=canary", "--canary--", nil,
@@ -198,7 +198,7 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 		{"no type", all, "ours", "", "", nil, "it has no Content-Type"},
 		{"malformed type", all, "ours", "canary canary", "csrfToken={T}", nil, "its Content-Type is malformed"},
 		{"no field, another origin", all[1:], "ours", form, "a=b", map[string]string{"Origin": "https://canary.example"},
-			"the body has no csrfToken, the token that GET csrf and the pages carry; its Origin header is not https://app.test"},
+			"the body has no csrfToken: GET csrf and the built-in pages contain it; its Origin header is not https://app.test"},
 		{"skipped, another site", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b",
 			map[string]string{"Sec-Fetch-Site": "cross-site"}, "Sec-Fetch-Site: cross-site"},
 		{"skipped, a subdomain", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b",

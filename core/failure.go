@@ -96,9 +96,10 @@ func (p *pages) serverError(ctx context.Context, c *call, response *Response) *R
 	}
 	if own := p.config.Error; own != "" {
 		target, err := weburl.AddQuery(own, "error", "Configuration")
-		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own) // the error page itself sent the request: another redirect would loop
+		// If the error page itself sent the request, another redirect would loop.
+		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own)
 		if looping {
-			loop := errorf(ErrPageLoop, "the page %s needs a session to be shown, and there is none", own)
+			loop := errorf(ErrPageLoop, "the error page %s requires a session, and there is none", own)
 			c.log.failure(ctx, loop, c.attrs()...)
 		}
 		if err == nil && !looping {

@@ -169,7 +169,7 @@ func (f *browserFlows) flowCookie(spec *cookieSpec, claims flowClaims, client *o
 	return c, err
 }
 
-var errDifferentState = errors.New("state differs from the one sent")
+var errDifferentState = errors.New("the state differs from the one that was sent")
 
 // foundFlow is the flow that a callback belongs to.
 type foundFlow struct {

@@ -63,7 +63,7 @@ func (f *oauthFlow) readPost(fields form.Fields) (formAnswer, error) {
 	answer, size := formAnswer{}, 0
 	for _, name := range answerParams {
 		if fields.Count(name) > 1 {
-			return nil, errorf(ErrInvalidCheck, "provider %q: the answer has %s %d times", f.ID, name, fields.Count(name))
+			return nil, errorf(ErrInvalidCheck, "provider %q: the callback has %s %d times", f.ID, name, fields.Count(name))
 		}
 		if value, there := fields.Text(name); there {
 			answer[name] = value
@@ -71,12 +71,13 @@ func (f *oauthFlow) readPost(fields form.Fields) (formAnswer, error) {
 		}
 	}
 	if size > maxFormAnswer {
-		return nil, errorf(ErrOAuthCallback, "provider %q: the answer has %d bytes, more than fit into a cookie", f.ID, size)
+		return nil, errorf(ErrOAuthCallback, "provider %q: the callback has %d bytes, which do not fit into a cookie",
+			f.ID, size)
 	}
 	return answer, nil
 }
 
-var errOtherAnswer = errors.New("it has the answer of another provider")
+var errOtherAnswer = errors.New("it has the callback of another provider")
 
 // answer returns the parameters of the provider's answer, and the cookies that delete the one that stores them. They
 // are in the query, or with form_post in the cookie of the preceding POST.

@@ -230,7 +230,7 @@ func (o *oauthClient) fetchUserinfo(ctx context.Context, at oauth.Endpoints, tok
 		return o.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target})
 	})
 	if err == nil && profile == nil {
-		err = errors.New("the answer has no profile")
+		err = errors.New("the response has no profile")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("provider %q: userinfo: %w", o.ID, err)

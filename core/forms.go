@@ -104,8 +104,8 @@ func staysOnPage(fields url.Values) bool {
 // session.
 func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 	c := s.unread(r)
-	err := errorf(ErrUnknownAction, "a form action answers POST, and this is %.16q: route POST to it, and to no other "+
-		"method", r.Method)
+	err := errorf(ErrUnknownAction, "a form action supports only POST, and the method is %.16q: route only POST requests "+
+		"to it", r.Method)
 	s.log.failure(ctx, err, c.attrs()...)
 	response := refuse(&Response{Err: err}, http.StatusMethodNotAllowed, []byte(`{"message":"Send a POST."}`))
 	response.Header.Set("Allow", http.MethodPost)

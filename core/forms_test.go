@@ -34,7 +34,7 @@ func TestFormActionsAnswerPosts(t *testing.T) {
 			}
 		}
 	}
-	if log := a.log.String(); !strings.Contains(log, "route POST to it") || strings.Contains(log, "ERROR") {
+	if log := a.log.String(); !strings.Contains(log, "route only POST requests to it") || strings.Contains(log, "ERROR") {
 		t.Errorf("the log says %s", log)
 	}
 }

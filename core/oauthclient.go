@@ -256,7 +256,7 @@ func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		faults.add(ErrInvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
+		faults.add(ErrInvalidEndpoints, "provider %q: max_age %q is not a number of seconds", o.ID, text)
 	}
 	// max_age=0 requires a new sign-in, but a zero Expect.MaxAge means that no max_age was sent.
 	return max(time.Duration(n)*time.Second, 1)

@@ -25,9 +25,9 @@ func TestAllowInsecureHTTP(t *testing.T) {
 		"issuer":                  {allow: core.On},
 		"same host, another port": {allow: core.On, document: "http://keycloak:9000/token"},
 		"the document says https": {allow: core.On, document: "https://keycloak:8443/token"},
-		"another host":            {allow: core.On, document: "http://evil.example/token", failure: "is no https URL"},
+		"another host":            {allow: core.On, document: "http://evil.example/token", failure: "is not an https URL"},
 		"this machine":            {allow: core.On, document: "http://localhost/token", failure: "and the issuer is not"},
-		"a metadata service":      {allow: core.On, document: "http://169.254.169.254/token", failure: "is no https URL"},
+		"a metadata service":      {allow: core.On, document: "http://169.254.169.254/token", failure: "is not an https URL"},
 		"an endpoint, not allowed": {
 			change: func(p *core.OAuthProvider) {
 				p.Issuer, p.Token.URL = "https://kc.example", "http://keycloak:8080/token"

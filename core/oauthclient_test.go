@@ -111,7 +111,7 @@ func TestOAuthProviderFaults(t *testing.T) {
 		"an age that is no number": {
 			func(p *core.OAuthProvider) {
 				p.Type, p.Issuer, p.Authorization.Params = core.TypeOIDC, "https://op.example", url.Values{"max_age": {"an hour"}}
-			}, nil, `max_age "an hour" is no number of seconds`,
+			}, nil, `max_age "an hour" is not a number of seconds`,
 		},
 		"an answer in the fragment": {
 			func(p *core.OAuthProvider) { p.Authorization.URL += "?response_mode=fragment" },

@@ -139,7 +139,7 @@ func (rt *router) unknown(r *Request, part bool, rule, action string) error {
 	if part {
 		return rt.site.parts.noAction(rule)
 	}
-	return errorf(ErrUnknownAction, "%s %s is no action", r.Method, action)
+	return errorf(ErrUnknownAction, "%s %s is not an action", r.Method, action)
 }
 
 // route is a method and an action.

@@ -132,7 +132,7 @@ func (u *User) readMember(name string, raw []byte) error {
 	case name == "emailVerified" && isText:
 		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			return fmt.Errorf("emailVerified is no RFC 3339 time: %w", err)
+			return fmt.Errorf("emailVerified is not an RFC 3339 time: %w", err)
 		}
 		u.EmailVerified = at
 	default:

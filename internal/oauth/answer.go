@@ -22,13 +22,13 @@ type Answer struct {
 }
 
 // ErrNoCode is the error of an authorization response with neither a code nor an error.
-var ErrNoCode = errors.New("the answer has no code")
+var ErrNoCode = errors.New("the authorization response has no code")
 
 // ReadAnswer reads an authorization response (RFC 6749 section 4.1.2). It rejects repeated parameters.
 func ReadAnswer(p Params) (a Answer, err error) {
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		if p.Count(name) > 1 {
-			return a, fmt.Errorf("the answer has %s twice (RFC 6749 section 3.1)", name)
+			return a, fmt.Errorf("the authorization response has %s more than once (RFC 6749 section 3.1)", name)
 		}
 	}
 	a.code, a.failure, a.description = p.Get("code"), p.Get("error"), p.Get("error_description")

@@ -11,7 +11,7 @@ func TestAnswersComeOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		_, err := oauth.ReadAnswer(query{"code": {"c"}, "state": {"s"}, name: {"the-code", "other"}})
-		tells(t, err, "the answer has "+name+" twice")
+		tells(t, err, "the authorization response has "+name+" more than once")
 	}
 	if _, err := oauth.ReadAnswer(query{"code": {"c"}, "error_description": {"a", "b"}}); err != nil {
 		t.Errorf("what nobody reads may come twice: %v", err)

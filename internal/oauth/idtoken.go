@@ -43,7 +43,7 @@ func (c *Client) VerifyRefreshed(ctx context.Context, at Endpoints, t *Tokens, e
 func (c *Client) verify(ctx context.Context, at Endpoints, t *Tokens, expect oidc.Expect) (map[string]any, error) {
 	o := &c.config
 	if t.IDToken == "" {
-		return nil, c.config.errorf(": the token answer has no id_token")
+		return nil, c.config.errorf(": the token response has no id_token")
 	}
 	metadata, err := c.tenants().ofIDToken(ctx, at.metadata, t.IDToken)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Client) verify(ctx context.Context, at Endpoints, t *Tokens, expect oid
 }
 
 // errForeignTenant is the error of a token from a tenant whose users may not sign in.
-var errForeignTenant = errors.New("the tenant is none of those that Tenants lists")
+var errForeignTenant = errors.New("the tenant is not listed in Tenants")
 
 // tenants are the tenants of an issuer that are accepted ([Config.Tenants]), with their documents.
 type tenants struct {

@@ -68,7 +68,7 @@ func TestVerifyIDToken(t *testing.T) {
 		t.Parallel()
 		client := oauth.New(newProvider(t).openID())
 		_, err := client.VerifyIDToken(t.Context(), endpoints(t, client), &oauth.Tokens{}, "")
-		tells(t, err, `provider "op": the token answer has no id_token`)
+		tells(t, err, `provider "op": the token response has no id_token`)
 	})
 }
 
@@ -79,7 +79,7 @@ func TestTenants(t *testing.T) {
 	p.metadata["issuer"] = p.URL + "/{tenantid}"
 	config := p.openID()
 	config.Issuer = p.URL + "/common"
-	const foreign = "none of those that Tenants lists"
+	const foreign = "the tenant is not listed in Tenants"
 	for name, row := range map[string]struct {
 		tenants []string
 		claims  map[string]any

@@ -21,7 +21,7 @@ type EndSession struct {
 }
 
 // ErrNoEndSession is the error of a provider that publishes no usable end_session_endpoint.
-var ErrNoEndSession = errors.New("its metadata names no end_session_endpoint, or one that is no https URL")
+var ErrNoEndSession = errors.New("its metadata names no end_session_endpoint, or one that is not an https URL")
 
 // URL returns the sign-out URL for the browser. With a Hint it may be too long for a header.
 func (r EndSession) URL() (string, error) {

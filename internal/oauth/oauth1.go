@@ -69,7 +69,7 @@ type Answer1 struct {
 }
 
 // ErrNotAllowed means that the user denied access at an OAuth 1.0a provider, or that the callback has no verifier.
-var ErrNotAllowed = errors.New("the visitor did not allow it")
+var ErrNotAllowed = errors.New("the user denied access")
 
 // ErrRequestTokenUsed means that the service rejects a request token because it has expired or was already exchanged.
 var ErrRequestTokenUsed = errors.New("the service refuses the request token: it is expired or was used before")
@@ -93,7 +93,7 @@ func (*notAllowed) Is(target error) bool { return target == ErrNotAllowed }
 func ReadVerifier(p Params) (Answer1, error) {
 	for _, name := range []string{"oauth_token", "oauth_verifier", "denied"} {
 		if p.Count(name) > 1 {
-			return Answer1{}, fmt.Errorf("the answer has %s twice", name)
+			return Answer1{}, fmt.Errorf("the callback has %s more than once", name)
 		}
 	}
 	denied := p.Get("denied") // X uses this parameter; RFC 5849 defines none
@@ -105,9 +105,9 @@ func ReadVerifier(p Params) (Answer1, error) {
 func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (Token1, error) {
 	switch {
 	case a.denied:
-		return Token1{}, &notAllowed{c.config.errorf(": the visitor denied")}
+		return Token1{}, &notAllowed{c.config.errorf(": the user denied access")}
 	case a.verifier == "":
-		return Token1{}, &notAllowed{c.config.errorf(": the answer has no oauth_verifier")}
+		return Token1{}, &notAllowed{c.config.errorf(": the callback has no oauth_verifier")}
 	}
 	answer, err := c.post1(ctx, c.config.Token, Token1{a.Token, secret}, url.Values{"oauth_verifier": {a.verifier}})
 	if _, ok := errors.AsType[*unauthorized](err); ok { // the client's own credentials were accepted for the request token
@@ -190,7 +190,7 @@ func (c *Client1) post1(ctx context.Context, e Endpoint, t Token1, extra url.Val
 	t = tokenIn(form)
 	switch {
 	case err != nil || len(form["oauth_token"]) != 1 || len(form["oauth_token_secret"]) != 1 || t.Token == "":
-		return nil, errors.New("the answer has no oauth_token with an oauth_token_secret")
+		return nil, errors.New("the response has no oauth_token with an oauth_token_secret")
 	case len(t.Token)+len(t.Secret) > maxToken1:
 		return nil, errors.New("the token is too long")
 	}

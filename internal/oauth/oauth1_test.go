@@ -146,8 +146,8 @@ func TestAccessTokenErrors(t *testing.T) {
 		visitor bool
 		times   int
 	}{
-		"denied":      {query{"denied": {"rt"}}, `provider "op": the visitor denied`, true, 0},
-		"no verifier": {query{"oauth_token": {"rt"}}, `provider "op": the answer has no oauth_verifier`, true, 0},
+		"denied":      {query{"denied": {"rt"}}, `provider "op": the user denied access`, true, 0},
+		"no verifier": {query{"oauth_token": {"rt"}}, `provider "op": the callback has no oauth_verifier`, true, 0},
 		"refused": {
 			query{"oauth_token": {"rt"}, "oauth_verifier": {"v"}}, `provider "op": access token: status 401`, false, 1,
 		},
@@ -170,7 +170,7 @@ func TestOAuth1AnswersComeOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"oauth_token", "oauth_verifier", "denied"} {
 		_, err := oauth.ReadVerifier(query{"oauth_token": {"rt"}, name: {"CANARY", "x"}})
-		tells(t, err, "the answer has "+name+" twice")
+		tells(t, err, "the callback has "+name+" more than once")
 	}
 }
 

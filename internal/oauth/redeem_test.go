@@ -147,7 +147,7 @@ func TestRedeemErrors(t *testing.T) {
 		},
 		"a word of GitHub's, with status 200": {
 			answer: answer{body: `{"error":"incorrect_client_credentials"}`},
-			says:   []string{"token answer: no access_token", "check ClientID and ClientSecret"},
+			says:   []string{"token response: no access_token", "check ClientID and ClientSecret"},
 		},
 		"a code that is spent": {
 			answer: answer{status: 400, body: `{"error":"invalid_grant"}`}, spent: true,
@@ -155,19 +155,21 @@ func TestRedeemErrors(t *testing.T) {
 		},
 		"a code that is spent, with status 200": {
 			answer: answer{body: `{"error":"invalid_grant"}`}, spent: true,
-			says: []string{"token answer: status 200"},
+			says: []string{"token response: status 200"},
 		},
 		"a number for an error": {answer: answer{status: 400, body: `{"error":17}`}, says: []string{`error "17"`}},
 		"a redirect":            {answer: answer{status: 307}, says: []string{"status 307"}},
-		"a page":                {answer: answer{media: "text/html", body: "<html>CANARY"}, says: []string{"token answer: "}},
-		"no access token":       {answer: answer{body: `{"token_type":"bearer"}`}, says: []string{"no access_token"}},
-		"no token type":         {answer: answer{body: `{"access_token":"CANARY"}`}, says: []string{"ConformToken"}},
+		"a page": {
+			answer: answer{media: "text/html", body: "<html>CANARY"}, says: []string{"token response: "},
+		},
+		"no access token": {answer: answer{body: `{"token_type":"bearer"}`}, says: []string{"no access_token"}},
+		"no token type":   {answer: answer{body: `{"access_token":"CANARY"}`}, says: []string{"ConformToken"}},
 		"another token type": {
 			answer: answer{body: `{"access_token":"CANARY","token_type":"mac"}`},
 			says:   []string{`token_type "mac" is not supported`},
 		},
-		"a token that is no text": {
-			answer: answer{body: `{"access_token":1,"token_type":"bearer"}`}, says: []string{"access_token is no text"},
+		"a token that is not a string": {
+			answer: answer{body: `{"access_token":1,"token_type":"bearer"}`}, says: []string{"access_token is not a string"},
 		},
 		"a token with a control character": {
 			answer: answer{body: `{"access_token":"CANARY\u0000","token_type":"bearer"}`},
@@ -187,7 +189,7 @@ func TestRedeemErrors(t *testing.T) {
 			},
 		},
 		"conforming to nothing": {
-			answer: answer{body: good}, says: []string{"token answer: "},
+			answer: answer{body: good}, says: []string{"token response: "},
 			change: func(c *oauth.Config) {
 				c.ConformToken = func([]byte) ([]byte, error) { return nil, nil }
 			},
@@ -227,7 +229,8 @@ func TestRedeemNeedsACode(t *testing.T) {
 	client := oauth.New(p.config())
 	at := endpoints(t, client)
 	_, err := client.Redeem(t.Context(), at, accepted(t, client, at, ""), "", "")
-	if tells(t, err, `provider "op": the answer has no code`); !errors.Is(err, oauth.ErrNoCode) || p.times() != 0 {
+	tells(t, err, `provider "op": the authorization response has no code`)
+	if !errors.Is(err, oauth.ErrNoCode) || p.times() != 0 {
 		t.Errorf("%v after %d requests", err, p.times())
 	}
 }

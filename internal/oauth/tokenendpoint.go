@@ -107,5 +107,5 @@ func (t tokenEndpoint) read(answer *upstream.Response, g grant, hidden func() []
 	case isCode(refused.Code):
 		err = fmt.Errorf("%w: %w", err, refused)
 	}
-	return nil, t.errorf(": token answer: %w%s", err, t.clientHint(refused))
+	return nil, t.errorf(": token response: %w%s", err, t.clientHint(refused))
 }

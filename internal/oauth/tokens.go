@@ -85,7 +85,7 @@ func isTokenMember(name string) bool {
 func readRequired(name, raw string, into *string) error {
 	s, ok := exactjson.TextOf(raw)
 	if !ok && !exactjson.IsNull(raw) {
-		return fmt.Errorf("%s is no text", name)
+		return fmt.Errorf("%s is not a string", name)
 	}
 	*into = s
 	return nil

@@ -76,7 +76,7 @@ func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstrea
 		return exactjson.DecodeObjectTolerant(answer.Body, oidc.Trusted)
 	}
 	if at.metadata == nil {
-		return nil, errors.New("the answer is signed, and without an issuer there are no keys to verify it with")
+		return nil, errors.New("the response is signed, but there is no issuer with keys to verify it")
 	}
 	expect := oidc.Expect{Metadata: at.metadata, ClientID: o.ClientID, ClientSecret: o.ClientSecret}
 	if o.UserinfoAlg != "" {

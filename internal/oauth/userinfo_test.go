@@ -31,7 +31,7 @@ func TestUserinfo(t *testing.T) {
 		},
 		"not signed as demanded": {answer: answer{body: described}, change: demanded("ES256"), refused: "userinfo: "},
 		"signed, without an issuer": {
-			answer: answer{media: "application/jwt", body: signed}, refused: "without an issuer there are no keys",
+			answer: answer{media: "application/jwt", body: signed}, refused: "there is no issuer with keys",
 			change: func(c *oauth.Config) { c.OpenID, c.Issuer = false, "" },
 		},
 		"refused":    {answer: answer{status: 401, body: described}, refused: `provider "op": userinfo: status 401`},

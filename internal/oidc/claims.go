@@ -24,7 +24,7 @@ func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 		return err
 	}
 	if !isIdentifier(claims["sub"]) {
-		return errors.New("sub is no text of 1 to 255 characters")
+		return errors.New("sub is not a string of 1 to 255 characters")
 	}
 	if err := e.checkTimes(claims, now.Unix()); err != nil {
 		return err
@@ -117,17 +117,17 @@ func (e *Expect) checkAudience(claims map[string]any) error {
 func (e *Expect) checkTimes(claims map[string]any, now int64) error {
 	exp, ok := seconds(claims["exp"])
 	if !ok || exp <= now-leeway {
-		return errors.New("it has expired, or exp is no number")
+		return errors.New("it has expired, or exp is not a number")
 	}
 	// If a provider's clock is fast, iat is in the future. That is accepted (OpenID Connect Core section 3.1.3.7 leaves
 	// the range to the client), because exp limits the lifetime.
 	iat, ok := seconds(claims["iat"])
 	if !ok {
-		return errors.New("iat is no number")
+		return errors.New("iat is not a number")
 	}
 	if v := claims["nbf"]; v != nil {
 		if nbf, ok := seconds(v); !ok || nbf > now+leeway {
-			return errors.New("it is not valid yet, or nbf is no number")
+			return errors.New("it is not valid yet, or nbf is not a number")
 		}
 	}
 	if e.MaxAge > 0 {

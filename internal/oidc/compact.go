@@ -15,7 +15,7 @@ const (
 	maxHeader  = 4 << 10
 )
 
-var errNotCompact = errors.New("it is no signed token in compact form")
+var errNotCompact = errors.New("it is not a signed token in compact form")
 
 // compact is a parsed but unverified JWS in compact form (RFC 7515 section 3.1). The token is parsed once: the
 // signature covers signed, and payload is used after verification.
@@ -79,7 +79,7 @@ func (t *compact) readHeader(header []byte, types []string) error {
 			t.alg = byOneName(text)
 		case "kid":
 			if !isText {
-				return errors.New("kid is no text")
+				return errors.New("kid is not a string")
 			}
 			t.kid = text
 		case "crit", "b64", "zip":

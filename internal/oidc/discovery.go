@@ -86,7 +86,7 @@ func (d *Discovery) loadMetadata(ctx context.Context, issuer string) (*Metadata,
 func (d *Discovery) fetch(ctx context.Context, address string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errors.New("the address is no URL")
+		return nil, errors.New("the address is not a URL")
 	}
 	r.Header.Set("Accept", "application/json")
 	answer, err := d.client.Do(ctx, r, upstream.SameHost)
@@ -115,11 +115,11 @@ func (d *Discovery) warn(address string, err error) {
 func CheckIss(got []string, issuer string, advertised bool) error {
 	switch {
 	case len(got) > 1:
-		return errors.New("the answer has iss twice")
+		return errors.New("the authorization response has iss more than once")
 	case len(got) == 0 && advertised:
-		return errors.New("the answer has no iss although the provider advertises it (RFC 9207)")
+		return errors.New("the authorization response has no iss although the provider advertises it (RFC 9207)")
 	case len(got) == 1 && issuer != "" && got[0] != issuer:
-		return fmt.Errorf("the answer is from the issuer %.200q, not from %q, which was asked (RFC 9207)", got[0], issuer)
+		return fmt.Errorf("the authorization response is from the issuer %.200q and not from %q (RFC 9207)", got[0], issuer)
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func (d *Discovery) VerifyAccessToken(ctx context.Context, raw string, subject a
 	case claims["sub"] != subject:
 		return errors.New("sub is not that of the ID token")
 	case !ok || exp <= d.now().Unix()-leeway:
-		return errors.New("it has expired, or exp is no number")
+		return errors.New("it has expired, or exp is not a number")
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (d *Discovery) VerifyUserinfo(ctx context.Context, raw string, e Expect) (m
 	}
 	if v := claims["exp"]; v != nil {
 		if exp, ok := seconds(v); !ok || exp <= d.now().Unix()-leeway {
-			return nil, errors.New("it has expired, or exp is no number")
+			return nil, errors.New("it has expired, or exp is not a number")
 		}
 	}
 	return claims, nil

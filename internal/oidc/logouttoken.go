@@ -51,7 +51,7 @@ func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) 
 	}
 	t := &LogoutToken{token: token, claims: claims}
 	if iss, _ := claims["iss"].(string); iss == "" {
-		return nil, errors.New("iss is no text")
+		return nil, errors.New("iss is not a string")
 	}
 	if err := (&Expect{ClientID: clientID}).checkAudience(claims); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) 
 	for name, into := range map[string]*string{"sub": &t.said.Subject, "sid": &t.said.SessionID, "jti": &t.said.ID} {
 		if v := claims[name]; v != nil {
 			if !isIdentifier(v) {
-				return nil, errors.New(name + " is no text of 1 to 255 characters")
+				return nil, errors.New(name + " is not a string of 1 to 255 characters")
 			}
 			*into, _ = v.(string)
 		}
@@ -90,7 +90,7 @@ func (t *LogoutToken) checkTimes(now time.Time) error {
 	if v := t.claims["exp"]; v != nil {
 		exp, ok := seconds(v)
 		if !ok {
-			return errors.New("exp is no number")
+			return errors.New("exp is not a number")
 		}
 		until = time.Unix(min(max(exp, 0), iat+int64(maxLogoutAge/time.Second)), 0)
 	}
@@ -100,7 +100,7 @@ func (t *LogoutToken) checkTimes(now time.Time) error {
 	}
 	if v := t.claims["nbf"]; v != nil {
 		if nbf, ok := seconds(v); !ok || nbf > now.Unix()+leeway {
-			return errors.New("it is not valid yet, or nbf is no number")
+			return errors.New("it is not valid yet, or nbf is not a number")
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func (d *Discovery) parseMetadata(body []byte, issuer string) (*Metadata, error)
 		if field, known := texts[name]; known {
 			text, ok := exactjson.Text(raw)
 			if !ok && !exactjson.IsNull(raw) {
-				return fmt.Errorf("%s is no text", name)
+				return fmt.Errorf("%s is not a string", name)
 			}
 			*field = text
 		}
@@ -157,7 +157,7 @@ func readList(raw []byte) ([]string, error) {
 func checkIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return errors.New("the issuer is no URL without user, query and fragment")
+		return errors.New("the issuer is not a URL without user, query and fragment")
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func checkIssuer(issuer string) error {
 func (d *Discovery) checkEndpoint(endpoint, issuer string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		return errors.New("is no URL without user and fragment")
+		return errors.New("is not a URL without user and fragment")
 	}
 	if d.client.AllowsInsecure(u.Hostname()) && (u.Scheme == "https" || u.Scheme == "http") {
 		return nil
@@ -178,7 +178,7 @@ func (d *Discovery) checkEndpoint(endpoint, issuer string) error {
 		return errors.New("is on this machine, and the issuer is not")
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !local) {
-		return errors.New("is no https URL")
+		return errors.New("is not an https URL")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // Errors for [errors.Is].
 var (
-	ErrTooLarge = errors.New("the answer is too large")
+	ErrTooLarge = errors.New("the response is too large")
 	ErrInsecure = errors.New("plain http is for providers on this machine only: use https, or AllowInsecureHTTP")
 	ErrAddress  = errors.New("the name resolves to an address that no provider has: for a provider on this machine use " +
 		"localhost, or AllowInsecureHTTP")

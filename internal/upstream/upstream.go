@@ -158,7 +158,7 @@ func (c *Client) follow(r *http.Request, policy Policy) (*http.Response, error) 
 		case err != nil:
 			return nil, err
 		case answer == nil || answer.Body == nil:
-			return nil, errors.New("the transport has neither an answer nor an error")
+			return nil, errors.New("the transport returned neither a response nor an error")
 		case policy != SameHost || r.Method != http.MethodGet || !isRedirect(answer.StatusCode):
 			return answer, nil
 		}
