@@ -185,7 +185,7 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 	account := id.account
 	if s.gate.signIn != nil && id.client != nil {
 		account = account.Clone()
-		account.EmailProved = id.vouchedAddress()
+		account.EmailProved = id.verifiedAddress()
 	}
 	return s.gate.ask(ctx, &c.arrival, SignInParams{
 		User: user, Account: account, Profile: id.profile, Credentials: id.credentials,

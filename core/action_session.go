@@ -31,7 +31,7 @@ type SignIn struct {
 	CallbackURL string
 }
 
-var errGetSignsIn = errors.New("core: a GET action cannot start or change a session: " +
+var errNeedsPost = errors.New("core: a GET action cannot start or change a session: " +
 	"use an action with Method POST")
 
 // SignIn signs a user in. It calls Callbacks.SignIn, creates the user if [SignIn.Create] is set, runs the sign-in
@@ -40,7 +40,7 @@ var errGetSignsIn = errors.New("core: a GET action cannot start or change a sess
 // as at every sign-in, because a sign-in needs cookies.
 func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
-		return nil, errGetSignsIn
+		return nil, errNeedsPost
 	}
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ var errSessionChanged = errors.New("core: Call.Session: the session starts with 
 // store fails; SignOut then returns the store's error.
 func (c *Call) SignOut(ctx context.Context) error {
 	if c.in.r.Method != "POST" {
-		return errGetSignsIn
+		return errNeedsPost
 	}
 	_ = c.in.session.settle(ctx) // end returns the same error
 	_, err := c.parts.auth.sessions.end(ctx, &c.in.session)
@@ -106,14 +106,14 @@ func (c *Call) forgetSession(ctx context.Context) {
 // its cookies are deleted too. The action's Method must be POST. Requirements and errors are those of Auth.EndSessions.
 func (c *Call) EndSessions(ctx context.Context, o EndOptions) (ended int, err error) {
 	if c.in.r.Method != "POST" {
-		return 0, errGetSignsIn
+		return 0, errNeedsPost
 	}
 	session, err := c.Session(ctx)
 	switch {
 	case err != nil:
 		return 0, err
 	case session == nil:
-		return 0, errNobody("EndSessions")
+		return 0, errSignedOut("EndSessions")
 	}
 	list, ended, err := c.parts.auth.endSessions(ctx, session.UserID, o)
 	switch {
@@ -137,14 +137,14 @@ func (c *Call) EndOthers(ctx context.Context) (int, error) {
 	case err != nil:
 		return 0, err
 	case session == nil:
-		return 0, errNobody("EndOthers")
+		return 0, errSignedOut("EndOthers")
 	case session.ID == "":
 		return 0, errors.New("core: Call.EndOthers: the session has no ID: call Host.Facts in Attach")
 	}
 	return c.parts.auth.EndSessions(ctx, session.UserID, EndOptions{Except: session.ID})
 }
 
-func errNobody(method string) error {
+func errSignedOut(method string) error {
 	return errors.New("core: Call." + method + ": no user is signed in: call Session first")
 }
 
@@ -160,14 +160,14 @@ func errNobody(method string) error {
 // If the session has ended since the request arrived, it stays ended, and the error matches [ErrNotFound].
 func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 	if c.in.r.Method != "POST" {
-		return errGetSignsIn
+		return errNeedsPost
 	}
 	session, err := c.Session(ctx)
 	if err != nil {
 		return err
 	}
 	if session == nil {
-		return errNobody("Reissue")
+		return errSignedOut("Reissue")
 	}
 	if len(methods) == 0 && c.parts.auth.sessions.config.Strategy != StrategyJWT {
 		return nil // the store has the address
@@ -249,7 +249,7 @@ func (s *signIns) reissue(
 func (s *signIns) reissueJWT(
 	ctx context.Context, p *presented, again *reauthentication, moved movedAddress,
 ) ([]Cookie, error) {
-	before, err := s.unended(ctx, p)
+	before, err := s.activeToken(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (s *signIns) reissueJWT(
 			return nil, err
 		}
 		p.again() // the session may have ended before newFacts read the epoch
-		if _, err := s.unended(ctx, p); err != nil {
+		if _, err := s.activeToken(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -283,9 +283,9 @@ func (s *signIns) reissueJWT(
 	return cookies, err
 }
 
-// unended returns the session token of a request if the session is still active. If it has ended, the error matches
+// activeToken returns the session token of a request if the session is still active. If it has ended, the error matches
 // ErrNotFound.
-func (s *signIns) unended(ctx context.Context, p *presented) (*Token, error) {
+func (s *signIns) activeToken(ctx context.Context, p *presented) (*Token, error) {
 	token, err := p.live(ctx)
 	if err != nil && !errors.Is(err, ErrSessionToken) {
 		return nil, errEndedMeanwhile

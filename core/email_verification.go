@@ -65,7 +65,7 @@ func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) 
 	switch {
 	case err == nil:
 		return w.unlinked, nil
-	case errors.Is(err, ErrNotFound), errors.Is(err, errMoved):
+	case errors.Is(err, ErrNotFound), errors.Is(err, errAddressChanged):
 		return nil, err
 	case errors.Is(err, ErrConflict): // a write conflict in the store, not a conflict of addresses
 		return nil, errorf(ErrStore, "verify an address: %v", err)
@@ -91,8 +91,8 @@ func (ps *parts) canProve() error {
 	return nil
 }
 
-// errMoved says that the user now has another address than the one that was verified.
-var errMoved = fmt.Errorf("core: ProveEmail: the user has another address now: %w", ErrConflict)
+// errAddressChanged says that the user now has another address than the one that was verified.
+var errAddressChanged = fmt.Errorf("core: ProveEmail: the user has another address now: %w", ErrConflict)
 
 // verifyFirst verifies the address of a user, and removes accounts and passkeys that no provider vouched for. It
 // returns false if the address was verified before.
@@ -104,7 +104,7 @@ func (w *writer) verifyFirst(ctx context.Context, userID, address string) (bool,
 	case address == "":
 		return false, errors.New("core: ProveEmail: address is empty")
 	case known.Email != address:
-		return false, errMoved
+		return false, errAddressChanged
 	case !known.EmailVerified.IsZero():
 		return false, nil
 	}
@@ -166,9 +166,9 @@ func removePasskeys(ctx context.Context, s stores, userID string, kept map[strin
 	return nil
 }
 
-// afterProof removes unvouched accounts a second time, after the verification is committed. Another request may have
-// linked an account in the meantime. A request that links one from now on sees the verification and undoes the link
-// itself.
+// recheckAccounts removes unvouched accounts a second time, after the verification is committed. Another request may
+// have linked an account in the meantime. A request that links one from now on sees the verification and undoes the
+// link itself.
 func (ps *parts) recheckAccounts(ctx context.Context, w *writer, userID string) error {
 	known, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, userID)) })
 	if err != nil {

@@ -94,10 +94,10 @@ func (id *identity) become(stored *User) {
 	id.user = stored.Clone()
 }
 
-// vouchedAddress returns the address that the provider says belongs to the user, or "" if it does not say so. The claim
-// email_verified counts only if it is the boolean true, and only for the address in the same profile. If it is false,
-// EmailProved is not called.
-func (id *identity) vouchedAddress() string {
+// verifiedAddress returns the address that the provider says belongs to the user, or "" if it does not say so. The
+// claim email_verified counts only if it is the boolean true, and only for the address in the same profile. If it is
+// false, EmailProved is not called.
+func (id *identity) verifiedAddress() string {
 	if id.client == nil || id.profile["email_verified"] == false {
 		return ""
 	}
@@ -114,14 +114,14 @@ func (id *identity) vouchedAddress() string {
 	return about
 }
 
-// keptAccount returns the account to store, with the tokens that the provider's Account function selects.
-func (id *identity) keptAccount() *Account {
+// storedAccount returns the account to store, with the tokens that the provider's Account function selects.
+func (id *identity) storedAccount() *Account {
 	kept := &Account{}
 	if id.client != nil {
 		kept = id.client.keeps(id.tokens)
 	}
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
-	kept.EmailProved = id.vouchedAddress()
+	kept.EmailProved = id.verifiedAddress()
 	return kept
 }
 
@@ -231,7 +231,7 @@ func (o *oauthClient) personOf(
 	if !exactjson.IsClean(person.Email) {
 		person.Email = ""
 	}
-	boundProfile(&person)
+	limitProfile(&person)
 	return person, given, nil
 }
 
@@ -242,9 +242,9 @@ const (
 	maxProfileImage = 16 << 10 // some services send pictures as data URLs
 )
 
-// boundProfile cleans the name and the image. It cuts a name that is too long, and drops an image that is too long,
+// limitProfile cleans the name and the image. It cuts a name that is too long, and drops an image that is too long,
 // because an incomplete URL is useless.
-func boundProfile(p *Person) {
+func limitProfile(p *Person) {
 	p.Name, p.Image = printableText(p.Name, ' '), printableText(p.Image, -1)
 	if len(p.Name) > maxProfileName {
 		p.Name = strings.ToValidUTF8(p.Name[:maxProfileName], "")

@@ -167,7 +167,7 @@ func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) 
 	case f.means != meansNewAccount || f.current != sessionNone:
 		return f, known, nil // the address does not matter
 	default:
-		f.verifies = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
+		f.verifies = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.verifiedAddress() != ""
 	}
 	find := userByMailbox
 	if id.client != nil { // as in Auth.js, with a single lookup

@@ -213,7 +213,7 @@ func count(linked []*Account, passkeys bool) (n int) {
 // attach links the account of an identity to a user. signedIn reports that the user is signed in. If the provider of
 // every existing account vouches for the user's address, the added account also counts as vouched for.
 func (w *writer) attach(ctx context.Context, id *identity, u *User, signedIn bool) error {
-	account := id.keptAccount()
+	account := id.storedAccount()
 	if w.made != nil && w.made.ID == u.ID {
 		return w.linkAccount(ctx, u, account, id.user)
 	}
@@ -257,7 +257,7 @@ func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) 
 	if accounts == nil || id.client == nil {
 		return nil
 	}
-	account := id.keptAccount()
+	account := id.storedAccount()
 	account.UserID = owner.ID
 	if account.EmailProved == "" && owner.EmailVerified.IsZero() && owner.Email != "" {
 		switch kept, err := accounts.Account(ctx, account.Provider, account.ProviderAccountID); {

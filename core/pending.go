@@ -244,7 +244,7 @@ func errPendingOver(cause error) error {
 func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method) (*Response, error) {
 	switch {
 	case c.in.r.Method != http.MethodPost:
-		return nil, errGetSignsIn
+		return nil, errNeedsPost
 	case p == nil || p.key == "" || p.in != c.in:
 		return nil, errors.New("core: Call.Release: pass the result of Resume of the same Call")
 	}
@@ -289,8 +289,8 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 	return c.signedIn(&out, redirect, err)
 }
 
-// still reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address was
-// first verified after the sign-in was stored, unless this request verified it: another person may have started the
+// readUser reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address
+// was first verified after the sign-in was stored, unless this request verified it: another person may have started the
 // sign-in before the owner verified the address.
 func (p *PendingSignIn) readUser(ctx context.Context, c *Call) (*User, error) {
 	users := c.parts.auth.store.Store

@@ -175,10 +175,10 @@ func isActionName(name string) bool {
 
 // add validates an action and adds it if it is valid.
 func (ps *parts) add(h *Host, a *Action) {
-	says := func(format string, args ...any) {
+	fail := func(format string, args ...any) {
 		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
 	}
-	fine := true
+	valid := true
 	for _, c := range []struct {
 		wrong  bool
 		reason string
@@ -192,21 +192,21 @@ func (ps *parts) add(h *Host, a *Action) {
 		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "Require contains nil: remove it"},
 	} {
 		if c.wrong {
-			fine = false
-			says("%s", c.reason)
+			valid = false
+			fail("%s", c.reason)
 		}
 	}
 	for _, other := range ps.actions {
 		switch {
 		case other.Name == a.Name && other.part != h.part:
-			says("%s has actions with this Name: a Name belongs to one plugin", other.part)
+			fail("%s has actions with this Name: a Name belongs to one plugin", other.part)
 			return
 		case other.path() == a.path() && other.Method == a.Method:
-			says("it was added twice")
+			fail("it was added twice")
 			return
 		}
 	}
-	if fine {
+	if valid {
 		own := *a
 		own.Require = slices.Clone(a.Require)
 		ps.actions = append(ps.actions, &partAction{&own, h.part})
@@ -295,7 +295,7 @@ func (ps *parts) act(a *partAction) func(context.Context, *call) (*Response, err
 // answer runs the guards, counts the attempt, and calls Handle.
 func (a *partAction) answer(ctx context.Context, c *Call) (*Response, error) {
 	if len(a.Require) > 0 {
-		if refused, err := require(ctx, c, a.Require); err != nil || refused != nil {
+		if refused, err := runGuards(ctx, c, a.Require); err != nil || refused != nil {
 			return refused, err
 		}
 	}
@@ -307,33 +307,33 @@ func (a *partAction) answer(ctx context.Context, c *Call) (*Response, error) {
 	response, err := guarded("action "+a.path(), func() (*Response, error) { return a.Handle(ctx, c) })
 	switch {
 	case err != nil:
-		return objection(c, err)
+		return guardError(c, err)
 	case response == nil:
 		return nil, errors.New("the action returned neither a Response nor an error")
 	}
 	return response, nil
 }
 
-// require runs the guards. refused is the redirect to the sign-in page for a browser without a session.
-func require(ctx context.Context, c *Call, guards []Guard) (refused *Response, err error) {
+// runGuards runs the guards. refused is the redirect to the sign-in page for a browser without a session.
+func runGuards(ctx context.Context, c *Call, guards []Guard) (refused *Response, err error) {
 	session, err := c.Session(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case session == nil || session.User == nil:
-		return signInFirst(c)
+		return requireSignIn(c)
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(ctx, session) }); err != nil {
-			return objection(c, err)
+			return guardError(c, err)
 		}
 	}
 	return nil, nil
 }
 
-// objection turns an error of a guard or of Handle into a response, or into an error that core turns into one. A
+// guardError turns an error of a guard or of Handle into a response, or into an error that core turns into one. A
 // *StepUp redirects a browser to the sign-in page; API clients get a Problem.
-func objection(c *Call, err error) (*Response, error) {
+func guardError(c *Call, err error) (*Response, error) {
 	var again *StepUp
 	switch {
 	case errors.As(err, new(*Problem)):
@@ -350,21 +350,21 @@ func objection(c *Call, err error) (*Response, error) {
 		return nil, err
 	}
 	c.keep(cookie)
-	return toSignIn(c)
+	return redirectToSignIn(c)
 }
 
-// signInFirst responds to a request without a session: a redirect to the sign-in page for browsers, 401 for API
+// requireSignIn responds to a request without a session: a redirect to the sign-in page for browsers, 401 for API
 // clients.
-func signInFirst(c *Call) (*Response, error) {
+func requireSignIn(c *Call) (*Response, error) {
 	if c.WantsJSON {
 		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
 	}
-	return toSignIn(c)
+	return redirectToSignIn(c)
 }
 
-// toSignIn redirects to the sign-in page. After the sign-in the browser returns to the requested page. A form post
-// cannot be repeated, so it returns to the page of the same plugin instead.
-func toSignIn(c *Call) (*Response, error) {
+// redirectToSignIn redirects to the sign-in page. After the sign-in the browser returns to the requested page. A form
+// post cannot be repeated, so it returns to the page of the same plugin instead.
+func redirectToSignIn(c *Call) (*Response, error) {
 	in := c.in
 	back := in.here()
 	if in.r.Method != http.MethodGet {

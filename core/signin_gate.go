@@ -72,8 +72,8 @@ type partGate struct {
 // pendingFor is the lifetime of a pending sign-in.
 const pendingFor = 10 * time.Minute
 
-// hold runs the gates that are not in released. It returns the URL of the action that continues the sign-in, or "" if
-// all gates pass.
+// runGates runs the gates that are not in released. It returns the URL of the action that continues the sign-in, or ""
+// if all gates pass.
 func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member, released []string) (string, error) {
 	if len(ps.gates) == 0 || who.keeps {
 		return "", nil
