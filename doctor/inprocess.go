@@ -73,7 +73,7 @@ func (v *visitor) begin(ctx context.Context, id string) (*url.URL, error) {
 		return nil, answer.Err
 	}
 	if answer.Redirect == "" {
-		return nil, errors.New("the sign-in leads nowhere")
+		return nil, errors.New("the sign-in does not redirect")
 	}
 	return url.Parse(answer.Redirect)
 }

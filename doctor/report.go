@@ -31,7 +31,7 @@ type Line struct {
 	// Check names the subject: "secrets", "origin", "cookies", "store", or "provider" with an ID ("provider github").
 	Check string `json:"check"`
 	State State  `json:"state"`
-	// What is the finding. Fix is the remedy, if State is not OK. Each is one line without secrets.
+	// What describes the finding. Fix is the remedy, if State is not OK. Each is one line without secrets.
 	What string `json:"what"`
 	Fix  string `json:"fix,omitempty"`
 }

@@ -48,7 +48,7 @@ func Visit(ctx context.Context, address string, o Options) *Report {
 	return report
 }
 
-// trip is one examination from outside.
+// trip is one examination of a running application.
 type trip struct {
 	ctx     context.Context
 	at      *url.URL // the URL of the auth routes

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// web is the way to public documents and pages.
+// web is an HTTP client for public documents and pages.
 type web struct {
 	client *http.Client
 	clocks *clocks
@@ -27,10 +27,10 @@ func newWeb(config *core.Config, client *http.Client) *web {
 	return &web{cmp.Or(client, config.HTTPClient, &http.Client{}), &clocks{now: now}}
 }
 
-// mostDocument bounds a document of an issuer.
+// mostDocument is the maximum size of an issuer's document.
 const mostDocument = 1 << 20
 
-// read gets a public JSON document.
+// read fetches a public JSON document.
 func (w *web) read(ctx context.Context, address string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

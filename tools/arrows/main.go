@@ -196,7 +196,7 @@ func (p *pkg) resolve(path string) string {
 	return path
 }
 
-// isSibling reports whether a module path is one of ours.
+// isSibling reports whether a module path belongs to this repository.
 func isSibling(module string) bool {
 	_, ok := sibling(module)
 	return ok

@@ -169,7 +169,7 @@ var table = []rule{
 	// has a form), and the standard library, nothing else.
 	{module: "conformance", code: []string{"core", "ui"}, thirdParty: []string{}},
 
-	// What is heavy may look at everything but the examples.
+	// The proofs may import everything except the examples.
 	{
 		module: "conformance/...",
 		code: []string{

@@ -37,7 +37,7 @@ func main() {
 
 func draw(files []string, check bool) error {
 	for _, path := range files {
-		raw, err := os.ReadFile(path) //nolint:gosec // whoever calls names the files
+		raw, err := os.ReadFile(path) //nolint:gosec // the caller names the files
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func draw(files []string, check bool) error {
 		}
 		to := strings.TrimSuffix(path, filepath.Ext(path)) + ".svg"
 		if !check {
-			if err := os.WriteFile(to, []byte(svg), 0o644); err != nil { //nolint:gosec // a picture for everybody
+			if err := os.WriteFile(to, []byte(svg), 0o644); err != nil { //nolint:gosec // all users may read the picture
 				return err
 			}
 			continue
@@ -81,7 +81,7 @@ func fill(files []string, bench string) error {
 	if bench == "" {
 		return nil
 	}
-	figures, err := os.ReadFile(bench) //nolint:gosec // whoever calls names the file
+	figures, err := os.ReadFile(bench) //nolint:gosec // the caller names the file
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func fill(files []string, bench string) error {
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".curve")
 		text := filled(string(raw), name, string(figures))
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // figures for everybody
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // all users may read the numbers
 			return err
 		}
 	}

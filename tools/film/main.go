@@ -43,7 +43,7 @@ func film(folder, scheme, to string) error {
 		}
 		scenes = append(scenes, scene)
 	}
-	file, err := os.Create(to) //nolint:gosec // whoever calls names the folder
+	file, err := os.Create(to) //nolint:gosec // the caller names the folder
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func scene(left, right, words string) (*image.RGBA, error) {
 }
 
 func read(path string) (image.Image, error) {
-	file, err := os.Open(path) //nolint:gosec // whoever calls names the folder
+	file, err := os.Open(path) //nolint:gosec // the caller names the folder
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // outside is the folder of modules that are not in go.work, so that the dependencies of generators and linters do not
-// change the versions of ours.
+// change the versions in our modules.
 const outside = "tools"
 
 // workspace is the state of the files before link changes them.

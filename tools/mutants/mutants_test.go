@@ -45,7 +45,7 @@ func TestListsAreCurrent(t *testing.T) {
 	}
 }
 
-// TestVerdicts tests guards of a separate module, some of which its tests do not detect.
+// TestVerdicts tests guards of a separate module, whose tests detect only some of the changes.
 func TestVerdicts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -37,7 +37,7 @@ var (
 	opening   = regexp.MustCompile("^\\s*```(go|templ)")
 )
 
-// blocksOf are the blocks of Go and of templ of a page.
+// blocksOf returns the Go and templ blocks of a page.
 func blocksOf(p page) []block {
 	var out []block
 	var now *block
@@ -62,13 +62,13 @@ func blocksOf(p page) []block {
 	return out
 }
 
-// unit is what is compiled together.
+// unit is a set of files that are compiled together.
 type unit []block
 
-// units joins the files of programs, which follow on each other and are of one package. Each fragment stands alone.
+// units groups consecutive blocks of the same package into programs. Each fragment is a separate unit.
 func units(blocks []block) []unit {
 	var out []unit
-	program := -1 // the index of the one that more files may belong to
+	program := -1 // the index of the program to which more files may belong
 	mains, name := false, ""
 	for _, b := range blocks {
 		begins := entry.MatchString(b.text)
@@ -86,7 +86,7 @@ func units(blocks []block) []unit {
 	return out
 }
 
-// elided are the places of "…" in code, and what compiles there.
+// elided maps the places of "…" in code to replacements that compile.
 var elided = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -96,7 +96,7 @@ var elided = []struct {
 	{regexp.MustCompile(`,?\s*…\s*([})])`), "$1"},
 }
 
-// source makes a file of a fragment: its imports follow later.
+// source converts a fragment to a file. Imports are added later.
 func (b block) source() (head, body, imports string) {
 	text := b.text
 	for _, e := range elided {
@@ -136,7 +136,7 @@ func (b block) source() (head, body, imports string) {
 	return head, text, imports
 }
 
-// split cuts at semicolons, but for those within braces.
+// split splits a text at semicolons outside of braces.
 func split(list string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -154,12 +154,12 @@ func split(list string) []string {
 	return out
 }
 
-// located has errors told by the page and its line.
+// located adds a line directive, so that errors name the page and its line.
 func located(b block, text string, before int) string {
 	return fmt.Sprintf("//line %s:%d\n%s", b.page, b.line-before, text)
 }
 
-// parse reads a unit. Of a fragment it finds the imports by the names of packages.
+// parse parses a unit. It finds the imports of a fragment by package names.
 func parse(fset *token.FileSet, u unit, known map[string]string) ([]*ast.File, error) {
 	var files []*ast.File
 	for _, b := range u {
@@ -216,7 +216,7 @@ func importsOf(f *ast.File, imports string, known map[string]string) string {
 	return imports
 }
 
-// useValues has values that stand alone in a list compile: what is called is called.
+// useValues makes unused values in a list compile.
 func useValues(f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		body, ok := n.(*ast.BlockStmt)
@@ -239,10 +239,10 @@ func useValues(f *ast.File) {
 	})
 }
 
-// foreign reports whether the block is code on another library, and not compiled.
+// foreign reports whether the block is code of another library, which is not compiled.
 func (b block) foreign() bool { return b.given == "elsewhere" }
 
-// check compiles a unit, without making a program of it, and lists what is wrong.
+// check type-checks a unit and returns the errors.
 func check(u unit, w *workspace) []string {
 	if u[0].foreign() {
 		return nil

@@ -20,10 +20,10 @@ var (
 	setting = regexp.MustCompile(`^\[?([A-Z_]+)=`)
 )
 
-// shell are the languages of blocks that people type.
+// shell are the languages of blocks with commands.
 var shell = []string{"indented", "text", "sh", "shell", "bash"}
 
-// commands are those that a line has.
+// commands returns the commands in a line.
 func commands(l line) []string {
 	texts := []string{l.text}
 	if l.language == "" {
@@ -43,8 +43,8 @@ func commands(l line) []string {
 	return out
 }
 
-// wrong says what a command names that is not there, in folder dir of the page or at the top. targets has the variables
-// of the Makefile, too.
+// wrong describes the missing target, program or file of a command. It looks in dir, the page's folder, and at the top.
+// targets also contains the variables of the Makefile.
 func wrong(words []string, dir string, targets map[string]bool) string {
 	for len(words) > 0 && strings.Contains(words[0], "=") { // variables of the environment
 		words = words[1:]

@@ -14,12 +14,12 @@ var (
 	link    = regexp.MustCompile(`(?:\]\(<?|(?:src|srcset)=")([^)>"\s]*)`)
 	inline  = regexp.MustCompile("`[^`]*`")
 	heading = regexp.MustCompile(`^#{1,6} +(.+?)\s*#*$`)
-	// dropped is what GitHub leaves out of the address of a heading.
+	// dropped matches the characters that GitHub omits from the anchor of a heading.
 	dropped = regexp.MustCompile(`[^\p{L}\p{N}\p{M}_ -]`)
 	target  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
 
-// anchors are the addresses of the headings of a page, as GitHub makes them.
+// anchors returns the anchors of a page's headings, as GitHub creates them.
 func anchors(p page) map[string]bool {
 	known, seen := map[string]bool{}, map[string]int{}
 	for _, l := range p.lines {
@@ -38,7 +38,7 @@ func anchors(p page) map[string]bool {
 	return known
 }
 
-// deadLinks lists those of a page that lead nowhere within the repository. Addresses on the web are not asked.
+// deadLinks returns the links of a page whose target in the repository does not exist. It does not check web addresses.
 func deadLinks(p page, byPath map[string]page) []string {
 	var out []string
 	for i, l := range p.lines {

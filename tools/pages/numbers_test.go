@@ -89,12 +89,12 @@ var numerals = map[string]string{
 	"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30",
 }
 
-// timeUnits are those of durations.
+// timeUnits maps unit names to durations.
 var timeUnits = map[string]time.Duration{
 	"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour,
 }
 
-// stated is what a page says: a number, or a duration in nanoseconds.
+// stated returns the value on a page: a number, or a duration in nanoseconds.
 func stated(text string) (int64, error) {
 	count, unit, _ := strings.Cut(strings.ReplaceAll(text, ",", ""), " ")
 	if word, ok := numerals[strings.ToLower(count)]; ok {
@@ -107,7 +107,7 @@ func stated(text string) (int64, error) {
 	return n * int64(timeUnits[strings.TrimSuffix(unit, "s")]), nil
 }
 
-// valueOf is the value that the code gives a name.
+// valueOf returns the value of a name in the code.
 func valueOf(t *testing.T, dir, name string) int64 {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(top, dir, "*.go"))
@@ -138,7 +138,7 @@ func valueOf(t *testing.T, dir, name string) int64 {
 	return 0
 }
 
-// evaluate computes a constant: numbers, units of package time, and products of them.
+// evaluate evaluates a constant expression of numbers, units of package time and products.
 func evaluate(e ast.Expr) (int64, error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -18,7 +18,7 @@ import (
 
 const top = "../.."
 
-// documented are the structs whose fields are options, by folder. With an empty prefix the names are written as in
+// documented are the structs of options, by folder. With an empty prefix the names are written as in
 // core.
 var documented = []struct {
 	dir, prefix string
@@ -231,7 +231,7 @@ func TestEnvironment(t *testing.T) {
 		case strings.HasPrefix(name, "_"):
 			name = "AUTH_<ID>" + name
 		case strings.HasSuffix(name, "_"):
-			continue // a prefix, whose suffixes are in the list
+			continue // a prefix; its suffixes are in the list
 		}
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("docs/reference.md has no row for the variable %s", name)

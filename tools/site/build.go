@@ -55,7 +55,7 @@ func build(top, out string) (int, error) {
 			return 0, err
 		}
 		var b bytes.Buffer
-		v := view{p, all, template.HTML(body)} //nolint:gosec // the documents are ours
+		v := view{p, all, template.HTML(body)} //nolint:gosec // all documents are trusted
 		if err := frame.Execute(&b, v); err != nil {
 			return 0, err
 		}
@@ -110,10 +110,10 @@ func assets(top, out string, pages []*page) error {
 
 func write(out, name string, content []byte) error {
 	path := filepath.Join(out, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a site is for everybody
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // all users may read the site
 		return err
 	}
-	return os.WriteFile(path, content, 0o644) //nolint:gosec // a site is for everybody
+	return os.WriteFile(path, content, 0o644) //nolint:gosec // all users may read the site
 }
 
 // stylesheet returns our stylesheet, and the colors of code for light and dark pages.

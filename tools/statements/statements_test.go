@@ -30,7 +30,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
 )
 
-// row is a row of the page: the statements from first to last of a section.
+// row is a row of the page: a range of a section's statements.
 type row struct {
 	line        int
 	section     string
@@ -42,7 +42,7 @@ type row struct {
 
 func (r row) count() int { return r.last - r.first + 1 }
 
-// rows reads the tables of the page. Numbers begin with 1 in each section and leave none out.
+// rows reads the tables of the page. The numbers of a section begin with 1 and have no gaps.
 func rows(text string) (all []row, wrong []string) {
 	in, next := "", 1
 	for i, line := range strings.Split(text, "\n") {
@@ -72,7 +72,7 @@ func rows(text string) (all []row, wrong []string) {
 	return all, wrong
 }
 
-// findings lists what is wrong with a row.
+// findings returns the problems of a row.
 func (r row) findings(tests *tests, exists func(document, anchor string) bool) (wrong []string) {
 	shown := 0
 	for _, m := range code.FindAllStringSubmatch(r.shown, -1) {
@@ -105,7 +105,7 @@ func (r row) findings(tests *tests, exists func(document, anchor string) bool) (
 	return wrong
 }
 
-// anchored reports whether a document beside the page has a heading with the anchor.
+// anchored reports whether a document in the page's folder has a heading with this anchor.
 func anchored(t *testing.T) func(document, anchor string) bool {
 	known := map[string]map[string]bool{}
 	return func(document, anchor string) bool {
@@ -127,7 +127,7 @@ func anchored(t *testing.T) func(document, anchor string) bool {
 	}
 }
 
-// slug is the anchor of a heading: its letters, digits and hyphens in lower case, blanks as hyphens.
+// slug returns the anchor of a heading: letters, digits and hyphens in lower case, and hyphens instead of blanks.
 func slug(title string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -172,7 +172,7 @@ func TestEveryStatement(t *testing.T) {
 	}
 }
 
-// TestWrongRowsAreFound: a row with a fault of each kind, so that the check above cannot pass by looking at nothing.
+// TestWrongRowsAreFound checks a row with an error of each kind, so that the check above cannot pass by doing nothing.
 func TestWrongRowsAreFound(t *testing.T) {
 	tests, err := known()
 	if err != nil {
@@ -181,7 +181,7 @@ func TestWrongRowsAreFound(t *testing.T) {
 	exists := anchored(t)
 	for _, c := range []struct {
 		name, line string
-		wrong      string // part of the finding; empty: none
+		wrong      string // part of the finding, or empty if there is none
 	}{
 		{"a test", "| 1 | a | works | `core TestRotation` |", ""},
 		{"a subtest by its row's name", "| 1 | a | works | `core TestRotation/a new one in front` |", ""},

@@ -81,7 +81,7 @@ func run[T any](v *visitor, action chromedp.Action[T]) T {
 	return out
 }
 
-// call sends a command to the browser for which there is no step.
+// call sends a browser command that no step supports.
 func call[P, R any](v *visitor, command cdp.Command[P, R], params P) {
 	v.Helper()
 	run(v, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {

@@ -159,7 +159,7 @@ func (s serves) RoundTrip(r *http.Request) (*http.Response, error) {
 	return result, nil
 }
 
-// discovers returns a client for which an issuer has a valid discovery document.
+// discovers returns a client that gets a valid discovery document of an issuer.
 func discovers(issuer, at string) *http.Client {
 	return &http.Client{Transport: serves{
 		at + "/.well-known/openid-configuration": `{"issuer":"` + issuer + `","authorization_endpoint":"` + issuer +

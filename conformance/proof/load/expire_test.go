@@ -15,7 +15,7 @@ import (
 // inPeace is the duration of sign-ins without a concurrent deletion.
 const inPeace = 30 * time.Second
 
-// expire deletes the expired ones of this number of sessions, as far as it comes in time, while users sign in.
+// expire deletes expired sessions of this number of sessions while users sign in. It stops at its time limit.
 func expire(b *testing.B, p *place, many int) {
 	b.Helper()
 	v := &visitors{place: p, crowd: crowd{time.Now()}, many: many}

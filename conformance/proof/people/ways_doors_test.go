@@ -24,7 +24,7 @@ func beginAccount(s *site, address string) (*browser, *lastRequest) {
 	return b, b.coming(address)
 }
 
-// comes signs in at the hub.
+// comes signs in with the hub.
 func (s *site) comes(address string) (*browser, *core.Response) {
 	s.Helper()
 	b := s.browse()

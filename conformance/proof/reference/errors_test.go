@@ -83,7 +83,7 @@ func TestErrorNames(t *testing.T) {
 	}
 }
 
-// TestErrorConditions brings about what the page says of some classes, and what it says of none.
+// TestErrorConditions causes the errors whose conditions the page states.
 func TestErrorConditions(t *testing.T) {
 	t.Parallel()
 	short := core.Config{Secrets: []core.Secret{"short"}}
@@ -117,7 +117,7 @@ func TestErrorConditions(t *testing.T) {
 	}
 }
 
-// TestErrorPages asks for the statuses of the error page.
+// TestErrorPages checks the statuses of the error page.
 func TestErrorPages(t *testing.T) {
 	t.Parallel()
 	s := open(t, core.Config{})

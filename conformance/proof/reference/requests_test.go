@@ -71,7 +71,7 @@ func on(names []string) map[string]bool {
 	return all
 }
 
-// started is an Auth that has what New needs from the environment alone.
+// started returns an Auth whose configuration comes only from the environment.
 func started(t *testing.T, change core.Config, env map[string]string) *site {
 	t.Helper()
 	for name, value := range map[string]string{"AUTH_SECRET": string(secret), "AUTH_URL": "https://app.test"} {
@@ -86,14 +86,14 @@ func started(t *testing.T, change core.Config, env map[string]string) *site {
 
 const newer = "another-secret-of-more-than-32-bytes"
 
-// bare is a configuration whose provider needs the environment.
+// bare returns a configuration with a provider that needs environment variables.
 func bare() core.Config {
 	p := service()
 	p.ClientID, p.ClientSecret = "", ""
 	return core.Config{Providers: []core.Provider{p}}
 }
 
-// needs reports whether New refuses a configuration without the variable, and takes it with that.
+// needs reports whether New rejects a configuration without the variable, and accepts it with the variable.
 func needs(c core.Config, env map[string]string, variable string) bool {
 	c.Getenv = func(name string) string {
 		if name == variable {
@@ -110,7 +110,7 @@ var clientOutside = map[string]string{
 	"AUTH_PLAIN_ID": "from outside", "AUTH_PLAIN_SECRET": "s", "AUTH_PLAIN_ISSUER": "https://op.example",
 }
 
-// variables are what core reads of the environment: what the page says that they stand for, and whether they do.
+// variables are core's environment variables: the meaning on the page, and a check of it.
 var variables = map[string]struct {
 	stands string
 	holds  func(t *testing.T) bool
@@ -155,7 +155,7 @@ var variables = map[string]struct {
 	}},
 }
 
-// TestEnvironment sets each variable that core reads, and looks at what the page says it stands for.
+// TestEnvironment sets each variable that core reads, and checks the effect that the page states.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	all := cells(t)
@@ -172,13 +172,13 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// isAt reports whether links begin so.
+// isAt reports whether links begin with this address.
 func isAt(t *testing.T, env map[string]string, base string) bool {
 	s := started(t, core.Config{Providers: []core.Provider{service()}}, env)
 	return strings.Contains(string(s.ask("GET", "/auth/providers", nil).Body), base)
 }
 
-// asksFor are the parameters of an authorization request.
+// asksFor returns the parameters of an authorization request.
 func asksFor(s *site) url.Values {
 	s.t.Helper()
 	to, err := url.Parse(s.submit("/auth/signin/plain", nil).Redirect)
@@ -188,7 +188,7 @@ func asksFor(s *site) url.Values {
 	return to.Query()
 }
 
-// seals reports whether the secret is the one that seals.
+// seals reports whether new tokens are encrypted with this secret.
 func seals(s *site, with core.Secret) bool {
 	sealed, err := s.auth.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour)
 	if err != nil {
@@ -200,7 +200,7 @@ func seals(s *site, with core.Secret) bool {
 
 func trusts(s *site) bool { return s.ask("GET", "/auth/csrf", nil).Status == 200 }
 
-// TestLimits uses up what the table of limits allows: so much at once, and so soon again.
+// TestLimits checks the table of limits: the burst, and the time until the next attempt.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	all := cells(t)
@@ -214,7 +214,8 @@ func TestLimits(t *testing.T) {
 		core.AttemptMail:        "mail`: another letter is about to be sent",
 		core.AttemptSignUp:      "sign-up`: an account is asked for",
 	} {
-		// By column: attempts that differ in all but the address or name, in nothing, and in the address or name alone.
+		// By column: attempts with the same address or name and different clients, identical attempts, and attempts with
+		// different addresses or names.
 		for i, next := range []func(n int) core.LimitParams{
 			func(n int) core.LimitParams { return core.LimitParams{Identifier: "ada", Peer: peer(n)} },
 			func(int) core.LimitParams { return core.LimitParams{Identifier: "ada", Peer: peer(1)} },
@@ -224,7 +225,7 @@ func TestLimits(t *testing.T) {
 				t.Fatalf("docs/reference.md has the row %q", all[row])
 			}
 			says := all[row][i]
-			if i == 1 && says == "" { // one visitor in all, whatever the name
+			if i == 1 && says == "" { // one client in total, for any name
 				says = all[row][2]
 			}
 			if is := allowed(t, attempt, next); is != says {
@@ -238,8 +239,8 @@ func peer(n int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(n >> 8), byte(n)}), 32)
 }
 
-// allowed makes attempts until one has to wait, and tells how many went on, and how long it has to wait. 300 are
-// unlimited.
+// allowed makes attempts until one is rejected, and returns the number of accepted attempts and the waiting time. 300
+// accepted attempts count as unlimited.
 func allowed(t *testing.T, attempt core.Attempt, next func(n int) core.LimitParams) string {
 	t.Helper()
 	limiter := core.NewLimiter(func() time.Time { return start })
@@ -272,7 +273,7 @@ func spoken(d time.Duration) string {
 	return d.String()
 }
 
-// TestPagesOfTheApplication leads to pages of the application, and compares the parameters that they get with the page.
+// TestPagesOfTheApplication compares the parameters of redirects to the application's pages with the documentation.
 func TestPagesOfTheApplication(t *testing.T) {
 	t.Parallel()
 	mail := &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }}
@@ -318,7 +319,7 @@ func TestPagesOfTheApplication(t *testing.T) {
 	}
 }
 
-// TestHeaders holds the headers that every answer and every page has against docs/protocol.md.
+// TestHeaders compares the headers of all responses and pages with docs/protocol.md.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../../docs/protocol.md")

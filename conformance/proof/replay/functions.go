@@ -118,7 +118,7 @@ func text(v any) string {
 	return string(raw)
 }
 
-// threw compares an error with the recorded exception. It returns true if nothing else has to be compared.
+// threw compares an error with the recorded exception. It returns true if nothing else must be compared.
 func (c *call) threw(err error) bool {
 	want := c.get("throws")
 	if (want != nil) == (err != nil) {

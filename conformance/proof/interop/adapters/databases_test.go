@@ -45,7 +45,7 @@ type fullStore interface {
 	Migrate(ctx context.Context) error
 }
 
-// ddl returns the statements with which an adapter's documentation or tool creates its tables.
+// ddl returns the statements of an adapter's documentation or tool that create its tables.
 func ddl(t *testing.T, engine, adapter string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "storage", engine, "testdata", adapter+".sql"))
