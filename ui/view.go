@@ -471,3 +471,9 @@ func (v SignInView) signInWith(p Provider) string {
 func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.action("signin", "")) }
 
 func (v ErrorView) backURL() string { return cmp.Or(v.BackURL, v.URL) }
+
+// withTitle returns page with heading as its default title.
+func withTitle(page Page, heading string) Page {
+	page.Title = cmp.Or(page.Title, heading)
+	return page
+}
