@@ -28,16 +28,16 @@ const amount = `((?:\d[\d,]*|an?|one|two|three|four|five|six|seven|eight|nine|te
 	`(?: (?:second|minute|hour|day|week)s?)?)`
 
 var numbers = []number{
-	{"password length", "providers/password", "usual", []string{
+	{"password length", "providers/password", "defaultMinLength", []string{
 		`password of ` + amount + ` characters`, `nothing is trimmed, cut or normalised; ` + amount + ` characters or more`,
 		"`password.Options.MinLength` \\| " + amount + ` \|`, "with `providers/password`: (15) characters, or what",
 	}},
 	{"longest password check queue", "providers/password", "waitingPerSlot", []string{amount + ` for each may wait, `}},
-	{"wait for a password check", "providers/password", "longestWait", []string{`for each may wait, ` + amount + ` at most`}},
+	{"wait for a password check", "providers/password", "maxWait", []string{`for each may wait, ` + amount + ` at most`}},
 	{"reset link", "providers/password", "o.ResetFor", []string{
 		"`password.Options.ResetFor` \\| " + amount + ` \|`, "reset of a password \\|.*\\| " + amount + `, once`,
 	}},
-	{"sign-up link", "providers/password", "signUpFor", []string{`sign-up waits in a record, for ` + amount}},
+	{"sign-up link", "providers/password", "signUpTTL", []string{`sign-up waits in a record, for ` + amount}},
 	{"email link", "core", "e.MaxAge", []string{
 		"`(?:EmailProvider|providers.EmailOptions).MaxAge` \\| " + amount + ` \|`, "`EmailProvider.MaxAge` is " + amount,
 		`A link is good once, for ` + amount, `is good for ` + amount + " unless `MaxAge`",
@@ -69,16 +69,16 @@ var numbers = []number{
 	{"clean-up", "core", "cleanSlot", []string{`every ` + amount + ` or so`}},
 	{"kept callback URL", "core", "maxKeptURL", []string{`Callback URLs\*\* of more than ` + amount + ` bytes`}},
 	{"followed callback URL", "core", "maxAskedURL", []string{`Those of more than ` + amount + ` bytes`}},
-	{"fresh sign-in", "account", "freshFor", []string{
+	{"fresh sign-in", "account", "defaultFresh", []string{
 		"`Options.Fresh` \\(" + amount, "`account.Options.Fresh` \\| " + amount + ` \|`, `proved who they are in the last ` + amount,
 		"with the module `account`: " + amount,
 	}},
 	{"examination of the doctor", "doctor", "o.Timeout", []string{
 		`has a deadline \(` + amount + ", `doctor.Options.Timeout`", "`doctor.Options.Timeout` \\| " + amount + ` \|`,
 	}},
-	{"address change", "account", "changeFor", []string{`It works for ` + amount + `, \*\*in the session`}},
-	{"undo of an address change", "account", "undoFor", []string{`undoes the change, for ` + amount}},
-	{"invitation", "account", "inviteFor", []string{
+	{"address change", "account", "changeTTL", []string{`It works for ` + amount + `, \*\*in the session`}},
+	{"undo of an address change", "account", "undoTTL", []string{`undoes the change, for ` + amount}},
+	{"invitation", "account", "inviteTTL", []string{
 		`right to sign up for ` + amount, "`account.Invitation.For` \\| " + amount + ` \|`,
 	}},
 }
