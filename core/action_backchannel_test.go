@@ -204,7 +204,7 @@ func TestLogoutOfOneSession(t *testing.T) {
 		one, two := op.signIn(t, a, "s1"), op.signIn(t, a, "s2")
 		// As Ory Hydra: no exp, sid alone.
 		if r := logout(a, op.logoutToken("j1", map[string]any{"sid": "s1", "exp": "$del"})); r.Status != 200 {
-			t.Fatalf("answered %d: %v: %s", r.Status, r.Err, a.log)
+			t.Fatalf("status %d: %v: %s", r.Status, r.Err, a.log)
 		}
 		if here(one) || !here(two) {
 			t.Errorf("sessions after the logout of s1: %t, %t", here(one), here(two))
@@ -237,7 +237,7 @@ func TestLogoutOfJWTSessions(t *testing.T) {
 	a := openOP(t, op, config)
 	one, two, three := op.signIn(t, a, "s1"), op.signIn(t, a, "s2"), op.signIn(t, a, "s3")
 	if r := logout(a, op.logoutToken("j1", map[string]any{"sid": "s1"})); r.Status != 200 {
-		t.Fatalf("answered %d: %v: %s", r.Status, r.Err, a.log)
+		t.Fatalf("status %d: %v: %s", r.Status, r.Err, a.log)
 	}
 	if here(one) || !here(two) || !here(three) {
 		t.Errorf("after the logout of s1: %t, %t, %t", here(one), here(two), here(three))
@@ -250,7 +250,7 @@ func TestLogoutOfJWTSessions(t *testing.T) {
 		t.Errorf("Auth.Token before the end: %v, %v", carried, err)
 	}
 	if r := logout(a, op.logoutToken("j2", map[string]any{"sub": "u1"})); r.Status != 200 || here(two) || here(three) {
-		t.Errorf("of the person: answered %d, they go on: %t, %t", r.Status, here(two), here(three))
+		t.Errorf("with sub: status %d, sessions active: %t, %t", r.Status, here(two), here(three))
 	}
 	if carried, err := a.Token(t.Context(), bearer); carried != nil || err != nil {
 		t.Errorf("Auth.Token: %v, %v", carried, err)
@@ -271,11 +271,11 @@ func TestLogoutOfAnUnknownSession(t *testing.T) {
 			sid = "s9"
 		}
 		if r := logout(auth, op.logoutToken("j-"+sid, map[string]any{"sid": sid})); r.Status != 400 || !here(b) {
-			t.Errorf("%s: answered %d", name, r.Status)
+			t.Errorf("%s: status %d", name, r.Status)
 		}
 	}
 	if r := logout(restarted, op.logoutToken("j3", map[string]any{"sub": "u1"})); r.Status != 200 || here(b) {
-		t.Errorf("by the person: answered %d", r.Status)
+		t.Errorf("with sub: status %d", r.Status)
 	}
 }
 
@@ -289,11 +289,11 @@ func TestLogoutTokensAreGoodOnce(t *testing.T) {
 		// The provider's clock is ahead.
 		token := op.logoutToken("j1", map[string]any{"sub": "u1", "exp": exp, "iat": start.Unix() + 300})
 		if r := logout(a, token); r.Status != 200 {
-			t.Fatalf("answered %d: %s", r.Status, a.log)
+			t.Fatalf("status %d: %s", r.Status, a.log)
 		}
 		for range 30 {
 			if r := logout(a, token); r.Status != 400 {
-				t.Errorf("after %v: answered %d", a.clock.Now().Sub(start), r.Status)
+				t.Errorf("after %v: status %d", a.clock.Now().Sub(start), r.Status)
 			}
 			a.clock.Advance(30 * time.Second)
 		}
@@ -315,11 +315,11 @@ func TestStrangersLogout(t *testing.T) {
 		{"sub": "u1", "exp": start.Unix() - 60}, {"sub": "u1", "nonce": "n"},
 	} {
 		if r := logout(a, forged("j", changes)); r.Status != 400 {
-			t.Errorf("%v: answered %d", changes, r.Status)
+			t.Errorf("%v: status %d", changes, r.Status)
 		}
 	}
 	if op.asked > 0 {
-		t.Errorf("the provider was asked %d times about tokens that are none", op.asked)
+		t.Errorf("the provider was asked %d times about invalid tokens", op.asked)
 	}
 	for i := range 150 {
 		tid := fmt.Sprintf("made-up-%d", i)

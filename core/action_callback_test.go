@@ -50,7 +50,7 @@ func TestCallbackAsksOnce(t *testing.T) {
 			}
 			// One more for the request that starts the sign-in.
 			if opened != 2 || owners != row.owners {
-				t.Errorf("tokens opened %d times, owners asked for %d times, want 2 and %d", opened, owners, row.owners)
+				t.Errorf("tokens decrypted %d times, owners looked up %d times, want 2 and %d", opened, owners, row.owners)
 			}
 		})
 	}

@@ -49,7 +49,7 @@ func TestPartGuards(t *testing.T) {
 				const form = "application/x-www-form-urlencoded"
 				r := b.send("POST", "/auth/toy/do-it", form, "csrfToken="+token)
 				if r.Status != c.status {
-					t.Fatalf("answered %d %s, %v", r.Status, r.Body, r.Err)
+					t.Fatalf("status %d %s, %v", r.Status, r.Body, r.Err)
 				}
 				if c.code != "" && documentOf(t, r).Code != c.code {
 					t.Errorf("the document is %s", r.Body)
@@ -64,7 +64,7 @@ func TestPartGuards(t *testing.T) {
 				b.header.Set("Accept", "text/html")
 				r = b.send("POST", "/auth/toy/do-it", form, "csrfToken="+token)
 				if r.Status != http.StatusSeeOther || !strings.HasSuffix(r.Redirect, "callbackUrl=%2Fauth%2Ftoy") {
-					t.Errorf("a browser is answered %d to %s", r.Status, r.Redirect)
+					t.Errorf("a browser got %d, redirected to %s", r.Status, r.Redirect)
 				}
 			})
 		}
@@ -101,11 +101,11 @@ func TestPartSignsOut(t *testing.T) {
 		b.cookies[c.Name] = c.Value
 	}
 	if r := b.get("/auth/toy/leave"); r.Status != http.StatusInternalServerError || len(rows.sessions) != 1 {
-		t.Errorf("GET is answered %d, %d sessions are left", r.Status, len(rows.sessions))
+		t.Errorf("GET returned %d, %d sessions remain", r.Status, len(rows.sessions))
 	}
 	r := b.send("POST", "/auth/toy/leave", "application/x-www-form-urlencoded", "csrfToken="+b.csrf())
 	if r.Status != http.StatusOK || len(rows.sessions) != 0 || b.cookies[sessionCookie] != "" {
-		t.Errorf("POST is answered %d, %d sessions are left, %v", r.Status, len(rows.sessions), r.Err)
+		t.Errorf("POST returned %d, %d sessions remain, %v", r.Status, len(rows.sessions), r.Err)
 	}
 }
 
@@ -146,10 +146,10 @@ func TestPartLogsNobody(t *testing.T) {
 	})
 	b := visit(t, a)
 	if r := b.get("/auth/guarded"); r.Status != 401 || a.log.String() != "" {
-		t.Errorf("answered %d, and logged %s", r.Status, a.log.String())
+		t.Errorf("status %d, log %s", r.Status, a.log.String())
 	}
 	signIn(t, b)
 	if r := b.get("/auth/guarded"); r.Status != 403 || !strings.Contains(a.log.String(), "forbidden") {
-		t.Errorf("answered %d, and logged %s", r.Status, a.log.String())
+		t.Errorf("status %d, log %s", r.Status, a.log.String())
 	}
 }

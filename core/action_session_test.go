@@ -27,7 +27,7 @@ func TestSessionUpdateFromOutside(t *testing.T) {
 	r := b.send("POST", "/auth/session", "application/json", string(body))
 	if r.Status != 200 || strings.Contains(string(r.Body), "evil") || strings.Contains(string(r.Body), "admin") ||
 		!strings.Contains(string(r.Body), "ada@example.com") || !strings.Contains(string(r.Body), "2030-01-31") {
-		t.Errorf("answered %d: %s", r.Status, r.Body)
+		t.Errorf("status %d: %s", r.Status, r.Body)
 	}
 	token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
 	if err != nil || token.Subject != "1" || token.Email != "ada@example.com" || token.ID == "mine" ||
@@ -275,7 +275,7 @@ func TestReissueLeavesEndedSessions(t *testing.T) {
 					tab.cookies = b.cookies
 					ended = func() { end(a, tab) }
 					if r := b.submit("/auth/again", nil); !errors.Is(r.Err, core.ErrNotFound) {
-						t.Errorf("answered %d, %v", r.Status, r.Err)
+						t.Errorf("status %d, %v", r.Status, r.Err)
 					}
 					if s := b.session(); s != nil {
 						t.Errorf("signed in again as %q", s.UserID)

@@ -66,7 +66,7 @@ func TestProveEmailTakesPasskeys(t *testing.T) {
 	for _, u.fails = range []error{errors.New("connection reset"), fmt.Errorf("write: %w", core.ErrConflict)} {
 		r := w.browser().submit("/auth/prove", url.Values{"id": {"u1"}})
 		if r.Err == nil || errors.Is(r.Err, core.ErrConflict) || !errors.Is(r.Err, core.ErrStore) {
-			t.Errorf("a passkey that stays is answered %v", r.Err)
+			t.Errorf("a passkey that could not be deleted: %v", r.Err)
 		}
 		w.users["u1"] = core.User{ID: "u1", Email: victim}
 		w.accounts[accountKey("passkey", "strange")] = core.Account{
@@ -78,6 +78,6 @@ func TestProveEmailTakesPasskeys(t *testing.T) {
 		t.Fatal(r.Err)
 	}
 	if left := slices.Sorted(maps.Keys(w.passkeys)); !slices.Equal(left, []string{"eves", "own"}) {
-		t.Errorf("left are %q", left)
+		t.Errorf("remaining passkeys %q", left)
 	}
 }

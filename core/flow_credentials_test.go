@@ -50,7 +50,7 @@ func TestCredentialsAloneWithAStore(t *testing.T) {
 			}
 			told := strings.Contains(a.log.String(), "CreateUser") && strings.Contains(a.log.String(), "StrategyJWT")
 			if told == row.in {
-				t.Errorf("the log says %s", a.log)
+				t.Errorf("the log is %s", a.log)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestAdmittedIsAskedOnceMore(t *testing.T) {
 				r := b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}})
 				good := row.still == nil && !row.panics
 				if asked != 1 || (r.Err == nil) != good {
-					t.Fatalf("asked %d times, the answer is %d %s: %v", asked, r.Status, r.Redirect, r.Err)
+					t.Fatalf("called %d times, response %d %s: %v", asked, r.Status, r.Redirect, r.Err)
 				}
 				in := good && !row.gated
 				if (w.who(b) == "u1") != in || (b.cookies[sessionCookie] != "") != in || (events == 1) != in {
@@ -138,7 +138,7 @@ func TestRefusedAfterTheVisitorLeft(t *testing.T) {
 	form := url.Values{"csrfToken": {b.csrf()}, "id": {"u1"}}.Encode()
 	r := b.auth.Handle(ctx, b.request("POST", "/auth/callback/credentials", "application/x-www-form-urlencoded", form))
 	if r.Err == nil || len(w.sessions) != 0 {
-		t.Errorf("%d sessions are left, and the answer is %d: %v", len(w.sessions), r.Status, r.Err)
+		t.Errorf("%d sessions remain, status %d: %v", len(w.sessions), r.Status, r.Err)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestAuthorizeThatIsBusy(t *testing.T) {
 		r := b.submit("/auth/callback/credentials", url.Values{"name": {"ada"}})
 		if r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "3" || r.Redirect != "" ||
 			!strings.HasPrefix(r.Header.Get("Content-Type"), contentType) {
-			t.Errorf("%s: answered %d, %v", accept, r.Status, r.Header)
+			t.Errorf("%s: status %d, %v", accept, r.Status, r.Header)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestProblemThatEnds(t *testing.T) {
 		b.header.Set("Accept", accept)
 		r := b.get("/auth/toy")
 		if r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "1" {
-			t.Errorf("%s: answered %d, %v", accept, r.Status, r.Header)
+			t.Errorf("%s: status %d, %v", accept, r.Status, r.Header)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestMailThatFails(t *testing.T) {
 				t.Errorf("sent to %s", r.Redirect)
 			}
 			if !strings.Contains(a.log.String(), "resend: status 500") {
-				t.Errorf("the log says %s", a.log)
+				t.Errorf("the log is %s", a.log)
 			}
 			if store.tokens != 0 {
 				t.Errorf("%d tokens without an email", store.tokens)
@@ -165,14 +165,14 @@ func TestSecondClick(t *testing.T) {
 						}
 					}
 					if r := click(b); r.Redirect != "https://app.test/orders" || r.Err == nil || b.who() != "ann" {
-						t.Errorf("the second click leads to %s: %v", r.Redirect, r.Err)
+						t.Errorf("the second click redirects to %s: %v", r.Redirect, r.Err)
 					}
 					other := visit(t, second)
 					other.finish("q", other.start("q", ""), "bob", false)
 					for _, b := range []*browser{other, visit(t, second)} {
 						before := b.who()
 						if r := click(b); !strings.Contains(r.Redirect, "error=Verification") || b.who() != before {
-							t.Errorf("as %q it leads to %s: %v", before, r.Redirect, r.Err)
+							t.Errorf("as %q it redirects to %s: %v", before, r.Redirect, r.Err)
 						}
 					}
 				})

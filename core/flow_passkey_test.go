@@ -35,7 +35,7 @@ func beginCeremony(t *testing.T, b *browser, action string) {
 	t.Helper()
 	r := b.get("/auth/webauthn-options/passkey?action=" + action)
 	if r.Status != 200 || b.cookies[challengeCookie] == "" {
-		t.Fatalf("options answered %d: %s", r.Status, r.Body)
+		t.Fatalf("options returned %d: %s", r.Status, r.Body)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestChallengeOfTheOtherCeremony(t *testing.T) {
 		name := map[string]string{"register": "another", "authenticate": "key"}[answered]
 		r := ada.submit(passkeyCallback, assertion(answered, name))
 		if !errors.Is(r.Err, core.ErrInvalidCheck) || len(w.passkeys) != 1 {
-			t.Errorf("%s answered by %s: %d passkeys, %v", asked, answered, len(w.passkeys), r.Err)
+			t.Errorf("%s used as %s: %d passkeys, %v", asked, answered, len(w.passkeys), r.Err)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func TestChallengesAreAnsweredOnce(t *testing.T) {
 
 	options := w.browser()
 	if r := options.get("/auth/webauthn-options/passkey?action=authenticate"); r.Status != 200 {
-		t.Fatalf("options answered %d: %s", r.Status, r.Body)
+		t.Fatalf("options returned %d: %s", r.Status, r.Body)
 	}
 	options.csrf()
 	id := base64.RawURLEncoding.EncodeToString([]byte("key"))
@@ -293,7 +293,7 @@ func TestChallengesAreAnsweredOnce(t *testing.T) {
 	}
 	refused := func(r *core.Response) bool { return strings.Contains(r.Redirect, "error=") || r.Err != nil }
 	if r := answer(); refused(r) {
-		t.Fatalf("the first answer: %d %s %v", r.Status, r.Redirect, r.Err)
+		t.Fatalf("the first response: %d %s %v", r.Status, r.Redirect, r.Err)
 	}
 	for _, later := range []time.Duration{0, time.Minute, 13 * time.Minute, 2 * time.Minute} {
 		w.app.clock.Advance(later)
@@ -322,18 +322,18 @@ func TestPasskeyAnswerTwice(t *testing.T) {
 				b = register
 			}
 			if r := b.get("/auth/webauthn-options/passkey?action=" + action); r.Status != 200 {
-				t.Fatalf("options answered %d: %s", r.Status, r.Body)
+				t.Fatalf("options returned %d: %s", r.Status, r.Body)
 			}
 			form := url.Values{"action": {action}, "data": {`{"id":"` + id + `"}`}, "callbackUrl": {"/orders"}}
 			if action == "authenticate" {
 				if r := b.submit("/auth/callback/passkey", form); r.Err != nil || r.Redirect != target {
-					t.Fatalf("%s: the first answer leads to %s: %v", action, r.Redirect, r.Err)
+					t.Fatalf("%s: the first response redirects to %s: %v", action, r.Redirect, r.Err)
 				}
 			} else { // the cookie was deleted
 				w.app.clock.Advance(16 * time.Minute)
 			}
 			if r := b.submit("/auth/callback/passkey", form); r.Err == nil || !strings.HasPrefix(r.Redirect, target) {
-				t.Errorf("%s: the second answer leads to %s: %v", action, r.Redirect, r.Err)
+				t.Errorf("%s: the second response redirects to %s: %v", action, r.Redirect, r.Err)
 			}
 		}
 	}
@@ -365,7 +365,7 @@ func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
 			r := b.get("/auth/webauthn-options")
 			if r.Status != row.status || !strings.HasPrefix(string(r.Body), row.body) ||
 				r.Header.Get("Content-Type") != "application/json" {
-				t.Errorf("answered %d %v: %s", r.Status, r.Header, r.Body)
+				t.Errorf("status %d %v: %s", r.Status, r.Header, r.Body)
 			}
 			for _, path := range []string{"/auth/callback", "/auth/signin"} {
 				if r := b.submit(path, nil); (r.Err == nil || !strings.Contains(r.Err.Error(), "needs a provider")) &&
@@ -377,7 +377,7 @@ func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
 				a.log.Reset()
 				b.get("/auth/webauthn-options")
 				if log := a.log.String(); !strings.Contains(log, "webauthn-options/<provider id>") {
-					t.Errorf("the log says %s", log)
+					t.Errorf("the log is %s", log)
 				}
 				return
 			}
@@ -385,7 +385,7 @@ func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
 			answer := url.Values{"action": {"authenticate"}, "data": {`{"id":"a2V5"}`}}
 			r = b.submit("/auth/callback/one", answer)
 			if r.Err == nil || !strings.Contains(r.Err.Error(), "no passkey with that credential ID") {
-				t.Errorf("the answer to these options: %v", r.Err)
+				t.Errorf("the response to these options: %v", r.Err)
 			}
 		})
 	}

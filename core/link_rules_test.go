@@ -269,7 +269,7 @@ func TestMostPasskeys(t *testing.T) {
 		}
 		options := ada.get("/auth/webauthn-options/passkey?action=register")
 		if options.Status != 400 || !strings.Contains(string(options.Body), "Too many passkeys") {
-			t.Errorf("options for one more are answered %d %s", options.Status, options.Body)
+			t.Errorf("options for one more returned %d %s", options.Status, options.Body)
 		}
 	}
 }

@@ -133,7 +133,7 @@ func (w *town) passkey(b *browser, query, action, name string) *core.Response {
 	w.Helper()
 	if r := b.get("/auth/webauthn-options/passkey?" + query); r.Status >= 400 ||
 		!strings.Contains(string(r.Body), `"action":"`+action+`"`) {
-		w.Fatalf("options answered %d: %s", r.Status, r.Body)
+		w.Fatalf("options returned %d: %s", r.Status, r.Body)
 	}
 	data := fmt.Sprintf(`{"id":%q}`, base64.RawURLEncoding.EncodeToString([]byte(name)))
 	return b.submit("/auth/callback/passkey", url.Values{"action": {action}, "data": {data}})
@@ -435,7 +435,7 @@ func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 			r := w.through(b, row.provider, "p1", victim, row.claims)
 			if id := w.who(b); row.links && id != owner ||
 				!row.links && (id != "" || !strings.Contains(r.Redirect, "error=OAuthAccountNotLinked")) {
-				t.Errorf("signed in as %q, answered %s", id, r.Redirect)
+				t.Errorf("signed in as %q, redirected to %s", id, r.Redirect)
 			}
 			if !row.links && len(w.accounts) > 0 {
 				t.Error("an account was linked")
@@ -656,7 +656,7 @@ func TestLinkedWhileTheAddressIsProved(t *testing.T) {
 					t.Fatal("the address is not verified")
 				}
 				if len(w.accounts) > 0 || !strings.Contains(r.Redirect, "error=OAuthAccountNotLinked") {
-					t.Errorf("answered %s %v, accounts %v, %v", r.Redirect, r.Err, w.accounts, w.users)
+					t.Errorf("redirected to %s %v, accounts %v, %v", r.Redirect, r.Err, w.accounts, w.users)
 				}
 			})
 		}
@@ -741,7 +741,7 @@ func TestTypedAddressOfAKnownUser(t *testing.T) {
 		b := w.browser()
 		r := w.passkey(b, "action=register&email="+name, "register", name)
 		if w.who(b) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
-			t.Errorf("%s: answered %s, signed in as %q", name, r.Redirect, w.who(b))
+			t.Errorf("%s: redirected to %s, signed in as %q", name, r.Redirect, w.who(b))
 		}
 	}
 }
@@ -758,7 +758,7 @@ func TestAnotherUsersPasskey(t *testing.T) {
 			id := w.signedIn(eve, w.through(eve, "vouching", "eve", "eve@x.example", vouched))
 			r := w.passkey(eve, "action=authenticate", "authenticate", "ada")
 			if r.Redirect != "https://app.test/auth/signin?error=AccountNotLinked" || w.who(eve) != id {
-				t.Errorf("answered %s, signed in as %q, was %q", r.Redirect, w.who(eve), id)
+				t.Errorf("redirected to %s, signed in as %q, was %q", r.Redirect, w.who(eve), id)
 			}
 		})
 	}
@@ -772,7 +772,7 @@ func TestAnotherUsersPasskey(t *testing.T) {
 		b := w.browser()
 		r := w.passkey(b, "email=ada@x.example", "authenticate", "eve")
 		if w.who(b) != "" || !strings.Contains(r.Redirect, "WebAuthnVerificationError") {
-			t.Errorf("answered %s, signed in as %q", r.Redirect, w.who(b))
+			t.Errorf("redirected to %s, signed in as %q", r.Redirect, w.who(b))
 		}
 	})
 }
@@ -841,7 +841,7 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 				}
 				r := w.through(thief, "plain", "s3", stranger, "")
 				if len(w.accounts) > 0 || !strings.Contains(r.Redirect, "error=OAuthAccountNotLinked") {
-					t.Errorf("answered %s, linked %s", r.Redirect, w.has(id))
+					t.Errorf("redirected to %s, linked %s", r.Redirect, w.has(id))
 				}
 				w.passkeys["b3ducw=="] = store.Authenticator{CredentialID: "b3ducw==", UserID: id}
 				for _, action := range []string{"register", "authenticate"} {
@@ -852,7 +852,7 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 				delete(w.passkeys, "b3ducw==")
 				r = w.passkey(thief, "action=register&email=x@evil.example", "register", "key")
 				if len(w.passkeys) > 0 || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
-					t.Errorf("answered %s, passkeys %v", r.Redirect, w.passkeys)
+					t.Errorf("redirected to %s, passkeys %v", r.Redirect, w.passkeys)
 				}
 				// The owner can link, in the session of the verification and in a later one by password.
 				w.through(b, "plain", "v1", victim, "")

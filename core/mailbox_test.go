@@ -140,7 +140,7 @@ func TestSameMailbox(t *testing.T) {
 	}
 }
 
-// TestCapitalsInStoredAddresses signs in as users with upper-case letters in their stored address, by every method that
+// TestCapitalsInStoredAddresses signs in as users with capitals in their stored address, by every method that
 // finds users by address. Each mailbox belongs to one user.
 func TestCapitalsInStoredAddresses(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ type problemDocument struct {
 func documentOf(t *testing.T, r *core.Response) (d problemDocument) {
 	t.Helper()
 	if got := r.Header.Get("Content-Type"); got != "application/problem+json" {
-		t.Fatalf("the answer is %q: %s", got, r.Body)
+		t.Fatalf("the content type is %q: %s", got, r.Body)
 	}
 	if err := json.Unmarshal(r.Body, &d); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestPartActions(t *testing.T) {
 			}
 			r := b.send(c.method, "/auth/"+c.path, c.contentType, body)
 			if r.Status != c.status || c.answer != "" && string(r.Body) != c.answer {
-				t.Fatalf("answered %d %s, %v", r.Status, r.Body, r.Err)
+				t.Fatalf("status %d %s, %v", r.Status, r.Body, r.Err)
 			}
 			if got := r.Header.Get("Cache-Control"); got != "private, no-cache, no-store" {
 				t.Errorf("Cache-Control is %q", got)
@@ -122,7 +122,7 @@ func TestPartActions(t *testing.T) {
 	}
 	for _, path := range []string{"toy/do-it/x", "toys", "to", "Toy", "toy%2Fsee", "toy/../../toy", "other/see"} {
 		if r := visit(t, a).get("/auth/" + path); r.Status != http.StatusBadRequest || string(r.Body) != `"Bad request."` {
-			t.Errorf("%s: answered %d %s", path, r.Status, r.Body)
+			t.Errorf("%s: status %d %s", path, r.Status, r.Body)
 		}
 	}
 }
@@ -165,10 +165,10 @@ func TestPartProblems(t *testing.T) {
 			r := b.get("/auth/toy")
 			d := documentOf(t, r)
 			if r.Status != c.status || d.Code != c.code || r.Err == nil {
-				t.Errorf("answered %s, %v", r.Body, r.Err)
+				t.Errorf("response %s, %v", r.Body, r.Err)
 			}
 			if c.code == "too-short" && (d.Least != 12 || d.Detail != short.Detail) {
-				t.Errorf("answered %s", r.Body)
+				t.Errorf("response %s", r.Body)
 			}
 			if b.cookies["__Host-latchkey.toy-tries"] == "" {
 				t.Error("the cookie of an action that fails is not set")
@@ -179,10 +179,10 @@ func TestPartProblems(t *testing.T) {
 			b.header.Set("Accept", "text/html")
 			page := b.get("/auth/toy")
 			if page.Status != c.status || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") {
-				t.Errorf("a browser is answered %d %s", page.Status, page.Header)
+				t.Errorf("a browser got %d %s", page.Status, page.Header)
 			}
 			if c.code == "too-short" && !strings.Contains(string(page.Body), short.Detail) {
-				t.Errorf("the page says %s", page.Body)
+				t.Errorf("the page is %s", page.Body)
 			}
 			if strings.Contains(string(r.Body)+string(page.Body), "secret cause") {
 				t.Error("the cause reaches the browser")
@@ -243,7 +243,7 @@ func TestPartFaults(t *testing.T) {
 				Getenv: func(string) string { return "" },
 			})
 			if err == nil || !strings.Contains(err.Error(), c.fault) {
-				t.Errorf("New says %v", err)
+				t.Errorf("New returned %v", err)
 			}
 		})
 	}
@@ -331,12 +331,12 @@ func TestPartCalls(t *testing.T) {
 	}
 	if r := b.submit("/auth/toy", url.Values{"who": {"Zoë"}, "callbackUrl": {"/there"}}); r.Status != http.StatusOK ||
 		string(r.Body) != `{"url":"https://app.test/there"}` {
-		t.Errorf("a program is answered %d %s", r.Status, r.Body)
+		t.Errorf("an API client got %d %s", r.Status, r.Body)
 	}
 	b.header.Set("Accept", "text/html")
 	r := b.submit("/auth/toy", url.Values{"who": {"Zoë"}, "callbackUrl": {"https://elsewhere.example/"}})
 	if r.Status != http.StatusSeeOther || r.Header.Get("Location") != "https://app.test" {
-		t.Errorf("a browser is answered %d %v", r.Status, r.Header)
+		t.Errorf("a browser got %d %v", r.Status, r.Header)
 	}
 	at := slices.IndexFunc(r.Cookies, func(c core.Cookie) bool { return c.Name == "__Host-latchkey.toy-flow" })
 	if c := r.Cookies[at]; !c.Secure || !c.HTTPOnly || c.SameSite != "Lax" || c.Path != "/" || c.MaxAge != 60 {
@@ -352,7 +352,7 @@ func TestPartCalls(t *testing.T) {
 	}
 	stolen := b.cookies["__Host-latchkey.toy-flow"]
 	if r := b.submit("/auth/toy/end", nil); string(r.Body) != `"https://app.test/auth/toy/see?token=a+b"` {
-		t.Errorf("answered %s", r.Body)
+		t.Errorf("response %s", r.Body)
 	}
 	if b.cookies["__Host-latchkey.toy-flow"] != "" {
 		t.Error("the cookie is still there")
@@ -451,10 +451,10 @@ func TestPartSignIn(t *testing.T) {
 			b.header.Set("Accept", "text/html")
 			r := b.submit("/auth/toy", url.Values{"callbackUrl": {"/there"}})
 			if r.Status != http.StatusSeeOther || r.Redirect != "https://app.test/there" || b.cookies[sessionCookie] == "" {
-				t.Fatalf("answered %d %s, %v", r.Status, r.Redirect, r.Err)
+				t.Fatalf("status %d %s, %v", r.Status, r.Redirect, r.Err)
 			}
 			if asked.Account.Provider != "toy" || asked.Account.Type != core.TypeCredentials || asked.User.ID != "u1" {
-				t.Errorf("the callback is asked about %+v, %+v", asked.Account, asked.User)
+				t.Errorf("the callback got %+v, %+v", asked.Account, asked.User)
 			}
 			if got := string(b.get("/auth/session").Body); !strings.Contains(got, "Zoë") {
 				t.Errorf("the session is %s", got)
@@ -465,7 +465,7 @@ func TestPartSignIn(t *testing.T) {
 			}
 			allow = false
 			if r := b.submit("/auth/toy", nil); r.Status != http.StatusForbidden || b.cookies[sessionCookie] != "" {
-				t.Errorf("the callback denies, and the answer is %d", r.Status)
+				t.Errorf("the callback denies, and the status is %d", r.Status)
 			}
 		})
 	}
@@ -505,7 +505,7 @@ func TestPartRequires(t *testing.T) {
 		b.header.Del("Accept")
 		for _, r := range []*core.Response{b.get("/auth/guarded"), b.submit("/auth/guarded", nil)} {
 			if r.Status != c.data || !strings.Contains(r.Header.Get("Www-Authenticate"), c.challenge) {
-				t.Errorf("%s: a program is answered %d %v", name, r.Status, r.Header)
+				t.Errorf("%s: an API client got %d %v", name, r.Status, r.Header)
 			}
 		}
 		b.header.Set("Accept", "text/html")
@@ -514,7 +514,7 @@ func TestPartRequires(t *testing.T) {
 			status int
 		}{{b.get("/auth/guarded"), c.get}, {b.submit("/auth/guarded", nil), c.post}} {
 			if asked.r.Status != asked.status || !strings.Contains(asked.r.Redirect, c.where) {
-				t.Errorf("%s: a browser is answered %d %s", name, asked.r.Status, asked.r.Redirect)
+				t.Errorf("%s: a browser got %d %s", name, asked.r.Status, asked.r.Redirect)
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func TestPersonInLogs(t *testing.T) {
 	ada := core.Person{AccountID: "1", Name: "Ada", Email: "ada@example.com", Image: "https://img.example/ada"}
 	slog.New(slog.NewTextHandler(&log, nil)).InfoContext(t.Context(), "mapped", "person", ada, "pointer", &ada)
 	if text := log.String(); strings.Count(text, "account_id=1") != 2 || strings.Contains(strings.ToLower(text), "ada") {
-		t.Errorf("the log says %s", text)
+		t.Errorf("the log is %s", text)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestNilProviders(t *testing.T) {
 			var faults *core.ConfigError
 			if !errors.As(err, &faults) || len(faults.Problems) != 2 ||
 				!strings.Contains(err.Error(), "Providers[0] is nil") || !strings.Contains(err.Error(), "Authorize") {
-				t.Errorf("New says %v", err)
+				t.Errorf("New returned %v", err)
 			}
 		})
 	}

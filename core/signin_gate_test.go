@@ -167,7 +167,7 @@ func TestGateHoldsEveryDoor(t *testing.T) {
 					t.Errorf("the session is %s", got)
 				}
 				if r := b.submit("/auth/toyfactor", url.Values{"code": {"000000"}}); r.Status != http.StatusForbidden {
-					t.Errorf("a wrong code is answered %d", r.Status)
+					t.Errorf("a wrong code got status %d", r.Status)
 				}
 				held("after a wrong code")
 				if r := b.get("/auth/toyfactor/now"); r.Err == nil {
@@ -175,7 +175,7 @@ func TestGateHoldsEveryDoor(t *testing.T) {
 				}
 				held("after a GET")
 				if r := w.browser().submit("/auth/toyfactor", url.Values{"code": {"123456"}}); r.Status != http.StatusConflict {
-					t.Errorf("another browser is answered %d", r.Status)
+					t.Errorf("another browser got status %d", r.Status)
 				}
 				held("after another browser's try")
 				r = b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
@@ -184,7 +184,7 @@ func TestGateHoldsEveryDoor(t *testing.T) {
 					t.Errorf("signed in as %q, events %+v", id, *signIns)
 				}
 				if string(r.Body) != `{"url":"https://app.test/there"}` || b.cookies[pendingCookie] != "" || k.count() != 0 {
-					t.Errorf("answered %s, cookies %v, %d records", r.Body, b.cookies, k.count())
+					t.Errorf("response %s, cookies %v, %d records", r.Body, b.cookies, k.count())
 				}
 				if len(f.seen) != 1 || door.methods != nil && !slices.Equal(f.seen[0].Methods, door.methods) ||
 					f.seen[0].User.ID != id || f.seen[0].Created != (door.user == "") {
@@ -273,7 +273,7 @@ func TestGateEnds(t *testing.T) {
 				c.meanwhile(w, k)
 				r := b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
 				if in := w.who(b) != ""; in != c.ok || !in && r.Status != http.StatusConflict {
-					t.Errorf("signed in: %v, answered %d %s %v", in, r.Status, r.Body, r.Err)
+					t.Errorf("signed in: %v, status %d %s %v", in, r.Status, r.Body, r.Err)
 				}
 			})
 		}
@@ -359,10 +359,10 @@ func TestGateRefuses(t *testing.T) {
 				w.users["u1"] = core.User{ID: "u1"}
 				b := w.browser()
 				if r := b.submit("/auth/mine", nil); r.Status != c.status || w.who(b) != "" || len(w.sessions) != 0 {
-					t.Errorf("answered %d as %q: %v", r.Status, w.who(b), r.Err)
+					t.Errorf("status %d as %q: %v", r.Status, w.who(b), r.Err)
 				}
 				if r := b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}); r.Err == nil || w.who(b) != "" {
-					t.Errorf("by a form: answered %d as %q: %v", r.Status, w.who(b), r.Err)
+					t.Errorf("by a form: status %d as %q: %v", r.Status, w.who(b), r.Err)
 				}
 			})
 		}
@@ -377,7 +377,7 @@ func TestGateNeedsRecords(t *testing.T) {
 		Getenv: func(string) string { return "" }, Store: &tokenStore{},
 	})
 	if err == nil || !strings.Contains(err.Error(), "needs a Store that implements store.RecordStore") {
-		t.Errorf("New says %v", err)
+		t.Errorf("New returned %v", err)
 	}
 }
 
@@ -476,7 +476,7 @@ func TestProveEmail(t *testing.T) {
 					left = append(left, a.ProviderAccountID)
 				}
 				if !slices.Equal(left, append([]string{}, c.left...)) {
-					t.Errorf("left are %v", left)
+					t.Errorf("remaining accounts %v", left)
 				}
 				if strategy == core.StrategyDatabase && (w.who(b) != "") != c.in {
 					t.Errorf("the old session is of %q", w.who(b))
@@ -554,7 +554,7 @@ func TestProveEmailLooksTwice(t *testing.T) {
 		t.Fatal(r.Err)
 	}
 	if looked != 1 || len(w.accounts) != 0 {
-		t.Errorf("looked %d times; left are %v", looked, w.accounts)
+		t.Errorf("called %d times; remaining accounts %v", looked, w.accounts)
 	}
 }
 
@@ -576,7 +576,7 @@ func TestGateCookieIsCores(t *testing.T) {
 	other := visit(t, a)
 	other.cookies = b.cookies
 	if r := other.get("/auth/reader"); !looked || string(r.Body) != "false" {
-		t.Errorf("answered %s", r.Body)
+		t.Errorf("response %s", r.Body)
 	}
 }
 
@@ -613,7 +613,7 @@ func TestEndOthers(t *testing.T) {
 				t.Error("EndOthers without a session succeeded")
 			}
 			if r := here.submit("/auth/others", nil); r.Err != nil || string(r.Body) != "1" {
-				t.Errorf("answered %s, %v", r.Body, r.Err)
+				t.Errorf("response %s, %v", r.Body, r.Err)
 			}
 			if w.who(here) != "u1" || w.who(there) != "" {
 				t.Errorf("here %q, there %q", w.who(here), w.who(there))
