@@ -101,7 +101,7 @@ func (p *product) ends(events <-chan event, never string) {
 	}
 }
 
-// TestLive: the live board shows changes, and the users who have it open.
+// TestLive: the live board shows changes, and the users who are viewing it.
 func TestLive(t *testing.T) {
 	p := serve(t)
 	owner, guest := p.owner(), p.byProvider("Gus Guest", "gus@example.com")
