@@ -13,16 +13,20 @@ import (
 type timeLimit time.Duration
 
 // timed calls the store with a context that expires after limit, or at the caller's own deadline if that is earlier. It
-// adds ErrStoreUnavailable to an error that wraps context.DeadlineExceeded.
+// adds ErrStoreUnavailable to the error of a call that has exceeded its deadline, even if the store has not wrapped
+// context.DeadlineExceeded.
 func timed[T any](ctx context.Context, limit timeLimit, call func(context.Context) (T, error)) (T, error) {
 	bounded := deadline.After(ctx, time.Duration(limit))
 	defer bounded.End()
 	v, err := call(bounded)
-	return v, inTime(err)
+	return v, inTime(bounded, err)
 }
 
-func inTime(err error) error {
-	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+func inTime(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return store.Unavailable(err)
 	}
 	return err
@@ -111,7 +115,7 @@ func (s *timedSessions) SessionAndUser(ctx context.Context, token string) (*stor
 	bounded := deadline.After(ctx, time.Duration(s.limit)) // like timed, but without the cost of a closure
 	defer bounded.End()
 	session, user, err := s.SessionStore.SessionAndUser(bounded, token)
-	return session, user, inTime(err)
+	return session, user, inTime(bounded, err)
 }
 
 func (s *timedSessions) UpdateSession(ctx context.Context, token string, expires time.Time) error {

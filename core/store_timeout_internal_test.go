@@ -10,10 +10,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// stuck is a store with a database that never responds: its calls last until their context ends.
+// stuck is a store with a database that never responds: its calls last until their context ends. Its errors do not wrap
+// that of the context.
 type stuck struct{}
 
-func (stuck) wait(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+func (stuck) wait(ctx context.Context) error { <-ctx.Done(); return errors.New("driver: canceled") }
 
 func (s stuck) CreateUser(ctx context.Context, _ *User) (*User, error)   { return nil, s.wait(ctx) }
 func (s stuck) User(ctx context.Context, _ string) (*User, error)        { return nil, s.wait(ctx) }
