@@ -122,7 +122,7 @@ func buttonColors(theme core.Theme) (brand, text template.CSS) {
 		return "#346df1", "#ffffff"
 	}
 	on := cmp.Or(theme.ButtonText, readableOn(theme.BrandColor))
-	return template.CSS(theme.BrandColor), template.CSS(on) //nolint:gosec // Validate lets plain colours through
+	return template.CSS(theme.BrandColor), template.CSS(on) //nolint:gosec // Validate lets plain colors through
 }
 
 // readableOn returns black on a light hexadecimal color, and white on all others. Unlike browsers, mail clients do not

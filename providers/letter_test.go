@@ -140,9 +140,9 @@ func TestLettersInTheColoursOfTheTheme(t *testing.T) {
 		dark   bool
 	}{
 		{"none", core.Theme{}, "background:#346df1;color:#ffffff", true},
-		{"a dark colour", core.Theme{BrandColor: "#0f766e"}, "background:#0f766e;color:#ffffff", true},
-		{"a light colour", core.Theme{BrandColor: "#fc0"}, "background:#fc0;color:#000000", true},
-		{"both colours", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background:#fc0;color:navy", true},
+		{"a dark color", core.Theme{BrandColor: "#0f766e"}, "background:#0f766e;color:#ffffff", true},
+		{"a light color", core.Theme{BrandColor: "#fc0"}, "background:#fc0;color:#000000", true},
+		{"both colors", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background:#fc0;color:navy", true},
 		{"a function", core.Theme{BrandColor: "oklch(0.5 0.1 200)"},
 			"background-color:#346df1;background:oklch(0.5 0.1 200);color:#ffffff", true},
 		{"light alone", core.Theme{ColorScheme: "light"}, "background:#346df1;color:#ffffff", false},

@@ -67,8 +67,8 @@ func ExampleTheme_Validate() {
 	}
 	// Output:
 	// theme color scheme "sepia" is unknown: use auto, light or dark
-	// theme brand color "red;background:url(//evil.example)" is no CSS colour we accept: use #rrggbb, a colour name or a colour function
-	// theme logo "javascript:alert(1)" is no picture address we accept: use an http(s) URL, a path that starts with / or data:image
+	// theme brand color "red;background:url(//evil.example)" is not a supported CSS color: use #rrggbb, a color name or a color function
+	// theme logo "javascript:alert(1)" is not a supported picture URL: use an http(s) URL, a path that starts with / or data:image
 }
 
 func ExampleImageSource() {

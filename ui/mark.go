@@ -41,7 +41,7 @@ func (m *Mark) drawable() bool { return m != nil && m.fault() == "" }
 // fault returns the error in the mark, or "".
 func (m *Mark) fault() string {
 	if m.Side < 0 || len(m.Shapes) == 0 {
-		return "has no shape or no square to draw in: Side is 24 or what the viewBox of the drawing says, Shapes its paths"
+		return "has no shape or no square: set Side to the side of the viewBox, or 0 for 24, and Shapes to the paths"
 	}
 	size := 0
 	for _, s := range m.Shapes {
@@ -50,11 +50,11 @@ func (m *Mark) fault() string {
 		case !safePath(s.Path):
 			return fmt.Sprintf("has the path %q: use the value of the attribute d of an SVG path", truncate(s.Path))
 		case s.Fill != "" && !safeColor(s.Fill):
-			return fmt.Sprintf("has the colour %q: use #rrggbb, a colour name or a colour function", truncate(s.Fill))
+			return fmt.Sprintf("has the color %q: use #rrggbb, a color name or a color function", truncate(s.Fill))
 		}
 	}
 	if size > maxMark {
-		return fmt.Sprintf("has %d bytes of paths: %d at most, or a picture as Logo", size, maxMark)
+		return fmt.Sprintf("has %d bytes of paths, but the maximum is %d: use a picture as Logo", size, maxMark)
 	}
 	return ""
 }

@@ -17,11 +17,11 @@ func TestMarks(t *testing.T) {
 		mark *ui.Mark
 		want string // a part of the error message; if empty, the mark is valid
 	}{
-		{"in the colour of the text", shapes(ui.Shape{Path: square}), ""},
-		{"in two colours", shapes(
+		{"in the text color", shapes(ui.Shape{Path: square}), ""},
+		{"in two colors", shapes(
 			ui.Shape{Path: square, Fill: "#fff"}, ui.Shape{Path: "m1,1-.5e1 2A1 1 0 01 2 3", Fill: "red"},
 		), ""},
-		{"in a square of its own", &ui.Mark{Side: 48, Shapes: []ui.Shape{{Path: square}}}, ""},
+		{"in a larger square", &ui.Mark{Side: 48, Shapes: []ui.Shape{{Path: square}}}, ""},
 
 		{"no shapes", shapes(), "no shape"},
 		{"an impossible square", &ui.Mark{Side: -1, Shapes: []ui.Shape{{Path: square}}}, "no square"},
@@ -29,7 +29,7 @@ func TestMarks(t *testing.T) {
 		{"a path that does not begin", shapes(ui.Shape{Path: "h24v24z"}), `path "h24`},
 		{"markup in the path", shapes(ui.Shape{Path: `M0 0"/><script>`}), "path"},
 		{"an address in the path", shapes(ui.Shape{Path: "M0 0url(#x)"}), "path"},
-		{"an address as colour", shapes(ui.Shape{Path: square, Fill: "url(https://evil.example/)"}), "colour"},
+		{"a URL as color", shapes(ui.Shape{Path: square, Fill: "url(https://evil.example/)"}), "color"},
 		{"one bad shape of two", shapes(ui.Shape{Path: square}, ui.Shape{Path: "x"}), `path "x"`},
 		{"a whole picture", shapes(ui.Shape{Path: "M" + strings.Repeat("1 ", 9000)}), "18001 bytes"},
 	} {

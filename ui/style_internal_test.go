@@ -22,11 +22,11 @@ func TestStyleFiles(t *testing.T) {
 // TestDarkIsDark: pages that are always dark and pages that follow the user's system have the same dark colors.
 func TestDarkIsDark(t *testing.T) {
 	t.Parallel()
-	colours := func(name string) string {
+	colors := func(name string) string {
 		text := styleText(name)
 		return text[strings.Index(text, "--paper") : strings.Index(text, "}")+1]
 	}
-	if dark, auto := colours("dark"), colours("auto"); dark != auto {
+	if dark, auto := colors("dark"), colors("auto"); dark != auto {
 		t.Errorf("dark.css and auto.css:\n%s\n%s", dark, auto)
 	}
 }

@@ -51,7 +51,7 @@ func (t Theme) Validate() []string {
 			truncate(t.Radius)))
 	}
 	if _, ok := fontFamilies(t.Font); !ok {
-		problems = append(problems, fmt.Sprintf("theme font %q: use names of font families with commas between them, of "+
+		problems = append(problems, fmt.Sprintf("theme font %q: use names of font families, separated by commas. They consist of "+
 			"letters, digits, spaces and hyphens", truncate(t.Font)))
 	}
 	problems = checkAddress(problems, "theme terms", t.Terms)
@@ -137,7 +137,7 @@ func checkColor(problems []string, what, value string) []string {
 	if value == "" || safeColor(value) {
 		return problems
 	}
-	return append(problems, fmt.Sprintf("%s %q is no CSS colour we accept: use #rrggbb, a colour name or a colour "+
+	return append(problems, fmt.Sprintf("%s %q is not a supported CSS color: use #rrggbb, a color name or a color "+
 		"function", what, value))
 }
 
@@ -145,7 +145,7 @@ func checkImage(problems []string, what, value string) []string {
 	if value == "" || safeImage(value) {
 		return problems
 	}
-	return append(problems, fmt.Sprintf("%s %q is no picture address we accept: use an http(s) URL, a path that "+
+	return append(problems, fmt.Sprintf("%s %q is not a supported picture URL: use an http(s) URL, a path that "+
 		"starts with / or data:image", what, truncate(value)))
 }
 
@@ -153,7 +153,7 @@ func checkAddress(problems []string, what, value string) []string {
 	if value == "" || safeAddress(value) {
 		return problems
 	}
-	return append(problems, fmt.Sprintf("%s %q is no address: use an http(s) URL or a path that starts with /", what,
+	return append(problems, fmt.Sprintf("%s %q is not a URL: use an http(s) URL or a path that starts with /", what,
 		truncate(value)))
 }
 

@@ -190,7 +190,7 @@ func (p Provider) Validate() []string {
 			problems = append(problems, prefix+"a form field has no name")
 		}
 		if f.Name == "csrfToken" || f.Name == "callbackUrl" {
-			problems = append(problems, fmt.Sprintf("%sform field %q has a name that the form itself needs", prefix, f.Name))
+			problems = append(problems, fmt.Sprintf("%sform field %q has a name that is reserved", prefix, f.Name))
 		}
 		if !slices.Contains(fieldTypes, cmp.Or(f.Type, "text")) {
 			problems = append(problems, fmt.Sprintf("%sform field %q has type %q: use one of %s",
@@ -198,7 +198,7 @@ func (p Provider) Validate() []string {
 		}
 		for _, a := range f.Attributes {
 			if !a.allowed() {
-				problems = append(problems, fmt.Sprintf("%sform field %q: attribute %q is not passed on", prefix, f.Name, a.Name))
+				problems = append(problems, fmt.Sprintf("%sform field %q: attribute %q is not allowed", prefix, f.Name, a.Name))
 			}
 		}
 		conditional = conditional || slices.Contains(strings.Fields(f.Autocomplete), "webauthn")
