@@ -29,7 +29,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 	from, _ := c.flow.(remoteLogout)
 	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
 		return nil, &badRequest{cause: errorf(ErrUnknownAction,
-			"this provider's users cannot be signed out from afar: that needs "+
+			"back-channel logout is not available for this provider: it needs "+
 				"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
 	}
 	response := jsonResponse(nil)

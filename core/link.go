@@ -123,8 +123,8 @@ func (l *linker) withoutUser(ctx context.Context, user *User, err error) error {
 	if !errors.Is(absent, ErrNotFound) {
 		return err
 	}
-	return errorf(ErrStore, "the store has no user with the ID %q, and sessions live there: return one that it holds, "+
-		"which Store.CreateUser makes (core.NewID makes an ID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
+	return errorf(ErrStore, "sessions are in the store, and the store has no user with the ID %q: return a stored user "+
+		"(create one with Store.CreateUser and core.NewID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
 }
 
 // sessionUserOf reads the user of the request's session. An unreadable token means that no user is signed in. A failure

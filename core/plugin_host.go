@@ -131,9 +131,8 @@ func (h *Host) EmailsLinks() {
 	h.attaching("EmailsLinks")
 	s := h.Auth.site
 	if s.origins.TrustHost && !s.pinned && len(s.origins.TrustedHosts) == 0 {
-		h.fault("it emails links, and TrustHost (or AUTH_TRUST_HOST, VERCEL, CF_PAGES in the environment) believes " +
-			"any Host " +
-			"header, so that an attacker could choose where a link to a new password leads: set URL " +
+		h.fault("it emails links, and TrustHost (or AUTH_TRUST_HOST, VERCEL, CF_PAGES in the environment) trusts any " +
+			"Host header, so that an attacker could choose the host of a password reset link: set URL " +
 			"(AUTH_URL=https://app.example) or TrustedHosts")
 	}
 }
