@@ -35,7 +35,7 @@ func (s *site) unsettled(r *Request) arrival {
 
 // settle sets the place and the cookies. If the origin is rejected, the arrival stays usable for the error response.
 func (v *arrival) settle() error {
-	settled, err := v.settlePlace(v.r)
+	settled, err := v.placeOfRequest(v.r)
 	if err != nil {
 		return err
 	}
@@ -78,22 +78,22 @@ type place struct {
 	cookies *cookieSet
 }
 
-// settlePlace returns the place of a request. It caches only the most recent place, so that requests with forged hosts
-// cannot grow the cache.
-func (s *site) settlePlace(r *Request) (*place, error) {
+// placeOfRequest returns the place of a request. It caches only the most recent place, so that requests with forged
+// hosts cannot grow the cache.
+func (s *site) placeOfRequest(r *Request) (*place, error) {
 	if s.pinned {
-		s.compareVisited(r)
+		s.warnOfOtherOrigin(r)
 		if p := s.last.Load(); p != nil {
 			return p.place, nil
 		}
 		p := s.placeOf(s.origins.Pinned)
-		s.last.Store(&answered{place: p})
+		s.last.Store(&cachedPlace{place: p})
 		return p, nil
 	}
-	says, plain := asked{}, false
+	inputs, plain := originInputs{}, false
 	if s.origins.TrustHost { // otherwise the origin also depends on other properties of the request
-		if says, plain = askedBy(r, s.fromTrustedProxy(r)); plain {
-			if last := s.last.Load(); last != nil && last.asked == says {
+		if inputs, plain = originInputsOf(r, s.fromTrustedProxy(r)); plain {
+			if last := s.last.Load(); last != nil && last.originInputs == inputs {
 				return last.place, nil
 			}
 		}
@@ -104,31 +104,33 @@ func (s *site) settlePlace(r *Request) (*place, error) {
 	}
 	p := s.placeOf(at)
 	if plain {
-		s.last.Store(&answered{says, p})
+		s.last.Store(&cachedPlace{inputs, p})
 	}
 	return p, nil
 }
 
-// asked contains the values that determine the origin of a request. Requests with equal values have the same place.
-type asked struct {
+// originInputs contains the values that determine the origin of a request. Requests with equal values have the same
+// place.
+type originInputs struct {
 	scheme, host, forwardedHost, forwardedProto string
 	// believed reports whether the forwarded headers are trusted.
 	believed bool
 }
 
-// answered is the place of a request with these values.
-type answered struct {
-	asked
+// cachedPlace is the place of a request with these values.
+type cachedPlace struct {
+	originInputs
 	place *place
 }
 
-// askedBy returns the values of a request. It returns false for a request with repeated headers, which is never cached.
-func askedBy(r *Request, believed bool) (asked, bool) {
+// originInputsOf returns the values of a request. It returns false for a request with repeated headers, which is never
+// cached.
+func originInputsOf(r *Request, believed bool) (originInputs, bool) {
 	host, proto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
 	if len(r.Hosts) != 1 || len(host) > 1 || len(proto) > 1 || r.Target == "" || r.Target[0] != '/' {
-		return asked{}, false
+		return originInputs{}, false
 	}
-	a := asked{scheme: r.Scheme, host: r.Hosts[0], believed: believed}
+	a := originInputs{scheme: r.Scheme, host: r.Hosts[0], believed: believed}
 	if len(host) == 1 {
 		a.forwardedHost = host[0]
 	}
@@ -138,10 +140,10 @@ func askedBy(r *Request, believed bool) (asked, bool) {
 	return a, true
 }
 
-// compareVisited logs a warning, once, if a request names another origin than the configured one. The browser is
+// warnOfOtherOrigin logs a warning, once, if a request names another origin than the configured one. The browser is
 // redirected to the configured origin, where it does not send its cookies, so the user appears to be signed out. An
 // attacker can cause this warning, but only once.
-func (s *site) compareVisited(r *Request) {
+func (s *site) warnOfOtherOrigin(r *Request) {
 	if s.elsewhere.Load() {
 		return
 	}
@@ -156,9 +158,9 @@ func (s *site) compareVisited(r *Request) {
 	if len(host) == 1 && host[0] == s.origins.Pinned.Host && scheme == s.origins.Pinned.Scheme {
 		return
 	}
-	asked := weburl.Options{TrustHost: true, ForwardedTrusted: true}
+	options := weburl.Options{TrustHost: true, ForwardedTrusted: true}
 	forwardedHost, forwardedProto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
-	visited, err := weburl.ResolveOrigin(asked, r.Scheme, r.Hosts, forwardedHost, forwardedProto)
+	visited, err := weburl.ResolveOrigin(options, r.Scheme, r.Hosts, forwardedHost, forwardedProto)
 	if err != nil || visited == s.origins.Pinned || s.elsewhere.Swap(true) {
 		return
 	}

@@ -34,8 +34,8 @@ func (s *site) unread(r *Request) *call {
 	return &call{arrival: s.unsettled(r)}
 }
 
-// routed is the parsed path and query of a request to the auth routes.
-type routed struct {
+// parsedRoute is the parsed path and query of a request to the auth routes.
+type parsedRoute struct {
 	action, providerID string
 	query              weburl.Params
 	badQuery           error
@@ -45,7 +45,7 @@ type routed struct {
 }
 
 // route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1).
-func (s *site) route(r *Request) (to routed, err error) {
+func (s *site) route(r *Request) (to parsedRoute, err error) {
 	if r.Method != "GET" && r.Method != "POST" {
 		return to, &badRequest{cause: errorf(ErrUnknownAction, "method %.16q: actions support only GET and POST", r.Method)}
 	}

@@ -46,7 +46,7 @@ func newCleaning(c *Config, kept stores, log *reporter) *cleaning {
 		cleaner = watchedCleaner{cleaner, kept.watch}
 	}
 	v := &cleaning{cleaner: cleaner, leases: kept.tokens, now: c.Now, log: log}
-	v.due.Store(c.Now().Unix() + sometime())
+	v.due.Store(c.Now().Unix() + randomOffset())
 	return v
 }
 
@@ -86,9 +86,9 @@ func cleansItself(s Store) bool {
 	return ok && self.CleansItself()
 }
 
-// sometime returns a random offset within a slot, in seconds, so that processes that start together do not run
+// randomOffset returns a random offset within a slot, in seconds, so that processes that start together do not run
 // together. It is never zero, because a process that has just started has other work to do.
-func sometime() int64 { return 1 + rand.Int64N(int64(cleanSlot/time.Second)) } //nolint:gosec // no secret
+func randomOffset() int64 { return 1 + rand.Int64N(int64(cleanSlot/time.Second)) } //nolint:gosec // no secret
 
 // slotOf returns the number of the slot that contains a time.
 func slotOf(at time.Time) int64 { return at.Unix() / int64(cleanSlot/time.Second) }
@@ -100,7 +100,7 @@ func (c *cleaning) perhaps() {
 	}
 	now := c.now()
 	due := c.due.Load()
-	if now.Unix() < due || !c.due.CompareAndSwap(due, (slotOf(now)+1)*int64(cleanSlot/time.Second)+sometime()) {
+	if now.Unix() < due || !c.due.CompareAndSwap(due, (slotOf(now)+1)*int64(cleanSlot/time.Second)+randomOffset()) {
 		return
 	}
 	if c.running.CompareAndSwap(false, true) {

@@ -26,9 +26,9 @@ type site struct {
 	proxies      []netip.Prefix // Config.TrustedProxies
 	pinned       bool           // Config.URL names the origin
 	pinnedOrigin string
-	elsewhere    atomic.Bool              // the warning visited-elsewhere was logged
-	nowhere      *place                   // the place of requests that are rejected before their origin is known
-	last         atomic.Pointer[answered] // the place of the last request
+	elsewhere    atomic.Bool                 // the warning visited-elsewhere was logged
+	nowhere      *place                      // the place of requests that are rejected before their origin is known
+	last         atomic.Pointer[cachedPlace] // the place of the last request
 
 	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
 	cookieSets [2]*cookieSet

@@ -21,7 +21,7 @@ import (
 const top = "../.."
 
 // read are the folders with code that runs in applications.
-var read = []string{"account", "adapters", "cmd", "core", "providers", "storage", "ui"}
+var read = []string{"account", "adapters", "cmd", "core", "internal", "providers", "storage", "ui"}
 
 // notRead are folders without application code, such as test kits.
 var notRead = []string{"testdata", "node_modules", "kvtest", "sqltest"}
