@@ -51,8 +51,8 @@ func (t Theme) Validate() []string {
 			truncate(t.Radius)))
 	}
 	if _, ok := fontFamilies(t.Font); !ok {
-		problems = append(problems, fmt.Sprintf("theme font %q: use names of font families, separated by commas. They consist of "+
-			"letters, digits, spaces and hyphens", truncate(t.Font)))
+		problems = append(problems, fmt.Sprintf("theme font %q: use family names of letters, digits, spaces and "+
+			"hyphens, separated by commas", truncate(t.Font)))
 	}
 	problems = checkAddress(problems, "theme terms", t.Terms)
 	return checkAddress(problems, "theme privacy", t.Privacy)
