@@ -33,7 +33,7 @@ func (c *terminal) resetsFactors(id string) {
 		}
 	}
 	if out := c.must("users", "reset-factors", id, "--yes"); !strings.Contains(out, "removed: 0 passkeys, 0 records") {
-		c.Errorf("once more: %s", out)
+		c.Errorf("again: %s", out)
 	}
 }
 

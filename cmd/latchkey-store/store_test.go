@@ -144,7 +144,7 @@ func TestStores(t *testing.T) {
 				}
 			}
 			if out := c.must("migrate"); !strings.Contains(out, "nothing") {
-				t.Errorf("migrate once more says %s", out)
+				t.Errorf("a second migrate says %s", out)
 			}
 			if out := c.must("doctor"); !strings.Contains(out, "1 ok, 0 wrong") {
 				t.Errorf("doctor says %s", out)
@@ -316,7 +316,7 @@ func TestArguments(t *testing.T) {
 	delete(c.env, "AUTH_SECRET")
 	if _, err := c.run("users", "reset-password", "ada@example.org", "--yes"); err == nil ||
 		!strings.Contains(err.Error(), "AUTH_SECRET") {
-		t.Errorf("a reset with a secret of its own: %v", err)
+		t.Errorf("a reset with another secret: %v", err)
 	}
 }
 

@@ -151,7 +151,7 @@ func next(router, folder, clone string) string {
 		tags = " -tags nomsgpack" // skips gin's MessagePack support, a quarter of the compile time
 	}
 	if clone != "" {
-		modules, note = "", "\ngo.work has it use the modules of "+clone+".\n"
+		modules, note = "", "\ngo.work selects the modules of "+clone+".\n"
 	}
 	return fmt.Sprintf(`Created. Next steps:
 

@@ -42,7 +42,7 @@ func TestStarters(t *testing.T) {
 				t.Errorf("/ shows %s", page)
 			}
 			if v.get("/members"); v.at != "/auth/signin" {
-				t.Errorf("a stranger who asks for /members gets to %s", v.at)
+				t.Errorf("an unauthenticated user who requests /members gets to %s", v.at)
 			}
 			v.signUp(ada)
 			if page := v.get("/members"); !strings.Contains(page, "Signed in as "+ada) {
@@ -54,7 +54,7 @@ func TestStarters(t *testing.T) {
 			other := visit(t, site)
 			other.signUp("bob@example.com")
 			if other.get("/admin"); other.status != http.StatusForbidden {
-				t.Errorf("/admin answers anybody %d", other.status)
+				t.Errorf("/admin responds %d to an unauthenticated user", other.status)
 			}
 			commits(t, folder, []string{".gitignore", "auth.go", "go.mod", "main.go", "main_test.go", "page.go"})
 		})
@@ -279,7 +279,7 @@ func (v *visitor) signUp(address string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if link == nil {
-		v.Fatalf("no letter for %s: %s", address, v.get("/mailbox"))
+		v.Fatalf("no email for %s: %s", address, v.get("/mailbox"))
 	}
 	v.submit(v.get(strings.ReplaceAll(link[1], "&amp;", "&")), "/confirm", nil)
 }

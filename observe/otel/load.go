@@ -23,15 +23,15 @@ func Follow(auth *core.Auth, from []core.Provider, o Options) error {
 	}
 	meter := o.MeterProvider.Meter(scope)
 	slots, err := meter.Int64ObservableGauge("latchkey.hash.slots", metric.WithUnit("{hash}"),
-		metric.WithDescription("How many hashes of passwords may be computed at once."))
+		metric.WithDescription("Maximum number of concurrent password hashes."))
 	busy, err2 := meter.Int64ObservableGauge("latchkey.hash.busy", metric.WithUnit("{hash}"),
-		metric.WithDescription("How many hashes of passwords are being computed."))
+		metric.WithDescription("Number of password hashes in progress."))
 	waiting, err3 := meter.Int64ObservableGauge("latchkey.hash.waiting", metric.WithUnit("{request}"),
-		metric.WithDescription("How many requests wait for a hash of a password to be computed."))
+		metric.WithDescription("Number of requests that wait for a password hash."))
 	refused, err4 := meter.Int64ObservableCounter("latchkey.hash.refused", metric.WithUnit("{request}"),
-		metric.WithDescription("How many requests were turned away, as too many waited for a hash of a password."))
+		metric.WithDescription("Number of requests rejected because the queue for password hashes was full."))
 	age, err5 := meter.Float64ObservableGauge("latchkey.revocation.age", metric.WithUnit("s"),
-		metric.WithDescription("How long ago it was last read which sessions other processes have ended."))
+		metric.WithDescription("Time since the revocation list was last read."))
 	if err := errors.Join(err, err2, err3, err4, err5); err != nil {
 		return err
 	}

@@ -50,9 +50,9 @@ func Wrap(config core.Config, o Options) (core.Config, error) {
 	}
 	meter := o.MeterProvider.Meter(scope)
 	decisions, err := meter.Int64Counter("latchkey.decisions", metric.WithUnit("{decision}"),
-		metric.WithDescription("Decisions about somebody's access, by what, how and why."))
+		metric.WithDescription("Authentication decisions by name, outcome and reason."))
 	duration, err2 := meter.Float64Histogram("latchkey.call.duration", metric.WithUnit("s"),
-		metric.WithDescription("How long the store and providers take."),
+		metric.WithDescription("Duration of calls to the store and to providers."),
 		metric.WithExplicitBucketBoundaries(.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20))
 	if err := errors.Join(err, err2); err != nil {
 		return core.Config{}, err

@@ -138,7 +138,7 @@ func nowhere(t *testing.T, text string, secrets []string) {
 	t.Helper()
 	for _, secret := range secrets {
 		if strings.Contains(text, secret) {
-			t.Errorf("%q is told", secret)
+			t.Errorf("%q is recorded", secret)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestDashboardAndAlarms(t *testing.T) {
 			holds(t, target.Expr, there)
 			for _, m := range shown.FindAllStringSubmatch(target.LegendFormat, -1) {
 				if !regexp.MustCompile(`by \([a-z_, ]*\b` + m[1] + `\b`).MatchString(target.Expr) {
-					t.Errorf("%s: the legend names %q, by which nothing is grouped", panel.Title, m[1])
+					t.Errorf("%s: the legend names %q, which is not in the grouping", panel.Title, m[1])
 				}
 			}
 		}

@@ -15,15 +15,15 @@ type hasher interface{ Load() core.HashLoad }
 
 var (
 	hashSlots = client.NewDesc("latchkey_hash_slots",
-		"How many hashes of passwords may be computed at once.", nil, nil)
+		"Maximum number of concurrent password hashes.", nil, nil)
 	hashBusy = client.NewDesc("latchkey_hash_busy",
-		"How many hashes of passwords are being computed.", nil, nil)
+		"Number of password hashes in progress.", nil, nil)
 	hashWaiting = client.NewDesc("latchkey_hash_waiting",
-		"How many requests wait for a hash of a password to be computed.", nil, nil)
+		"Number of requests that wait for a password hash.", nil, nil)
 	hashRefused = client.NewDesc("latchkey_hash_refused_total",
-		"How many requests were turned away, as too many waited for a hash of a password.", nil, nil)
+		"Number of requests rejected because the queue for password hashes was full.", nil, nil)
 	revocationAge = client.NewDesc("latchkey_revocation_age_seconds",
-		"How long ago it was last read which sessions other processes have ended.", nil, nil)
+		"Time since the revocation list was last read.", nil, nil)
 )
 
 // load collects values at the time of each scrape.

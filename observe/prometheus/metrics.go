@@ -46,15 +46,15 @@ func New(r client.Registerer) (*Metrics, error) {
 	}
 	m := &Metrics{
 		decisions: client.NewCounterVec(client.CounterOpts{
-			Name: "latchkey_decisions_total", Help: "Decisions about somebody's access, by what, how and why.",
+			Name: "latchkey_decisions_total", Help: "Authentication decisions by name, outcome and reason.",
 		}, []string{"name", "outcome", "reason", "provider"}),
 		store: client.NewHistogramVec(client.HistogramOpts{
-			Name: "latchkey_store_duration_seconds", Help: "How long calls of the store take.",
+			Name: "latchkey_store_duration_seconds", Help: "Duration of calls to the store.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
 		}, []string{"call", "outcome"}),
 		provider: client.NewHistogramVec(client.HistogramOpts{
 			Name: "latchkey_provider_duration_seconds",
-			Help: "How long providers take, password checks and mails among them.",
+			Help: "Duration of calls to providers, including password checks and emails.",
 			Buckets: []float64{
 				.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20,
 			},

@@ -144,7 +144,7 @@ func TestLabelsAreBounded(t *testing.T) {
 		t.Errorf("%d series", n)
 	}
 	if !strings.Contains(text, `outcome="",provider="",reason="other"} 7`) || strings.Contains(text, "ada@") {
-		t.Error("a reason that is no word is told")
+		t.Error("a reason that is not a word is recorded")
 	}
 }
 

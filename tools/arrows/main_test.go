@@ -24,8 +24,8 @@ func TestCheck(t *testing.T) {
 
 		{"ui imports core", []*pkg{of("ui", "core")}, "module ui may not import core"},
 		{"core imports an adapter", []*pkg{of("core", "adapters/gin")}, "module core may not import adapters/gin"},
-		{"core imports a stranger", []*pkg{of("core", "example.com/any")}, "core imports example.com/any"},
-		{"core reaches a stranger", []*pkg{of("core", jose), foreign(jose, "example.com/any")},
+		{"core imports an unlisted module", []*pkg{of("core", "example.com/any")}, "core imports example.com/any"},
+		{"core reaches an unlisted module", []*pkg{of("core", jose), foreign(jose, "example.com/any")},
 			"reaches example.com/any through " + jose},
 		{"tests of core import a store", []*pkg{withTests(of("core"), "storage/memory")},
 			"tests of module core may not import storage/memory"},
@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		{"a store imports another package of core", []*pkg{of("storage/sql", "core/other"), in("core", "core/other")},
 			"module storage/sql may not import core/other"},
 		{"a store imports a store", []*pkg{of("storage/sqlite", "storage/memory")}, "may not import storage/memory"},
-		{"somebody imports an example", []*pkg{of("conformance/proof/browser", "examples")}, "may not import examples"},
+		{"a module imports an example", []*pkg{of("conformance/proof/browser", "examples")}, "may not import examples"},
 		{"a provider signs", []*pkg{of("providers", "core"), std(of("providers/p"), "crypto/ecdsa")}, ""},
 		{"an example imports cryptography", []*pkg{std(of("examples"), "crypto/ecdsa")}, ""},
 		{"a provider file signs", []*pkg{std(of("providers"), "crypto/ecdsa")},
@@ -68,10 +68,10 @@ func TestCheck(t *testing.T) {
 		{"kits in code of a provider", []*pkg{of("providers", "conformance")}, "module providers may not import conformance"},
 		{"kits in code of a store", []*pkg{of("storage/sqlite", "conformance")},
 			"module storage/sqlite may not import conformance"},
-		{"ui reaches a stranger", []*pkg{
+		{"ui reaches an unlisted module", []*pkg{
 			of("ui", "github.com/a-h/templ"), foreign("github.com/a-h/templ", "example.com/any"),
 		}, "reaches example.com/any"},
-		{"a module nobody knows", []*pkg{of("novelty")}, "module novelty has no rule"},
+		{"a module without a rule", []*pkg{of("novelty")}, "module novelty has no rule"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -25,7 +25,7 @@ type rule struct {
 // instead.
 var shunned = map[string]string{
 	"math/rand":             "secrets come from crypto/rand, all else from math/rand/v2",
-	"io/ioutil":             "io and os have it all",
+	"io/ioutil":             "io and os have replacements",
 	"net/smtp":              "it is frozen and without deadlines; providers/smtp sends mail",
 	"github.com/pkg/errors": "use fmt.Errorf with %w",
 }

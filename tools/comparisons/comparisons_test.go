@@ -43,22 +43,22 @@ var early = regexp.MustCompile(`^(bytes\.(Equal|EqualFold|Compare|HasPrefix|HasS
 // code is an error.
 var allowed = map[string]string{
 	"core/cors.go: slices.Contains(v.trusted, sent[])":              "an origin is no secret",
-	"internal/jwe/cache.go: o.hash == hash":                         "64 bits at once, of a hash with a seed of ours",
+	"internal/jwe/cache.go: o.hash == hash":                         "one 64-bit comparison of a seeded hash",
 	"internal/jwe/cache.go: o.token == token":                       "both have that hash already",
-	"internal/jwe/cache.go: p.lastHash.Swap(hash) == hash":          "of a token that has been opened",
+	"internal/jwe/cache.go: p.lastHash.Swap(hash) == hash":          "of a decrypted token",
 	"internal/jwe/seal.go: token[:] == string(header)":              "the header of a token is public",
 	"internal/oauth/tokenform.go: f.endpoint == t.at.token":         "addresses of a provider",
 	"core/session_provider.go: slices.Contains(tokens, token)":      "a token that we have just made",
-	"providers/password/resetlink.go: fingerprint(old) != link.Was": "both come from the store, for a good link",
+	"providers/password/resetlink.go: fingerprint(old) != link.Was": "both are from the store, for a valid link",
 	"providers/password/verifier_lucia.go: bytes.Equal(normal, password)": "two forms of the password that the client " +
 		"sent",
 	"providers/webauthn/exact.go: bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:])": "the hash " +
-		"of a domain that everybody knows",
-	"providers/webauthn/exact.go: bytes.Equal(again, signature)": "two spellings of what the browser has sent",
+		"of a public domain",
+	"providers/webauthn/exact.go: bytes.Equal(again, signature)": "two encodings of the browser's value",
 	"storage/dynamodb/migrate.go: plain() == token":              "two attributes of one item of the table",
 	"storage/hosted/transaction.go: fingerprint(out) == step.out": "answers of the store, when a transaction is tried " +
 		"again",
-	"storage/sql/lookups.go: hashes[] == hash":                                   "64 bits at once, of a hash with a seed of ours",
+	"storage/sql/lookups.go: hashes[] == hash":                                   "one 64-bit comparison of a seeded hash",
 	"storage/sql/lookups.go: l.token == token.value":                             "both have that hash already",
 	"storage/sql/sessions.go: strings.Compare(string(a.Token), string(b.Token))": "the order of a list",
 }

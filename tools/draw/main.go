@@ -22,8 +22,8 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "write nothing; fail where a picture is not current")
-	bench := flag.String("bench", "", "a file of benchmarks' output whose figures go into the .curve files")
+	check := flag.Bool("check", false, "write nothing; fail if a picture is out of date")
+	bench := flag.String("bench", "", "benchmark output from which the .curve files are updated")
 	flag.Parse()
 	if err := fill(flag.Args(), *bench); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -34,10 +34,10 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "write nothing; print differences and exit with 1 when there are any")
+	check := flag.Bool("check", false, "write nothing; print differences and exit with 1 if there are any")
 	listOnly := flag.Bool("list", false, "write nothing; print the folders of all modules, each after those it imports")
 	root := flag.String("root", ".", "directory of go.work")
-	version := flag.String("version", "v0.0.0", "version at which siblings are required")
+	version := flag.String("version", "v0.0.0", "version of the required siblings")
 	release := flag.Bool("release", false, "remove the replace lines of siblings, for a commit that is tagged")
 	flag.Parse()
 

@@ -25,10 +25,10 @@ var lists embed.FS
 
 func main() {
 	top := flag.String("C", ".", "folder of the repository")
-	only := flag.String("only", "", "only guards in files whose path begins so")
-	at := flag.Int("p", 2, "how many at a time")
-	timeout := flag.Duration("timeout", 3*time.Minute, "how long some tests may take")
-	compile := flag.Bool("compile", false, "only see whether all changes compile: for whoever writes a list")
+	only := flag.String("only", "", "only guards in files whose path begins with this text")
+	at := flag.Int("p", 2, "number of concurrent tests")
+	timeout := flag.Duration("timeout", 3*time.Minute, "time limit of a test run")
+	compile := flag.Bool("compile", false, "only check that all changes compile")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -51,7 +51,7 @@ func all(ctx context.Context, out io.Writer, r *runner, only string, at int) err
 		}
 	}
 	if len(some) == 0 {
-		return errors.New("no guard of the lists stands in such a file")
+		return errors.New("no guard of the lists is in such a file")
 	}
 	if r.dir, err = os.MkdirTemp("", "mutants"); err != nil {
 		return err

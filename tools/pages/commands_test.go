@@ -118,7 +118,7 @@ func TestWrongCommandsAreFound(t *testing.T) {
 		{"all of a folder", "use `go test ./tools/...`", false},
 		{"a comment behind it", "    make test # every test, make none", false},
 		{"a word of the text", "that would make sense, and go nowhere", false},
-		{"a program of somebody else", "    go run example.com/x@latest", false},
+		{"a program of another project", "    go run example.com/x@latest", false},
 
 		{"no target", "    make tests", true},
 		{"no target, in the text", "`make tests` runs them", true},

@@ -90,7 +90,7 @@ func imports(t *testing.T, fset *token.FileSet, paths []string) types.Importer {
 	}
 	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		if compiled[path] == "" {
-			return nil, errors.New("no package of the workspace, nor of what it requires")
+			return nil, errors.New("not a package of the workspace or its dependencies")
 		}
 		return os.Open(compiled[path])
 	})

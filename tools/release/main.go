@@ -23,8 +23,8 @@ import (
 )
 
 func main() {
-	version := flag.String("version", "", "version to make, such as v1.2.3")
-	check := flag.Bool("check", false, "make nothing: publish into a folder and use that")
+	version := flag.String("version", "", "version to create, such as v1.2.3")
+	check := flag.Bool("check", false, "create nothing: publish into a local folder and use it")
 	root := flag.String("root", ".", "directory of go.work")
 	link := flag.String("link", ".bin/link", "the program tools/link")
 	flag.Parse()

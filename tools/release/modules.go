@@ -86,7 +86,7 @@ func fit(root string, list []mod, version string) error {
 			return err
 		}
 		if len(f.Replace) > 0 {
-			return fmt.Errorf("%s/go.mod has a replace line for %s: what is tagged must have none", m.dir, f.Replace[0].Old.Path)
+			return fmt.Errorf("%s/go.mod has a replace line for %s: a tagged module must have none", m.dir, f.Replace[0].Old.Path)
 		}
 		for _, r := range f.Require {
 			i := slices.IndexFunc(list, func(s mod) bool { return s.path == r.Mod.Path })

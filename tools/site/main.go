@@ -16,7 +16,7 @@ import (
 
 func main() {
 	top := flag.String("top", ".", "folder of the repository")
-	out := flag.String("out", ".site", "folder to write into; what is there is removed")
+	out := flag.String("out", ".site", "output folder; its previous content is removed")
 	flag.Parse()
 	pages, err := build(*top, *out)
 	if err != nil {

@@ -280,7 +280,7 @@ func (p *pages) authenticate(
 			}
 		}
 		if as.Prompt == goidc.PromptTypeNone {
-			return goidc.StatusFailure, goidc.NewError(goidc.ErrorCodeLoginRequired, "nobody is signed in here")
+			return goidc.StatusFailure, goidc.NewError(goidc.ErrorCodeLoginRequired, "no user is signed in here")
 		}
 		return goidc.StatusPending, p.render(w, as.ID, "")
 	}

@@ -101,7 +101,7 @@ func TestWaitAndBound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := box.Wait(ctx, "nobody@example.com"); err == nil {
-		t.Error("waited for nobody without an error")
+		t.Error("waited for an email to no address without an error")
 	}
 }
 
@@ -133,7 +133,7 @@ func TestTakesLetters(t *testing.T) {
 		}
 	}
 	if n := strings.Count(w.Body.String(), "class=\"button\""); n != 1 {
-		t.Errorf("%d links for one letter that has one", n)
+		t.Errorf("%d links for one email that has one", n)
 	}
 }
 

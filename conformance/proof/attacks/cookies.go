@@ -128,7 +128,7 @@ func (p *cookieHeader) session(a *attack, answer wire.Answer) {
 		a.failf("answered %d: %.100s, want %s", answer.Status, answer.Body, p.Want)
 	}
 	if got == "none" && answer.Status == 200 && string(answer.Body) != "null" {
-		a.failf("nobody, and yet %.100s", answer.Body)
+		a.failf("no session is expected, got %.100s", answer.Body)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestGuard(t *testing.T) {
 				}
 				see("another page by header", "GET", "/page", [2]string{"X-Original-URL", "/private"})
 				if stranger.who() != "" {
-					t.Error("somebody was signed in by the way")
+					t.Error("a user was signed in")
 				}
 				stranger.signIn("ada")
 				if answer := stranger.get("/private"); string(answer.Body) != wire.Secret {

@@ -109,7 +109,7 @@ func (h *hostCheck) check(want string, answer wire.Answer, mails []core.SignInMa
 		case origin != "" && got != origin:
 			h.failf("%s, %s: %q is not on %s", h.row, h.ask, u, origin)
 		case origin == "" && (!validHost.MatchString(at.Host) || !h.named(at.Host)):
-			h.failf("%s, %s: %q is on a host that nobody named", h.row, h.ask, u)
+			h.failf("%s, %s: %q is on a host that no header named", h.row, h.ask, u)
 		}
 	}
 }

@@ -24,8 +24,8 @@ import (
 func main() {
 	dir := flag.String("dir", "", "folder of payload files")
 	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+", or all")
-	only := flag.String("only", "", "run only these payloads: a pattern of their ids")
-	verbose := flag.Bool("v", false, "name what passes, too")
+	only := flag.String("only", "", "run only the payloads whose ID matches this pattern")
+	verbose := flag.Bool("v", false, "also print passed payloads")
 	flag.Parse()
 	failed, err := run(context.Background(), os.Stdout, *dir, *adapter, *only, *verbose)
 	if err != nil {

@@ -81,7 +81,7 @@ func (o *op) authorize1(location, subject string) (callback string, answer [][2]
 	defer o.mu.Unlock()
 	g, known := o.grants[token]
 	if !known {
-		o.failf("the browser comes with a request token of nobody")
+		o.failf("the browser sends an unknown request token")
 	}
 	g.subject, g.verifier = subject, rand.Text()
 	o.grants[token] = g

@@ -80,7 +80,7 @@ func (d document) tree(value string) (lines string, problems []string) {
 				text = n.FirstChild.Data
 			}
 			if len(value) > 2 && strings.Contains(text, value) {
-				problems = append(problems, fmt.Sprintf("the value stands in a %s element", n.Data))
+				problems = append(problems, fmt.Sprintf("the value is in a %s element", n.Data))
 			}
 			fmt.Fprintf(&out, " text of %d", len(text))
 		}

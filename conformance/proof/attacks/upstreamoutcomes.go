@@ -26,7 +26,7 @@ var outcomes = []struct {
 		p.off.Store(true)
 		x.wait(10 * time.Second)
 		if x.signInAt(b, provider); b.who() == "" {
-			x.failf("the provider is good again, and the sign-in fails: %.500s", x.logged())
+			x.failf("the provider works again, but the sign-in fails: %.500s", x.logged())
 		}
 	}},
 	{regexp.MustCompile(`^(\d+)$`), func(x *app, _ *browser, _ *oddAnswer, provider string, m []string) {
@@ -41,7 +41,7 @@ var outcomes = []struct {
 		}
 		neighbour := raw[:len(raw)-1] + "2"
 		if x.signInWith(p, provider, "{raw "+neighbour+"}"); x.owner(provider, neighbour) == "" {
-			x.failf("the neighbour has no account of their own")
+			x.failf("the other user has no account")
 		}
 	}},
 	{regexp.MustCompile(`^stable text$`), func(x *app, b *browser, p *oddAnswer, provider string, _ []string) {
@@ -62,7 +62,7 @@ var outcomes = []struct {
 			who := x.userID(b)
 			for _, missing := range []any{"$del", nil, ""} {
 				if other := x.signInWith(p, provider, missing); who != "" && other == who {
-					x.failf("somebody without an id is the same user")
+					x.failf("a user without an ID is the same user")
 				}
 			}
 		}},

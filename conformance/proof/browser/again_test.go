@@ -41,12 +41,12 @@ func TestAgain(t *testing.T) {
 			site.signIn(v)
 			v.do(chromedp.WaitVisible(chromedp.CSS(againButton)))
 			if n := len(site.mails.Mails()); n != 0 {
-				t.Errorf("%d letters before the button", n)
+				t.Errorf("%d emails before the button", n)
 			}
 			v.follow(click(againButton))
 			v.do(chromedp.WaitVisible(chromedp.CSS(".notice")), chromedp.WaitNotPresent(chromedp.CSS(againButton)))
 			if all := site.mails.Mails(); len(all) != 1 || all[0].To != "new-again@example.com" {
-				t.Errorf("the letters are %v", all)
+				t.Errorf("the emails are %v", all)
 			}
 			v.do(chromedp.Navigate(site.url+"/auth/account"), chromedp.WaitVisible(chromedp.CSS(newAddress)),
 				chromedp.WaitNotPresent(chromedp.CSS(againButton)))

@@ -83,7 +83,7 @@ func start(t *testing.T, example string) (site string) {
 	case <-ended:
 		t.Fatalf("%s ended before it listened", example)
 	case <-time.After(wait):
-		t.Fatalf("%s has not welcomed anybody within %s", example, wait)
+		t.Fatalf("%s has not responded within %s", example, wait)
 	}
 	return site
 }

@@ -65,7 +65,7 @@ func TestSentOnce(t *testing.T) {
 	}
 
 	for _, row := range []struct{ name, rest string }{
-		{"the visitor comes back", `void dispatchEvent(new PageTransitionEvent("pageshow", {persisted: true}))`},
+		{"the user returns to the page", `void dispatchEvent(new PageTransitionEvent("pageshow", {persisted: true}))`},
 		{"ten seconds have passed", `void over.at(-1)()`},
 	} {
 		v.do(chromedp.Evaluate[chromedp.Void](row.rest))

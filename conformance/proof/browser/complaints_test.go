@@ -114,7 +114,7 @@ func TestComplaints(t *testing.T) {
 						return
 					}
 				case <-deadline:
-					t.Fatalf("nobody heard of %q", row.complaint)
+					t.Fatalf("%q was not reported", row.complaint)
 				}
 			}
 		})

@@ -341,7 +341,7 @@ func reactTabs(c *client) {
 		}
 	}
 	if !run(other.visitor, chromedp.Evaluate[bool](`window.stayed === true`)) {
-		c.Error("the other tab was loaded anew")
+		c.Error("the other tab was reloaded")
 	}
 }
 

@@ -36,7 +36,7 @@ func (v *visitor) mailed(kind, address string) (link string) {
 			}
 		}
 	}
-	v.Fatalf("no letter of kind %s to %s\nin the mailbox %s", kind, address, v.mailbox())
+	v.Fatalf("no email of kind %s to %s\nin the mailbox %s", kind, address, v.mailbox())
 	return ""
 }
 

@@ -18,11 +18,11 @@ func TestPages(t *testing.T) {
 		{"a wrong password is refused and says so", wrongPassword},
 		{"a failure is on the screen, on a phone", func(v *visitor) { failureInView(v, 390, 844) }},
 		{"a failure is on the screen, in a low window", func(v *visitor) { failureInView(v, 1000, 600) }},
-		{"cancelling at the provider leads back to the sign-in page", cancelled},
+		{"canceling at the provider returns to the sign-in page", cancelled},
 		{"a link works once", linkTwice},
 		{"a link in a browser that did not ask for it", linkElsewhere},
 		{"the sign-out page asks first", signOutPage},
-		{"who is signed in, where a letter went, and the way of the last time", facts},
+		{"texts added by script: user, email address, last sign-in method", facts},
 		{"a password can be looked at, and goes nowhere else", shownPassword},
 		{"with the keyboard alone", keyboard},
 		{"without JavaScript", withoutJavaScript},
@@ -232,7 +232,7 @@ func (v *visitor) tabTo(selector string) {
 			return
 		}
 	}
-	v.Fatalf("Tab does not lead to %s on the page %s", selector, v.page())
+	v.Fatalf("Tab does not reach %s on the page %s", selector, v.page())
 }
 
 // scriptless disables JavaScript in the browser, and checks that it is disabled.

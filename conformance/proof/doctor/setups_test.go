@@ -17,7 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/doctor"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "write testdata again")
 
 // setup is a configuration with one problem.
 type setup struct {

@@ -54,12 +54,12 @@ type flow struct {
 
 // quietly are the store calls whose failure the response does not report, with the reason.
 var quietly = map[string]string{
-	"read record invite":    "an invitation ends by itself, and is good for one address, which is somebody's now",
-	"read record passkey":   "when a passkey was used is told to its owner, and decides nothing",
+	"read record invite":    "an invitation expires, and is valid for one address, which now has a user",
+	"read record passkey":   "the last use of a passkey is only shown to its user",
 	"create record passkey": "as above", "update record passkey": "as above",
-	"delete record account-lock": "a lock ends by itself",
-	"create record method":       "the date of a sign-in method is for the list of a reset, and decides nothing",
-	"create record session":      "what a list shows of a session is no part of it",
+	"delete record account-lock": "a lock expires",
+	"create record method":       "the date of a sign-in method is only for the list of a reset",
+	"create record session":      "the data in a list of sessions is not part of the session",
 	"read record session":        "as above", "list records session": "as above", "update record session": "as above",
 	"delete record session": "as above", "delete records session": "as above",
 }

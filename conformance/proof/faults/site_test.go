@@ -119,7 +119,7 @@ func (x *site) letter(to string, kinds ...core.LetterKind) core.Letter {
 				return l
 			}
 		case <-late:
-			x.Fatalf("no letter %s to %s: %.6000s", kinds, to, x.log.take())
+			x.Fatalf("no email %s to %s: %.6000s", kinds, to, x.log.take())
 		}
 	}
 }

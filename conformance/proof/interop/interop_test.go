@@ -299,7 +299,7 @@ func crosses(t *testing.T, x *both, sides [2]string, tabs int) {
 	_, response := b.post(sides[0]+"/auth/signin/mock", url.Values{"csrfToken": {b.csrf(sides[0])}})
 	location, err := response.Location()
 	if err != nil || location.Path != "/authorize" {
-		t.Fatalf("sign-in leads to %v, %v", location, err)
+		t.Fatalf("sign-in redirects to %v, %v", location, err)
 	}
 	state := location.Query().Get("state")
 	_, response = b.get(sides[1] + "/auth/callback/mock?" + url.Values{"code": {"code-1"}, "state": {state}}.Encode())

@@ -127,7 +127,7 @@ func (b *browser) back(ctx context.Context, csrf string) (p path, err error) {
 	}
 	to, err := url.Parse(header.Get("Location"))
 	if err != nil || to.Query().Get("state") == "" {
-		return p, errors.Join(err, errors.New("the sign-in leads to no provider"))
+		return p, errors.Join(err, errors.New("the sign-in does not redirect to a provider"))
 	}
 	target := "/auth/callback/op?code=code&state=" + url.QueryEscape(to.Query().Get("state"))
 	return path{Name: "callback", Method: http.MethodGet, Target: target, Cookie: b.line(false)}, nil

@@ -102,7 +102,7 @@ func (v *visitors) signIn(ctx context.Context) (took time.Duration, err error) {
 func (*visitors) report(b *testing.B, name string, waits []time.Duration) {
 	b.Helper()
 	if len(waits) == 0 {
-		b.Fatal("nobody signed in")
+		b.Fatal("no user signed in")
 	}
 	slices.Sort(waits)
 	for label, part := range map[string]float64{"p50": 0.5, "p99": 0.99, "longest": 1} {

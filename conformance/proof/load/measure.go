@@ -275,7 +275,7 @@ var (
 // error.
 func read(text []byte) (count, rate float64, err error) {
 	if bytes.Contains(text, []byte("Non-2xx")) || bytes.Contains(text, []byte("Socket errors")) {
-		return 0, 0, fmt.Errorf("not all answers were good: %s", text)
+		return 0, 0, fmt.Errorf("some responses failed: %s", text)
 	}
 	n, r := inAll.FindSubmatch(text), perSecond.FindSubmatch(text)
 	if n == nil || r == nil {

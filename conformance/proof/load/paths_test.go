@@ -99,7 +99,7 @@ func TestAllocations(t *testing.T) {
 	for name, a := range paths(t) {
 		most, known := allowed[name]
 		if !known {
-			t.Errorf("%s: nobody has said how much it may allocate", name)
+			t.Errorf("%s: no limit of allocations is set", name)
 		}
 		const runs, times = 100, 5
 		requests := make([]*http.Request, 0, times*(runs+1)) // AllocsPerRun makes one additional call

@@ -26,7 +26,7 @@ func misplaced(ctx context.Context) (notes []string) {
 			continue // the measurement itself fails
 		}
 		if cores := coresOf(pid); cores != "" && cores != otherCore {
-			notes = append(notes, fmt.Sprintf("%s: its engine may run on the cores %s, beside the server that is measured: "+
+			notes = append(notes, fmt.Sprintf("%s: its database may run on the cores %s, like the measured server: "+
 				"start it under taskset -c %s", name, cores, otherCore))
 		}
 	}

@@ -239,9 +239,9 @@ func fromHere(t *testing.T, peers <-chan netip.Prefix) {
 	select {
 	case peer := <-peers:
 		if peer != netip.MustParsePrefix("127.0.0.1/32") {
-			t.Errorf("the visitor is believed to come from %v", peer)
+			t.Errorf("the client's network is %v", peer)
 		}
 	default:
-		t.Error("nobody was counted")
+		t.Error("no sign-in was reported")
 	}
 }

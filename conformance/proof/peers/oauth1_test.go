@@ -46,7 +46,7 @@ func TestOAuth1(t *testing.T) {
 	token, secret := account.Extra.Text("oauth_token"), account.Extra.Text("oauth_token_secret")
 	if token == "" || secret == "" ||
 		token == v.pass("/oauth/authenticate").Query().Get("oauth_token") || account.AccessToken != "" {
-		t.Errorf("the account has no access token of its own: %d, %d", len(token), len(secret))
+		t.Errorf("the account has no separate access token: %d, %d", len(token), len(secret))
 	}
 	user, err := s.store.UserByAccount(t.Context(), "twitter", "2244994945")
 	if err != nil || user.Image != "https://pbs.example.com/p.jpg" {
@@ -106,10 +106,10 @@ func TestOAuth1Refused(t *testing.T) {
 				before := len(s.signIns)
 				got = row.answer(v, &callback)
 				if len(s.signIns) != before {
-					t.Error("somebody was signed in")
+					t.Error("a user was signed in")
 				}
 			} else if v.signedIn() != "" {
-				t.Error("somebody was signed in")
+				t.Error("a user was signed in")
 			}
 			if got != row.error {
 				t.Errorf("error %q, want %q\n%s", got, row.error, s.logged())

@@ -341,7 +341,7 @@ func (s *site) refresh(t *testing.T, account *core.Account) {
 		t.Fatal(err)
 	}
 	if _, err := s.auth.Refresh(t.Context(), account); !errors.Is(err, core.ErrInvalidGrant) {
-		t.Errorf("a refresh token that nobody gave: %v", err)
+		t.Errorf("an unknown refresh token: %v", err)
 	}
 }
 

@@ -82,7 +82,7 @@ func (s *site) last(t *testing.T) core.SignInEvent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.signIns) == 0 {
-		t.Fatalf("nobody has signed in\n%s", s.log.String())
+		t.Fatalf("no user has signed in\n%s", s.log.String())
 	}
 	return s.signIns[len(s.signIns)-1]
 }

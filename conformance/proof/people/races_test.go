@@ -121,7 +121,7 @@ func (s *site) signUpAtOnce(address string, at int) {
 	if won := together(at, func(i int) bool {
 		return browsers[i].try("password/sign-up", "email", address, "password", first).Status == http.StatusAccepted
 	}); won != at {
-		s.Fatalf("%d of %d were told to look into their mails", won, at)
+		s.Fatalf("%d of %d got the page that says to check the inbox", won, at)
 	}
 	for i, token := range s.tokens(core.LetterVerify, address, at) {
 		tokens[i] = token
@@ -158,7 +158,7 @@ func (s *site) resetAtOnce(address string, at int) {
 		return won
 	}))
 	if b.signedIn() {
-		s.Error("a new password leaves somebody signed in")
+		s.Error("a new password leaves a session")
 	}
 	s.browse().signIn(address, first, false)
 	for _, i := range []int{winner, (winner + 1) % at} {
@@ -196,7 +196,7 @@ func (s *site) changeAtOnce(address string, at int) {
 		s.Errorf("the address is %v, %v", moved, err)
 	}
 	if n := len(s.tokens(core.LetterEmailChanged, address, 1)); n != 1 {
-		s.Errorf("the old address has %d letters", n)
+		s.Errorf("the old address has %d emails", n)
 	}
 }
 

@@ -42,7 +42,7 @@ func afterAccount(s *site, b *browser, address string, again *core.Response) {
 		return
 	}
 	if s.refused(again, "OAuthAccountNotLinked"); atOnce || b.signedIn() {
-		s.Error("nobody comes by the account any more")
+		s.Error("the account no longer signs in")
 	}
 	b, last := beginMail(s, address)
 	r := s.auth.Handle(s.Context(), last.request())
@@ -147,7 +147,7 @@ func beginByPasskey(s *site, address string) (*browser, *lastRequest) {
 
 func afterByPasskey(s *site, _ *browser, address string, _ *core.Response) {
 	if !s.opens(address) {
-		s.Error("the passkey is good no longer")
+		s.Error("the passkey no longer signs in")
 	}
 }
 

@@ -25,11 +25,11 @@ var ends = []flow{
 	{"a new password is chosen", beginReset, afterReset},
 	{"an address is changed", beginChange, afterChange},
 	{"a change of an address is undone", beginUndo, afterUndo},
-	{"somebody comes by an account for the first time", beginAccount, afterAccount},
+	{"a user signs in with an account for the first time", beginAccount, afterAccount},
 	{"an account is linked", beginLink, afterLink},
-	{"somebody comes by a link in a mail", beginMail, afterMail},
+	{"a user signs in with an email link", beginMail, afterMail},
 	{"a passkey is registered", beginPasskey, afterPasskey},
-	{"somebody comes by a passkey", beginByPasskey, afterByPasskey},
+	{"a user signs in with a passkey", beginByPasskey, afterByPasskey},
 	{"an account is deleted", beginDelete, afterDelete},
 }
 
@@ -113,7 +113,7 @@ func afterSignUp(s *site, b *browser, address string, again *core.Response) {
 		b, last := beginSignUp(s, address)
 		b.keep(s.auth.Handle(s.Context(), last.request()).Cookies)
 		if !b.signedIn() {
-			s.Error("nobody can sign up with the address any more")
+			s.Error("signing up with the address is no longer possible")
 		}
 	}
 }
@@ -139,7 +139,7 @@ func afterReset(s *site, b *browser, address string, again *core.Response) {
 	_, chosen := s.in(address, next)
 	switch {
 	case old == chosen:
-		s.Errorf("the old password is good: %v, the new one: %v", old, chosen)
+		s.Errorf("the old password works: %v, the new one: %v", old, chosen)
 	case chosen && was:
 		s.Error("a session has outlived the password")
 	case old:
@@ -193,6 +193,6 @@ func afterUndo(s *site, _ *browser, address string, again *core.Response) {
 	}
 	left, err := s.store.(store.SessionLister).Sessions(s.Context(), u.ID)
 	if err != nil || len(left) != 0 {
-		s.Errorf("%d sessions go on, %v", len(left), err)
+		s.Errorf("%d sessions remain, %v", len(left), err)
 	}
 }

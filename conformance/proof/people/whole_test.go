@@ -100,7 +100,7 @@ func (s *site) tokens(kind core.LetterKind, to string, least int) (list []string
 		}
 	}
 	if len(list) < least {
-		s.Fatalf("%d letters of kind %s to %s", len(list), kind, to)
+		s.Fatalf("%d emails of kind %s to %s", len(list), kind, to)
 	}
 	return list
 }
@@ -242,7 +242,7 @@ func TestWholeWay(t *testing.T) {
 			phone.request("GET", "password/reset?token="+url.QueryEscape(token), nil)
 			phone.post(http.StatusOK, "password/reset", "newPassword", next)
 			if laptop.signedIn() || phone.signedIn() {
-				t.Fatal("a new password leaves somebody signed in")
+				t.Fatal("a new password leaves a session")
 			}
 			phone.signIn(old, first, false)
 			laptop.signIn(old, next, true)
@@ -256,7 +256,7 @@ func TestWholeWay(t *testing.T) {
 			undo := s.browse()
 			undo.post(http.StatusOK, "account/undo", "token", s.token(core.LetterEmailChanged, old))
 			if laptop.signedIn() || phone.signedIn() {
-				t.Fatal("an undo leaves somebody signed in")
+				t.Fatal("an undo leaves a session")
 			}
 
 			laptop.signIn(fresh, next, false)

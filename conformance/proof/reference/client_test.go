@@ -47,7 +47,7 @@ func TestAnswersWithoutAClient(t *testing.T) {
 	for _, m := range rows {
 		ask := answered[m[1]]
 		if ask == nil {
-			t.Errorf("docs/authjs.md has a row %s, which nobody asks for", m[1])
+			t.Errorf("docs/authjs.md has a row %s without a test", m[1])
 			continue
 		}
 		seen[m[1]] = true

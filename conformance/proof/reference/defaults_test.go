@@ -289,7 +289,7 @@ func TestDefaults(t *testing.T) {
 			continue
 		}
 		if valued.MatchString(row[0]) && defaults[name] == nil && elsewhere[name] == "" {
-			t.Errorf("docs/reference.md says that %s is %s by default, and nobody looked", name, row[0])
+			t.Errorf("docs/reference.md says that %s is %s by default, without a test", name, row[0])
 		}
 	}
 }

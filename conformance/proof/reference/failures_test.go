@@ -62,7 +62,7 @@ func TestWhatBrowsersAreTold(t *testing.T) {
 	}
 	says := inCode(protocol(t, "### §11.1 What a browser is told", "Every other class"))
 	if !maps.Equal(says, without(told)) {
-		t.Errorf("docs/protocol.md §11.1 says %v, browsers are told %v", names(says), names(without(told)))
+		t.Errorf("docs/protocol.md §11.1 says %v, browsers get %v", names(says), names(without(told)))
 	}
 	if says := inCode(protocol(t, "\nA: ", ", and a profile")); !maps.Equal(says, without(again)) {
 		t.Errorf("docs/protocol.md §11.2 says %v, to the sign-in page lead %v", names(says), names(again))

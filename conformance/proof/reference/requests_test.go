@@ -163,10 +163,10 @@ func TestEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if cell := all[name]; len(cell) < 1 || cell[0] != row.stands {
-				t.Fatalf("docs/reference.md says that it stands for %q", cell)
+				t.Fatalf("docs/reference.md says that it sets %q", cell)
 			}
 			if !row.holds(t) {
-				t.Errorf("it does not stand for %s", row.stands)
+				t.Errorf("it does not set %s", row.stands)
 			}
 		})
 	}
@@ -339,7 +339,7 @@ func TestHeaders(t *testing.T) {
 				continue
 			}
 			if !strings.Contains(text, "`"+line+"`") {
-				t.Errorf("GET %s has %s, of which docs/protocol.md §1.7 says nothing", target, line)
+				t.Errorf("GET %s has %s, which is not in docs/protocol.md §1.7", target, line)
 			}
 		}
 	}

@@ -28,9 +28,9 @@ func main() {
 	var o options
 	flag.StringVar(&o.dir, "dir", "", "folder of transcripts")
 	flag.StringVar(&o.adapter, "adapter", "core", "core, "+strings.Join(wire.Adapters(), ", ")+", or all")
-	flag.StringVar(&o.only, "run", "", "run only scenarios whose id matches this pattern, as * and ?")
+	flag.StringVar(&o.only, "run", "", "run only scenarios whose ID matches this pattern of * and ?")
 	flag.BoolVar(&o.verbose, "v", false, "print the id of every scenario")
-	flag.BoolVar(&o.parts, "parts", false, "switch on what Auth.js has nothing of, and compare what browsers see")
+	flag.BoolVar(&o.parts, "parts", false, "enable features that Auth.js does not have, and compare what browsers see")
 	flag.Parse()
 	failed, err := run(os.Stdout, o)
 	if err != nil {

@@ -34,7 +34,7 @@ func mailed(m smtpd.Message) object {
 	}
 	found := button.FindStringSubmatch(page)
 	if found == nil {
-		entry["error"] = "the letter has no button"
+		entry["error"] = "the email has no button"
 		return entry
 	}
 	entry["html"] = object{

@@ -364,7 +364,7 @@ func TestStorm(t *testing.T) {
 				len(s.in), f.reads, f.lost, f.wrong, f.orphans, len(s.people), f.doubleUse, f.undying, f.refused, back,
 				time.Since(began).Round(time.Second))
 			t.Logf("%s: of %d who signed up with a password, %d were told that they are in; of those who were not, %d are when "+
-				"they try again, and %d sign up anew", engine, len(s.chose), f.signedUp, f.laterIn, len(s.void))
+				"they try again, and %d sign up again", engine, len(s.chose), f.signedUp, f.laterIn, len(s.void))
 			if bad := f.lost + f.wrong + f.orphans + f.doubleUse + f.undying + f.refused; bad > 0 || len(s.in) == 0 {
 				t.Errorf("%d: the last one: %s", bad, f.example)
 			}

@@ -76,7 +76,7 @@ func (v *visitor) raw(ctx context.Context, write func(w io.Writer) error) error 
 	}
 	for _, cookie := range got.Cookies {
 		if strings.HasPrefix(cookie, sessionCookie) && !strings.Contains(cookie, "Max-Age=0") {
-			return errors.New("it signs somebody in")
+			return errors.New("it signs a user in")
 		}
 	}
 	return nil

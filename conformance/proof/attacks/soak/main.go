@@ -23,10 +23,10 @@ func main() {
 	s := soak{out: os.Stdout, deadline: 5 * time.Second}
 	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+", or all")
 	flag.IntVar(&s.requests, "n", 1_000_000, "requests for each adapter")
-	flag.IntVar(&s.visitors, "visitors", 16, "how many send requests at once")
-	flag.IntVar(&s.slow, "slow", 16, "connections of each kind that are slow or have no end")
-	flag.DurationVar(&s.enough, "for", 0, "after how long no more are sent, however few there were; 0: after all")
-	flag.DurationVar(&s.within, "within", 2*time.Hour, "how long all may take for each adapter")
+	flag.IntVar(&s.visitors, "visitors", 16, "number of concurrent clients")
+	flag.IntVar(&s.slow, "slow", 16, "slow or endless connections of each kind")
+	flag.DurationVar(&s.enough, "for", 0, "stop after this time, even with fewer requests; 0 means no limit")
+	flag.DurationVar(&s.within, "within", 2*time.Hour, "time limit for each adapter")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -128,7 +128,7 @@ func verdict(before, after figures, peak uint64, sessions int) error {
 		faults = append(faults, fmt.Errorf("%d descriptors were %d", after.descriptors, before.descriptors))
 	}
 	if sessions > 0 {
-		faults = append(faults, fmt.Errorf("%d sessions are stored, and everybody has signed out", sessions))
+		faults = append(faults, fmt.Errorf("%d sessions are stored, although all users have signed out", sessions))
 	}
 	return errors.Join(faults...)
 }

@@ -19,7 +19,7 @@ func TestSoak(t *testing.T) {
 	}
 	for _, k := range kinds {
 		if k.often > 2 && strings.Contains(out.String(), k.name+" 0") {
-			t.Errorf("nobody sent %s: %s", k.name, &out)
+			t.Errorf("no client sent %s: %s", k.name, &out)
 		}
 	}
 }

@@ -212,7 +212,7 @@ func (v *visitor) start(ctx context.Context) (state string, err error) {
 		return "", err
 	}
 	if state = to.Query().Get("state"); to.Host != "op.example" || state == "" {
-		return "", errors.Join(errors.New("the sign-in leads to no provider"), got.want(http.StatusFound, "op.example"))
+		return "", errors.Join(errors.New("no redirect to a provider"), got.want(http.StatusFound, "op.example"))
 	}
 	return state, nil
 }

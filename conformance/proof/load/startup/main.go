@@ -20,9 +20,9 @@ import (
 )
 
 func main() {
-	serving := flag.Bool("serve", false, "be the program that is measured")
-	tenants := flag.Int("tenants", 1, "how many Auths the program has")
-	times := flag.Int("times", 20, "how often it is started; the median counts")
+	serving := flag.Bool("serve", false, "run as the measured program")
+	tenants := flag.Int("tenants", 1, "number of Auths in the program")
+	times := flag.Int("times", 20, "number of starts; the median counts")
 	flag.Parse()
 	run := func() error { return report(context.Background(), os.Stdout, *times, 20000) }
 	if *serving {

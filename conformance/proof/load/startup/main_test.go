@@ -37,7 +37,7 @@ func TestReport(t *testing.T) {
 // TestFailures: a program that does not respond is an error.
 func TestFailures(t *testing.T) {
 	if err := ask(t.Context(), "http://127.0.0.1:1/"); err == nil {
-		t.Error("nobody answered, and it passed for an answer")
+		t.Error("a missing response counted as a response")
 	}
 	if _, err := memory(-1); err == nil {
 		t.Error("a process that is not there has memory")
