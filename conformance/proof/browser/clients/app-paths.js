@@ -1,2 +1,2 @@
-// What SvelteKit gives to its modules as $app/paths: where the application is mounted.
+// Replaces SvelteKit's module $app/paths, which contains the application's base path.
 export const base = document.documentElement.dataset.base

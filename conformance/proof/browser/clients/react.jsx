@@ -1,4 +1,4 @@
-// The smallest application of next-auth's React client. It shows who is signed in; the tests call what the client exports.
+// A minimal application with next-auth's React client. It shows the signed-in user. The tests call the client's exports.
 import { useEffect } from "react"
 import { createRoot } from "react-dom/client"
 import { SessionProvider, getCsrfToken, getProviders, getSession, signIn, signOut, useSession } from "next-auth/react"
@@ -6,7 +6,7 @@ import { signIn as signInByPasskey } from "next-auth/webauthn"
 
 const { base, required } = document.documentElement.dataset
 window.client = { getCsrfToken, getProviders, getSession, signIn, signInByPasskey, signOut }
-window.statuses = [] // all that useSession said, in its order
+window.statuses = [] // all results of useSession, in order
 
 function Visitor() {
   const { data, status, update } = useSession({ required: required === "true" })

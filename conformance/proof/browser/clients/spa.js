@@ -1,4 +1,4 @@
-// A single-page application without a client of Auth.js. What stands between the two lines is in docs/authjs.md.
+// A single-page application without an Auth.js client. The code between the two lines is in docs/authjs.md.
 const auth = document.documentElement.dataset.auth // such as https://api.app.example/auth
 
 // ---

@@ -1,4 +1,4 @@
-// A page with SvelteKit's client. The framework would load the session on the server; here the page asks for it.
+// A page with SvelteKit's client. The framework would load the session on the server; this page requests it.
 import { signIn, signOut } from "@auth/sveltekit/client"
 import { signIn as signInByPasskey } from "@auth/sveltekit/webauthn"
 

@@ -1,5 +1,5 @@
-// The reference, as an application of its own: sign-in with a password or at a provider, sessions in the cookie, and two actions
-// more that make and read tokens. Settings come as JSON in the first argument; the address goes out on the first line.
+// An application with Auth.js: sign-in with a password or a provider, sessions in the cookie, and two additional actions that create
+// and read tokens. The first argument contains the settings as JSON. The first line of the output is the address.
 import { ExpressAuth } from "@auth/express"
 import Credentials from "@auth/express/providers/credentials"
 import { decode, encode } from "@auth/core/jwt"
@@ -8,7 +8,7 @@ import { EncryptJWT } from "jose"
 import { hkdf } from "node:crypto"
 
 const settings = JSON.parse(process.argv[2])
-process.stdin.resume().on("end", () => process.exit()) // ends with its starter
+process.stdin.resume().on("end", () => process.exit()) // ends with the parent process
 
 const config = {
   trustHost: true,
@@ -40,7 +40,7 @@ app.post("/decode", async (request, response) => {
     response.status(400).json({ error: error.name })
   }
 })
-// What the reference reads and does not make: A256GCM, with a key of 32 bytes.
+// Auth.js reads tokens with A256GCM and a 32-byte key, but does not create them.
 app.post("/encode-gcm", (request, response) => {
   const { secret, salt, token } = request.body
   hkdf("sha256", secret, salt, `Auth.js Generated Encryption Key (${salt})`, 32, async (_, key) => {

@@ -1,4 +1,4 @@
-"""A provider of OAuth 1.0a on oauthlib. It prints its address and consents to everything; ?denied at /oauth/authenticate refuses."""
+"""An OAuth 1.0a provider with oauthlib. It prints its address and consents to every request, except with ?denied at /oauth/authenticate."""
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,6 +1,6 @@
-// OpenID providers that ask nobody anything: who comes is Ada, and she consents. It prints an address, at which a POST of
-// settings, {clients, claimsInIDToken, accessTokenAlg}, opens a provider of its own and answers with its issuer. POST /rotate
-// there replaces all its keys. It ends with its input.
+// OpenID providers without a page: every user is Ada, who consents. The program prints an address. A POST of the settings
+// {clients, claimsInIDToken, accessTokenAlg} to this address starts a new provider and returns its issuer. POST /rotate on the
+// provider replaces all its keys. The program ends when its input closes.
 import { createServer } from 'node:http';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { json } from 'node:stream/consumers';
@@ -11,8 +11,8 @@ async function listen(server) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-// A key pair is exported at its generation and read again: a KeyObject of generateKeyPairSync that is exported while its
-// pair is collected as garbage waits for ever for a lock that the same thread holds (Node 20).
+// Key pairs are exported when they are generated, and then imported again. In Node 20, exporting a KeyObject of
+// generateKeyPairSync while its pair is garbage collected causes a deadlock in the same thread.
 const pem = { publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } };
 const jwk = (kind, options, alg, generation) => ({
   ...createPrivateKey(generateKeyPairSync(kind, { ...options, ...pem }).privateKey).export({ format: 'jwk' }),

@@ -1,15 +1,15 @@
-// One adapter of Auth.js, as a program: it reads calls from standard input and writes results to standard output, one JSON value a
-// line. The argument is {adapter, url, name, client}. Times are {"$time": milliseconds} on the way. Beside the adapter's own methods
-// there are some that an application would run with the same library:
-//   expire(now)    deletes the sessions and tokens that ended before now, and returns how many sessions went
-//   live(now)      returns the tokens of the sessions that end after now
-//   push()         makes the schema of the database that of the adapter, as the library's tool does: only with TypeORM, Sequelize
+// Runs one Auth.js adapter as a program. It reads calls from standard input and writes results to standard output, one JSON value on
+// each line. The argument is {adapter, url, name, client}. Times are sent as {"$time": milliseconds}. In addition to the adapter's
+// methods there are some that an application would run with the same library:
+//   expire(now)    deletes the sessions and tokens that expired before now, and returns the number of deleted sessions
+//   live(now)      returns the tokens of the sessions that expire after now
+//   push()         applies the adapter's schema to the database, as the library's tool does: only with TypeORM, Sequelize
 //                  and with Drizzle on SQLite
 import { createInterface } from "node:readline"
 
 const settings = JSON.parse(process.argv[2])
 
-// What the libraries print is not for the starter.
+// The libraries' own output must not reach the parent process.
 const write = process.stdout.write.bind(process.stdout)
 process.stdout.write = process.stderr.write.bind(process.stderr)
 
@@ -47,7 +47,7 @@ const prisma = async (adapter) => {
   }
 }
 
-// With synchronize the adapter would do what push does at every call, outside production even where nobody has said so.
+// With synchronize the adapter would push its schema at every call, and outside of production this is the default.
 const typeorm = async (dataSource) => {
   const { TypeORMAdapter, entities, getManager } = await import("@auth/typeorm-adapter")
   const { LessThan, MoreThan } = await import("typeorm")
@@ -56,7 +56,7 @@ const typeorm = async (dataSource) => {
     ...TypeORMAdapter(dataSource),
     expire: async (now) => {
       const m = await manager()
-      const ended = (entity) => m.find(entity, { where: { expires: LessThan(now) } }) // in delete the column's transformer is not used
+      const ended = (entity) => m.find(entity, { where: { expires: LessThan(now) } }) // delete does not use the column's transformer
       const gone = await ended("SessionEntity")
       await m.remove([...gone, ...await ended("VerificationTokenEntity")])
       return gone.length
@@ -89,7 +89,7 @@ const adapters = {
       const { pushSQLiteSchema } = await import("drizzle-kit/api")
       const user = sqliteTable("user", { id: text().primaryKey(), name: text(), email: text().unique(), emailVerified: time("emailVerified"), image: text() })
       const userId = () => text().notNull().references(() => user.id, { onDelete: "cascade" })
-      const { statementsToExecute } = await pushSQLiteSchema({ // as the adapter's documentation defines them
+      const { statementsToExecute } = await pushSQLiteSchema({ // as defined in the adapter's documentation
         user,
         account: sqliteTable("account", {
           userId: userId(), type: text().notNull(), provider: text().notNull(), providerAccountId: text().notNull(), refresh_token: text(),
@@ -104,7 +104,7 @@ const adapters = {
           counter: integer().notNull(), credentialDeviceType: text().notNull(), credentialBackedUp: integer({ mode: "boolean" }).notNull(), transports: text(),
         }, (a) => [primaryKey({ columns: [a.userId, a.credentialID] })]),
       }, db)
-      // Not its apply: that makes indexes which are there, and ends at the first.
+      // Its function apply is not used, because it creates existing indexes and stops at the first error.
       for (const statement of statementsToExecute) {
         await db.run(sql.raw(statement)).catch((error) => { if (!/already exists/.test(error.cause ?? error)) throw error })
       }
@@ -200,4 +200,4 @@ for await (const line of createInterface({ input: process.stdin })) {
     answer({ error: `${error.name}: ${error.message}` })
   }
 }
-process.exit() // with its starter
+process.exit() // ends with the parent process
