@@ -197,7 +197,7 @@ func TestPlantedAskedLink(t *testing.T) {
 	}
 	eve.askForLink("ada@example.com") // another link to the same address
 	if r := eve.get((*links)[1]); r.Status != 200 {
-		t.Errorf("another token for an address that this browser asked about: status %d", r.Status)
+		t.Errorf("another token for an address that this browser requested a link for: status %d", r.Status)
 	}
 	moved := strings.Replace((*links)[0], "eve%40example.com", "ada%40example.com", 1)
 	if r := eve.get(moved); r.Status != 200 {

@@ -33,7 +33,7 @@ func TestCallbacksFail(t *testing.T) {
 				t.Errorf("signed in: %s", got)
 			}
 			if r := b.get("/auth/providers"); r.Status != 200 {
-				t.Errorf("the next request was answered %d", r.Status)
+				t.Errorf("the next request got status %d", r.Status)
 			}
 		})
 	}

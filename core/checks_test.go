@@ -151,9 +151,9 @@ func TestSeveralTabs(t *testing.T) {
 					case !lost && (r.Err != nil || r.Redirect != want):
 						t.Errorf("tab %d continues at %q, want %q: %v", i, r.Redirect, want, r.Err)
 					case lost && signedIn && (r.Err == nil || strings.Contains(r.Redirect, "error")):
-						t.Errorf("tab %d, whose user is signed in, leads to %q: %v", i, r.Redirect, r.Err)
+						t.Errorf("tab %d, whose user is signed in, redirects to %q: %v", i, r.Redirect, r.Err)
 					case lost && !signedIn && !strings.Contains(r.Redirect, "error=Configuration&reason=expired"):
-						t.Errorf("tab %d, whose flow is gone, leads to %q: %v", i, r.Redirect, r.Err)
+						t.Errorf("tab %d, whose flow was deleted, redirects to %q: %v", i, r.Redirect, r.Err)
 					}
 					if signedIn = signedIn || !lost; signedIn && b.who() != "ann" {
 						t.Errorf("after tab %d %q is signed in", i, b.who())

@@ -84,7 +84,7 @@ func TestCleanUp(t *testing.T) {
 		}
 		a.clock.Advance(slot)
 		if n := s.runs(); n != 0 {
-			t.Fatalf("%d runs without a visitor", n)
+			t.Fatalf("%d runs without a request", n)
 		}
 		signIn()
 		if n := s.runs(); n != 1 || !s.befores[0].Equal(a.clock.Now().Add(-time.Hour)) {

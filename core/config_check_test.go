@@ -59,7 +59,7 @@ func TestFaultsAreNamedTogether(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range faults.Problems {
 		if seen[p.Error()] {
-			t.Errorf("told twice: %v", p)
+			t.Errorf("reported twice: %v", p)
 		}
 		seen[p.Error()] = true
 	}
@@ -284,7 +284,7 @@ func TestSignInLinks(t *testing.T) {
 			}
 			r := b.get("/auth/signin/op")
 			if r.Status != 302 || r.Redirect != row.location {
-				t.Errorf("answered %d to %s", r.Status, r.Redirect)
+				t.Errorf("got status %d to %s", r.Status, r.Redirect)
 			}
 			for name := range b.cookies {
 				if strings.Contains(name, "pkce") || strings.Contains(name, "state") {

@@ -45,7 +45,7 @@ func TestTrustHostOfTheEnvironment(t *testing.T) {
 			}
 			r := visit(t, auth).get("/auth/session")
 			if got := r.Status == http.StatusOK; got != row.trusted {
-				t.Errorf("answered %d", r.Status)
+				t.Errorf("got status %d", r.Status)
 			}
 		})
 	}

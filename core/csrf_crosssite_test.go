@@ -51,9 +51,9 @@ func TestPostsNeedTheToken(t *testing.T) {
 			r := b.send("POST", "/auth/"+path, way.contentType, way.body)
 			switch refused := r.Redirect == "https://app.test/auth/signin?error=MissingCSRF"; {
 			case path == "session" && (r.Status != 400 || string(r.Body) != "null"):
-				t.Errorf("%s as %q: answered %d: %s", path, way.contentType, r.Status, r.Body)
+				t.Errorf("%s as %q: got status %d: %s", path, way.contentType, r.Status, r.Body)
 			case path != "session" && !refused:
-				t.Errorf("%s as %q: answered %d to %q", path, way.contentType, r.Status, r.Redirect)
+				t.Errorf("%s as %q: got status %d to %q", path, way.contentType, r.Status, r.Redirect)
 			}
 			if b.cookies[sessionCookie] != held || sent > 0 || len(store.tokens) > 0 ||
 				b.cookies["__Secure-authjs.state"] != "" {
@@ -116,10 +116,10 @@ func TestReadingChangesNothing(t *testing.T) {
 						r := b.send(method, "/auth/"+path, "application/x-www-form-urlencoded",
 							"csrfToken="+url.QueryEscape(b.cookies["__Host-authjs.csrf-token"][:64]))
 						if method != "GET" && (r.Status != 400 || len(r.Cookies) > 0) {
-							t.Errorf("%s %s: answered %d with %d cookies", method, path, r.Status, len(r.Cookies))
+							t.Errorf("%s %s: got status %d with %d cookies", method, path, r.Status, len(r.Cookies))
 						}
 						if method == "GET" && r.Status != 200 {
-							t.Errorf("GET %s: answered %d", path, r.Status)
+							t.Errorf("GET %s: got status %d", path, r.Status)
 						}
 					}
 				}

@@ -226,7 +226,7 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 				r := b.send("POST", "/auth/signout", row.contentType, strings.ReplaceAll(row.body, "{T}", token))
 				log := a.log.String()
 				if !strings.Contains(r.Redirect, "error=MissingCSRF") || !strings.Contains(log, row.want) {
-					t.Errorf("answered %d %q, log: %s", r.Status, r.Redirect, log)
+					t.Errorf("got status %d %q, log: %s", r.Status, r.Redirect, log)
 				}
 				if strings.Contains(log, "canary") || token != "" && strings.Contains(log, token) {
 					t.Errorf("the log repeats what was sent: %s", log)
@@ -315,14 +315,14 @@ func TestCrossSiteRequests(t *testing.T) {
 				ended = ended || c.Name == sessionCookie && c.Value == ""
 			}
 			if ended != (p.Want == "verified") {
-				t.Errorf("%s: session ended %v, answered %d to %q", p.Why, ended, response.Status, response.Redirect)
+				t.Errorf("%s: session ended %v, got status %d to %q", p.Why, ended, response.Status, response.Redirect)
 			}
 			if p.Want == "refused" && method == "POST" && action != "session" &&
 				response.Redirect != "https://app.test/auth/signin?error=MissingCSRF" {
-				t.Errorf("%s: answered %d to %q", p.Why, response.Status, response.Redirect)
+				t.Errorf("%s: got status %d to %q", p.Why, response.Status, response.Redirect)
 			}
 			if action == "session" && (response.Status != 400 || string(response.Body) != "null") {
-				t.Errorf("%s: answered %d: %s", p.Why, response.Status, response.Body)
+				t.Errorf("%s: got status %d: %s", p.Why, response.Status, response.Body)
 			}
 		})
 	}

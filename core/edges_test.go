@@ -127,7 +127,7 @@ func TestGuardWantsAUser(t *testing.T) {
 		t.Errorf("the guard let %+v in", s)
 	}
 	if r := b.get("/auth/private"); r.Status == 200 {
-		t.Errorf("the action answered %s", r.Body)
+		t.Errorf("the action responded %s", r.Body)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestStoredEdges(t *testing.T) {
 		signIn(t, b)
 		r := b.get("/auth/session")
 		if r.Err == nil || !strings.Contains(r.Err.Error(), "neither a session") || b.cookies[sessionCookie] == "" {
-			t.Errorf("a store that names no user is taken for an answer: %s, %v", r.Body, r.Err)
+			t.Errorf("a store that returns no user counts as a session: %s, %v", r.Body, r.Err)
 		}
 	})
 	t.Run("without a token", func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestStoredEdges(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, there := rows.rows[planted]; there || len(rows.rows) != 1 {
-			t.Errorf("the session before goes on beside it: %d rows", len(rows.rows))
+			t.Errorf("the previous session is still there: %d rows", len(rows.rows))
 		}
 	})
 }
@@ -423,7 +423,7 @@ func TestPeersThatAreNoVisitors(t *testing.T) {
 			Peer: netip.MustParsePrefix("10.0.0.1/32"),
 		}
 		if wait, err := l.Limit(t.Context(), p); wait > 0 || err != nil {
-			t.Fatalf("visitor %d waits %v for the others behind their proxy: %v", i, wait, err)
+			t.Fatalf("client %d waits %v because of others behind the same proxy: %v", i, wait, err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestAnswersInJSON(t *testing.T) {
 			if err := json.Unmarshal(r.Body, &problem); err != nil || r.Status != row.status ||
 				problem.Status != row.status || problem.Code != row.code || problem.Error != row.err || r.Redirect != "" ||
 				r.Header.Get("Content-Type") != "application/problem+json" || r.Header.Get("Location") != "" {
-				t.Errorf("answered %d %s", r.Status, r.Body)
+				t.Errorf("got status %d %s", r.Status, r.Body)
 			}
 			b.header.Set("X-Auth-Return-Redirect", "1")
 			if r = post("/auth/"+row.path, row.fields); r.Status != 200 || !strings.Contains(string(r.Body), row.elsewhere) {
@@ -117,7 +117,7 @@ func TestTooManyInJSON(t *testing.T) {
 			continue
 		}
 		if r.Status != 429 || r.Header.Get("Retry-After") == "" || !strings.Contains(string(r.Body), `"code":"too_many"`) {
-			t.Errorf("answered %d %s, %v", r.Status, r.Body, r.Header)
+			t.Errorf("got status %d %s, %v", r.Status, r.Body, r.Header)
 		}
 		return
 	}

@@ -54,7 +54,7 @@ func TestExchangesFull(t *testing.T) {
 		t.Errorf("%d calls, %v", calls, err)
 	}
 	if _, _, err = x.do(t.Context(), exchangeFor(1, 2), "", again); !errors.Is(err, ErrInvalidCheck) || calls != 1 {
-		t.Errorf("another answer to a pending flow: %d calls, %v", calls, err)
+		t.Errorf("another callback of a pending flow: %d calls, %v", calls, err)
 	}
 	close(release)
 	if err := <-pending; err != nil {

@@ -78,7 +78,7 @@ func TestAbortedCallback(t *testing.T) {
 			<-s.asked
 			disconnect()
 			if r := <-lost; r.Err == nil {
-				t.Fatalf("the request whose browser left is answered %d to %s", r.Status, r.Redirect)
+				t.Fatalf("the request whose browser left got status %d to %s", r.Status, r.Redirect)
 			}
 			if late {
 				close(s.gate)
@@ -86,7 +86,7 @@ func TestAbortedCallback(t *testing.T) {
 				time.AfterFunc(0, func() { close(s.gate) })
 			}
 			if r := b.get(target); r.Err != nil || r.Redirect != "https://app.test/orders" || b.who() != "ann" {
-				t.Errorf("leads to %s as %q: %v", r.Redirect, b.who(), r.Err)
+				t.Errorf("redirects to %s as %q: %v", r.Redirect, b.who(), r.Err)
 			}
 			if n := s.calls.Load(); n != 1 {
 				t.Errorf("%d token requests", n)
@@ -152,7 +152,7 @@ func TestRepeatedCallback(t *testing.T) {
 					t.Errorf("signed in %t, want %t: %d to %s, %v", signed, row.signed, r.Status, r.Redirect, r.Err)
 				}
 				if !row.signed && !strings.Contains(r.Redirect, "error=Configuration&reason=") {
-					t.Errorf("leads to %s", r.Redirect)
+					t.Errorf("redirects to %s", r.Redirect)
 				}
 			})
 		}
@@ -187,7 +187,7 @@ func TestTwoProcesses(t *testing.T) {
 	other.cookies = lost
 	r := other.get(answer)
 	if r.Redirect != "https://app.test/auth/error?error=Configuration&reason=used" {
-		t.Errorf("leads to %s: %v", r.Redirect, r.Err)
+		t.Errorf("redirects to %s: %v", r.Redirect, r.Err)
 	}
 	if page := other.get("/auth/error?error=Configuration&reason=used"); page.Status != http.StatusBadRequest {
 		t.Errorf("the page has status %d", page.Status)
@@ -197,7 +197,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	b.auth = second // in the browser that has the response
 	if r := b.get(answer); r.Redirect != "https://app.test" || !errors.Is(r.Err, core.ErrInvalidCheck) {
-		t.Errorf("leads to %s: %v", r.Redirect, r.Err)
+		t.Errorf("redirects to %s: %v", r.Redirect, r.Err)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestTwoProcessesOAuth1(t *testing.T) {
 	other.cookies = lost
 	r := finishAny(other, "one", started)
 	if r.Redirect != "https://app.test/auth/error?error=Configuration&reason=used" {
-		t.Errorf("leads to %s: %v", r.Redirect, r.Err)
+		t.Errorf("redirects to %s: %v", r.Redirect, r.Err)
 	}
 }
 

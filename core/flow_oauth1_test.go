@@ -140,7 +140,7 @@ func TestOAuth1(t *testing.T) {
 			}
 			b.submit("/auth/signout", nil)
 			if r := b.get("/auth/callback/bird?oauth_token=request-1&oauth_verifier=allowed"); r.Err == nil || b.who() != "" {
-				t.Errorf("the same answer signs in twice: %v", r.Err)
+				t.Errorf("the same callback signs in twice: %v", r.Err)
 			}
 		})
 	}
@@ -223,6 +223,6 @@ func TestOAuth1OfAnotherProvider(t *testing.T) {
 		t.Errorf("signed in as %q by another provider: %v", b.who(), r.Err)
 	}
 	if r := b.get("/auth/callback/bird" + answer); r.Err != nil || b.who() != "ann" {
-		t.Errorf("signed in as %q by the one that was asked: %v", b.who(), r.Err)
+		t.Errorf("signed in as %q by the other provider: %v", b.who(), r.Err)
 	}
 }

@@ -309,12 +309,12 @@ func TestUnusableCallbacks(t *testing.T) {
 				r := row.do(a, b)
 				if signedIn {
 					if strings.Contains(r.Redirect, "error") || !strings.HasPrefix(r.Redirect, "https://app.test") || r.Err == nil {
-						t.Errorf("leads to %s: %v", r.Redirect, r.Err)
+						t.Errorf("redirects to %s: %v", r.Redirect, r.Err)
 					}
 					return
 				}
 				if want := "https://app.test/auth/error?error=Configuration&reason=" + row.reason; r.Redirect != want {
-					t.Fatalf("leads to %s, want %s: %v", r.Redirect, want, r.Err)
+					t.Fatalf("redirects to %s, want %s: %v", r.Redirect, want, r.Err)
 				}
 				page := b.get(strings.TrimPrefix(r.Redirect, b.origin))
 				if page.Status != http.StatusBadRequest || !strings.Contains(string(page.Body), "Sign in again") {

@@ -244,7 +244,7 @@ func TestOneTimeFlows(t *testing.T) {
 				}
 			}
 			if r.Err == nil || (before != "") == strings.Contains(r.Redirect, "error") {
-				t.Errorf("leads to %s: %v", r.Redirect, r.Err)
+				t.Errorf("redirects to %s: %v", r.Redirect, r.Err)
 			}
 		})
 	}
@@ -298,7 +298,7 @@ func TestFlowOfAnotherSession(t *testing.T) {
 	}
 }
 
-// appleLike returns a provider whose callback is a cross-site POST.
+// appleLike returns a provider that sends its callback by a cross-site POST.
 func appleLike(checks ...core.Check) *core.OAuthProvider {
 	p := lenient("post", checks...)
 	p.Authorization.Params = url.Values{"response_mode": {"form_post"}}
@@ -378,7 +378,7 @@ func TestFormPostKeepsContext(t *testing.T) {
 				target, flow, _ := strings.Cut(posted.Redirect, "?flow=")
 				if posted.Err != nil || target != "https://app.test/auth/callback/post" || len(flow) != 8 ||
 					len(posted.Body) > 0 {
-					t.Fatalf("the POST leads to %s: %v", posted.Redirect, posted.Err)
+					t.Fatalf("the POST redirects to %s: %v", posted.Redirect, posted.Err)
 				}
 				for name, value := range b.cookies {
 					if name != "__Secure-authjs.form-answer."+flow && before[name] != value {
@@ -390,7 +390,7 @@ func TestFormPostKeepsContext(t *testing.T) {
 					t.Errorf("ends at %.60s, want %.60s: %v", r.Redirect, want, r.Err)
 				}
 				if again := b.formPost("/auth/callback/post", answer); again.Err == nil {
-					t.Error("the answer is taken twice")
+					t.Error("the callback is accepted twice")
 				}
 				if row.signedIn {
 					who, owner := b.who(), store.owner("post", "ann-at-post")

@@ -83,7 +83,7 @@ func checkInput(t *testing.T, answer *core.Response, want string) {
 	var invalid *core.InvalidInputError
 	if !errors.As(answer.Err, &invalid) {
 		if answer.Status != http.StatusSeeOther || !strings.Contains(answer.Redirect, want) {
-			t.Errorf("answered %d to %q: %v", answer.Status, answer.Redirect, answer.Err)
+			t.Errorf("got status %d to %q: %v", answer.Status, answer.Redirect, answer.Err)
 		}
 		return
 	}
@@ -95,7 +95,7 @@ func checkInput(t *testing.T, answer *core.Response, want string) {
 	err := json.Unmarshal(answer.Body, &shape)
 	if err != nil || answer.Status != 422 || !shape.Failed || shape.FieldErrors == nil || shape.FormErrors == nil ||
 		!strings.Contains(string(answer.Body), want) || answer.Redirect != "" || len(answer.Cookies) > 0 {
-		t.Errorf("answered %d %s", answer.Status, answer.Body)
+		t.Errorf("got status %d %s", answer.Status, answer.Body)
 	}
 	if strings.Contains(string(answer.Body), "<b>") {
 		t.Errorf("the input is repeated: %s", answer.Body)

@@ -30,7 +30,7 @@ func TestFormActionsAnswerPosts(t *testing.T) {
 			}
 			if answer.Status != 405 || answer.Header.Get("Allow") != "POST" || answer.Err == nil || answer.Redirect != "" ||
 				len(answer.Cookies) > 0 {
-				t.Errorf("%s %s answers %d, %v, to %q", method, target, answer.Status, answer.Header, answer.Redirect)
+				t.Errorf("%s %s has status %d, %v, to %q", method, target, answer.Status, answer.Header, answer.Redirect)
 			}
 		}
 	}

@@ -35,7 +35,7 @@ type measured struct {
 func (m *measured) look(what string, r *core.Response) *core.Response {
 	m.t.Helper()
 	if n := headerLength(r); n >= 4000 {
-		m.t.Errorf("%s: the header of the answer has %d bytes", what, n)
+		m.t.Errorf("%s: the response header has %d bytes", what, n)
 	} else {
 		m.answer = max(m.answer, n)
 	}
@@ -207,7 +207,7 @@ func TestCallbackURLBounds(t *testing.T) {
 				kept += row.target
 			}
 			if r.Redirect != want || b.cookies[cookie] != kept {
-				t.Errorf("leads to %.40s, the cookie says %.40s", r.Redirect, b.cookies[cookie])
+				t.Errorf("redirects to %.40s, the cookie says %.40s", r.Redirect, b.cookies[cookie])
 			}
 		})
 	}

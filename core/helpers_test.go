@@ -156,7 +156,7 @@ func (b *browser) csrf() string {
 	_, rest, _ := strings.Cut(body, `"csrfToken":"`)
 	token, _, ok := strings.Cut(rest, `"`)
 	if !ok {
-		b.t.Fatalf("GET csrf answered %s", body)
+		b.t.Fatalf("GET csrf responded %s", body)
 	}
 	return token
 }

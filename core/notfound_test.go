@@ -93,7 +93,7 @@ func TestForbiddenPage(t *testing.T) {
 			}
 			_, refusal := a.Visit(t.Context(), r).Require(never)
 			if refusal == nil || refusal.Status != http.StatusForbidden {
-				t.Fatalf("answered %+v", refusal)
+				t.Fatalf("responded %+v", refusal)
 			}
 			for _, part := range []string{
 				"You don&#39;t have access to this page", "ada@example.com", "Go back", "Use a different account",
@@ -110,7 +110,7 @@ func TestForbiddenPage(t *testing.T) {
 	}
 	r := b.submit("/auth/signout", url.Values{"callbackUrl": {"/admin?x=1"}})
 	if r.Redirect != "https://app.test/admin?x=1" || b.session() != nil {
-		t.Errorf("the form leads to %q", r.Redirect)
+		t.Errorf("the form redirects to %q", r.Redirect)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestNoTenant(t *testing.T) {
 			r := row.ask(request(row.method, row.path, row.accept))
 			if r == nil || r.Status != http.StatusNotFound || !strings.HasPrefix(r.Header.Get("Content-Type"), row.kind) ||
 				strings.Contains(string(r.Body), "evil") || !errors.Is(r.Err, core.ErrNoTenant) {
-				t.Errorf("answered %+v: %s", r, r.Body)
+				t.Errorf("responded %+v: %s", r, r.Body)
 			}
 		})
 	}

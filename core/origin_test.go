@@ -65,7 +65,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 				return
 			}
 			if r := b.get("http://evil.example/auth/providers"); r.Status == http.StatusOK {
-				t.Errorf("a target that names another host is answered: %s", r.Body)
+				t.Errorf("a target with another host is accepted: %s", r.Body)
 			}
 			want := strings.ToLower(row.origin) + "/auth/callback/credentials"
 			if r.Status != http.StatusOK || !strings.Contains(string(r.Body), want) {

@@ -133,7 +133,7 @@ func TestVerificationEndsTokensOfAuthJS(t *testing.T) {
 			}
 			attacker.cookies[sessionCookie] = value
 			if who := w.who(attacker); who == "u1" && !w.users["u1"].EmailVerified.IsZero() {
-				t.Error("the session goes on as the owner of the address")
+				t.Error("the session still belongs to the owner of the address")
 			}
 		})
 	}

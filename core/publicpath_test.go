@@ -35,28 +35,28 @@ func TestPublicPath(t *testing.T) {
 			}
 			u, err := url.Parse(b.submit("/auth/signin/plain", nil).Redirect)
 			if err != nil || u.Query().Get("redirect_uri") != "https://app.test/app/auth/callback/plain" {
-				t.Errorf("the provider is told %v, %v", u, err)
+				t.Errorf("the provider receives %v, %v", u, err)
 			}
 			r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 			if r.Redirect != "https://app.test/app/" {
-				t.Errorf("a sign-in leads to %q", r.Redirect)
+				t.Errorf("a sign-in redirects to %q", r.Redirect)
 			}
 			r = b.submit("/auth/signout", url.Values{"callbackUrl": {"https://evil.example/"}})
 			if r.Redirect != "https://app.test/app/" {
-				t.Errorf("a foreign address leads to %q", r.Redirect)
+				t.Errorf("a foreign address redirects to %q", r.Redirect)
 			}
 			r = b.submit("/auth/callback/credentials", url.Values{"password": {"wrong"}})
 			if !strings.HasPrefix(r.Redirect, "https://app.test/app/auth/signin?") {
-				t.Errorf("a failure leads to %q", r.Redirect)
+				t.Errorf("a failure redirects to %q", r.Redirect)
 			}
 			_, refusal := a.Visit(t.Context(), visit(t, a).pageRequest()).Require()
 			if refusal.Redirect != "https://app.test/app/auth/signin?error=SessionRequired&callbackUrl=%2Fapp%2Fpage%3Fx%3D1" {
-				t.Errorf("the guard leads to %q", refusal.Redirect)
+				t.Errorf("the guard redirects to %q", refusal.Redirect)
 			}
 			form := b.request("POST", "/signout", "application/x-www-form-urlencoded",
 				url.Values{"csrfToken": {b.csrf()}}.Encode())
 			if r := a.SignOut(t.Context(), form); r.Redirect != "https://app.test/app/" {
-				t.Errorf("the form action leads to %q", r.Redirect)
+				t.Errorf("the form action redirects to %q", r.Redirect)
 			}
 		})
 	}

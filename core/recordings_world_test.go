@@ -318,7 +318,7 @@ func (w *recordedWorld) RoundTrip(r *http.Request) (*http.Response, error) {
 	if before, ok := w.answers[key]; ok && r.Method == http.MethodGet {
 		return w.answer(r, before)
 	}
-	return nil, fmt.Errorf("no recorded answer to %s", key)
+	return nil, fmt.Errorf("no recorded response to %s", key)
 }
 
 func (w *recordedWorld) answer(r *http.Request, recorded map[string]any) (*http.Response, error) {

@@ -57,7 +57,7 @@ func TestSignOutIgnoresItsTarget(t *testing.T) {
 					t.Fatalf("still signed in: %d to %q, %v", r.Status, r.Redirect, r.Err)
 				}
 				if r.Status != 302 || !strings.HasPrefix(r.Redirect, "https://app.test") || strings.Contains(r.Redirect, "error") {
-					t.Errorf("answered %d to %q", r.Status, r.Redirect)
+					t.Errorf("got status %d to %q", r.Status, r.Redirect)
 				}
 			})
 		}
@@ -100,10 +100,10 @@ func TestSignOutIgnoresUnimportantInput(t *testing.T) {
 			r := b.post("/auth/signout"+row.query, fields)
 			fails = false
 			if b.cookies[sessionCookie] != "" || r.Status != 302 || strings.Contains(r.Redirect, "error") {
-				t.Errorf("answered %d to %q, %v", r.Status, r.Redirect, r.Err)
+				t.Errorf("got status %d to %q, %v", r.Status, r.Redirect, r.Err)
 			}
 			if page := b.get("/auth/signout?callbackUrl=login"); page.Status != 200 {
-				t.Errorf("the sign-out page answers %d", page.Status)
+				t.Errorf("the sign-out page has status %d", page.Status)
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func TestBearerSignOutNeedsNoBody(t *testing.T) {
 	program := visit(t, a)
 	program.header.Set("Authorization", "Bearer "+token)
 	if r := program.send("POST", "/auth/signout", "application/json", "{"); r.Status != 302 {
-		t.Errorf("answered %d, %v", r.Status, r.Err)
+		t.Errorf("got status %d, %v", r.Status, r.Err)
 	}
 	if string(program.get("/auth/session").Body) != "null" {
 		t.Error("the session is still valid")
@@ -134,7 +134,7 @@ func TestSignInTargetOfAnotherScheme(t *testing.T) {
 		b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
 		query := "?callbackUrl=" + url.QueryEscape(target)
 		if r := b.get("/auth/signin" + query); r.Status != 200 {
-			t.Errorf("%s: the sign-in page answers %d", target, r.Status)
+			t.Errorf("%s: the sign-in page has status %d", target, r.Status)
 		}
 		r := b.submit("/auth/callback/credentials"+query, url.Values{
 			"email": {"ada@example.com"}, "password": {"engine"}, "callbackUrl": {target},

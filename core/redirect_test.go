@@ -66,7 +66,7 @@ func TestRedirectCallback(t *testing.T) {
 			}
 			if strings.ContainsAny(r.Redirect, "\r\n") || strings.HasPrefix(r.Redirect, "javascript") ||
 				r.Redirect == "" && r.Status < 400 {
-				t.Errorf("answered %d to %q", r.Status, r.Redirect)
+				t.Errorf("got status %d to %q", r.Status, r.Redirect)
 			}
 			if row.panics && r.Redirect != row.want && !strings.Contains(r.Redirect, "error=Configuration") && r.Status < 500 {
 				t.Errorf("after a panic: %d to %q", r.Status, r.Redirect)
@@ -127,7 +127,7 @@ func TestNestedTargets(t *testing.T) {
 				}
 				first := b.get("/auth/" + page + separator + "callbackUrl=" + url.QueryEscape(value))
 				if strings.Contains(string(first.Body), "evil.example") || strings.Contains(first.Redirect, "evil.example") {
-					t.Errorf("%s, %s with %q leads to %q, or shows it", name, page, value, first.Redirect)
+					t.Errorf("%s, %s with %q redirects to %q, or shows it", name, page, value, first.Redirect)
 				}
 				r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 				if r.Redirect != "https://app.test" && r.Redirect != "https://app.test/" &&
@@ -203,7 +203,7 @@ func TestRedirects(t *testing.T) {
 					}
 					if u, err := url.Parse(target); err != nil || u.Scheme != "https" || u.Host != "app.test" || u.User != nil ||
 						strings.ContainsFunc(target, func(c rune) bool { return c <= 0x20 || c > 0x7e || c == '\\' }) {
-						t.Errorf("%s, %s: the %s leads to %q", p.Why, place, what, target)
+						t.Errorf("%s, %s: the %s redirects to %q", p.Why, place, what, target)
 					}
 				}
 			}

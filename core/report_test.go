@@ -206,7 +206,7 @@ func TestPanicsAreOneLine(t *testing.T) {
 	}})
 	r := visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	if r.Status != http.StatusFound {
-		t.Errorf("answered %d", r.Status)
+		t.Errorf("got status %d", r.Status)
 	}
 	log := a.log.String()
 	order := []string{
@@ -265,11 +265,11 @@ func TestGuardThatDoesNotKnow(t *testing.T) {
 			_, r := v.Require()
 			if r == nil || r.Status != http.StatusInternalServerError || r.Redirect != "" || r.Err == nil ||
 				!strings.HasPrefix(r.Header.Get("Content-Type"), row.kind) {
-				t.Fatalf("answered %+v", r)
+				t.Fatalf("responded %+v", r)
 			}
 			shown := referenceIn(t, shownReference, string(r.Body))
 			if shown != core.ReferenceFrom(v) || row.configured && shown != referenceIn(t, loggedReference, a.log.String()) {
-				t.Errorf("the answer shows %s, the visit has %s, the log says\n%s", shown, core.ReferenceFrom(v), a.log)
+				t.Errorf("the response shows %s, the visit has %s, the log says\n%s", shown, core.ReferenceFrom(v), a.log)
 			}
 			if strings.Contains(string(r.Body), "refused") || r.Header.Get("Cache-Control") == "" ||
 				!strings.Contains(r.Header.Get("Vary"), "Accept") {

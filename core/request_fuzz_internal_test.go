@@ -53,11 +53,11 @@ func FuzzForwarded(f *testing.F) {
 				if peer == "192.0.2.1:80" && len(s.proxies) > 0 {
 					r.Header = http.Header{}
 					if plain, err2 := s.resolveOrigin(r); plain != at || (err == nil) != (err2 == nil) {
-						t.Fatalf("%s: a stranger's headers make %v of %v", name, at, plain)
+						t.Fatalf("%s: headers of an untrusted peer give %v instead of %v", name, at, plain)
 					}
 					r.Header = headers
 					if network, _ := s.peer(r); network.String() != "192.0.2.1/32" {
-						t.Fatalf("%s: a stranger is %v", name, network)
+						t.Fatalf("%s: an untrusted peer is %v", name, network)
 					}
 				}
 				network, _ := s.peer(r)
@@ -80,7 +80,7 @@ func checkOrigin(t *testing.T, name string, at, pinned weburl.Origin) {
 	case name == "pinned" && at != pinned:
 		t.Fatalf("the origin is %v", at)
 	case name == "closed" && !at.Loopback():
-		t.Fatalf("%v is answered though no host is trusted", at)
+		t.Fatalf("%v is accepted though no host is trusted", at)
 	case name == "listed":
 		host, _, _ := strings.Cut(at.Host, ":")
 		label, preview := strings.CutSuffix(host, ".preview.example")
@@ -136,7 +136,7 @@ func FuzzOrigin(f *testing.F) {
 		v, response := s.unsettled(r), &Response{}
 		v.share(response)
 		if shared := response.Header.Get("Access-Control-Allow-Origin"); (shared != "") != want {
-			t.Fatalf("%q %q reads an answer: %v", value, second, shared)
+			t.Fatalf("%q %q may read a response: %v", value, second, shared)
 		}
 	})
 }

@@ -101,11 +101,11 @@ func TestFill(t *testing.T) {
 	}
 	h.Add("Cache-Control", "no-store")
 	if got := r.Header.Get("Cache-Control"); got != "private" {
-		t.Errorf("what is added to the answer is in the Response: %q", got)
+		t.Errorf("the Response has changed: %q", got)
 	}
 	bare := http.Header{}
 	if (&core.Response{}).Fill(bare); len(bare) > 0 {
-		t.Errorf("of nothing came %q", bare)
+		t.Errorf("an empty response gives %q", bare)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestRoutersOwnProxies(t *testing.T) {
 		r := b.request("GET", "/auth/providers", "", "")
 		r.ProxyUntrusted = untrusted
 		if body := string(a.Handle(t.Context(), r).Body); !strings.Contains(body, `"`+want+`/auth/signin/credentials"`) {
-			t.Errorf("untrusted %v: answered %s", untrusted, body)
+			t.Errorf("untrusted %v: responded %s", untrusted, body)
 		}
 	}
 	limited := newApp(t, core.Config{
@@ -109,7 +109,7 @@ func TestTargetWithAHost(t *testing.T) {
 		})
 		if r.Status != status ||
 			status == 200 && !strings.Contains(string(r.Body), `"http://target.test/auth/signin/credentials"`) {
-			t.Errorf("Host %s: answered %d, %s", host, r.Status, r.Body)
+			t.Errorf("Host %s: got status %d, %s", host, r.Status, r.Body)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestHookInFrontOfTheRoutes(t *testing.T) {
 	v := a.Visit(t.Context(), r)
 	r.Target = "/auth/signin"
 	if response := a.Handle(v, r); response.Status != 200 || len(response.Cookies) == 0 {
-		t.Fatalf("answered %d with %d cookies", response.Status, len(response.Cookies))
+		t.Fatalf("got status %d with %d cookies", response.Status, len(response.Cookies))
 	}
 	if h := answerOf(v); len(h) > 0 {
 		t.Errorf("the hook adds %v", h)
@@ -171,7 +171,7 @@ func TestWarnHeaderLimit(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	core.PerRequest("/auth", nil).WarnHeaderLimit(4096, "ReadBufferSize")
 	if !strings.Contains(log.String(), "ReadBufferSize") {
-		t.Error("nobody is told where the Auth is chosen per request")
+		t.Error("no warning with PerRequest")
 	}
 }
 
@@ -322,10 +322,10 @@ func TestBadInput(t *testing.T) {
 			}
 			r := b.send(row.method, row.target, row.contentType, row.body)
 			if r.Status != row.status || row.location != "" && r.Redirect != row.location {
-				t.Errorf("answered %d to %q, want %d to %q", r.Status, r.Redirect, row.status, row.location)
+				t.Errorf("got status %d to %q, want %d to %q", r.Status, r.Redirect, row.status, row.location)
 			}
 			if strings.Contains(a.log.String(), canary) || strings.Contains(string(r.Body), canary) {
-				t.Errorf("what was sent came back\nlog: %s\nbody: %.300s", a.log, r.Body)
+				t.Errorf("the input is in the response or the log\nlog: %s\nbody: %.300s", a.log, r.Body)
 			}
 		})
 	}
@@ -345,14 +345,14 @@ func TestStoreOutage(t *testing.T) {
 			b.cookies[cookie] = "s1"
 			r := b.get("/auth/session")
 			if r.Status != http.StatusInternalServerError || string(r.Body) == "null" || b.cookies[cookie] == "" {
-				t.Errorf("answered %d: %s; cookie %q", r.Status, r.Body, b.cookies[cookie])
+				t.Errorf("got status %d: %s; cookie %q", r.Status, r.Body, b.cookies[cookie])
 			}
 			v := b.auth.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			if _, refusal := v.Require(); refusal == nil || refusal.Status != http.StatusInternalServerError {
-				t.Errorf("the guard let through, or answered %+v", refusal)
+				t.Errorf("the guard passed, or responded %+v", refusal)
 			}
 			if _, err := core.SessionFrom(v); err == nil {
-				t.Error("the hook takes an outage for an answer")
+				t.Error("the hook ignores that the store is unavailable")
 			}
 		})
 	}
@@ -379,7 +379,7 @@ func TestRefusedRequestsNameTheirProvider(t *testing.T) {
 			b := visit(t, a)
 			b.origin = "https://" + row.host
 			if r := b.get(row.target); r.Err == nil || strings.Contains(a.log.String(), "provider=op") != row.named {
-				t.Errorf("answered %d, and the log says %s", r.Status, a.log)
+				t.Errorf("got status %d, and the log says %s", r.Status, a.log)
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func TestRoutes(t *testing.T) {
 	}
 	back := core.Route{Method: "GET", Path: "/api/auth/logout/acme"}
 	if slices.Contains(auth.Routes(), back) {
-		t.Error("a way back from a sign-out is listed that nobody begins")
+		t.Error("the logout route is listed without a provider logout")
 	}
 	acme.Logout = core.On
 	auth, err = core.New(core.Config{

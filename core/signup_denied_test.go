@@ -145,7 +145,7 @@ func TestCreateReturnsNobody(t *testing.T) {
 			}})}})
 		b := visit(t, a)
 		if r := b.submit("/auth/toy", nil); r.Status != 500 || b.cookies[sessionCookie] != "" {
-			t.Errorf("%s: answered %d", name, r.Status)
+			t.Errorf("%s: got status %d", name, r.Status)
 		}
 	}
 }

@@ -127,9 +127,9 @@ func cookieFamily(audience string) string {
 	return "authjs." + hex.EncodeToString(sum[:4]) + "."
 }
 
-// MountPath returns the path at which an adapter mounts the auth routes on a group of routes: the base path without the
-// prefix of the group. It panics if the base path does not begin with the prefix, because the routes would then be
-// outside the base path and no sign-in could complete.
+// MountPath returns the base path without the prefix of a group of routes. An adapter registers the auth routes there
+// when it mounts them on a group. It panics if the base path does not begin with the prefix, because the routes would
+// then be outside the base path and no sign-in could complete.
 func (a *Auth) MountPath(prefix string) string {
 	a.mounted.register()
 	basePath := a.site.basePath

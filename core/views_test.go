@@ -32,18 +32,18 @@ func TestViewsThatFail(t *testing.T) {
 			b.header.Set("Accept", "text/html")
 			for _, target := range []string{"signin", "signout", "error", "signin?callbackUrl=ftp%3A%2F%2Fx"} {
 				if r := b.get("/auth/" + target); r.Status != http.StatusInternalServerError || r.Err == nil {
-					t.Errorf("%s: answered %d, %v", target, r.Status, r.Err)
+					t.Errorf("%s: got status %d, %v", target, r.Status, r.Err)
 				}
 			}
 			b.cookies[sessionCookie] = "s1"
 			_, refusal := a.Visit(t.Context(), b.pageRequest()).Require()
 			if refusal == nil || refusal.Status != http.StatusInternalServerError {
-				t.Errorf("the guard answers %+v", refusal)
+				t.Errorf("the guard responded %+v", refusal)
 			}
 			_, err := core.New(core.Config{Views: views, Getenv: func(string) string { return "" }})
 			tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, err })
 			if r := visit(t, tenants).get("/auth/signin"); r.Status != http.StatusInternalServerError {
-				t.Errorf("without a configuration: answered %d", r.Status)
+				t.Errorf("without a configuration: got status %d", r.Status)
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func TestExpiresAtUnix(t *testing.T) {
 	}
 	for _, seconds := range []int64{1893456000, 1, -1} {
 		if a.SetExpiresAtUnix(seconds); a.ExpiresAtUnix() != seconds || a.ExpiresAt.Location() != time.UTC {
-			t.Errorf("%d came back as %d, %v", seconds, a.ExpiresAtUnix(), a.ExpiresAt)
+			t.Errorf("%d became %d, %v", seconds, a.ExpiresAtUnix(), a.ExpiresAt)
 		}
 	}
 	if a.SetExpiresAtUnix(0); !a.ExpiresAt.IsZero() {

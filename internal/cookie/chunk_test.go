@@ -153,7 +153,7 @@ func TestAttackRows(t *testing.T) {
 			for _, untouched := range p.Untouched {
 				full := strings.Replace(untouched, "N", name, 1)
 				if slices.ContainsFunc(cleared, func(c cookie.Chunk) bool { return c.Name == full }) {
-					t.Errorf("%s: clears %s, a cookie of somebody else", p.ID, full)
+					t.Errorf("%s: deletes %s, a foreign cookie", p.ID, full)
 				}
 			}
 		}

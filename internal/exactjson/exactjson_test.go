@@ -386,7 +386,7 @@ func TestObjectParts(t *testing.T) {
 	}
 	err = exactjson.ObjectParts([]byte(`{"a":1,"a":2}`), func(string, string, []byte) error { return nil })
 	if err == nil {
-		t.Error("a name came twice")
+		t.Error("a name was passed twice")
 	}
 }
 

@@ -182,7 +182,7 @@ func TestAbandonedFlightIsForgotten(t *testing.T) {
 		}
 		pass(time.Hour)
 		if len(landed) != 1 || landed[0] != 2 {
-			t.Errorf("the group was told of %v", landed)
+			t.Errorf("Landed was called for %v", landed)
 		}
 	})
 }
@@ -228,10 +228,10 @@ func TestLanded(t *testing.T) {
 			g.Landed = func(key string, v int, err error) {
 				told++
 				if key != "a" || v != row.value || (err == nil) != (row.err == "") {
-					t.Errorf("told of %q: %d, %v", key, v, err)
+					t.Errorf("Landed was called for %q: %d, %v", key, v, err)
 				}
 				if g.Find("a") == nil {
-					t.Error("told of it when another could have started")
+					t.Error("Landed was called when another flight could have started")
 				}
 			}
 			v, err := g.Join(t.Context(), "a", row.fly).Wait(t.Context())
@@ -242,7 +242,7 @@ func TestLanded(t *testing.T) {
 				t.Errorf("the error is %q", err)
 			}
 			if told != 1 {
-				t.Errorf("told %d times before the caller", told)
+				t.Errorf("Landed was called %d times before the caller returned", told)
 			}
 			if g.Find("a") != nil {
 				t.Error("the flight is still there")

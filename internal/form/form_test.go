@@ -106,7 +106,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, contentType, body string) {
 		fields, err := form.Read(t.Context(), []string{contentType}, io.LimitReader(strings.NewReader(body), 1<<16))
 		if err != nil && len(fields.Names()) > 0 {
-			t.Fatal("fields came with an error")
+			t.Fatal("fields together with an error")
 		}
 		for _, name := range fields.Names() {
 			fields.Text(name)

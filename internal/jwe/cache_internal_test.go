@@ -68,10 +68,10 @@ func TestRemembered(t *testing.T) {
 	buffer := []byte(seal("claims"))
 	token := unsafe.String(&buffer[0], len(buffer)) // like the memory of a server that reuses it
 	if open(token, "claims"); kept() != nil {
-		t.Error("a token that came once is remembered")
+		t.Error("a token that was used once is cached")
 	}
 	if open(token, "claims"); kept() == nil {
-		t.Fatal("a token that came twice is not remembered")
+		t.Fatal("a token that was used twice is not cached")
 	}
 	if n := testing.AllocsPerRun(10, func() { open(token, "claims") }); n > 0 {
 		t.Errorf("%v allocations", n)

@@ -71,7 +71,7 @@ func TestAttacks(t *testing.T) {
 				}
 			case "no-collide":
 				if got == address {
-					t.Errorf("%s: became the address of somebody else", p.Why)
+					t.Errorf("%s: became the address of another person", p.Why)
 				}
 			case "no-collide-or-same":
 				if err == nil && got != address && strings.EqualFold(got, address) {
@@ -97,7 +97,7 @@ func FuzzNormalize(f *testing.F) {
 		got, err := mailaddr.Normalize(s)
 		if err != nil {
 			if got != "" {
-				t.Fatalf("an address came with an error: %q", got)
+				t.Fatalf("an address together with an error: %q", got)
 			}
 			return
 		}

@@ -14,7 +14,7 @@ func TestAnswersComeOnce(t *testing.T) {
 		tells(t, err, "the authorization response has "+name+" more than once")
 	}
 	if _, err := oauth.ReadAnswer(query{"code": {"c"}, "error_description": {"a", "b"}}); err != nil {
-		t.Errorf("what nobody reads may come twice: %v", err)
+		t.Errorf("a parameter that is not read may be repeated: %v", err)
 	}
 }
 

@@ -123,7 +123,7 @@ func TestAssertionErrors(t *testing.T) {
 		row.change(&config)
 		_, err := redeem(t, oauth.New(config))
 		if tells(t, err, `provider "op": client assertion: `+row.says); p.times() != 0 {
-			t.Errorf("%s: asked all the same", name)
+			t.Errorf("%s: a request was sent anyway", name)
 		}
 	}
 }

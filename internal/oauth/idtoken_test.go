@@ -59,7 +59,7 @@ func TestVerifyIDToken(t *testing.T) {
 				return
 			}
 			if tells(t, err, row.refused); claims != nil {
-				t.Error("claims beside an error")
+				t.Error("claims together with an error")
 			}
 		})
 	}

@@ -131,7 +131,7 @@ func TestRequestTokenErrors(t *testing.T) {
 			}
 			token, err := oauth.New1(config).RequestToken(t.Context(), "https://app.example/callback")
 			if tells(t, err, row.says); token != (oauth.Token1{}) {
-				t.Error("a token beside an error")
+				t.Error("a token together with an error")
 			}
 		})
 	}
@@ -192,7 +192,7 @@ func TestSignedUserinfoErrors(t *testing.T) {
 		p.answers["/userinfo"] = a
 		profile, err := client.Userinfo(t.Context(), oauth.Token1{Token: "CANARY", Secret: "CANARY"})
 		if tells(t, err, `provider "op": userinfo: `); profile != nil {
-			t.Error("a profile beside an error")
+			t.Error("a profile together with an error")
 		}
 	}
 }

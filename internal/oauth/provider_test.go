@@ -114,7 +114,7 @@ func (p *provider) last(t *testing.T) asked {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.asked) == 0 {
-		t.Fatal("the provider was not asked")
+		t.Fatal("the provider got no request")
 	}
 	return p.asked[len(p.asked)-1]
 }

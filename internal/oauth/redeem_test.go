@@ -56,7 +56,7 @@ func TestRedeemProves(t *testing.T) {
 				}
 			}
 			if got.form.Encode() != want.Encode() || got.authorization != row.header || p.times() != 1 {
-				t.Errorf("asked %d times with %q and\ngot  %s\nwant %s",
+				t.Errorf("%d requests with %q and\ngot  %s\nwant %s",
 					p.times(), got.authorization, got.form.Encode(), want.Encode())
 			}
 		})
@@ -284,7 +284,7 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("refused: %v", err)
 	}
 	if _, err = client.Refresh(t.Context(), oauth.Endpoints{}, "CANARY"); err == nil {
-		t.Error("asked no endpoint")
+		t.Error("no request was sent")
 	}
 }
 

@@ -59,7 +59,7 @@ func TestUserinfo(t *testing.T) {
 			profile, err := client.Userinfo(t.Context(), endpoints(t, client), "CANARY")
 			if row.refused != "" {
 				if tells(t, err, row.refused); profile != nil {
-					t.Error("a profile beside an error")
+					t.Error("a profile together with an error")
 				}
 				return
 			}

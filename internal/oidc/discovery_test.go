@@ -109,7 +109,7 @@ func TestOutageAndRecovery(t *testing.T) {
 	op.answer(documentPath, status(http.StatusInternalServerError))
 	for range 5 {
 		if _, err := c.Metadata(t.Context(), opURL); err == nil {
-			t.Fatal("an outage went unnoticed")
+			t.Fatal("no error although the provider is unavailable")
 		}
 	}
 	if n := op.documents.Load(); n != 1 {
@@ -137,7 +137,7 @@ func TestOldDocumentBridgesAnOutage(t *testing.T) {
 		}
 		synctest.Wait()
 		if !strings.Contains(log.String(), "host=op.example") {
-			t.Errorf("nobody hears of it: %q", log.String())
+			t.Errorf("it is not logged: %q", log.String())
 		}
 		c.forward(time.Minute)
 		start := time.Now()

@@ -136,7 +136,7 @@ func FuzzLogoutToken(f *testing.F) {
 			t.Fatalf("%s is taken for %+v", claims, said)
 		}
 		if said.Expires.Before(now) || said.Expires.After(now.Add(maxLogoutAge+logoutAhead+time.Minute)) {
-			t.Fatalf("%s is good until %v", claims, said.Expires)
+			t.Fatalf("%s is valid until %v", claims, said.Expires)
 		}
 	})
 }

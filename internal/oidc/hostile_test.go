@@ -124,7 +124,7 @@ func (h *hostile) run(t *testing.T, good string) {
 		t.Errorf("%s: %d requests to another host", h.Why, op.elsewhere.Load())
 	}
 	if err != nil && (len(err.Error()) > 1200 || strings.ContainsAny(err.Error(), "<\r\n")) {
-		t.Errorf("%s: the error shows the answer: %v", h.Why, err)
+		t.Errorf("%s: the error contains the response: %v", h.Why, err)
 	}
 	if first, _, _ := strings.Cut(h.SignIn, ","); first != "either" && (err == nil) != (first == "yes") {
 		t.Errorf("%s: sign in %s, got %v", h.Why, h.SignIn, err)

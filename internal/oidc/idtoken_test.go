@@ -63,7 +63,7 @@ func TestAttacks(t *testing.T) {
 			case row.Want == "accept" && (err != nil || claims["sub"] != "u1"):
 				t.Errorf("%s: %v, %v", row.Why, claims["sub"], err)
 			case row.Want == "reject" && (err == nil || claims != nil):
-				t.Errorf("%s: accepted, or claims beside the error %v", row.Why, err)
+				t.Errorf("%s: accepted, or claims together with the error %v", row.Why, err)
 			case err != nil && (strings.Contains(err.Error(), "u1") || len(err.Error()) > 200):
 				t.Errorf("%s: the error quotes the token: %v", row.Why, err)
 			}

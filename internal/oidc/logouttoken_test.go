@@ -104,7 +104,7 @@ func TestLogoutTokens(t *testing.T) {
 			}
 			c.forward(said.Expires.Sub(now))
 			if _, err := c.ReadLogoutToken(logoutToken(t, row.header, row.claims, row.key), "client-1"); err == nil {
-				t.Errorf("it is good beyond %v", said.Expires)
+				t.Errorf("it is valid beyond %v", said.Expires)
 			}
 			if said.Expires.Sub(now) > 24*time.Hour+10*time.Minute {
 				t.Errorf("its ID has to be remembered until %v", said.Expires)
@@ -170,7 +170,7 @@ func TestLogoutTokensOfTenants(t *testing.T) {
 		t.Errorf("a good token is refused: %v", err)
 	}
 	if err := c.named(t, "good-1", "evil"); err == nil {
-		t.Error("a token that nobody signed passes")
+		t.Error("an unsigned token is accepted")
 	}
 	m, _ := c.Metadata(t.Context(), "https://op.example/common")
 	for name, claims := range map[string]map[string]any{
@@ -221,7 +221,7 @@ func TestStrangersNameTenants(t *testing.T) {
 			_ = c.named(t, fmt.Sprintf(names, i), "hmac:forged")
 		}
 		if n := asked["all"]; n > 50 { // a document and the keys for each of twenty
-			t.Errorf("%s: the issuer was asked %d times", names, n)
+			t.Errorf("%s: the issuer got %d requests", names, n)
 		}
 		if err := c.named(t, "good-of-a-visitor", "rs1"); err != nil {
 			t.Errorf("%s: the tenant of a sign-in: %v", names, err)
@@ -234,7 +234,7 @@ func TestStrangersNameTenants(t *testing.T) {
 		}
 		own()
 		if asked["common"] > 1 || asked["own"] > 2 {
-			t.Errorf("%s: the issuers were asked %d and %d times", names, asked["common"], asked["own"])
+			t.Errorf("%s: the issuers got %d and %d requests", names, asked["common"], asked["own"])
 		}
 	}
 }
@@ -251,15 +251,15 @@ func TestTenantsThatAreNotThere(t *testing.T) {
 		c.forward(50 * time.Second)
 	}
 	if asked["bad-1"] != 1 {
-		t.Errorf("asked %d times for strangers", asked["bad-1"])
+		t.Errorf("%d requests for untrusted tokens", asked["bad-1"])
 	}
 	if _, err := c.Tenant(t.Context(), m, "bad-1"); err == nil || asked["bad-1"] != 2 {
-		t.Errorf("asked %d times with a sign-in, %v", asked["bad-1"], err)
+		t.Errorf("%d requests with a sign-in, %v", asked["bad-1"], err)
 	}
 	c.forward(11 * time.Minute)
 	_ = c.named(t, "bad-1", "rs1")
 	if asked["bad-1"] != 3 {
-		t.Errorf("asked %d times eleven minutes later", asked["bad-1"])
+		t.Errorf("%d requests eleven minutes later", asked["bad-1"])
 	}
 }
 

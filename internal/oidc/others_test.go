@@ -45,7 +45,7 @@ func TestDocumentsOfOthers(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			if op.elsewhere.Load() > 0 {
-				t.Error("another host was asked")
+				t.Error("another host got a request")
 			}
 		})
 	}

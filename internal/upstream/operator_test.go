@@ -100,7 +100,7 @@ func TestTransportThatBreaksItsContract(t *testing.T) {
 	silent := roundTrip(func(*http.Request) (*http.Response, error) { return nil, nil })
 	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: silent}})
 	if _, err := c.Do(t.Context(), request(t, "https://op.example/"), upstream.NoRedirects); err == nil {
-		t.Error("nothing came, and no error")
+		t.Error("neither a response nor an error")
 	}
 }
 

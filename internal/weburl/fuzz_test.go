@@ -50,7 +50,7 @@ func FuzzActionCanonical(f *testing.F) {
 		action, provider, ok := weburl.Action(target, "/auth")
 		if !ok {
 			if action != "" || provider != "" {
-				t.Fatalf("%q: %q, %q beside false", target, action, provider)
+				t.Fatalf("%q: %q, %q together with false", target, action, provider)
 			}
 			return
 		}

@@ -141,7 +141,7 @@ func staysHome(t *testing.T, got string, base weburl.Origin) {
 	t.Helper()
 	u, err := url.Parse(got)
 	if err != nil || u.Scheme != base.Scheme || u.Host != base.Host || u.User != nil {
-		t.Errorf("%q leads away: %v", got, err)
+		t.Errorf("%q leaves the site: %v", got, err)
 	}
 	if strings.ContainsFunc(got, func(r rune) bool { return r <= 0x20 || r > 0x7e || r == '\\' }) {
 		t.Errorf("%q is not safe in a header", got)
