@@ -382,3 +382,13 @@ func (e *ConfigError) names(t ErrorType, text string) bool {
 		return p.Type == t && strings.HasPrefix(p.Cause.Error(), text)
 	})
 }
+
+// Toggle is an optional boolean.
+type Toggle int8
+
+// The values of a Toggle. Auto, the zero value, means the default that the option documents.
+const (
+	Auto Toggle = iota
+	On
+	Off
+)
