@@ -3,26 +3,23 @@ package main
 // root is the import path that all modules share.
 const root = "github.com/latchkey-go/latchkey"
 
-// rule says what the packages of a module may import. The standard library
-// and the module itself are always free.
+// rule lists the allowed imports of a module's packages. The standard library and the module itself are always allowed.
 type rule struct {
 	module string // folder of the module; see matches for patterns
 
-	code  []string // siblings that code may import; of one sibling's packages only some by their folders
-	tests []string // siblings that tests may import besides
+	code  []string // siblings that code may import; folders select single packages
+	tests []string // siblings that only tests may import
 
-	// Modules from elsewhere that code may import; nil means any. With
-	// wholeTree the list holds for everything reached through them too. The
-	// tests of a module may use what they like.
+	// Third-party modules that code may import. If it is nil, any is allowed. If wholeTree is set, the list also
+	// applies to indirect imports. Tests may import any.
 	thirdParty []string
 	wholeTree  bool
 
-	not   []string // packages, of the standard library too, that code may not import itself; see matches for patterns
-	never []string // packages that may not be reached in any way
+	not   []string // packages, also of the standard library, that code may not import directly; see matches
+	never []string // packages that must not be reached directly or indirectly
 }
 
-// shunned are packages that nobody imports, tests included, with what to use
-// instead.
+// shunned are packages that no code or test may import, with the replacement.
 var shunned = map[string]string{
 	"math/rand":             "secrets come from crypto/rand, all else from math/rand/v2",
 	"io/ioutil":             "io and os have replacements",
@@ -35,9 +32,9 @@ const (
 	jose  = "github.com/go-jose/go-jose/v4"
 )
 
-// table is read from the top: the first rule that names a module counts.
+// table: the first rule that matches a module applies.
 var table = []rule{
-	// Protocols and parsers as plain functions, for every module. None of them needs core.
+	// Protocols and parsers as plain functions, for every module. They do not import core.
 	{
 		module:     "internal",
 		thirdParty: []string{jose, "golang.org/x/oauth2", "golang.org/x/text", "golang.org/x/net"},
@@ -46,8 +43,8 @@ var table = []rule{
 
 	{module: "ui", thirdParty: []string{templ}, wholeTree: true},
 
-	// A dependency of core is one of every application: the list is short
-	// on purpose, and it holds for the whole tree.
+	// A dependency of core is a dependency of every application. Therefore this list is short, and it applies to
+	// indirect imports too.
 	{
 		module:     "core",
 		code:       []string{"ui", "internal"},
@@ -55,9 +52,8 @@ var table = []rule{
 		wholeTree:  true,
 	},
 
-	// Provider files are declarative: core signs for them. What brings a
-	// library along is a module below providers/. What letters say are texts
-	// of ui, as what pages say is.
+	// Provider files are declarative, because core signs requests. A provider that needs a library is a separate module
+	// below providers/. The texts of emails are in ui, like the texts of pages.
 	{
 		module:     "providers",
 		code:       []string{"core", "ui"},
@@ -65,27 +61,27 @@ var table = []rule{
 		thirdParty: []string{},
 		not:        []string{"crypto/...", "encoding/pem", "hash/..."},
 	},
-	// It has pages.
+	// It renders pages.
 	{
 		module: "providers/password", code: []string{"core", "ui"},
 		tests: []string{"conformance", "storage/memory"},
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "storage/memory"}},
 
-	// A part knows core and its own pages.
+	// A plugin imports core and its own pages.
 	{
 		module: "account", code: []string{"core", "ui"}, tests: []string{"conformance", "storage/memory"},
 		thirdParty: []string{templ},
 	},
 
-	// It examines any configuration, and knows providers and stores by their
-	// interfaces alone. What is heavy stands in conformance/proof/doctor.
+	// It checks any configuration, and uses providers and stores only through interfaces. Tests with heavy dependencies
+	// are in conformance/proof/doctor.
 	{
 		module: "doctor", code: []string{"core"}, tests: []string{"conformance", "storage/memory"},
 		thirdParty: []string{},
 	},
 
-	// What measures an Auth knows core and what it measures with, and no other's dependencies.
+	// A module for metrics or traces imports core and its metrics library.
 	{
 		module: "observe/prometheus", code: []string{"core"}, tests: []string{"conformance", "storage/memory"},
 		thirdParty: []string{"github.com/prometheus/client_golang"},
@@ -95,8 +91,8 @@ var table = []rule{
 		thirdParty: []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"},
 	},
 
-	// A store knows the contract and not what core does with it: who keeps
-	// six maps compiles no pages and no key sets.
+	// A store imports the contract in core/store and not core, so that a small store does not compile pages and key
+	// sets.
 	{
 		module: "storage/memory", code: []string{"core/store"},
 		tests: []string{"core", "conformance"}, thirdParty: []string{},
@@ -115,7 +111,7 @@ var table = []rule{
 		tests:  []string{"core", "conformance"},
 	},
 
-	// An adapter knows the core and its one router.
+	// An adapter imports core and its router.
 	{module: "adapters/stdlib", code: []string{"core", "ui"}, tests: []string{"conformance"}, thirdParty: []string{templ}},
 	{
 		module:     "adapters/gin",
@@ -135,9 +131,8 @@ var table = []rule{
 		tests:      []string{"conformance"},
 		thirdParty: []string{templ, "github.com/labstack/echo/v5"},
 	},
-	// The routers on fasthttp stand apart from net/http: a request that went
-	// through net/http on its way would have lost the raw values that core
-	// must see.
+	// The adapters of fasthttp routers are separate from net/http, because a conversion to a net/http request would
+	// lose raw values that core needs.
 	{
 		module:     "adapters/fasthttp",
 		code:       []string{"core", "ui"},
@@ -160,13 +155,12 @@ var table = []rule{
 		code:       []string{"core", "ui", "adapters/fasthttp"},
 		tests:      []string{"conformance"},
 		thirdParty: []string{templ, "github.com/gofiber/fiber/v3", "github.com/valyala/fasthttp"},
-		not:        []string{"github.com/valyala/fasthttp/fasthttpadaptor"}, // fiber itself has it for handlers of net/http
+		not:        []string{"github.com/valyala/fasthttp/fasthttpadaptor"}, // fiber itself uses it for net/http handlers
 		never:      []string{"github.com/gofiber/fiber/v3/middleware/adaptor"},
 	},
 
-	// The kits are read by go mod tidy of every module that uses an adapter or
-	// a store: core, ui, which core brings along (a page of an adapter's kit
-	// has a form), and the standard library, nothing else.
+	// go mod tidy of every module that uses an adapter or a store reads the kits. Therefore they import only core, ui
+	// (which core requires anyway, and whose forms an adapter kit's page uses) and the standard library.
 	{module: "conformance", code: []string{"core", "ui"}, thirdParty: []string{}},
 
 	// The proofs may import everything except the examples.
@@ -177,7 +171,7 @@ var table = []rule{
 		},
 	},
 
-	// It is for everybody to run at once: no router and no driver comes with it.
+	// Users run it immediately, so it must compile fast: no router and no database driver.
 	{module: "cmd/latchkey", code: []string{"core", "providers", "doctor"}},
 	{
 		module: "cmd/latchkey-store",

@@ -172,7 +172,7 @@ func (f *function) typeArguments() string {
 }
 
 // switchboard is a file that reads the selected change from LATCHKEY_MUTANT. If that is -1, no change is selected, and
-// the changes whose functions are called are written to the file LATCHKEY_MUTANTS_REACHED.
+// the changes of called functions are written to the file LATCHKEY_MUTANTS_REACHED.
 const switchboard = `package %s
 
 import (

@@ -68,7 +68,7 @@ type unit []block
 // units groups consecutive blocks of the same package into programs. Each fragment is a separate unit.
 func units(blocks []block) []unit {
 	var out []unit
-	program := -1 // the index of the program to which more files may belong
+	program := -1 // index of the current program, which may get more files
 	mains, name := false, ""
 	for _, b := range blocks {
 		begins := entry.MatchString(b.text)

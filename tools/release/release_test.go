@@ -64,8 +64,8 @@ func do(t *testing.T, dir string, env []string, name string, args ...string) str
 	return out
 }
 
-// TestTag: the tags of all published modules point to one commit, from which a new user can download and run the
-// program. The branch does not change.
+// TestTag: the tags of all published modules point to one commit. A new user can download and run the program
+// of this commit. The branch does not change.
 func TestTag(t *testing.T) {
 	root, link := checkout(t)
 	before := do(t, root, nil, "git", "rev-parse", "HEAD")

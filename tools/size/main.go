@@ -1,12 +1,12 @@
-// Command size compares figures of the code with their limits in limits.txt:
+// Command size compares measurements of the code with their limits in limits.txt:
 //
 //	exported   exported names of a package
 //	lines      lines of a package without tests and generated files, rounded up to hundreds
 //	scattered  percent of its unexported functions that are called once, from another file
-//	prose      sentences of a folder to which the rules in styles/Plain object
+//	prose      sentences of a folder that violate the rules in styles/Plain
 //
-// It fails if a figure is above its limit. A limit above its figure is lowered in limits.txt: commit that. Raise a limit
-// only for a feature, with the reason in the commit message.
+// It fails if a measurement is above its limit. If a limit is above its measurement, size lowers the limit in limits.txt:
+// commit that. Raise a limit only for a feature, with the reason in the commit message.
 package main
 
 import (
@@ -41,8 +41,9 @@ func main() {
 	}
 }
 
-// compare returns the figures above their limits, and lowers the limits that are above their figures. A line of the
-// file of limits has a figure, a package or folder, and a number; a line with "#" at its beginning is a comment.
+// compare returns the measurements above their limits, and lowers the limits that are above their measurements. A line
+// of the limits file has the name of a measurement, a package or folder, and a number. A line that begins with "#" is a
+// comment.
 func compare(root, limits, vale string) (objections []string, err error) {
 	old, err := os.ReadFile(limits)
 	if err != nil {
@@ -96,7 +97,7 @@ func measure(name, dir, vale, config string) (int, error) {
 	return 0, fmt.Errorf("there is no figure %q", name)
 }
 
-// prose counts the objections of vale to the comments and pages of a folder.
+// prose returns the number of vale's alerts for the comments and pages of a folder.
 func prose(dir, vale, config string) (n int, err error) {
 	cmd := exec.Command(vale, "--config", filepath.Join(config, "vale.ini"), "--output", "JSON", "--no-exit", dir)
 	cmd.Stderr = os.Stderr
@@ -151,7 +152,7 @@ func read(dir string) (*pkg, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no Go files (%v)", err)
 	}
-	conf := types.Config{Importer: stubs{}, Error: func(error) {}} // members of other packages are unknown
+	conf := types.Config{Importer: stubs{}, Error: func(error) {}} // other packages are empty stubs, so their members are unknown
 	p.types, _ = conf.Check(dir, p.fset, files, p.info)
 	return p, nil
 }

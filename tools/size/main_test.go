@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCompare measures a package with three exported names, two unexported functions and a comment to which one rule
-// objects.
+// TestCompare measures a package with three exported names, two unexported functions and a comment that violates one
+// rule.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,5 +1,5 @@
 // Package statements checks docs/statements.md: the tests and link targets that it names exist, and its numbers add up.
-// It runs none of these tests.
+// It does not run these tests.
 package statements
 
 import (

@@ -156,7 +156,7 @@ func (s *presented) claimOf(t *core.Token, name string) string {
 	return fmt.Sprint(claims[name])
 }
 
-// clearedOnce checks the response to a rejected token: its cookie is cleared, and the log has one line about it that
+// clearedOnce checks the response to a rejected token: its cookie is cleared, and one log line reports it and
 // does not contain the token.
 func (s *presented) clearedOnce(token string, answer wire.Answer, log string) {
 	cleared := false

@@ -38,7 +38,7 @@ func (v *visitor) listen(event any) {
 	}
 }
 
-// said returns the text that a script logged: strings as they are, errors with their stacks.
+// said returns the text that a script logged: strings unchanged, errors with their stacks.
 func said(args []*runtime.RemoteObject) string {
 	var all []string
 	for _, arg := range args {

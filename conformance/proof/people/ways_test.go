@@ -154,7 +154,7 @@ func beginChange(s *site, address string) (*browser, *lastRequest) {
 	return b, b.posting("account/confirm", "token", s.token(core.LetterEmailChange, "new-"+address))
 }
 
-// afterChange: the user has one of the two addresses. With the new one, the change can be undone.
+// afterChange: the user's address is the old or the new one. With the new one, the change can be undone.
 func afterChange(s *site, b *browser, address string, again *core.Response) {
 	if again.Status != http.StatusOK && again.Status != http.StatusUnauthorized {
 		s.refused(again, "link_invalid")

@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// environment checks what a configuration reads from its environment, as far as it is visible.
+// environment checks what a configuration reads from its environment, if the effect is visible.
 func environment(c *call) {
 	x := environmentCase{call: c, config: c.object("config"), result: c.object("result"), getenv: c.getenv()}
 	c.get("suppressBasePathWarning")
