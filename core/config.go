@@ -164,7 +164,7 @@ type Config struct {
 	// the account linking decision and the issued session. The messages contain personal data, but no secrets or tokens.
 	Debug bool
 	// HTTPClient is used for all requests to providers. The default is a client with timeouts, response size limits and a
-	// check against connections to internal addresses.
+	// check that rejects loopback, link-local and cloud metadata addresses.
 	HTTPClient *http.Client
 	// Now returns the current time; the default is time.Now. Rand is the source of randomness; the default is
 	// crypto/rand.Reader. New reads the environment with Getenv; the default is os.Getenv. All three are for tests.
