@@ -112,7 +112,7 @@ func TestErrorConditions(t *testing.T) {
 		}
 	}
 	if row := all["ErrUnknownAction"]; len(row) < 3 || !strings.Contains(row[2], "400") ||
-		!strings.Contains(row[2], "a known action with the wrong method shows the error page") {
+		!strings.Contains(row[2], "a known action by the wrong method leads to the error page") {
 		t.Errorf("docs/reference.md says of ErrUnknownAction %q", row)
 	}
 }
