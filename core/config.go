@@ -29,7 +29,7 @@ const (
 	StrategyDatabase Strategy = "database"
 )
 
-// Always, as an UpdateAge, extends a session each time it is read.
+// Always is an UpdateAge that extends a session each time it is read.
 const Always time.Duration = -1
 
 // Config configures an [Auth]. The zero value of every field except Providers and Secrets is a sensible default;

@@ -55,7 +55,8 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 			t.Errorf("an incomplete session is set: %s", c.Name)
 		}
 	}
-	if !strings.Contains(r.Redirect, "error=Configuration") || !strings.Contains(a.log.String(), "return a smaller token") {
+	if !strings.Contains(r.Redirect, "error=Configuration") ||
+		!strings.Contains(a.log.String(), "return a smaller token") {
 		t.Errorf("too large: %q; log: %.300s", r.Redirect, a.log.String())
 	}
 }

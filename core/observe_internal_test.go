@@ -69,19 +69,21 @@ func TestCallOutcome(t *testing.T) {
 		err  error
 		want CallOutcome
 	}{
-		"no error":                      {gone, nil, CallOK},
-		"absent":                        {gone, fmt.Errorf("read: %w", ErrNotFound), CallAbsent},
-		"conflict":                      {t.Context(), fmt.Errorf("write: %w", ErrConflict), CallConflict},
-		"wrong password":                {t.Context(), NewError(ErrCredentialsSignin, nil), CallRefused},
-		"rolled back by a linking rule": {t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), CallRefused},
-		"an internal error":             {t.Context(), NewError(ErrCallbackRoute, errors.New("x")), CallFailed},
-		"invalid_grant":                 {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), CallRefused},
-		"client disconnected":           {gone, context.Canceled, CallCanceled},
-		"no answer in time":             {t.Context(), context.DeadlineExceeded, CallUnavailable},
-		"database unavailable":          {t.Context(), store.Unavailable(errors.New("refused")), CallUnavailable},
-		"provider unavailable":          {t.Context(), &upstream.Error{Err: errors.New("refused")}, CallUnavailable},
-		"anything else":                 {t.Context(), errors.New("secret"), CallFailed},
-		"canceled by the store":         {t.Context(), context.Canceled, CallFailed},
+		"no error":       {gone, nil, CallOK},
+		"absent":         {gone, fmt.Errorf("read: %w", ErrNotFound), CallAbsent},
+		"conflict":       {t.Context(), fmt.Errorf("write: %w", ErrConflict), CallConflict},
+		"wrong password": {t.Context(), NewError(ErrCredentialsSignin, nil), CallRefused},
+		"rolled back by a linking rule": {
+			t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), CallRefused,
+		},
+		"an internal error":     {t.Context(), NewError(ErrCallbackRoute, errors.New("x")), CallFailed},
+		"invalid_grant":         {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), CallRefused},
+		"client disconnected":   {gone, context.Canceled, CallCanceled},
+		"no answer in time":     {t.Context(), context.DeadlineExceeded, CallUnavailable},
+		"database unavailable":  {t.Context(), store.Unavailable(errors.New("refused")), CallUnavailable},
+		"provider unavailable":  {t.Context(), &upstream.Error{Err: errors.New("refused")}, CallUnavailable},
+		"anything else":         {t.Context(), errors.New("secret"), CallFailed},
+		"canceled by the store": {t.Context(), context.Canceled, CallFailed},
 	} {
 		if got := callOutcome(row.ctx, row.err); got != row.want {
 			t.Errorf("%s: %s, want %s", name, got, row.want)

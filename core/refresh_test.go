@@ -202,7 +202,10 @@ func TestRefreshErrors(t *testing.T) {
 			answer: func(*http.Request) (int, string) { return 200, `{"error":"invalid_grant"}` },
 			is:     core.ErrInvalidGrant, calls: 1},
 		{name: "the provider is down", answer: func(*http.Request) (int, string) { return 503, "" }, says: "503", calls: 1},
-		{name: "no JSON", answer: func(*http.Request) (int, string) { return 200, "<html>" }, says: "token response", calls: 1},
+		{
+			name: "no JSON", answer: func(*http.Request) (int, string) { return 200, "<html>" },
+			says: "token response", calls: 1,
+		},
 		{name: "no refresh token", change: func(a *core.Account) { a.RefreshToken = "" }, says: "no refresh token"},
 		{name: "unknown provider", change: func(a *core.Account) { a.Provider = "other" }, says: "not an OAuth provider"},
 	} {
@@ -284,7 +287,8 @@ func TestRefreshStores(t *testing.T) {
 	store.fails = false
 	if fresh, err = other.Refresh(t.Context(), fresh); err != nil || fresh.AccessToken != "a3" ||
 		store.account.RefreshToken != "r3" || len(s.seen()) != 2 {
-		t.Errorf("when the store works again: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
+		t.Errorf("when the store works again: %v, stored %q, %d calls", err, string(store.account.RefreshToken),
+			len(s.seen()))
 	}
 }
 

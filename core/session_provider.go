@@ -173,7 +173,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	}
 	tooLong := err == nil && headerSize(append(c.opening(), waits...), len(target)) > maxResponseHeader
 	if tooLong && request.IDTokenHint != "" {
-		c.log.info(ctx, "an ID token is too long for a response header: the provider may ask the user to confirm the sign-out",
+		c.log.info(ctx, "an ID token is too long for a response header: the provider may ask the user to confirm",
 			slog.String("provider", provider))
 		request.IDTokenHint = ""
 		target, err = client.signOutURL(request)

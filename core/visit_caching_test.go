@@ -134,8 +134,11 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 		{name: "a form on a page with max-age", token: true,
 			header:  http.Header{"Cache-Control": {"max-age=60, must-revalidate"}},
 			caching: "max-age=60, must-revalidate|private", vary: "Cookie"},
-		{name: "a renewed session on a page with max-age", session: true, header: http.Header{"Cache-Control": {"max-age=60"}},
-			caching: "max-age=60|private", vary: "Cookie", renewed: 1},
+		{
+			name: "a renewed session on a page with max-age", session: true,
+			header:  http.Header{"Cache-Control": {"max-age=60"}},
+			caching: "max-age=60|private", vary: "Cookie", renewed: 1,
+		},
 		{name: "a form", token: true, caching: "private", vary: "Cookie"},
 		{name: "a form and a handler's own rules", token: true,
 			header:  http.Header{"Cache-Control": {"no-store"}, "Vary": {"Accept, Cookie"}},

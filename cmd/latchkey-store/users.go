@@ -242,7 +242,8 @@ func (c *command) signOut(ctx context.Context, s *opened, u *core.User) error {
 		}
 		ended += n
 	}
-	return c.say("ended: %d. Session tokens (JWT) end within seconds if Session.Revocation is on, otherwise when they expire",
+	return c.say("ended: %d. Session tokens (JWT) end within seconds if Session.Revocation is on, otherwise when they "+
+		"expire",
 		ended)
 }
 

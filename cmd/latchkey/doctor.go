@@ -74,7 +74,8 @@ func environment(ctx context.Context, environ []string, o doctor.Options) *docto
 	for _, name := range strays(getenv, environ) {
 		report.Lines = append(report.Lines, doctor.Line{
 			Check: "environment", State: doctor.Unknown, What: name + " is set, but the catalogue has no provider with this ID",
-			Fix: "check the spelling: latchkey provider list prints all IDs. Ignore this line if your own provider reads the variable",
+			Fix: "check the spelling: latchkey provider list prints all IDs. Ignore this line if your own provider reads the " +
+				"variable",
 		})
 	}
 	return report

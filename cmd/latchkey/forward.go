@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// storeProgram is the name of the program with the database drivers. They take long to compile, so this program has none.
+// storeProgram is the name of the program with the database drivers. They take long to compile, so this program has
+// none.
 const storeProgram = "latchkey-store"
 
 // forwarded reports whether latchkey-store runs this command.

@@ -69,7 +69,7 @@ func (e *engine) answer(ctx context.Context, all []*call) error {
 		e.ended = append(e.ended, ctx.Err())
 	}()
 	select {
-	case <-time.After(e.trip): //nolint:forbidigo // fake clock of synctest
+	case <-time.After(e.trip): //nolint:forbidigo // synctest
 	case <-ctx.Done():
 		return ctx.Err()
 	}

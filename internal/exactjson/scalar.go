@@ -122,8 +122,8 @@ func (d *decimal[T]) digit(i int) byte {
 	return d.fraction[i-len(d.integer)] - '0'
 }
 
-// farExponent replaces all exponents that are too large for any number of digits to compensate. It fits into an int of 32
-// bits even with another digit appended.
+// farExponent replaces all exponents that are too large for any number of digits to compensate. It fits into an int of
+// 32 bits even with another digit appended.
 const (
 	farExponent       = 1 << 27
 	_           int32 = farExponent*10 + 9

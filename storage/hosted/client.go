@@ -50,7 +50,7 @@ func newClient(c Config, h *http.Client) (*client, error) {
 		return nil, errors.New("the DatabaseURL begins with http: the API key would be sent unencrypted")
 	}
 	if c.Branch == "" || c.APIKey == "" {
-		return nil, errors.New("Branch and APIKey are required")
+		return nil, errors.New("set Branch and APIKey: both are required")
 	}
 	return &client{http: h, base: strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch), config: c}, nil
 }

@@ -48,8 +48,8 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 	}
 }
 
-// pauseForConflict pauses before a retry after n conflicts. The maximum pause is n times 50 ms, so that many calls that write
-// the same records succeed one after another, even on a slow machine.
+// pauseForConflict pauses before a retry after n conflicts. The maximum pause is n times 50 ms, so that many calls that
+// write the same records succeed one after another, even on a slow machine.
 func pauseForConflict(ctx context.Context, n int) error {
 	return store.Pause(ctx, time.Duration(n)*50*time.Millisecond)
 }

@@ -32,7 +32,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 	const operation = "create user"
 	fields, err := encodeUser(u)
 	if err == nil && !possibleID(u.ID) {
-		err = errors.New("a user ID may contain only letters, digits, _, -, ~ and :")
+		err = errors.New("a user ID may contain only letters, digits and the characters _-~:, and has others")
 	}
 	if err != nil {
 		return nil, s.failed(ctx, operation, err)

@@ -29,7 +29,8 @@ func failed(ctx context.Context, operation string, err error) error {
 	return store.OpError(ctx, "mongodb", operation, err)
 }
 
-// isResponse reports whether an error is a response of the database. The driver uses the code 0 for a broken connection.
+// isResponse reports whether an error is a response of the database. The driver uses the code 0 for a broken
+// connection.
 func isResponse(answer mongo.ServerError) bool {
 	return slices.ContainsFunc(answer.ErrorCodes(), func(code int) bool { return code != 0 })
 }

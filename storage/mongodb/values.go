@@ -17,8 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// privateField is the field of a document for the store's own data: the revision of a user, and under "extra", as JSON text,
-// the members that BSON would not return byte for byte.
+// privateField is the field of a document for the store's own data: the revision of a user, and under "extra", as JSON
+// text, the members that BSON would not return byte for byte.
 const privateField = "latchkey"
 
 // milliseconds converts a time to BSON, rounded down, so that nothing lasts longer than it should.
