@@ -17,11 +17,11 @@ func TestLeaf(t *testing.T) {
 	got := strings.Fields(string(out))
 	slices.Sort(got)
 	want := []string{
+		"github.com/latchkey-go/latchkey/core/store",
 		"github.com/latchkey-go/latchkey/internal/ascii",
 		"github.com/latchkey-go/latchkey/internal/exactjson",
-		"github.com/latchkey-go/latchkey/core/store",
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("besides the standard library store needs %q, want %q", got, want)
+		t.Errorf("the package imports %q in addition to the standard library, want %q", got, want)
 	}
 }

@@ -1,5 +1,5 @@
 // Package store defines the interface between Latchkey and databases: the interfaces, the records, and the errors that
-// both sides know. It imports no other module.
+// both sides know. Apart from two internal packages, it imports only the standard library.
 //
 // A [Store] stores users and their accounts, which every flow needs. The other interfaces are optional. Core checks for
 // them by type assertion if the configuration uses them, and core.New reports those that are missing:
