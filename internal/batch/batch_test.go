@@ -148,7 +148,7 @@ func TestLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(1)
 		first := e.begin(t, "a", "b", "c")
-		time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // fake clock of synctest: b and c are asked for
+		time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // synctest: b and c are asked for
 		e.begin(t, "d", "e")()
 		first()
 		e.want(t, []string{"a"}, []string{"b", "c"}, []string{"d", "e"})
@@ -206,7 +206,7 @@ func TestLeaving(t *testing.T) {
 					all.Go(func() { errs[i] = e.calls.Do(ctx, &call{word: word}) })
 					synctest.Wait()
 				}
-				time.Sleep(c.after) //nolint:forbidigo // fake clock of synctest
+				time.Sleep(c.after) //nolint:forbidigo // synctest
 				for _, i := range c.leave {
 					leave[i]()
 					synctest.Wait()
@@ -236,7 +236,7 @@ func TestContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var of context.Context
 		calls := batch.New(1,
-			func(context.Context, *call) error { time.Sleep(time.Second); return nil }, //nolint:forbidigo // fake clock of synctest
+			func(context.Context, *call) error { time.Sleep(time.Second); return nil }, //nolint:forbidigo // synctest
 			func(ctx context.Context, _ []*call) error { of = ctx; return ctx.Err() })
 		var all sync.WaitGroup
 		for range 3 {
