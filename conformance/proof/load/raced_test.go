@@ -2,5 +2,5 @@
 
 package main
 
-// raced is true under the race detector, whose pools drop objects at random, so that there are more allocations.
+// raced is true under the race detector.
 const raced = true
