@@ -1,6 +1,7 @@
 package exactjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -85,4 +86,13 @@ func Keep[M ~map[string]json.RawMessage](members *M, name string, raw []byte) {
 		*members = M{}
 	}
 	(*members)[strings.Clone(name)] = slices.Clone(raw)
+}
+
+// Quote encodes s as a JSON string without HTML escapes.
+func Quote(s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // encoding a string never fails
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }

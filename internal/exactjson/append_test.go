@@ -52,3 +52,15 @@ func TestKeepCopies(t *testing.T) {
 		t.Errorf("kept %s", members["name"])
 	}
 }
+
+// TestQuote encodes texts that other JSON encoders escape in another way.
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	for plain, want := range map[string]string{
+		"": `""`, "a": `"a"`, `a"b\c`: `"a\"b\\c"`, "<a&b>": `"<a&b>"`, "é\n\u2028": `"é\n\u2028"`, "\xff": `"\ufffd"`,
+	} {
+		if got := string(exactjson.Quote(plain)); got != want {
+			t.Errorf("%q is %s, want %s", plain, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ require (
 	github.com/aws/smithy-go v1.28.8
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/internal v0.0.0
 )
 
 require (
@@ -17,7 +18,6 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/internal/accept-encoding v1.13.24 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/endpoint-discovery v1.13.9 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
-	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // text reads a text. If the attribute is null or missing, it is empty.
@@ -177,18 +178,18 @@ func toJSON(value types.AttributeValue) (json.RawMessage, error) {
 	case *types.AttributeValueMemberBOOL:
 		return strconv.AppendBool(nil, v.Value), nil
 	case *types.AttributeValueMemberS:
-		return quote(v.Value), nil
+		return exactjson.Quote(v.Value), nil
 	case *types.AttributeValueMemberN:
 		if !json.Valid([]byte(v.Value)) {
-			return quote(v.Value), nil
+			return exactjson.Quote(v.Value), nil
 		}
 		return json.RawMessage(v.Value), nil
 	case *types.AttributeValueMemberB:
-		return quote(base64.StdEncoding.EncodeToString(v.Value)), nil
+		return exactjson.Quote(base64.StdEncoding.EncodeToString(v.Value)), nil
 	case *types.AttributeValueMemberL:
 		return listToJSON(v.Value, toJSON)
 	case *types.AttributeValueMemberSS:
-		return listToJSON(v.Value, func(s string) (json.RawMessage, error) { return quote(s), nil })
+		return listToJSON(v.Value, func(s string) (json.RawMessage, error) { return exactjson.Quote(s), nil })
 	case *types.AttributeValueMemberNS:
 		return listToJSON(v.Value, func(s string) (json.RawMessage, error) { return toJSON(num(s)) })
 	case *types.AttributeValueMemberBS:
@@ -205,7 +206,7 @@ func toJSON(value types.AttributeValue) (json.RawMessage, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(append(append(out, quote(name)...), ':'), member...)
+			out = append(append(append(out, exactjson.Quote(name)...), ':'), member...)
 		}
 		return append(out, '}'), nil
 	}
@@ -225,15 +226,6 @@ func listToJSON[T any](list []T, one func(T) (json.RawMessage, error)) (json.Raw
 		out = append(out, raw...)
 	}
 	return append(out, ']'), nil
-}
-
-// quote encodes a JSON string without HTML escapes.
-func quote(plain string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // encoding a string never fails
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 // reserved reports whether an attribute cannot be a member of Extra.
@@ -286,7 +278,7 @@ func encodeExtra(m store.Members) string {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, quote(name)...), ':'), m[name]...)
+		out = append(append(append(out, exactjson.Quote(name)...), ':'), m[name]...)
 	}
 	return string(append(out, '}'))
 }

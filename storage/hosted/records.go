@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // recordID derives the ID of a record from its key texts. A second record with the same texts would have the same ID,
@@ -100,7 +101,7 @@ func encodeMembers(m store.Members) (any, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, quote(name)...), ':'), m[name]...)
+		out = append(append(append(out, exactjson.Quote(name)...), ':'), m[name]...)
 	}
 	return string(append(out, '}')), nil
 }
@@ -127,7 +128,7 @@ func encodeJSON(raw json.RawMessage) (any, error) {
 	}
 	var plain string
 	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" && !json.Valid([]byte(plain)) &&
-		bytes.Equal(quote(plain), raw) && !impossible(plain) {
+		bytes.Equal(exactjson.Quote(plain), raw) && !impossible(plain) {
 		return plain, nil
 	}
 	return string(raw), nil
@@ -140,16 +141,7 @@ func decodeJSON(text string) json.RawMessage {
 	case json.Valid([]byte(text)):
 		return json.RawMessage(text)
 	}
-	return quote(text)
-}
-
-// quote encodes a JSON string without HTML escapes.
-func quote(plain string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // encoding a string never fails
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	return exactjson.Quote(text)
 }
 
 func encodeUser(u *store.User) (record, error) {

@@ -1,7 +1,6 @@
 package keyvalue
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // object writes a JSON object. Values that are JSON are written byte for byte; encoding/json would escape and compact
@@ -25,7 +25,7 @@ func (o *object) raw(name string, value []byte) {
 	if len(o.b) == 0 {
 		sign = '{'
 	}
-	o.b = append(append(append(append(o.b, sign), quote(name)...), ':'), value...)
+	o.b = append(append(append(append(o.b, sign), exactjson.Quote(name)...), ':'), value...)
 }
 
 // json writes a value of the caller. It omits nil.
@@ -44,7 +44,7 @@ func (o *object) text(name, value string) {
 	if impossible(value) && o.err == nil {
 		o.err = errImpossible
 	}
-	o.raw(name, quote(value))
+	o.raw(name, exactjson.Quote(value))
 }
 
 // optional omits the empty text.
@@ -69,7 +69,7 @@ func (o *object) time(name string, t time.Time) {
 		o.err = errors.Join(o.err, errors.New("time out of range: the year must be from 1 to 9999"))
 		return
 	}
-	o.raw(name, quote(t.Format(time.RFC3339Nano)))
+	o.raw(name, exactjson.Quote(t.Format(time.RFC3339Nano)))
 }
 
 func (o *object) members(name string, m store.Members) {
@@ -98,15 +98,6 @@ func (o *object) done() (string, error) {
 		return "", o.err
 	}
 	return string(append(o.b, '}')), nil
-}
-
-// quote encodes a JSON string without HTML escapes.
-func quote(plain string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // encoding a string never fails
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 // decode decodes a document into a T.
@@ -200,7 +191,7 @@ func encodeAccount(a *store.Account, userID string) (string, error) {
 
 // ofOwner sets the owner of an account that was encoded without one.
 func ofOwner(account, userID string) string {
-	return `{"userId":` + string(quote(userID)) + strings.TrimPrefix(account, `{"userId":""`)
+	return `{"userId":` + string(exactjson.Quote(userID)) + strings.TrimPrefix(account, `{"userId":""`)
 }
 
 func decodeAccount(document string) (*store.Account, error) {

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/internal v0.0.0
 	go.mongodb.org/mongo-driver/v2 v2.9.3
 )
 
@@ -12,7 +13,6 @@ require (
 	github.com/a-h/templ v0.3.977 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/klauspost/compress v1.19.2 // indirect
-	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
 	github.com/xdg-go/scram v1.2.0 // indirect

@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // privateField is the field of a document for the store's own data: the revision of a user, and under "extra", as JSON
@@ -175,7 +176,7 @@ func fieldName(name string) bool {
 func toJSON(v bson.RawValue) (json.RawMessage, error) {
 	switch v.Type {
 	case bson.TypeString:
-		return quote(v.StringValue()), nil
+		return exactjson.Quote(v.StringValue()), nil
 	case bson.TypeNull, bson.TypeUndefined:
 		return json.RawMessage("null"), nil
 	case bson.TypeBoolean:
@@ -185,9 +186,9 @@ func toJSON(v bson.RawValue) (json.RawMessage, error) {
 	case bson.TypeDouble:
 		return json.Marshal(v.Double())
 	case bson.TypeDateTime:
-		return quote(v.Time().UTC().Format("2006-01-02T15:04:05.000Z")), nil
+		return exactjson.Quote(v.Time().UTC().Format("2006-01-02T15:04:05.000Z")), nil
 	case bson.TypeObjectID:
-		return quote(v.ObjectID().Hex()), nil
+		return exactjson.Quote(v.ObjectID().Hex()), nil
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return compoundToJSON(v)
 	}
@@ -218,7 +219,7 @@ func compoundToJSON(v bson.RawValue) (json.RawMessage, error) {
 			out = append(out, ',')
 		}
 		if !list {
-			out = append(append(out, quote(e.Key())...), ':')
+			out = append(append(out, exactjson.Quote(e.Key())...), ':')
 		}
 		value, err := toJSON(e.Value())
 		if err != nil {
@@ -230,15 +231,6 @@ func compoundToJSON(v bson.RawValue) (json.RawMessage, error) {
 		return append(out, ']'), nil
 	}
 	return append(out, '}'), nil
-}
-
-// quote encodes a JSON string without HTML escapes.
-func quote(plain string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // encoding a string never fails
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 // fields splits members into fields of a document and a JSON text of the others: reserved names, and values that the
@@ -273,7 +265,7 @@ func encodeExtra(m store.Members) string {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, quote(name)...), ':'), m[name]...)
+		out = append(append(append(out, exactjson.Quote(name)...), ':'), m[name]...)
 	}
 	return string(append(out, '}'))
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // orNull converts an empty text to null.
@@ -219,7 +220,7 @@ func encodeMembers(m store.Members) (any, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, quote(name)...), ':'), m[name]...)
+		out = append(append(append(out, exactjson.Quote(name)...), ':'), m[name]...)
 	}
 	return string(append(out, '}')), nil
 }
@@ -249,7 +250,7 @@ func encodeJSON(raw json.RawMessage) (any, error) {
 	}
 	var plain string
 	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" &&
-		!json.Valid([]byte(plain)) && bytes.Equal(quote(plain), raw) &&
+		!json.Valid([]byte(plain)) && bytes.Equal(exactjson.Quote(plain), raw) &&
 		!strings.ContainsRune(plain, 0) {
 		return plain, nil
 	}
@@ -263,16 +264,7 @@ func decodeJSON(column text) json.RawMessage {
 	case json.Valid([]byte(column.value)):
 		return json.RawMessage(column.value)
 	}
-	return quote(column.value)
-}
-
-// quote encodes a JSON string without HTML escapes.
-func quote(plain string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(plain) // encoding a string never fails
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	return exactjson.Quote(column.value)
 }
 
 // storedMembers returns members as a later read will return them.

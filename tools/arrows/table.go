@@ -98,16 +98,16 @@ var table = []rule{
 		tests: []string{"core", "conformance"}, thirdParty: []string{},
 	},
 	{
-		module: "storage/sql", code: []string{"core/store", "internal/batch"},
+		module: "storage/sql", code: []string{"core/store", "internal"},
 		tests: []string{"core", "conformance"}, thirdParty: []string{},
 	},
 	{
-		module: "storage/keyvalue", code: []string{"core/store"},
+		module: "storage/keyvalue", code: []string{"core/store", "internal"},
 		tests: []string{"core", "conformance"}, thirdParty: []string{},
 	},
 	{
 		module: "storage/*",
-		code:   []string{"core/store", "internal/batch", "storage/sql", "storage/keyvalue"},
+		code:   []string{"core/store", "internal", "storage/sql", "storage/keyvalue"},
 		tests:  []string{"core", "conformance"},
 	},
 
