@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -67,12 +68,12 @@ func (r *restores) removeAdded(ctx context.Context, c *core.Call, userID string,
 	})
 	for i := range methods {
 		all = append(all, added{&methods[i]})
-		audit := core.AuditAccountUnlinked
+		name := audit.AccountUnlinked
 		if methods[i].Passkey {
-			audit = core.AuditPasskeyRemoved
+			name = audit.PasskeyRemoved
 		}
-		c.Audit(ctx, core.AuditEvent{
-			Name: audit, Outcome: core.OutcomeOK, Reason: core.ReasonUndone, UserID: userID, Provider: methods[i].Provider,
+		c.Audit(ctx, audit.Event{
+			Name: name, Outcome: audit.OK, Reason: audit.ReasonUndone, UserID: userID, Provider: methods[i].Provider,
 		})
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // deletePhrase is the phrase that users type to delete their account.
@@ -52,7 +53,7 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 				"error", err)
 		}
 	}
-	auditDone(ctx, c, core.AuditUserDeleted, session)
+	auditDone(ctx, c, audit.UserDeleted, session)
 	if d.sender.mail != nil && user.Email != "" {
 		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: d.host.Now()}
 		d.sender.notify(ctx, c, user.ID, letter)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 const phrase = "delete my account"
@@ -108,8 +109,8 @@ func TestDeleteEndsLateSessions(t *testing.T) {
 				options: account.Options{Delete: func(context.Context, *core.User) error { return nil }},
 				configure: func(c *core.Config) {
 					configure(c)
-					c.Audit = func(_ context.Context, e core.AuditEvent) {
-						if e.Name == core.AuditSessionsEnded && late == nil {
+					c.Audit = func(_ context.Context, e audit.Event) {
+						if e.Name == audit.SessionsEnded && late == nil {
 							late = s.as(ada)
 						}
 					}

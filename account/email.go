@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -71,7 +72,7 @@ func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error)
 		e.links.withdraw(ctx, kindChange, token)
 		return nil, err
 	}
-	auditDone(ctx, c, core.AuditEmailChangeAsked, session)
+	auditDone(ctx, c, audit.EmailChangeAsked, session)
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusAccepted, map[string]string{"next": "mail"}), nil
 	}
@@ -152,12 +153,12 @@ func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response,
 	}
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
-		auditRefused(ctx, c, core.AuditEmailChanged, core.ReasonTokenUnknown, session.UserID)
+		auditRefused(ctx, c, audit.EmailChanged, audit.ReasonTokenUnknown, session.UserID)
 		return refuse(c, http.StatusGone, codeLinkInvalid)
 	case err != nil:
 		return nil, fmt.Errorf("account: change the address: %w", err)
 	}
-	auditDone(ctx, c, core.AuditEmailChanged, session)
+	auditDone(ctx, c, audit.EmailChanged, session)
 	if err := c.Reissue(ctx); err != nil { // with StrategyJWT the session contains the address
 		e.host.Logger.WarnContext(ctx, "account: the session still shows the old address", "error", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -119,7 +120,7 @@ func (p *passkeys) post(ctx context.Context, c *core.Call) (*core.Response, erro
 	if c.Field("remove") != "" || c.Member("remove", &remove) && remove {
 		err := p.remove(ctx, session.UserID, id)
 		if err == nil {
-			auditDone(ctx, c, core.AuditPasskeyRemoved, session)
+			auditDone(ctx, c, audit.PasskeyRemoved, session)
 			c.NotifyMethod(ctx, core.LetterPasskeyRemoved, session.UserID, "")
 		}
 		return methodChanged(ctx, c, "passkey-removed", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // The codes of problem responses.
@@ -105,13 +106,13 @@ func methodChanged(ctx context.Context, c *core.Call, what string, err error) (*
 }
 
 // auditDone records a successful change in the audit log.
-func auditDone(ctx context.Context, c *core.Call, name core.AuditName, session *core.Session) {
-	c.Audit(ctx, core.AuditEvent{
-		Name: name, Outcome: core.OutcomeOK, UserID: session.UserID, SessionID: session.ID, Methods: session.Methods,
+func auditDone(ctx context.Context, c *core.Call, name audit.Name, session *core.Session) {
+	c.Audit(ctx, audit.Event{
+		Name: name, Outcome: audit.OK, UserID: session.UserID, SessionID: session.ID, Methods: audit.Texts(session.Methods),
 	})
 }
 
 // auditRefused records a rejected change in the audit log.
-func auditRefused(ctx context.Context, c *core.Call, name core.AuditName, why core.Reason, userID string) {
-	c.Audit(ctx, core.AuditEvent{Name: name, Outcome: core.OutcomeRefused, Reason: why, UserID: userID})
+func auditRefused(ctx context.Context, c *core.Call, name audit.Name, why audit.Reason, userID string) {
+	c.Audit(ctx, audit.Event{Name: name, Outcome: audit.Refused, Reason: why, UserID: userID})
 }

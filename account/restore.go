@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -97,8 +98,8 @@ func (r *restores) vacate(ctx context.Context, c *core.Call, address string) err
 		return fmt.Errorf("account: remove the address from a user who never verified it: %w", err)
 	}
 	c.UpdatedUser(ctx, squatter, left)
-	c.Audit(ctx, core.AuditEvent{
-		Name: core.AuditEmailChanged, Outcome: core.OutcomeOK, Reason: core.ReasonProved, UserID: left.ID,
+	c.Audit(ctx, audit.Event{
+		Name: audit.EmailChanged, Outcome: audit.OK, Reason: audit.ReasonProved, UserID: left.ID,
 	})
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
@@ -28,7 +29,7 @@ type site struct {
 	store *memory.Store
 	mails *mailbox.Mailbox
 	log   logbook
-	audit []core.AuditEvent
+	audit []audit.Event
 
 	mu  sync.Mutex
 	now time.Time
@@ -59,7 +60,7 @@ func newSite(t *testing.T, how setup) *site {
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Now:     s.clock,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Parts: []core.Part{s.mine},
-		Audit: func(_ context.Context, e core.AuditEvent) {
+		Audit: func(_ context.Context, e audit.Event) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.audit = append(s.audit, e)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -99,14 +100,14 @@ func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) 
 	}
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
-		auditRefused(ctx, c, core.AuditEmailUndone, core.ReasonTokenUnknown, "")
+		auditRefused(ctx, c, audit.EmailUndone, audit.ReasonTokenUnknown, "")
 		return nil, deadLink()
 	case errors.Is(err, errBusy):
 		return nil, &core.Problem{Status: http.StatusConflict, Code: codeBusy, Text: problemText(codeBusy), Cause: err}
 	case err != nil:
 		return nil, fmt.Errorf("account: undo the change of the address: %w", err)
 	}
-	c.Audit(ctx, core.AuditEvent{Name: core.AuditEmailUndone, Outcome: core.OutcomeOK, UserID: kept.UserID})
+	c.Audit(ctx, audit.Event{Name: audit.EmailUndone, Outcome: audit.OK, UserID: kept.UserID})
 	return u.answer(ctx, c, kept.UserID, v.Address, removed)
 }
 

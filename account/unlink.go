@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // unlinks removes linked accounts.
@@ -66,7 +67,7 @@ func (u *unlinks) post(ctx context.Context, c *core.Call) (*core.Response, error
 	}
 	err = u.unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
 	if err == nil {
-		auditDone(ctx, c, core.AuditAccountUnlinked, session)
+		auditDone(ctx, c, audit.AccountUnlinked, session)
 		c.NotifyMethod(ctx, core.LetterAccountUnlinked, session.UserID, accounts[i].Provider)
 	}
 	return methodChanged(ctx, c, "unlinked", err)

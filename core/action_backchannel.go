@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/once"
 )
@@ -35,7 +36,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 	response := jsonResponse(nil)
 	if err := from.logout(ctx, c); err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
-		c.refused(ctx, AuditBackChannelLogout, "", err)
+		c.refused(ctx, audit.BackChannelLogout, "", err)
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
 	return response, nil
@@ -78,7 +79,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 				"not started that session: only a BackChannelLogout callback can identify it")
 		}
 	}
-	told := AuditEvent{Name: AuditBackChannelLogout, Outcome: OutcomeOK}
+	told := audit.Event{Name: audit.BackChannelLogout, Outcome: audit.OK}
 	if p.User != nil {
 		told.UserID = p.User.ID
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -88,8 +89,8 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	c.debugIdentity(ctx, id)
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
 		if redirect != "" {
-			c.audit.note(ctx, &c.arrival, AuditEvent{
-				Name: AuditSignIn, Outcome: OutcomeRefused, Reason: ReasonRedirected, Subject: out.typed,
+			c.audit.note(ctx, &c.arrival, audit.Event{
+				Name: audit.SignIn, Outcome: audit.Refused, Reason: audit.ReasonRedirected, Subject: out.typed,
 			})
 		}
 		return redirect, err
@@ -127,7 +128,7 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
 		id.become(user)
 	}
 	s.events.createdUser(ctx, &c.arrival, id.user)
-	c.decided(ctx, AuditUserCreated, "", id.user.ID)
+	c.decided(ctx, audit.UserCreated, "", id.user.ID)
 	return nil
 }
 
@@ -155,12 +156,12 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	out.stale = s.settleStepUp(c, out, who)
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
 	if who.created {
-		c.decided(ctx, AuditSignUp, "", who.user.ID)
+		c.decided(ctx, audit.SignUp, "", who.user.ID)
 	}
 	if c.audit != nil {
-		c.audit.note(ctx, &c.arrival, AuditEvent{
-			Name: AuditSignIn, Outcome: OutcomeOK, UserID: who.user.ID, SessionID: sessionID,
-			Provider: id.account.Provider, Methods: id.proofs(),
+		c.audit.note(ctx, &c.arrival, audit.Event{
+			Name: audit.SignIn, Outcome: audit.OK, UserID: who.user.ID, SessionID: sessionID,
+			Provider: id.account.Provider, Methods: audit.Texts(id.proofs()),
 		})
 	}
 	redirect = or(out.returnTo, c.callbackURL.now)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -134,7 +135,7 @@ func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
 // Name, Outcome and Reason must be declared constants. Audit sets Time, Tenant, Peer, Agent, Reference and, if it is
 // empty, Provider. Set Subject to the identifier that was typed if it belongs to no user: Audit replaces it with a
 // keyed hash. Refusals with the same subject are combined into one event a minute.
-func (c *Call) Audit(ctx context.Context, e AuditEvent) { c.in.audit.note(ctx, &c.in.arrival, e) }
+func (c *Call) Audit(ctx context.Context, e audit.Event) { c.in.audit.note(ctx, &c.in.arrival, e) }
 
 // movedAddress describes how a user's email address changed in this request.
 type movedAddress struct {

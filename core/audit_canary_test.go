@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // canaries records the secrets in the flows of an application, and the pages that it shows.
@@ -181,7 +182,7 @@ func TestNoAuditIsFree(t *testing.T) {
 		})
 	}
 	silent := measure(core.Config{})
-	loud := measure(core.Config{Audit: func(context.Context, core.AuditEvent) {}})
+	loud := measure(core.Config{Audit: func(context.Context, audit.Event) {}})
 	if loud <= silent {
 		t.Errorf("%v allocations with an audit, %v without: the test proves nothing", loud, silent)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -134,7 +135,7 @@ var auditCases = []auditCase{
 	{
 		name: "credentials that the application gives a reason for", want: "signin/refused/expired", do: typing("known"),
 		change: authorizes(func() (*core.User, error) {
-			return nil, core.NewError(core.ErrCredentialsSignin, &core.Refusal{Reason: core.ReasonExpired, UserID: "known"})
+			return nil, core.NewError(core.ErrCredentialsSignin, &audit.Denial{Reason: audit.ReasonExpired, UserID: "known"})
 		}),
 	},
 	{
@@ -440,10 +441,10 @@ func (c *auditCase) run(t *testing.T) {
 	}
 }
 
-// auditTexts returns the names and reasons that package core declares.
+// auditTexts returns the names and reasons that package audit declares.
 func auditTexts(t *testing.T) (texts []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "audit.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "audit/audit.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,7 +454,7 @@ func auditTexts(t *testing.T) (texts []string) {
 			return true
 		}
 		kind := fmt.Sprint(spec.Type)
-		if lit, ok := spec.Values[0].(*ast.BasicLit); ok && (kind == "AuditName" || kind == "Reason") {
+		if lit, ok := spec.Values[0].(*ast.BasicLit); ok && (kind == "Name" || kind == "Reason") {
 			texts = append(texts, strings.Trim(lit.Value, `"`))
 		}
 		return true

@@ -16,15 +16,16 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // trail collects audit events.
 type trail struct {
 	mu     sync.Mutex
-	events []core.AuditEvent
+	events []audit.Event
 }
 
-func (t *trail) note(_ context.Context, e core.AuditEvent) {
+func (t *trail) note(_ context.Context, e audit.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.events = append(t.events, e)
@@ -38,7 +39,7 @@ func (t *trail) take() (lines []string) {
 	return lines
 }
 
-func (t *trail) all() []core.AuditEvent {
+func (t *trail) all() []audit.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	events := t.events
@@ -46,7 +47,7 @@ func (t *trail) all() []core.AuditEvent {
 	return events
 }
 
-func line(e core.AuditEvent) string {
+func line(e audit.Event) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s/%s/%s", e.Name, e.Outcome, e.Reason), "/")
 }
 
@@ -70,7 +71,7 @@ func TestAuditEventSaysWho(t *testing.T) {
 		t.Fatalf("%+v", events)
 	}
 	e := events[len(events)-1]
-	if e.Attempt != core.AttemptCredentials || e.Provider != "credentials" || e.Tenant != "shop" || e.Count != 1 ||
+	if e.Attempt != string(core.AttemptCredentials) || e.Provider != "credentials" || e.Tenant != "shop" || e.Count != 1 ||
 		e.Peer != netip.MustParsePrefix("192.0.2.1/32") || !e.Time.Equal(a.clock.Now()) || len(e.Reference) != 8 {
 		t.Errorf("%+v", e)
 	}
@@ -188,7 +189,7 @@ func TestAuditPanics(t *testing.T) {
 	for _, v := range []any{"boom", http.ErrAbortHandler} {
 		a := newApp(t, core.Config{
 			Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{Limit: noPatience},
-			Audit: func(context.Context, core.AuditEvent) { panic(v) },
+			Audit: func(context.Context, audit.Event) { panic(v) },
 		})
 		r := visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
 		if r.Status != 429 || !strings.Contains(a.log.String(), "panic in Audit") {
@@ -208,8 +209,8 @@ func TestAuditOutlivesTheRequest(t *testing.T) {
 			cancel()
 			return time.Second, nil
 		}},
-		Audit: func(ctx context.Context, e core.AuditEvent) {
-			if e.Name == core.AuditLimit {
+		Audit: func(ctx context.Context, e audit.Event) {
+			if e.Name == audit.Limit {
 				heard = append(heard, ctx.Err())
 			}
 		},
@@ -232,16 +233,16 @@ func TestAuditTo(t *testing.T) {
 		return a
 	}
 	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: untimed}))
-	write := core.AuditTo(logger)
-	full := core.AuditEvent{
-		Time: time.Unix(1, 0), Name: core.AuditSignIn, Outcome: core.OutcomeRefused, Reason: core.ReasonCredentials,
+	write := audit.LogTo(logger)
+	full := audit.Event{
+		Time: time.Unix(1, 0), Name: audit.SignIn, Outcome: audit.Refused, Reason: audit.ReasonCredentials,
 		UserID: "1", ActorID: "2", SessionID: "3", Provider: "credentials", Tenant: "shop", Reference: "abcdefgh",
-		Methods: []core.Method{core.MethodPassword}, Peer: netip.MustParsePrefix("2001:db8::/64"), Agent: "Browser/1",
-		Subject: "xyz", Attempt: core.AttemptCredentials, Count: 7,
+		Methods: []string{"pwd"}, Peer: netip.MustParsePrefix("2001:db8::/64"), Agent: "Browser/1",
+		Subject: "xyz", Attempt: string(core.AttemptCredentials), Count: 7,
 	}
 	write(t.Context(), full)
-	write(t.Context(), core.AuditEvent{Name: core.AuditSignOut, Outcome: core.OutcomeOK, Count: 1})
-	write(t.Context(), core.AuditEvent{Name: core.AuditMailAsked, Outcome: core.OutcomeFailed, Reason: core.ReasonMail})
+	write(t.Context(), audit.Event{Name: audit.SignOut, Outcome: audit.OK, Count: 1})
+	write(t.Context(), audit.Event{Name: audit.MailAsked, Outcome: audit.Failed, Reason: audit.ReasonMail})
 	want := `level=WARN msg="audit: signin" outcome=refused reason=credentials user_id=1 actor_id=2 session_id=3 ` +
 		"provider=credentials tenant=shop reference=abcdefgh attempt=credentials subject=xyz agent=Browser/1 " +
 		"methods=[pwd] peer=2001:db8::/64 count=7\n" +
@@ -261,11 +262,11 @@ func TestAuditTo(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	cause := context.DeadlineExceeded
-	r := &core.Refusal{Reason: core.ReasonCredentials, UserID: "1", Err: cause}
+	r := &audit.Denial{Reason: audit.ReasonCredentials, UserID: "1", Err: cause}
 	if r.Error() != cause.Error() || r.Unwrap() != cause { //nolint:errorlint // the very same
 		t.Errorf("%v, %v", r, r.Unwrap())
 	}
-	if r := (&core.Refusal{Reason: core.ReasonCredentials}); r.Error() != "credentials" || r.Unwrap() != nil {
+	if r := (&audit.Denial{Reason: audit.ReasonCredentials}); r.Error() != "credentials" || r.Unwrap() != nil {
 		t.Errorf("%v, %v", r, r.Unwrap())
 	}
 }
@@ -278,7 +279,7 @@ func TestAuditOfMethods(t *testing.T) {
 	trail.take()
 	signIn(t, visit(t, a))
 	events := trail.all()
-	if len(events) != 1 || !slices.Equal(events[0].Methods, []core.Method{core.MethodPassword}) ||
+	if len(events) != 1 || !slices.Equal(events[0].Methods, []string{"pwd"}) ||
 		events[0].UserID != "1" || events[0].Provider != "credentials" {
 		t.Errorf("got %+v", events)
 	}
@@ -295,7 +296,7 @@ func TestAuditNamesSessions(t *testing.T) {
 				c.Audit, c.Parts = trail.note, []core.Part{careful(time.Minute)}
 			})
 			w.users["u1"] = core.User{ID: "u1", Email: victim}
-			id := func(name core.AuditName, reason core.Reason) string {
+			id := func(name audit.Name, reason audit.Reason) string {
 				t.Helper()
 				for _, e := range trail.all() {
 					if e.Name == name && e.Reason == reason {
@@ -311,18 +312,18 @@ func TestAuditNamesSessions(t *testing.T) {
 				return b.cookies[sessionCookie]
 			}
 			token := signIn()
-			first := id(core.AuditSignIn, "")
+			first := id(audit.SignIn, "")
 			signIn()
 			if strategy == core.StrategyDatabase {
 				events := trail.events
-				if replaced := id(core.AuditSessionEnded, core.ReasonReplaced); replaced != first {
+				if replaced := id(audit.SessionEnded, audit.ReasonReplaced); replaced != first {
 					t.Errorf("%q was replaced, want %q", replaced, first)
 				}
 				trail.events = events
 			}
-			second := id(core.AuditSignIn, "")
+			second := id(audit.SignIn, "")
 			b.submit("/auth/signout", nil)
-			if out := id(core.AuditSignOut, ""); out != second {
+			if out := id(audit.SignOut, ""); out != second {
 				t.Errorf("signed out of %q, want %q", out, second)
 			}
 			if len(first) != 22 || len(second) != 22 || first == second || first == token {

@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // refused notes the error that stopped a request. typed is the identifier that the client typed.
-func (c *call) refused(ctx context.Context, name AuditName, typed string, err error) {
+func (c *call) refused(ctx context.Context, name audit.Name, typed string, err error) {
 	if c.audit == nil {
 		return
 	}
-	e := AuditEvent{Name: name, Subject: typed}
+	e := audit.Event{Name: name, Subject: typed}
 	e.Outcome, e.Reason = verdict(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
-	var why *Refusal
+	var why *audit.Denial
 	if errors.As(err, &why) {
 		e.UserID = why.UserID
 	}
@@ -25,12 +27,12 @@ func (c *call) refused(ctx context.Context, name AuditName, typed string, err er
 
 // sessionEnded notes a session cookie that is no longer valid: its session ended or does not exist.
 func (v *arrival) sessionEnded(ctx context.Context, err error) {
-	var why *Refusal
+	var why *audit.Denial
 	if errors.As(err, &why) {
-		v.decided(ctx, AuditSessionEnded, why.Reason, why.UserID)
+		v.decided(ctx, audit.SessionEnded, why.Reason, why.UserID)
 		return
 	}
-	v.audit.note(ctx, v, AuditEvent{Name: AuditSessionEnded, Outcome: OutcomeRefused, Reason: ReasonUnreadable})
+	v.audit.note(ctx, v, audit.Event{Name: audit.SessionEnded, Outcome: audit.Refused, Reason: audit.ReasonUnreadable})
 }
 
 // auditGuard notes a request that was refused before its action ran.
@@ -38,13 +40,13 @@ func (c *call) auditGuard(ctx context.Context, err error) {
 	switch {
 	case c.audit == nil:
 	case errors.Is(err, ErrMissingCSRF):
-		reason := ReasonNoToken
+		reason := audit.ReasonNoToken
 		if c.csrf.sentFrom == anotherSite {
-			reason = ReasonCrossSite
+			reason = audit.ReasonCrossSite
 		}
-		c.audit.note(ctx, &c.arrival, AuditEvent{Name: AuditCSRF, Outcome: OutcomeRefused, Reason: reason})
+		c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.CSRF, Outcome: audit.Refused, Reason: reason})
 	case errors.Is(err, ErrUntrustedHost):
-		c.audit.note(ctx, &c.arrival, AuditEvent{Name: AuditConfig, Outcome: OutcomeRefused, Reason: ReasonHost})
+		c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.Config, Outcome: audit.Refused, Reason: audit.ReasonHost})
 	}
 }
 
@@ -53,9 +55,9 @@ func (c *call) auditStart(ctx context.Context, err error) {
 	if c.audit == nil || alreadyNoted(err) {
 		return
 	}
-	name, typed := AuditSignIn, ""
+	name, typed := audit.SignIn, ""
 	if c.kind == TypeEmail {
-		name = AuditMailAsked
+		name = audit.MailAsked
 		typed, _ = c.fields.Text("email")
 	}
 	c.refused(ctx, name, typed, err)
@@ -66,13 +68,13 @@ func (c *call) auditCallback(ctx context.Context, typed string, err error) {
 	if c.audit == nil || alreadyNoted(err) {
 		return
 	}
-	name := AuditSignIn
+	name := audit.SignIn
 	action, _ := c.fields.Text("action")
 	switch {
 	case errors.Is(err, ErrOAuthAccountNotLinked), errors.Is(err, ErrAccountNotLinked):
-		name = AuditAccountRefused
+		name = audit.AccountRefused
 	case c.kind == TypeWebAuthn && action == ceremonyRegister:
-		name = AuditPasskeyAdded
+		name = audit.PasskeyAdded
 	}
 	c.refused(ctx, name, typed, err)
 }
@@ -83,44 +85,49 @@ func alreadyNoted(err error) bool {
 }
 
 // verdict returns the outcome and the reason of an error. remote reports whether a provider was involved.
-func verdict(err error, remote bool) (Outcome, Reason) {
+func verdict(err error, remote bool) (audit.Outcome, audit.Reason) {
 	e := asError(err, ErrCallbackRoute)
-	var why *Refusal
+	var why *audit.Denial
 	var panicked *panicError
 	switch failed := e.level() >= slog.LevelError; {
 	case errors.Is(err, ErrStoreUnavailable), e.Type == ErrStore, e.Type == ErrSessionToken:
-		return OutcomeFailed, ReasonStore
+		return audit.Failed, audit.ReasonStore
 	case errors.As(err, &panicked):
-		return OutcomeFailed, ReasonFault
+		return audit.Failed, audit.ReasonFault
 	case errors.As(err, &why) && why.Reason != "":
-		return OutcomeRefused, why.Reason
+		return audit.Refused, why.Reason
 	case failed && e.Type == ErrEmailSignIn:
-		return OutcomeFailed, ReasonMail
+		return audit.Failed, audit.ReasonMail
 	case failed && remote && e.Type != ErrAccessDenied:
-		return OutcomeFailed, ReasonProvider
+		return audit.Failed, audit.ReasonProvider
 	case failed:
-		return OutcomeFailed, ReasonFault
+		return audit.Failed, audit.ReasonFault
 	}
-	return OutcomeRefused, reasonOf(e.Type)
+	return audit.Refused, reasonOf(e.Type)
 }
 
 // reasonOf returns the reason of an error that does not contain one.
-func reasonOf(t ErrorType) Reason {
+func reasonOf(t ErrorType) audit.Reason {
 	switch t {
 	case ErrAccessDenied:
-		return ReasonDenied
+		return audit.ReasonDenied
 	case ErrCredentialsSignin:
-		return ReasonCredentials
+		return audit.ReasonCredentials
 	case ErrAccountNotLinked, ErrOAuthAccountNotLinked:
-		return ReasonNotLinked
+		return audit.ReasonNotLinked
 	case ErrInvalidCheck:
-		return ReasonCheck
+		return audit.ReasonCheck
 	case ErrOAuthCallback:
-		return ReasonProviderRefused
+		return audit.ReasonProviderRefused
 	case ErrWebAuthnVerification:
-		return ReasonPasskey
+		return audit.ReasonPasskey
 	case ErrEmailSignIn:
-		return ReasonAddress
+		return audit.ReasonAddress
 	}
-	return ReasonRequest
+	return audit.ReasonRequest
+}
+
+// because returns an error with a reason for the audit event.
+func because(r audit.Reason, text string) error {
+	return &audit.Denial{Reason: r, Err: errors.New(text)}
 }

@@ -8,11 +8,13 @@ import (
 	"encoding/base64"
 	"sync"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // auditor completes audit events and passes them to Config.Audit. A nil auditor does nothing.
 type auditor struct {
-	sink   func(ctx context.Context, e AuditEvent) // Config.Audit
+	sink   func(ctx context.Context, e audit.Event) // Config.Audit
 	now    func() time.Time
 	secret string
 	tenant string
@@ -31,7 +33,7 @@ func newAuditor(c *Config, secrets []string, log *reporter) *auditor {
 // note adds the time and the properties of the request to an event and passes it to the application. It is called
 // within the request, after the change is committed. Refusals with the same subject are folded. at is nil outside of a
 // request. e.Subject is the identifier as the client typed it; note replaces it by its keyed hash.
-func (a *auditor) note(ctx context.Context, at *arrival, e AuditEvent) {
+func (a *auditor) note(ctx context.Context, at *arrival, e audit.Event) {
 	if a == nil {
 		return
 	}
@@ -46,7 +48,7 @@ func (a *auditor) note(ctx context.Context, at *arrival, e AuditEvent) {
 		e.Reference = at.ref()
 		e.Provider = or(e.Provider, at.providerID)
 	}
-	if e.Outcome == OutcomeOK {
+	if e.Outcome == audit.OK {
 		a.tell(ctx, e)
 		return
 	}
@@ -57,7 +59,7 @@ func (a *auditor) note(ctx context.Context, at *arrival, e AuditEvent) {
 
 // tell calls the application. A panic is logged and has no other effect. The context is not canceled with the request,
 // so that a client that disconnects cannot suppress the event.
-func (a *auditor) tell(ctx context.Context, e AuditEvent) {
+func (a *auditor) tell(ctx context.Context, e audit.Event) {
 	defer func() {
 		if v := recover(); v != nil {
 			panicked := &panicError{where: "Audit", value: v, frames: panicFrames()}
@@ -79,14 +81,14 @@ func hashSubject(secret, identifier string) string {
 }
 
 // decided notes a successful decision about a user.
-func (v *arrival) decided(ctx context.Context, name AuditName, reason Reason, userID string) {
+func (v *arrival) decided(ctx context.Context, name audit.Name, reason audit.Reason, userID string) {
 	v.decidedOf(ctx, name, reason, userID, "")
 }
 
 // decidedOf notes a successful decision about a session, by its public ID.
-func (v *arrival) decidedOf(ctx context.Context, name AuditName, reason Reason, userID, sessionID string) {
-	v.audit.note(ctx, v, AuditEvent{
-		Name: name, Outcome: OutcomeOK, Reason: reason, UserID: userID, SessionID: sessionID,
+func (v *arrival) decidedOf(ctx context.Context, name audit.Name, reason audit.Reason, userID, sessionID string) {
+	v.audit.note(ctx, v, audit.Event{
+		Name: name, Outcome: audit.OK, Reason: reason, UserID: userID, SessionID: sessionID,
 	})
 }
 
@@ -108,10 +110,10 @@ type folds struct {
 
 // foldKey identifies refusals that are folded together.
 type foldKey struct {
-	name    AuditName
-	outcome Outcome
-	reason  Reason
-	attempt Attempt
+	name    audit.Name
+	outcome audit.Outcome
+	reason  audit.Reason
+	attempt string
 	subject string // user, hashed identifier or network; empty beyond maxFolds
 }
 
@@ -119,15 +121,15 @@ type fold struct {
 	key   foldKey
 	since time.Time
 	// last is the most recent refusal. Its Count is the number of refusals that were not emitted yet.
-	last AuditEvent
+	last audit.Event
 }
 
 // over reports whether the minute is over, or the clock was set back.
 func (f *fold) over(now time.Time) bool { return now.Sub(f.since) >= foldFor || now.Before(f.since) }
 
 // add counts a refusal and returns the events to emit now.
-func (s *folds) add(e AuditEvent) (told []AuditEvent) {
-	key := foldKey{name: e.Name, outcome: e.Outcome, reason: e.Reason, attempt: e.Attempt, subject: e.subject()}
+func (s *folds) add(e audit.Event) (told []audit.Event) {
+	key := foldKey{name: e.Name, outcome: e.Outcome, reason: e.Reason, attempt: e.Attempt, subject: foldSubject(&e)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bySub == nil {
@@ -152,7 +154,7 @@ func (s *folds) add(e AuditEvent) (told []AuditEvent) {
 }
 
 // sweep removes folds that are over, and returns the events with their remaining counts.
-func (s *folds) sweep(now time.Time) (told []AuditEvent) {
+func (s *folds) sweep(now time.Time) (told []audit.Event) {
 	const atOnce = 16 // emitted within this request
 	for front := s.order.Front(); front != nil && len(told) < atOnce; front = s.order.Front() {
 		f := front.Value.(*fold) //nolint:forcetypeassert // nothing else is in the list
@@ -172,8 +174,8 @@ func (s *folds) forget(e *list.Element) {
 	s.order.Remove(e)
 }
 
-// subject returns the key that refusals are folded by: the user, else the identifier, else the network.
-func (e *AuditEvent) subject() string {
+// foldSubject returns the key that refusals are folded by: the user, else the identifier, else the network.
+func foldSubject(e *audit.Event) string {
 	switch {
 	case e.UserID != "":
 		return "user " + e.UserID

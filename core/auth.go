@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/ui"
@@ -117,8 +118,8 @@ func (a *Auth) misconfigured(faults *ConfigError) bool {
 		return false
 	}
 	faults.basePath = a.site.basePath
-	a.site.audit.note(context.Background(), nil, AuditEvent{
-		Name: AuditConfig, Outcome: OutcomeFailed, Reason: ReasonFault,
+	a.site.audit.note(context.Background(), nil, audit.Event{
+		Name: audit.Config, Outcome: audit.Failed, Reason: audit.ReasonFault,
 	})
 	return true
 }
@@ -217,7 +218,7 @@ func (m *flowMaker) flow(p *provider) flow {
 // found before the first sign-in.
 func announce(a *Auth, warnings []warning) {
 	ctx := context.Background()
-	a.site.audit.note(ctx, nil, AuditEvent{Name: AuditConfig, Outcome: OutcomeOK})
+	a.site.audit.note(ctx, nil, audit.Event{Name: audit.Config, Outcome: audit.OK})
 	for _, w := range warnings {
 		a.log.warn(ctx, w)
 	}

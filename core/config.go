@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -117,9 +118,9 @@ type Config struct {
 	Callbacks Callbacks
 	Events    Events
 	// Audit, if not nil, is called synchronously for each authentication decision, after the change is committed. It must
-	// be safe for concurrent use. [AuditTo] returns a function that writes to a log. A panic is logged and otherwise
+	// be safe for concurrent use. [audit.LogTo] returns a function that writes to a log. A panic is logged and otherwise
 	// ignored. If the destination is slow, or must not lose events, the function needs its own queue.
-	Audit func(ctx context.Context, e AuditEvent)
+	Audit func(ctx context.Context, e audit.Event)
 	// Observe, if not nil, is called before each call to the store or to a provider. It may return a context for the call,
 	// and a function that receives the outcome; either may be nil. Both functions must be safe for concurrent use and add
 	// to the duration of the request. A panic is logged and otherwise ignored. The modules observe/prometheus and

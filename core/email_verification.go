@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -209,7 +210,9 @@ func (w *writer) prove(
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		w.afterCommit(func() { w.at.decidedOf(ctx, AuditSessionEnded, ReasonReplaced, signedIn.user.ID, publicID(kept)) })
+		w.afterCommit(func() {
+			w.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonReplaced, signedIn.user.ID, publicID(kept))
+		})
 	}
 	known = known.Clone()
 	if known.EmailVerified.IsZero() {
@@ -221,7 +224,7 @@ func (w *writer) prove(
 	}
 	w.afterCommit(func() {
 		w.events.updatedUser(ctx, w.at, known)
-		w.at.decided(ctx, AuditEmailProved, "", known.ID)
+		w.at.decided(ctx, audit.EmailProved, "", known.ID)
 	})
 	jwt := w.linker.sessions.config.Strategy == StrategyJWT
 	if w.endsEarlierSessions = alone && jwt; !alone || jwt {
@@ -230,7 +233,7 @@ func (w *writer) prove(
 	if lister := w.tx.lister; lister != nil {
 		// Delete after the verification is written, so that sessions which start in between end too.
 		if _, err = lister.DeleteSessions(ctx, known.ID); err == nil {
-			w.afterCommit(func() { w.at.decided(ctx, AuditSessionsEnded, ReasonProved, known.ID) })
+			w.afterCommit(func() { w.at.decided(ctx, audit.SessionsEnded, audit.ReasonProved, known.ID) })
 		}
 	}
 	return known, err
@@ -247,7 +250,7 @@ func (w *writer) endEarlierSessions(ctx context.Context, userID string) error {
 	if err := s.endUser(ctx, userID, ""); err != nil {
 		return errorf(ErrStore, "end the sessions from before the email verification: %w", err)
 	}
-	w.at.decided(ctx, AuditSessionsEnded, ReasonProved, userID)
+	w.at.decided(ctx, audit.SessionsEnded, audit.ReasonProved, userID)
 	return nil
 }
 
@@ -261,7 +264,7 @@ func (w *writer) removeAddress(ctx context.Context, known *User) error {
 	}
 	w.afterCommit(func() {
 		w.events.updatedUser(ctx, w.at, left)
-		w.at.decided(ctx, AuditEmailChanged, ReasonProved, left.ID)
+		w.at.decided(ctx, audit.EmailChanged, audit.ReasonProved, left.ID)
 	})
 	return nil
 }

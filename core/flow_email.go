@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -66,7 +67,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if limited != nil && !sent {
 		return nil, limited
 	}
-	event := AuditEvent{Name: AuditMailAsked, Outcome: OutcomeOK}
+	event := audit.Event{Name: audit.MailAsked, Outcome: audit.OK}
 	if errors.Is(err, ErrNotFound) {
 		user, err = f.newUser(address)
 		event.Subject = address
@@ -197,13 +198,13 @@ func (f *emailFlow) linkSecrets() []string {
 func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if _, used := f.used.Get(hashed(c.query.Get("token"), f.linkSecrets()[0])); used && f.isOwn(ctx, c) {
 		return outcome{typed: c.query.Get("email")}, overf(ErrVerification, reasonUsed, "%w",
-			because(ReasonTokenUnknown, "the link was used before, and its user is signed in"))
+			because(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
 	}
 	if f.needsConfirmation(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
 	}
 	if c.query.Count("token") > 1 || c.query.Count("email") > 1 {
-		return outcome{}, NewError(ErrVerification, because(ReasonTokenMisused, "token or email is in the link twice"))
+		return outcome{}, NewError(ErrVerification, because(audit.ReasonTokenMisused, "token or email is in the link twice"))
 	}
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {
@@ -257,13 +258,13 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, overf(ErrVerification, reasonUsed, "%w",
-			because(ReasonTokenUnknown, "no such token for this address: it was used, mistyped or made up"))
+			because(audit.ReasonTokenUnknown, "no such token for this address: it was used, mistyped or made up"))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	case invite.Expires.Before(f.now()):
-		return nil, overf(ErrVerification, reasonExpired, "%w", because(ReasonTokenExpired, "the token has expired"))
+		return nil, overf(ErrVerification, reasonExpired, "%w", because(audit.ReasonTokenExpired, "the token has expired"))
 	case address != "" && invite.Identifier != address:
-		return nil, NewError(ErrVerification, because(ReasonTokenMisused, "the token belongs to another address"))
+		return nil, NewError(ErrVerification, because(audit.ReasonTokenMisused, "the token belongs to another address"))
 	}
 	return invite, nil
 }

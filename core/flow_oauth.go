@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/deadline"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -296,10 +297,10 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	raw, _ := c.fields.Text("logout_token")
 	token, err := f.client.ReadLogoutToken(raw)
 	if err != nil {
-		return NewError(ErrSignOut, &Refusal{Reason: ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+		return NewError(ErrSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return NewError(ErrSignOut, because(ReasonReplayed, "logout_token: it was used before"))
+		return NewError(ErrSignOut, because(audit.ReasonReplayed, "logout_token: it was used before"))
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
@@ -307,7 +308,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	}
 	said, err := f.client.VerifyLogoutToken(ctx, at, token)
 	if err != nil {
-		return NewError(ErrSignOut, &Refusal{Reason: ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+		return NewError(ErrSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	params := BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID}
 	err = f.ends.endAll(ctx, &c.arrival, params)

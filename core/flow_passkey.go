@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -248,7 +249,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	case passkey.CredentialID != credentialID:
 		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another ID")
 	case !f.firstUse(pending.challenge):
-		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
+		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(audit.ReasonReplayed, "the challenge was answered before"))
 	}
 	made := *passkey
 	made.ProviderAccountID = credentialID
@@ -265,7 +266,7 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	})
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errorf(ErrAuth, "%w", mistake(because(ReasonPasskeyUnknown,
+		return nil, errorf(ErrAuth, "%w", mistake(because(audit.ReasonPasskeyUnknown,
 			"no passkey with that credential ID is stored")))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
@@ -284,13 +285,13 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	case err != nil:
 		return nil, errorf(ErrWebAuthnVerification, "%w", err)
 	case (counter != 0 || stored.Counter != 0) && counter <= stored.Counter:
-		return nil, NewError(ErrWebAuthnVerification, &Refusal{
-			Reason: ReasonPasskeyCopied, UserID: stored.UserID,
+		return nil, NewError(ErrWebAuthnVerification, &audit.Denial{
+			Reason: audit.ReasonPasskeyCopied, UserID: stored.UserID,
 			Err: fmt.Errorf("the signature counter went from %d to %d: the passkey may have been copied",
 				stored.Counter, counter),
 		})
 	case !f.firstUse(pending.challenge):
-		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(ReasonReplayed, "the challenge was answered before"))
+		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(audit.ReasonReplayed, "the challenge was answered before"))
 	}
 	id, err := f.owner(ctx, stored, counter)
 	if err == nil {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // Attempt is the kind of action that a limit applies to.
@@ -181,8 +183,8 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	if wait <= 0 {
 		return nil
 	}
-	c.audit.note(ctx, &c.arrival, AuditEvent{
-		Name: AuditLimit, Outcome: OutcomeRefused, Attempt: p.Attempt, Subject: p.Identifier,
+	c.audit.note(ctx, &c.arrival, audit.Event{
+		Name: audit.Limit, Outcome: audit.Refused, Attempt: string(p.Attempt), Subject: p.Identifier,
 	})
 	return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -814,8 +815,8 @@ func TestPartAudits(t *testing.T) {
 	var trail trail
 	a := newApp(t, core.Config{Audit: trail.note, Parts: []core.Part{answers(core.Action{Method: "POST", Name: "reset",
 		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			c.Audit(ctx, core.AuditEvent{
-				Name: core.AuditPasswordResetAsked, Outcome: core.OutcomeOK, Subject: c.Field("email"),
+			c.Audit(ctx, audit.Event{
+				Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: c.Field("email"),
 			})
 			return c.Answer(ctx, http.StatusOK, "asked"), nil
 		}})}})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -165,7 +166,7 @@ func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, b
 	}
 	switch ended, err := l.sessions.rows.delete(ctx, token); {
 	case err == nil && ended != nil:
-		v.decidedOf(ctx, AuditSessionEnded, ReasonReplaced, ended.UserID, publicID(l.sessions.rows.atRest(token)))
+		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonReplaced, ended.UserID, publicID(l.sessions.rows.atRest(token)))
 	case err != nil && !errors.Is(err, ErrNotFound):
 		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
 	case err != nil:
@@ -306,7 +307,7 @@ func (w *writer) undo(ctx context.Context) {
 	})
 	switch {
 	case err == nil:
-		w.at.decided(ctx, AuditUserDeleted, ReasonUndone, w.made.ID)
+		w.at.decided(ctx, audit.UserDeleted, audit.ReasonUndone, w.made.ID)
 	case !errors.Is(err, ErrNotFound):
 		w.at.log.failure(ctx, errorf(ErrStore, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // The rules of account linking decide which user a sign-in belongs to. They are a pure function of a few facts;
@@ -263,7 +265,7 @@ func (f linkFacts) refusal(id *identity, owner *User) error {
 		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address " +
 			"(email_verified true, or EmailProved)"
 	}
-	refused := &Refusal{Reason: ReasonNotLinked, Err: errors.New(reason)}
+	refused := &audit.Denial{Reason: audit.ReasonNotLinked, Err: errors.New(reason)}
 	if owner != nil {
 		refused.UserID = owner.ID
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // linkOnce determines the user of the identity, and makes the resulting changes in one transaction.
@@ -105,7 +107,7 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 	}
 	w.afterCommit(func() {
 		w.events.createdUser(ctx, w.at, who.user)
-		w.at.decided(ctx, AuditUserCreated, "", who.user.ID)
+		w.at.decided(ctx, audit.UserCreated, "", who.user.ID)
 	})
 	if id.account.Type != TypeEmail {
 		if err = w.attach(ctx, id, who.user, false); err != nil {
@@ -179,7 +181,7 @@ func (w *writer) undoLinkIfVerified(ctx context.Context, id *identity, signedIn 
 	if err = errors.Join(err, undo); err != nil {
 		return err
 	}
-	w.at.decided(ctx, AuditAccountUnlinked, ReasonProved, signedIn.user.ID)
+	w.at.decided(ctx, audit.AccountUnlinked, audit.ReasonProved, signedIn.user.ID)
 	return linkFacts{means: meansNewAccount, current: sessionOutdated}.refusal(id, signedIn.user)
 }
 
@@ -194,8 +196,8 @@ func errTooMany(id *identity, userID string) error {
 	if id.passkey != nil {
 		of, what = ErrAccountNotLinked, "passkeys"
 	}
-	return NewError(of, &Refusal{
-		Reason: ReasonNotLinked, UserID: userID,
+	return NewError(of, &audit.Denial{
+		Reason: audit.ReasonNotLinked, UserID: userID,
 		Err: fmt.Errorf("the user has %d %s, which is the maximum: remove one first", mostMethods, what),
 	})
 }
@@ -241,7 +243,7 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	if err := passkeys.CreateAuthenticator(ctx, id.passkey); err != nil {
 		return err
 	}
-	w.afterCommit(func() { w.at.decided(ctx, AuditPasskeyAdded, "", who.user.ID) })
+	w.afterCommit(func() { w.at.decided(ctx, audit.PasskeyAdded, "", who.user.ID) })
 	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), LetterPasskeyAdded, id.account.Provider)
 	if id.typed == "" || !who.created {
 		return nil
@@ -282,7 +284,7 @@ func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, pro
 		told := account.Clone()
 		told.UserID = ""
 		w.events.linkedAccount(ctx, w.at, u, told, profile)
-		w.at.decided(ctx, AuditAccountLinked, "", u.ID)
+		w.at.decided(ctx, audit.AccountLinked, "", u.ID)
 	})
 	if account.Type != TypeWebAuthn {
 		w.added(ctx, u, accountMethodID(account), LetterAccountLinked, account.Provider)

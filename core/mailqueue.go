@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // BackgroundEmail is an email that a plugin sends after the response: see [Call.SendLater], [Call.Notify] and
@@ -238,8 +240,8 @@ func hideRecipient(err error, l Letter) error {
 // giveUp logs and audits an email that was not sent, and calls Undo.
 func (q *mailQueue) giveUp(j *mailJob, err error) {
 	q.log.logger.LogAttrs(j.ctx, slog.LevelError, "auth: an email was not sent", q.attrs(j, err)...)
-	event := AuditEvent{
-		Name: AuditEmailFailed, Outcome: OutcomeFailed, Reason: ReasonMail, UserID: j.UserID, Email: j.Letter.Kind,
+	event := audit.Event{
+		Name: audit.EmailFailed, Outcome: audit.Failed, Reason: audit.ReasonMail, UserID: j.UserID, Email: string(j.Letter.Kind),
 	}
 	if j.UserID == "" {
 		event.Subject = j.Subject

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // mailServer is a Mailer that tests control. Its zero value delivers.
@@ -126,13 +127,13 @@ func TestMailIsTriedAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				undone := 0
 				server := &mailServer{failures: row.failures}
-				var events []core.AuditEvent
+				var events []audit.Event
 				var told []string
 				a := newApp(t, core.Config{
 					Mail:  core.MailConfig{Retries: row.retries},
 					Parts: []core.Part{&mailing{mailer: server, undone: func() { undone++ }}},
-					Audit: func(_ context.Context, e core.AuditEvent) {
-						if e.Name == core.AuditEmailFailed {
+					Audit: func(_ context.Context, e audit.Event) {
+						if e.Name == audit.EmailFailed {
 							events = append(events, e)
 						}
 					},
@@ -159,7 +160,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 				if len(events) != failed || undone != failed || strings.Count(a.log.String(), "level=ERROR") != failed {
 					t.Errorf("%d audit events, %d undone, want %d: %s", len(events), undone, failed, a.log)
 				}
-				if failed == 1 && (events[0].Email != core.LetterReset || events[0].Subject == "" || events[0].Reference == "" ||
+				if failed == 1 && (events[0].Email != string(core.LetterReset) || events[0].Subject == "" || events[0].Reference == "" ||
 					!strings.Contains(a.log.String(), "reference="+events[0].Reference) ||
 					!strings.Contains(a.log.String(), "email=reset") ||
 					!strings.Contains(a.log.String(), "subject="+events[0].Subject)) {

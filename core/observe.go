@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/upstream"
 )
@@ -122,7 +123,7 @@ func callOutcome(ctx context.Context, err error) CallOutcome {
 	case errors.Is(err, ErrStoreUnavailable), errors.Is(err, context.DeadlineExceeded), errors.As(err, &unanswered):
 		return CallUnavailable
 	case errors.As(err, &ours):
-		if outcome, _ := verdict(err, false); outcome == OutcomeRefused {
+		if outcome, _ := verdict(err, false); outcome == audit.Refused {
 			return CallRefused
 		}
 	}

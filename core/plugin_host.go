@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -174,7 +175,7 @@ func (h *Host) Records() store.RecordStore {
 func (h *Host) NewToken() (string, error) { return randomText(h.Rand) }
 
 // Audit reports a decision that was made outside of a request to Config.Audit. Within a request use [Call.Audit].
-func (h *Host) Audit(ctx context.Context, e AuditEvent) { h.Auth.site.audit.note(ctx, nil, e) }
+func (h *Host) Audit(ctx context.Context, e audit.Event) { h.Auth.site.audit.note(ctx, nil, e) }
 
 // ProviderInfo is the public information about a configured provider, as in the response of GET providers.
 type ProviderInfo struct {

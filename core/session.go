@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -207,7 +208,7 @@ func (a *Auth) NewSession(
 	cookies, sessionID, err := a.sessions.issue(ctx, &p, id, who)
 	if err == nil {
 		cookies = append(cookies, a.sessions.away.forget(ctx, &v)...)
-		v.decidedOf(ctx, AuditSignIn, "", user.ID, sessionID)
+		v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
 	}
 	return cookies, err
 }
@@ -405,7 +406,7 @@ func (s *sessions) end(ctx context.Context, p *presented) (userID string, err er
 	s.exchanges.erase(p.at.browser(), userID)
 	event.SessionID = sessionID
 	if event.Token != nil || event.Session != nil {
-		p.at.decidedOf(ctx, AuditSignOut, "", userID, sessionID)
+		p.at.decidedOf(ctx, audit.SignOut, "", userID, sessionID)
 	}
 	if s.events.SignOut != nil {
 		emit(ctx, p.at, "signOut", func() error { return s.events.SignOut(ctx, event) })

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -42,8 +43,8 @@ type jwtSessions struct {
 const emailUnproved = "email_unproved"
 
 var (
-	errTooOld  = mistake(because(ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
-	errRevoked = mistake(because(ReasonRevoked, "the token was revoked"))
+	errTooOld  = mistake(because(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
+	errRevoked = mistake(because(audit.ReasonRevoked, "the token was revoked"))
 )
 
 // encode returns the session token for the cookie.

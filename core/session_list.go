@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -81,9 +82,9 @@ func (a *Auth) endSessions(
 	list, ended, err = endSessions(ctx, a, userID, o)
 	a.sessions.notifyEnded(ctx, a, userID, list)
 	if err == nil {
-		e := AuditEvent{Name: AuditSessionsEnded, Outcome: OutcomeOK, Reason: ReasonAsked, UserID: userID, SessionID: o.One}
+		e := audit.Event{Name: audit.SessionsEnded, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, SessionID: o.One}
 		if o.One != "" {
-			e.Name = AuditSessionEnded
+			e.Name = audit.SessionEnded
 		}
 		a.site.audit.note(ctx, nil, e)
 	}
@@ -307,7 +308,7 @@ func (l *linker) endOldest(ctx context.Context, v *arrival, newest *store.Sessio
 				return err
 			}
 			l.sessions.records.remove(ctx, publicID(string(s.Token)))
-			v.decidedOf(ctx, AuditSessionEnded, ReasonTooMany, newest.UserID, publicID(string(s.Token)))
+			v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(string(s.Token)))
 		}
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
@@ -140,7 +141,7 @@ func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) (bo
 	case outdated:
 		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
 		p.at.log.info(ctx, "a session has ended: its user's email address was verified after it started", attrs...)
-		p.at.decidedOf(ctx, AuditSessionEnded, ReasonProved, token.Subject, token.publicID())
+		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonProved, token.Subject, token.publicID())
 	}
 	return outdated, nil
 }
@@ -154,7 +155,7 @@ func (s *sessions) continueJWT(
 		return nil, nil, err
 	}
 	if token == nil {
-		p.at.decidedOf(ctx, AuditSessionEnded, ReasonRevoked, before.Subject, before.publicID())
+		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonRevoked, before.Subject, before.publicID())
 		return nil, p.clearEnded(), nil
 	}
 	var data *sessionData

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -49,7 +50,7 @@ func (s *storedSessions) find(ctx context.Context, token string) (*store.Session
 		if _, err := s.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, nil, err
 		}
-		return nil, nil, &Refusal{Reason: ReasonExpired, UserID: f.user.ID, Err: ErrNotFound}
+		return nil, nil, &audit.Denial{Reason: audit.ReasonExpired, UserID: f.user.ID, Err: ErrNotFound}
 	}
 	return f.session, f.user, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // Gate is a sign-in gate. It decides whether a sign-in that is otherwise complete gets its session now. An empty next
@@ -108,8 +110,8 @@ func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member
 			return "", err
 		}
 		out.cookies = append(out.cookies, cookie)
-		c.audit.note(ctx, &c.arrival, AuditEvent{
-			Name: AuditGateHeld, Outcome: OutcomeOK, UserID: who.user.ID, Methods: id.proofs(), Provider: c.providerID,
+		c.audit.note(ctx, &c.arrival, audit.Event{
+			Name: audit.GateHeld, Outcome: audit.OK, UserID: who.user.ID, Methods: audit.Texts(id.proofs()), Provider: c.providerID,
 		})
 		return c.base + "/" + next, nil
 	}

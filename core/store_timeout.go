@@ -23,10 +23,13 @@ func timed[T any](ctx context.Context, limit timeLimit, call func(context.Contex
 }
 
 func inTime(ctx context.Context, err error) error {
-	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
+	var decision *Error // of a function in a transaction
+	switch {
+	case err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict):
 		return err
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	case errors.Is(err, context.DeadlineExceeded):
+		return store.Unavailable(err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.As(err, &decision):
 		return store.Unavailable(err)
 	}
 	return err

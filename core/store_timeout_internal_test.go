@@ -158,3 +158,19 @@ func TestStoreTimeout(t *testing.T) {
 		})
 	}
 }
+
+// TestDecisionAfterTheDeadline checks that a decision of a function in a transaction stays what it is, also if the
+// transaction has exceeded its deadline by then.
+func TestDecisionAfterTheDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStores(stuck{}).limited(timeLimit(time.Second))
+		err := s.tx.InTransaction(t.Context(), func(ctx context.Context, _ Store) error {
+			<-ctx.Done()
+			return NewError(ErrAccountNotLinked, nil)
+		})
+		if !errors.Is(err, ErrAccountNotLinked) || errors.Is(err, ErrStoreUnavailable) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

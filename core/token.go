@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -250,7 +251,7 @@ func (s *sealer) readToken(payload string, facts bool) (*Token, error) {
 	return t, s.checkTimes(t.Expires, string(t.Extra["nbf"]))
 }
 
-var errExpired = mistake(because(ReasonExpired, "token has expired"))
+var errExpired = mistake(because(audit.ReasonExpired, "token has expired"))
 
 // checkTimes checks exp and nbf. The zero time means that the claims never expire. notBefore is the JSON value of nbf,
 // or empty.

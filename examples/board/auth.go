@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
@@ -65,10 +66,10 @@ func (s *site) configure() error {
 }
 
 // audit receives each authentication decision. When a session ends, live pages check their session again. It could also
-// call another sink, such as core.AuditTo(logger).
-func (s *site) audit(_ context.Context, e core.AuditEvent) {
+// call another sink, such as audit.LogTo(logger).
+func (s *site) audit(_ context.Context, e audit.Event) {
 	switch e.Name {
-	case core.AuditSignOut, core.AuditSessionEnded, core.AuditSessionsEnded, core.AuditUserDeleted:
+	case audit.SignOut, audit.SessionEnded, audit.SessionsEnded, audit.UserDeleted:
 		s.live.wake()
 	default: // does not end a session
 	}

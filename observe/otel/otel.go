@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // scope is the name of the instrumentation.
@@ -74,7 +75,7 @@ type telemetry struct {
 	decisions metric.Int64Counter
 	duration  metric.Float64Histogram
 	now       func() time.Time
-	audit     func(ctx context.Context, e core.AuditEvent)
+	audit     func(ctx context.Context, e audit.Event)
 	observe   func(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome))
 }
 
@@ -112,7 +113,7 @@ func (t *telemetry) begin(ctx context.Context, c core.ObservedCall) (context.Con
 }
 
 // decided counts a decision and adds it to the request's span as an event.
-func (t *telemetry) decided(ctx context.Context, e core.AuditEvent) {
+func (t *telemetry) decided(ctx context.Context, e audit.Event) {
 	attributes := filled(
 		attribute.String("latchkey.outcome", word(string(e.Outcome))),
 		attribute.String("latchkey.reason", word(string(e.Reason))),

@@ -18,6 +18,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/observetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/observe/otel"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -155,12 +156,12 @@ func TestOutcomes(t *testing.T) {
 		var told core.CallOutcome
 		var audited int
 		config := c.wrap(t)(core.Config{
-			Audit: func(context.Context, core.AuditEvent) { audited++ },
+			Audit: func(context.Context, audit.Event) { audited++ },
 			Observe: func(ctx context.Context, _ core.ObservedCall) (context.Context, func(core.CallOutcome)) {
 				return context.WithValue(ctx, key{}, "within"), func(o core.CallOutcome) { told = o }
 			},
 		})
-		config.Audit(t.Context(), core.AuditEvent{Name: core.AuditSignIn, Reason: "ada@example.com typed"})
+		config.Audit(t.Context(), audit.Event{Name: audit.SignIn, Reason: "ada@example.com typed"})
 		ctx, end := config.Observe(t.Context(), core.ObservedCall{To: core.ObservedStore, Name: "read user"})
 		end(outcome)
 		if got := c.spans.Ended()[0].Status().Code; got != want {

@@ -20,6 +20,7 @@ import (
 	client "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // Metrics are the metrics of one or more Auths. It is safe for concurrent use.
@@ -82,11 +83,11 @@ func (m *Metrics) Wrap(config core.Config) core.Config {
 		now = time.Now
 	}
 	m.load.hashes(config)
-	audit, observe := config.Audit, config.Observe
-	config.Audit = func(ctx context.Context, e core.AuditEvent) {
+	auditEvent, observe := config.Audit, config.Observe
+	config.Audit = func(ctx context.Context, e audit.Event) {
 		m.decided(e)
-		if audit != nil {
-			audit(ctx, e)
+		if auditEvent != nil {
+			auditEvent(ctx, e)
 		}
 	}
 	config.Observe = func(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
@@ -105,7 +106,7 @@ func (m *Metrics) Wrap(config core.Config) core.Config {
 	return config
 }
 
-func (m *Metrics) decided(e core.AuditEvent) {
+func (m *Metrics) decided(e audit.Event) {
 	m.decisions.WithLabelValues(
 		m.words.known(string(e.Name)), m.words.known(string(e.Outcome)), m.words.known(string(e.Reason)),
 		m.words.known(e.Provider),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/observetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/observe/prometheus"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -105,13 +106,13 @@ func TestWrapCallsWhatIsThere(t *testing.T) {
 	type key struct{}
 	var audited, began, ended int
 	config := metrics.Wrap(core.Config{
-		Audit: func(context.Context, core.AuditEvent) { audited++ },
+		Audit: func(context.Context, audit.Event) { audited++ },
 		Observe: func(ctx context.Context, _ core.ObservedCall) (context.Context, func(core.CallOutcome)) {
 			began++
 			return context.WithValue(ctx, key{}, "within"), func(core.CallOutcome) { ended++ }
 		},
 	})
-	config.Audit(t.Context(), core.AuditEvent{Name: core.AuditSignIn, Outcome: core.OutcomeOK})
+	config.Audit(t.Context(), audit.Event{Name: audit.SignIn, Outcome: audit.OK})
 	ctx, end := config.Observe(t.Context(), core.ObservedCall{To: core.ObservedStore, Name: "read user"})
 	end(core.CallOK)
 	if audited != 1 || began != 1 || ended != 1 || ctx.Value(key{}) != "within" {
@@ -126,14 +127,14 @@ func TestWrapCallsWhatIsThere(t *testing.T) {
 func TestLabelsAreBounded(t *testing.T) {
 	t.Parallel()
 	metrics, scrape := measured(t)
-	audit := metrics.Wrap(core.Config{}).Audit
-	audit(t.Context(), core.AuditEvent{Name: core.AuditSignIn, Reason: "ada@example.com, a person", Count: 7})
+	emit := metrics.Wrap(core.Config{}).Audit
+	emit(t.Context(), audit.Event{Name: audit.SignIn, Reason: "ada@example.com, a person", Count: 7})
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {
 			for i := range 500 {
-				audit(t.Context(), core.AuditEvent{
-					Name: core.AuditSignIn, Outcome: core.OutcomeRefused, Reason: core.Reason(fmt.Sprintf("typed-%d-%d", worker, i)),
+				emit(t.Context(), audit.Event{
+					Name: audit.SignIn, Outcome: audit.Refused, Reason: audit.Reason(fmt.Sprintf("typed-%d-%d", worker, i)),
 				})
 			}
 		})

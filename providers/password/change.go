@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -113,8 +114,8 @@ func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*
 
 // after ends the sessions, links and devices of the old password.
 func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) error {
-	c.Audit(ctx, core.AuditEvent{
-		Name: core.AuditPasswordChanged, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
+	c.Audit(ctx, audit.Event{
+		Name: audit.PasswordChanged, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	c.KnowBrowser(ctx, user)
 	s.letters.notifyChanged(ctx, c, user)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -26,8 +27,8 @@ func TestChangeLeavesEndedSessions(t *testing.T) {
 				var id string
 				w = site(t, func(o *password.Options, c *core.Config) {
 					c.Session = sessions
-					c.Audit = func(_ context.Context, e core.AuditEvent) {
-						if e.Name != core.AuditPasswordChanged || b == nil {
+					c.Audit = func(_ context.Context, e audit.Event) {
+						if e.Name != audit.PasswordChanged || b == nil {
 							return
 						}
 						if how == "EndSessions" {

@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -103,8 +104,8 @@ func (s *confirmations) create(
 	if err := forgetSignUp(c, w.record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not remove the finished sign-up from the browser's cookie", "error", err)
 	}
-	c.Audit(ctx, core.AuditEvent{
-		Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
+	c.Audit(ctx, audit.Event{
+		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	return user, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -117,6 +118,6 @@ func (s *resetRequests) ask(ctx context.Context, c *core.Call) (*core.Response, 
 		return s.pages.showAgain(ctx, c, forgotForm(c), err)
 	}
 	s.letters.sent.note(address)
-	c.Audit(ctx, core.AuditEvent{Name: core.AuditPasswordResetAsked, Outcome: core.OutcomeOK, Subject: address})
+	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})
 	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -74,13 +75,13 @@ func (s *resets) remove(ctx context.Context, c *core.Call, userID string) ([]cor
 		return c.Field(removeField(m)) != "" || slices.Contains(ids, m.ID)
 	})
 	for _, m := range removed {
-		letter, audit := core.LetterAccountUnlinked, core.AuditAccountUnlinked
+		letter, name := core.LetterAccountUnlinked, audit.AccountUnlinked
 		if m.Passkey {
-			letter, audit = core.LetterPasskeyRemoved, core.AuditPasskeyRemoved
+			letter, name = core.LetterPasskeyRemoved, audit.PasskeyRemoved
 		}
 		c.NotifyMethod(ctx, letter, userID, m.Provider)
-		c.Audit(ctx, core.AuditEvent{
-			Name: audit, Outcome: core.OutcomeOK, Reason: core.ReasonAsked, UserID: userID, Provider: m.Provider,
+		c.Audit(ctx, audit.Event{
+			Name: name, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, Provider: m.Provider,
 		})
 	}
 	return removed, err
@@ -247,8 +248,8 @@ func (s *resets) recheckAddress(ctx context.Context, o *openReset) error {
 func (s *resets) after(ctx context.Context, c *core.Call, user *core.User) {
 	c.KnowBrowser(ctx, user)
 	s.revoker.links(ctx, user.ID)
-	c.Audit(ctx, core.AuditEvent{
-		Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.provider,
+	c.Audit(ctx, audit.Event{
+		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	resetCounts(ctx, c, user)
 	s.letters.notifyChanged(ctx, c, user)

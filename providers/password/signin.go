@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // signIns checks sign-ins.
@@ -38,7 +39,7 @@ func (s *signIns) admit(ctx context.Context, form map[string]string, _ *core.Req
 ) {
 	password := form["password"]
 	if _, ok := isMail(form["email"]); !ok || password == "" || len(password) > maxPasswordBytes {
-		return nil, nil, refused(core.ReasonCredentials, "")
+		return nil, nil, refused(audit.ReasonCredentials, "")
 	}
 	if user, err = userByEmail(ctx, s.users, form["email"]); err != nil {
 		return nil, nil, err
@@ -80,9 +81,9 @@ func (t *typed) compare(ctx context.Context) (err error) {
 		return busyProblem(err)
 	case err != nil: // a hash that cannot be computed gets the same response as a wrong password; the log has the cause
 		t.log.ErrorContext(ctx, "password: could not compare a stored hash", "user", t.id, "error", err)
-		return refused(core.ReasonFault, t.id)
+		return refused(audit.ReasonFault, t.id)
 	case !right:
-		return refused(core.ReasonCredentials, t.id)
+		return refused(audit.ReasonCredentials, t.id)
 	}
 	return nil
 }
@@ -125,6 +126,6 @@ func (t *typed) upgradeHash(ctx context.Context) {
 }
 
 // refused returns the error for wrong addresses and wrong passwords alike.
-func refused(reason core.Reason, userID string) error {
-	return core.NewError(core.ErrCredentialsSignin, &core.Refusal{Reason: reason, UserID: userID})
+func refused(reason audit.Reason, userID string) error {
+	return core.NewError(core.ErrCredentialsSignin, &audit.Denial{Reason: reason, UserID: userID})
 }

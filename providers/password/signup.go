@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -96,7 +97,7 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 	if err != nil {
 		return s.pages.showAgain(ctx, c, f, err)
 	}
-	c.Audit(ctx, core.AuditEvent{Name: core.AuditSignUp, Outcome: core.OutcomeOK, Subject: address})
+	c.Audit(ctx, audit.Event{Name: audit.SignUp, Outcome: audit.OK, Subject: address})
 	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
@@ -19,7 +20,7 @@ import (
 // complete store, it also enables passwords, the account page and revocation.
 func (w declaration) besideReference(out *core.Config) {
 	out.InsecureNoLimits = false
-	out.Audit = func(context.Context, core.AuditEvent) {}
+	out.Audit = func(context.Context, audit.Event) {}
 	out.Locales = locales.All()
 	whole, ok := out.Store.(*memory)
 	if !ok {

@@ -1,23 +1,23 @@
-package core
+// Package audit describes decisions about sign-ins, sessions and accounts for Config.Audit.
+package audit
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/netip"
 	"time"
 )
 
-// AuditEvent describes an authentication or access decision: a sign-in, a refusal and its reason, or a change of an
+// Event describes an authentication or access decision: a sign-in, a refusal and its reason, or a change of an
 // account. Config.Audit receives one event for each decision. Its texts are taken from fixed lists or created by this
 // site; the only text of the client is Agent, which is escaped. An event contains no token, code, password, cookie or
 // email address.
-type AuditEvent struct {
+type Event struct {
 	// Time is the time of the decision, by Config.Now. For folded refusals it is the time of the last one.
 	Time time.Time
 	// Name is the subject of the decision, and Outcome its result. Reason explains the result, and is empty if only one
 	// reason is possible.
-	Name    AuditName
+	Name    Name
 	Outcome Outcome
 	Reason  Reason
 	// UserID is the user that the decision is about, or empty if it is unknown. ActorID is the user who acted, if that is
@@ -32,8 +32,8 @@ type AuditEvent struct {
 	// Reference is the code that the user sees with a failure and that is in the log lines of the request.
 	Reference string
 	// Methods are the authentication methods that the user used.
-	Methods []Method
-	// Peer is the client's network, as in [LimitParams].Peer. It is zero if it is unknown.
+	Methods []string
+	// Peer is the client's network, as in core.LimitParams.Peer. It is zero if it is unknown.
 	Peer netip.Prefix
 	// Agent is the User-Agent header in at most 256 printable ASCII characters. Other characters are escaped.
 	Agent string
@@ -41,51 +41,51 @@ type AuditEvent struct {
 	// repetitions; the identifier cannot be recovered from them. A plugin that emits an event sets the plain identifier,
 	// and core replaces it by the hash.
 	Subject string
-	// Attempt is the limited attempt. It is set only for AuditLimit.
-	Attempt Attempt
-	// Email is the kind of the email. It is set only for AuditEmailFailed.
-	Email LetterKind
+	// Attempt is the limited attempt. It is set only for [Limit].
+	Attempt string
+	// Email is the kind of the email. It is set only for EmailFailed.
+	Email string
 	// Count is the number of decisions that the event represents: 1, or more if refusals with the same subject were
 	// folded.
 	Count int
 }
 
-// AuditName is the subject of an [AuditEvent].
-type AuditName string
+// Name is the subject of an [Event].
+type Name string
 
 // The names. Plugins emit the events of an account's changes.
 const (
-	AuditSignIn        AuditName = "signin"
-	AuditSignUp        AuditName = "signup"         // a sign-in created a user, or a sign-up was requested
-	AuditSignOut       AuditName = "signout"        // by the session's owner
-	AuditSessionEnded  AuditName = "session.ended"  // one session ended, other than by its owner's sign-out
-	AuditSessionsEnded AuditName = "sessions.ended" // all sessions of a user ended, or all except the current one
-	AuditGateHeld      AuditName = "gate.held"      // a sign-in is pending and needs a further step
-	AuditMailAsked     AuditName = "mail.asked"     // an email with a link or a code was requested
-	AuditEmailFailed   AuditName = "email.failed"   // the last attempt to send a plugin's email failed
-	AuditPasskeyAdded  AuditName = "passkey.added"
-	AuditCSRF          AuditName = "csrf"  // a request was refused as a possible cross-site request
-	AuditLimit         AuditName = "limit" // an attempt exceeded a limit
-	AuditConfig        AuditName = "config"
+	SignIn        Name = "signin"
+	SignUp        Name = "signup"         // a sign-in created a user, or a sign-up was requested
+	SignOut       Name = "signout"        // by the session's owner
+	SessionEnded  Name = "session.ended"  // one session ended, other than by its owner's sign-out
+	SessionsEnded Name = "sessions.ended" // all sessions of a user ended, or all except the current one
+	GateHeld      Name = "gate.held"      // a sign-in is pending and needs a further step
+	MailAsked     Name = "mail.asked"     // an email with a link or a code was requested
+	EmailFailed   Name = "email.failed"   // the last attempt to send a plugin's email failed
+	PasskeyAdded  Name = "passkey.added"
+	CSRF          Name = "csrf"  // a request was refused as a possible cross-site request
+	Limit         Name = "limit" // an attempt exceeded a limit
+	Config        Name = "config"
 
-	AuditBackChannelLogout AuditName = "logout.backchannel"
+	BackChannelLogout Name = "logout.backchannel"
 
-	AuditUserCreated     AuditName = "user.created"
-	AuditUserDeleted     AuditName = "user.deleted"
-	AuditAccountLinked   AuditName = "account.linked"
-	AuditAccountUnlinked AuditName = "account.unlinked"
-	AuditAccountRefused  AuditName = "account.refused" // linking, or a sign-in as another user, was refused
+	UserCreated     Name = "user.created"
+	UserDeleted     Name = "user.deleted"
+	AccountLinked   Name = "account.linked"
+	AccountUnlinked Name = "account.unlinked"
+	AccountRefused  Name = "account.refused" // linking, or a sign-in as another user, was refused
 
-	AuditPasswordSet        AuditName = "password.set"
-	AuditPasswordChanged    AuditName = "password.changed"
-	AuditPasswordResetAsked AuditName = "password.reset.asked"
-	AuditPasswordImported   AuditName = "password.imported"
-	AuditEmailProved        AuditName = "email.proved"
-	AuditEmailChangeAsked   AuditName = "email.change.asked"
-	AuditEmailChanged       AuditName = "email.changed"
-	AuditEmailUndone        AuditName = "email.undone"
-	AuditInvited            AuditName = "invited"
-	AuditPasskeyRemoved     AuditName = "passkey.removed"
+	PasswordSet        Name = "password.set"
+	PasswordChanged    Name = "password.changed"
+	PasswordResetAsked Name = "password.reset.asked"
+	PasswordImported   Name = "password.imported"
+	EmailProved        Name = "email.proved"
+	EmailChangeAsked   Name = "email.change.asked"
+	EmailChanged       Name = "email.changed"
+	EmailUndone        Name = "email.undone"
+	Invited            Name = "invited"
+	PasskeyRemoved     Name = "passkey.removed"
 )
 
 // Outcome is the result of a decision.
@@ -93,12 +93,12 @@ type Outcome string
 
 // The outcomes.
 const (
-	OutcomeOK      Outcome = "ok"
-	OutcomeRefused Outcome = "refused" // because of the client's input, or because of missing input
-	OutcomeFailed  Outcome = "failed"  // because of an error of this site, its store or a provider
+	OK      Outcome = "ok"
+	Refused Outcome = "refused" // because of the client's input, or because of missing input
+	Failed  Outcome = "failed"  // because of an error of this site, its store or a provider
 )
 
-// Reason explains the outcome of an [AuditEvent]. It is empty if only one reason is possible.
+// Reason explains the outcome of an [Event]. It is empty if only one reason is possible.
 type Reason string
 
 // The reasons.
@@ -135,10 +135,10 @@ const (
 	ReasonUndone          Reason = "undone"            // a later step failed, and the result of an earlier one was removed
 )
 
-// Refusal is an error with more detail for the audit event than for the user. It is the Cause of an [Error]. For
-// example, an Authorize function that knows the user returns NewError(ErrCredentialsSignin, &Refusal{Reason:
+// Denial is an error with more detail for the audit event than for the user. It is the Cause of a core.Error. For
+// example, an Authorize function that knows the user returns core.NewError(core.ErrCredentialsSignin, &Denial{Reason:
 // ReasonCredentials, UserID: id}) for a wrong password.
-type Refusal struct {
+type Denial struct {
 	// Reason is the reason in the event. If it is empty, the type of the Error determines it.
 	Reason Reason
 	// UserID is the user whose account the attempt was for, or empty if there is none.
@@ -148,7 +148,7 @@ type Refusal struct {
 }
 
 // Error returns the text of Err, or the Reason if Err is nil.
-func (r *Refusal) Error() string {
+func (r *Denial) Error() string {
 	if r.Err == nil {
 		return string(r.Reason)
 	}
@@ -156,20 +156,20 @@ func (r *Refusal) Error() string {
 }
 
 // Unwrap returns Err.
-func (r *Refusal) Unwrap() error { return r.Err }
+func (r *Denial) Unwrap() error { return r.Err }
 
-// AuditTo returns a Config.Audit that logs each event: at level info if the decision was to allow, warn if it was to
+// LogTo returns a Config.Audit that logs each event: at level info if the decision was to allow, warn if it was to
 // refuse, and error if it failed. If logger is nil, it uses slog.Default. Empty fields are omitted.
-func AuditTo(logger *slog.Logger) func(ctx context.Context, e AuditEvent) {
-	return func(ctx context.Context, e AuditEvent) {
+func LogTo(logger *slog.Logger) func(ctx context.Context, e Event) {
+	return func(ctx context.Context, e Event) {
 		to, level := logger, slog.LevelInfo
 		if to == nil {
 			to = slog.Default()
 		}
 		switch e.Outcome {
-		case OutcomeRefused:
+		case Refused:
 			level = slog.LevelWarn
-		case OutcomeFailed:
+		case Failed:
 			level = slog.LevelError
 		}
 		//nolint:sloglint // the message contains the event's name, so that logs can be searched for it
@@ -178,17 +178,17 @@ func AuditTo(logger *slog.Logger) func(ctx context.Context, e AuditEvent) {
 }
 
 // LogValue returns the fields that are not empty.
-func (e AuditEvent) LogValue() slog.Value {
+func (e Event) LogValue() slog.Value {
 	return slog.GroupValue(append([]slog.Attr{slog.String("name", string(e.Name))}, e.attrs()...)...)
 }
 
 // attrs returns the fields that are not empty, without Name and Time: the log line has its own time.
-func (e *AuditEvent) attrs() []slog.Attr {
+func (e *Event) attrs() []slog.Attr {
 	out := make([]slog.Attr, 0, 12)
 	for _, text := range []struct{ name, value string }{
 		{"outcome", string(e.Outcome)}, {"reason", string(e.Reason)}, {"user_id", e.UserID}, {"actor_id", e.ActorID},
 		{"session_id", e.SessionID}, {"provider", e.Provider}, {"tenant", e.Tenant}, {"reference", e.Reference},
-		{"attempt", string(e.Attempt)}, {"email", string(e.Email)}, {"subject", e.Subject}, {"agent", e.Agent},
+		{"attempt", e.Attempt}, {"email", e.Email}, {"subject", e.Subject}, {"agent", e.Agent},
 	} {
 		if text.value != "" {
 			out = append(out, slog.String(text.name, text.value))
@@ -206,5 +206,11 @@ func (e *AuditEvent) attrs() []slog.Attr {
 	return out
 }
 
-// because returns an error with a reason for the audit event.
-func because(r Reason, text string) error { return &Refusal{Reason: r, Err: errors.New(text)} }
+// Texts returns strings of another type as strings, such as methods for Event.Methods.
+func Texts[S ~string](all []S) []string {
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i] = string(one)
+	}
+	return texts
+}
