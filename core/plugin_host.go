@@ -24,10 +24,11 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Host is the plugin host: the [Auth] as a plugin sees it. Provider, Action, Facts, Gate and Fault register something
-// and may only be called in Attach. Records must be called there too, so that a missing store becomes a configuration
-// error. All other methods also work later and are safe for concurrent use. The fields are read-only: New sets them
-// before Attach.
+// Host is the plugin host: the [Auth] as a plugin sees it. The methods that register something or declare what the
+// plugin does may only be called in Attach, and panic later: Provider, Action, Gate, Facts, Fault, EndsSessions,
+// EmailsLinks, FreshLinks, KnownBrowsers, Notices, ProvesEmail and ResetStarter. Records must be called there too, so
+// that a missing store becomes a configuration error. Records and all other methods also work later and are safe for
+// concurrent use. The fields are read-only: New sets them before Attach.
 type Host struct {
 	// Auth is the Auth under construction. Its methods work after New has returned.
 	Auth *Auth
