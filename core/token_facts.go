@@ -146,8 +146,8 @@ func (t *Token) publicID() string {
 	return idText(t.revocable())
 }
 
-// readMethods parses a JSON array of methods. An empty array is valid. It returns false if the claim is not an array
-// and therefore belongs to the application.
+// readMethods parses a JSON array of methods. An empty array is valid. It returns false if the claim is absent or not
+// an array of strings; in the second case it belongs to the application.
 func readMethods(raw string) ([]Method, bool) {
 	if len(raw) < len("[]") || raw[0] != '[' {
 		return nil, false

@@ -149,8 +149,8 @@ func (t *TokenReader) inHeader(header http.Header) (text string, alone bool, err
 	return text, false, err
 }
 
-// read returns the claims, or the reason why there are none. It tries the Authorization header after the cookies, or
-// instead of them if headerFirst is set.
+// read returns the claims, or the reason why there are none. It reads the Authorization header if the request has no
+// session cookie. If headerFirst is set, a header with a bearer token is read instead of the cookies.
 func (t *TokenReader) read(ctx context.Context, header http.Header) (token *Token, err error) {
 	text, alone, noText := t.inHeader(header)
 	jar, why := cookie.Parse(header["Cookie"]), error(nil)
