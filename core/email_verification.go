@@ -200,7 +200,7 @@ func (ps *parts) unlinkedMethod(a *Account) SignInMethod {
 }
 
 // prove marks the address of a user as verified. If alone is true, the user's existing sessions end: those in the store
-// within this call, those in cookies in endEarlier, after the commit.
+// within this call, those in cookies in endEarlierSessions, after the commit.
 func (w *writer) prove(
 	ctx context.Context, id *identity, signedIn sessionUser, known *User, alone bool,
 ) (*User, error) {

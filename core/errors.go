@@ -201,7 +201,7 @@ func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error 
 	return &Error{Type: otherwise, Cause: err}
 }
 
-// withType returns an error of type t with e as its cause.
+// under returns an error of type t with e as its cause. It returns e if that has the type already.
 func (e *Error) under(t ErrorType) *Error {
 	if e.Type == t {
 		return e
