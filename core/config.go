@@ -165,7 +165,8 @@ type Config struct {
 	// the account linking decision and the issued session. The messages contain personal data, but no secrets or tokens.
 	Debug bool
 	// HTTPClient is used for all requests to providers. The default is a client with timeouts, response size limits and a
-	// check that rejects loopback, link-local and cloud metadata addresses.
+	// check of each address that it connects to: it rejects link-local and cloud metadata addresses, and loopback
+	// addresses unless the URL names this machine, for example as localhost.
 	HTTPClient *http.Client
 	// Now returns the current time; the default is time.Now. Rand is the source of randomness; the default is
 	// crypto/rand.Reader. New reads the environment with Getenv; the default is os.Getenv. All three are for tests.
