@@ -167,6 +167,6 @@ func (s *site) warnOfOtherOrigin(r *Request) {
 	s.log.warn(context.Background(), warnVisitedElsewhere,
 		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
 		slog.String("hint", "URL (AUTH_URL) has another origin than requests: browsers are redirected to it and do not send "+
-			"their cookies there. This is correct if a proxy terminates TLS or rewrites the Host header without "+
+			"their cookies there. Ignore this warning if a proxy terminates TLS or rewrites the Host header without "+
 			"X-Forwarded-Proto and X-Forwarded-Host"))
 }
