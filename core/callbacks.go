@@ -104,11 +104,11 @@ const (
 type JWTParams struct {
 	// Token contains name, email, picture and sub at sign-in, and all claims afterwards.
 	Token *Token
-	// User, Account and Profile are set at sign-in only, Profile only for OAuth and OpenID Connect.
+	// User is the user who signs in. User, Account and Profile are set at sign-in only.
 	User *User
-	// Account is the account used.
+	// Account is the account that the user signs in with.
 	Account *Account
-	// Profile is the provider's profile. It is nil for email and credentials.
+	// Profile is the provider's profile. It is set for OAuth and OpenID Connect only.
 	Profile Profile
 	// Trigger is why the callback is called.
 	Trigger Trigger
@@ -199,11 +199,11 @@ type Events struct {
 type SignInEvent struct {
 	// User is the user who signed in.
 	User *User
-	// Account is the account used.
+	// Account is the account that the user signed in with.
 	Account *Account
-	// Profile is the provider's answer, nil for e-mail and credentials.
+	// Profile is the provider's profile. It is nil for email and credentials.
 	Profile Profile
-	// NewUser is true when the user was created by this sign-in.
+	// NewUser reports whether this sign-in created the user.
 	NewUser bool
 }
 
