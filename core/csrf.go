@@ -16,10 +16,10 @@ import (
 // out, or sign them in to the attacker's account and collect what they enter there.
 //
 // The zero value requires the CSRF token, which built-in pages and GET csrf contain, in the body in addition to the
-// cookie (double submit). Another site can read neither. [CSRFTokenOrSameOrigin] also accepts headers that only
-// browsers set, and [InsecureSkipCSRFCheck] requires no token. All policies reject requests that the browser marks as
-// cross-site (Sec-Fetch-Site, Fetch Metadata). Callbacks of providers with form_post are protected by state and nonce
-// instead.
+// cookie (double submit). Another site can read neither. [CSRFTokenOrSameOrigin] also accepts headers that browsers set
+// and pages cannot, and [InsecureSkipCSRFCheck] requires no token. All policies reject requests that the browser marks
+// as cross-site (Sec-Fetch-Site, Fetch Metadata). Callbacks of providers with form_post are protected by state and
+// nonce instead.
 type CSRFPolicy struct{ sameOrigin, skip bool }
 
 // CSRFTokenOrSameOrigin returns a policy for front ends that send no token because their framework compares origins,

@@ -21,7 +21,7 @@ const (
 	meansNewAccount
 	// meansOwnAccount is an account of the signed-in user.
 	meansOwnAccount
-	// meansOtherAccount is an account of a user who is not signed in.
+	// meansOtherAccount is an account of another user than the signed-in one, or of any user if no one is signed in.
 	meansOtherAccount
 	// meansTakenPasskey is the registration of a passkey that is already registered, or under a label that is taken.
 	meansTakenPasskey

@@ -146,7 +146,8 @@ func (a *awaySessions) forget(ctx context.Context, v *arrival) []Cookie {
 }
 
 // leave redirects the response of a sign-out to the provider of the session (OpenID Connect RP-Initiated Logout section
-// 2). userID is the user of the ended session. If the provider has no sign-out URL, the response stays unchanged.
+// 2). userID is the user of the ended session. If the provider has no sign-out URL, the redirect of the response stays
+// unchanged.
 func (a *awaySessions) leave(ctx context.Context, c *call, userID string, response *Response) {
 	if a == nil || c.byBearer() {
 		return

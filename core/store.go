@@ -9,9 +9,9 @@ import (
 	"github.com/latchkey-go/latchkey/internal/random"
 )
 
-// Package store defines the contract of stores and has no dependencies. The types that applications pass to New,
-// receive in callbacks and read from sessions have aliases here, so that applications need one import. The types that
-// only authors of stores need are in package store.
+// Package store defines the contract of stores and depends on no router, database driver or provider. The types that
+// applications pass to New, receive in callbacks and read from sessions have aliases here, so that applications need
+// one import. The types that only authors of stores need are in package store.
 
 // The records that applications use.
 type (

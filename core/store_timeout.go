@@ -14,7 +14,7 @@ type timeLimit time.Duration
 
 // timed calls the store with a context that expires after limit, or at the caller's own deadline if that is earlier. It
 // adds ErrStoreUnavailable to the error of a call that has exceeded its deadline, even if the store has not wrapped
-// context.DeadlineExceeded.
+// context.DeadlineExceeded. ErrNotFound and ErrConflict are results and stay unchanged.
 func timed[T any](ctx context.Context, limit timeLimit, call func(context.Context) (T, error)) (T, error) {
 	bounded := deadline.After(ctx, time.Duration(limit))
 	defer bounded.End()

@@ -110,7 +110,7 @@ const (
 	ReasonTokenUnknown    Reason = "token_unknown"     // a mailed token was used before, mistyped or forged
 	ReasonTokenExpired    Reason = "token_expired"     // a mailed token has expired
 	ReasonTokenMisused    Reason = "token_misused"     // a mailed token has another address, or is in the link twice
-	ReasonCheck           Reason = "check"             // state, nonce, verifier or challenge: started in another browser
+	ReasonCheck           Reason = "check"             // state, nonce, verifier or challenge: not started in this browser
 	ReasonReplayed        Reason = "replayed"          // a callback was received before
 	ReasonProviderRefused Reason = "provider_refused"  // the provider refused, or the user canceled there
 	ReasonProvider        Reason = "provider"          // the provider did not respond, or sent an invalid response
