@@ -217,7 +217,7 @@ var plain = func() (table [256]bool) {
 	return table
 }()
 
-// escape reads an escape sequence. A high surrogate must be followed by a low one (RFC 8259 section 7).
+// escape reads an escape sequence. A high surrogate must be followed immediately by a low one (RFC 8259 section 7).
 func (r *reader) escape() error {
 	rest := r.text[r.at+1:]
 	if rest == "" {

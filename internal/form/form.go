@@ -24,6 +24,7 @@ const maxFields = 100
 // TooLarge is the error of a body with more than MaxBody bytes.
 type TooLarge struct{}
 
+// Error returns the limit as text.
 func (TooLarge) Error() string { return "the body is larger than 1 MiB" }
 
 // Fields are the fields of a body. The zero value has none.
