@@ -882,8 +882,8 @@ func passkeyRow(v *view, p Passkey) templ.Component {
 	})
 }
 
-// addPasskey renders the form that adds a passkey. The form needs the page's script, so pages of the application get a link to
-// the account page.
+// addPasskey renders the form that adds a passkey. The form needs the page's script, so pages of the application get a
+// link to the account page.
 func addPasskey(v *view) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -76,7 +76,8 @@ func StateFrom(ctx context.Context) (*State, bool) {
 }
 
 // requireState returns the state for the named component, or an error that says what is missing. Without a state there
-// is no [State.Report], and template engines often drop the error, so need also writes it to the default logger.
+// is no [State.Report], and template engines often drop the error, so requireState also writes it to the default
+// logger.
 func requireState(ctx context.Context, component string) (*State, error) {
 	s, ok := StateFrom(ctx)
 	if ok && s.Err != nil { // the hook has logged it

@@ -49,7 +49,8 @@ func (c *command) resetFactors(ctx context.Context, s *opened, u *core.User) err
 		return err
 	}
 	if left == 0 {
-		err := c.say("no provider account is left: the user can sign in with a password or an email link only")
+		err := c.say("no provider account is left: the user can sign in only with a password or an email link, if " +
+			"the site has them")
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func TestFaultsOfOptions(t *testing.T) {
 	}
 }
 
-// TestSignUpClosed: sign-up is disabled or requires an invitation.
+// TestWhoMaySignUp: sign-up can be disabled, or can require an invitation.
 func TestWhoMaySignUp(t *testing.T) {
 	t.Parallel()
 	t.Run("nobody", func(t *testing.T) {

@@ -87,7 +87,8 @@ func (s *resets) remove(ctx context.Context, c *core.Call, userID string) ([]cor
 	return removed, err
 }
 
-// start starts a reset without an email, for a user whose mailbox this request was already authenticated with.
+// start starts a reset without an email. The caller has verified that the sender of this request can read the user's
+// mailbox, for example by the link that undoes an email change. It returns the URL of the reset page.
 func (s *resets) start(ctx context.Context, c *core.Call, userID string) (string, error) {
 	user, err := userByID(ctx, s.links.users, userID)
 	switch {

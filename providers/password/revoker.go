@@ -32,7 +32,7 @@ func (e *revoker) others(ctx context.Context, c *core.Call) error {
 // without revocation. The application has chosen that.
 func (e *revoker) ignoreUnsupported(ctx context.Context, err error) error {
 	if errors.Is(err, core.ErrInvalidConfig) || errors.Is(err, core.ErrMissingStoreMethods) {
-		e.log.WarnContext(ctx, "password: the configuration cannot end the user's sessions", "error", err)
+		e.log.WarnContext(ctx, "password: cannot end the user's sessions: they stay valid until they expire", "error", err)
 		return nil
 	}
 	return err

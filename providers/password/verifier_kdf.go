@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// maxIterations is the maximum of PBKDF2. Django's next default is 1.5 million; five million take seconds.
+	// maxIterations is the maximum number of PBKDF2 iterations. Django's next default is 1.5 million; five million take
+	// seconds.
 	maxIterations = 5_000_000
 	// maxScrypt is the maximum memory of scrypt in bytes: ten times that of the default Params.
 	maxScrypt = maxCostFactor * 19456 << 10

@@ -124,7 +124,7 @@ func (o *owned) list(ctx context.Context, user, prefix string, keyOf func(entry 
 	return theirs, nil
 }
 
-// ownKey returns the key of the item of an entry. ok is false if it is no entry.
+// ownKey returns the key of the item of an entry. The second result is false if the item is not an entry.
 func (o *owned) ownKey(entry item) (key, bool) {
 	switch kind, rest := cut(o.keyOf(entry).sort); kind {
 	case "SESSION":

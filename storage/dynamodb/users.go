@@ -76,8 +76,8 @@ func (s *userStore) userItem(u *store.User, before item) (item, error) {
 	return of, s.write(of, u.Extra, userNames, before)
 }
 
-// CreateUser implements [store.Store]. It uses the ID of u, which must not be empty. A process that crashes during the
-// call may leave a user without an address and an account.
+// CreateUser implements [store.Store]. It uses the ID of u, which must not be empty. If the process crashes during the
+// call, it may leave a user that no lookup by address or account finds.
 func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	made, err := s.createUser(ctx, u)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Dialect describes a database and its driver. Fields without a stated default are required. All functions must be safe
-// for concurrent use.
+// Dialect describes a database and its driver. A function is required unless its comment says what nil means. All
+// functions must be safe for concurrent use.
 type Dialect struct {
 	// Name is the prefix of every error, for example "sqlite".
 	Name string

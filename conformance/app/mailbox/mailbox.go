@@ -133,7 +133,8 @@ func (b *Mailbox) Mails() []Mail {
 	return slices.Clone(b.mails)
 }
 
-// Wait returns the newest email to an address. If there is none, it waits for one until ctx is done.
+// Wait returns the newest email to an address. If there is none, it waits for one. It returns ctx.Err() if ctx is done
+// before that.
 func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 	for {
 		b.mu.Lock()

@@ -134,7 +134,7 @@ func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 	}
 }
 
-// Fill creates n sessions, named s0, s1, …, which expire an hour apart. Each user has ten.
+// Fill creates n sessions, named s0, s1, …, which expire a second apart. Each user has ten.
 func Fill(b testing.TB, s *sqlstore.Store, n int) {
 	b.Helper()
 	err := s.InTransaction(b.Context(), func(ctx context.Context, tx store.Store) error {
