@@ -202,6 +202,6 @@ var icon []byte
 // built-in ones.
 func Icon() []byte { return icon }
 
-// ContentPolicy returns the Content-Security-Policy of the example's own pages.
+// ContentPolicy is the Content-Security-Policy of the example's own pages.
 const ContentPolicy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; " +
 	"frame-ancestors 'none'"
