@@ -206,13 +206,13 @@ func TestLimits(t *testing.T) {
 	all := cells(t)
 	for attempt, row := range map[core.Attempt]string{
 		core.AttemptCredentials: "credentials`: a form of name and password",
-		core.AttemptInARow:      "in-a-row`: a form that was wrong so often in a row",
-		core.AttemptEmail:       "email`: a letter is about to be sent",
-		core.AttemptEmailToken:  "email-token`: a mailed code is about to be redeemed",
+		core.AttemptInARow:      "in-a-row`: consecutive wrong attempts with such a form",
+		core.AttemptEmail:       "email`: a sign-in link is about to be sent",
+		core.AttemptEmailToken:  "email-token`: an emailed link or code is about to be redeemed",
 		core.AttemptWebAuthn:    "webauthn-options`: a passkey challenge",
 		core.AttemptCode:        "code`: a code or second factor is about to be checked",
-		core.AttemptMail:        "mail`: another letter is about to be sent",
-		core.AttemptSignUp:      "sign-up`: an account is asked for",
+		core.AttemptMail:        "mail`: another email is about to be sent",
+		core.AttemptSignUp:      "sign-up`: an account is requested",
 	} {
 		// By column: attempts with the same address or name and different clients, identical attempts, and attempts with
 		// different addresses or names.
