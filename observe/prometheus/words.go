@@ -15,7 +15,7 @@ const other = "other"
 var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // words limits the label values that plugins and the application's functions can create. For example, an Authorize
-// function may return a audit.Denial with a Reason that contains user input.
+// function may return an audit.Denial with a Reason that contains user input.
 type words struct {
 	mu   sync.RWMutex
 	seen map[string]bool

@@ -96,7 +96,7 @@ func alive() uint64 {
 // place is the priority of a request and the networks it counts for.
 type place struct {
 	priority priority
-	networks []netip.Prefix // of a client whose address is known
+	networks []netip.Prefix // empty if the address of the client is unknown
 }
 
 type placeKey struct{}

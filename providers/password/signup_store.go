@@ -90,7 +90,7 @@ func (r *signUpStore) use(ctx context.Context, w *storedSignUp) error {
 	return nil
 }
 
-// drop deletes a sign-up whose link is not sent, so that it cannot be confirmed. If that fails, the record expires.
+// drop deletes a sign-up if its link is not sent, so that it cannot be confirmed. If that fails, the record expires.
 func (r *signUpStore) drop(ctx context.Context, record *store.Record) {
 	if err := r.links.use(ctx, record); err != nil && !errors.Is(err, core.ErrNotFound) {
 		r.links.host.Logger.WarnContext(ctx, "password: could not delete a sign-up whose link was not sent", "error", err)

@@ -168,6 +168,9 @@ func TestOptions(t *testing.T) {
 	for name := range read(t, "ui").methods {
 		functions["ui."+name] = true
 	}
+	for name := range read(t, "core/audit").methods {
+		functions["audit."+name] = true
+	}
 	for name := range read(t, "doctor").methods {
 		functions["doctor."+name] = true
 	}
