@@ -249,7 +249,8 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	case passkey.CredentialID != credentialID:
 		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another ID")
 	case !f.firstUse(pending.challenge):
-		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(audit.ReasonReplayed, "the challenge was answered before"))
+		replayed := because(audit.ReasonReplayed, "the challenge was answered before")
+		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", replayed)
 	}
 	made := *passkey
 	made.ProviderAccountID = credentialID
@@ -291,7 +292,8 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 				stored.Counter, counter),
 		})
 	case !f.firstUse(pending.challenge):
-		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", because(audit.ReasonReplayed, "the challenge was answered before"))
+		replayed := because(audit.ReasonReplayed, "the challenge was answered before")
+		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", replayed)
 	}
 	id, err := f.owner(ctx, stored, counter)
 	if err == nil {

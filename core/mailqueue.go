@@ -241,7 +241,8 @@ func hideRecipient(err error, l Letter) error {
 func (q *mailQueue) giveUp(j *mailJob, err error) {
 	q.log.logger.LogAttrs(j.ctx, slog.LevelError, "auth: an email was not sent", q.attrs(j, err)...)
 	event := audit.Event{
-		Name: audit.EmailFailed, Outcome: audit.Failed, Reason: audit.ReasonMail, UserID: j.UserID, Email: string(j.Letter.Kind),
+		Name: audit.EmailFailed, Outcome: audit.Failed, Reason: audit.ReasonMail, UserID: j.UserID,
+		Email: string(j.Letter.Kind),
 	}
 	if j.UserID == "" {
 		event.Subject = j.Subject

@@ -160,7 +160,8 @@ func TestMailIsTriedAgain(t *testing.T) {
 				if len(events) != failed || undone != failed || strings.Count(a.log.String(), "level=ERROR") != failed {
 					t.Errorf("%d audit events, %d undone, want %d: %s", len(events), undone, failed, a.log)
 				}
-				if failed == 1 && (events[0].Email != string(core.LetterReset) || events[0].Subject == "" || events[0].Reference == "" ||
+				if failed == 1 && (events[0].Email != string(core.LetterReset) || events[0].Subject == "" ||
+					events[0].Reference == "" ||
 					!strings.Contains(a.log.String(), "reference="+events[0].Reference) ||
 					!strings.Contains(a.log.String(), "email=reset") ||
 					!strings.Contains(a.log.String(), "subject="+events[0].Subject)) {

@@ -82,7 +82,9 @@ func (a *Auth) endSessions(
 	list, ended, err = endSessions(ctx, a, userID, o)
 	a.sessions.notifyEnded(ctx, a, userID, list)
 	if err == nil {
-		e := audit.Event{Name: audit.SessionsEnded, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, SessionID: o.One}
+		e := audit.Event{
+			Name: audit.SessionsEnded, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, SessionID: o.One,
+		}
 		if o.One != "" {
 			e.Name = audit.SessionEnded
 		}

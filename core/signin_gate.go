@@ -111,7 +111,8 @@ func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member
 		}
 		out.cookies = append(out.cookies, cookie)
 		c.audit.note(ctx, &c.arrival, audit.Event{
-			Name: audit.GateHeld, Outcome: audit.OK, UserID: who.user.ID, Methods: audit.Texts(id.proofs()), Provider: c.providerID,
+			Name: audit.GateHeld, Outcome: audit.OK, UserID: who.user.ID, Provider: c.providerID,
+			Methods: audit.Texts(id.proofs()),
 		})
 		return c.base + "/" + next, nil
 	}
