@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestDenial(t *testing.T) {
 	t.Parallel()
 	plain := &audit.Denial{Reason: audit.ReasonExpired}
 	if outer := (&audit.Denial{Err: plain}); plain.Error() != "expired" || outer.Error() != "expired" ||
-		outer.Unwrap() != plain {
+		!errors.Is(outer, plain) {
 		t.Error("a Denial without Err is its Reason, and one with Err is that error")
 	}
 }
