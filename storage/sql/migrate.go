@@ -62,19 +62,21 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	m := &migration{s.engine, conn}
-	missing, err := m.missing(ctx)
-	if err != nil {
-		return err
-	}
-	if len(missing) > 0 {
+	missing, unclear := m.missing(ctx)
+	if unclear != nil || len(missing) > 0 { // the columns of a table that another process is creating may be missing
+		alone := false
 		err := s.dialect.Migrating(ctx, conn, func() error {
+			alone = true
 			missing, err := m.missing(ctx) // another process may have migrated meanwhile
 			if err != nil {
 				return err
 			}
 			return m.apply(ctx, missing)
 		})
-		if err != nil {
+		switch {
+		case err != nil && unclear != nil && !alone:
+			return unclear
+		case err != nil:
 			return err
 		}
 	}
