@@ -25,7 +25,7 @@ var order = []struct {
 }{
 	{"Start", []string{
 		"README.md", "docs/README.md", "docs/start-stdlib.md", "docs/start-gin.md", "docs/start-echo.md",
-		"docs/start-fiber.md", "docs/demo.md",
+		"docs/start-fiber.md", "docs/configure.md", "docs/demo.md",
 	}, ""},
 	{"Recipes", nil, "docs/recipes/README.md"},
 	{"Moving", []string{"docs/authjs.md"}, "docs/moving/README.md"},
