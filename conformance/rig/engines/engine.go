@@ -171,12 +171,18 @@ func (e *Engine) Start(t testing.TB, options ...string) { t.Helper(); check(t, e
 // Pause suspends the server's processes, so that it does not respond, until Resume.
 func (e *Engine) Pause(t testing.TB) {
 	t.Helper()
-	check(t, e.signalAll(syscall.SIGSTOP))
-	for began := time.Now(); e.running(t); time.Sleep(time.Millisecond) { // threads stop one after another
+	// Threads stop one after another, and Linux can omit a process from the list of children while another one exits. So
+	// all must be suspended several times in a row.
+	began := time.Now()
+	for suspended := 0; suspended < 5; time.Sleep(time.Millisecond) {
+		check(t, e.signalAll(syscall.SIGSTOP))
+		suspended++
+		if e.running(t) {
+			suspended = 0
+		}
 		if time.Since(began) > patience {
 			t.Fatalf("%s did not pause", e.name)
 		}
-		check(t, e.signalAll(syscall.SIGSTOP)) // for a process that was created meanwhile
 	}
 }
 
