@@ -38,7 +38,7 @@ func BenchmarkRevocation(b *testing.B) {
 			first := awaitLog(b, a, row.on == core.On)
 			kept := heap() - before
 			r := signedInRequest(b, a)
-			calls := h.calls["Record"]
+			calls := h.called("Record")
 			b.ReportAllocs()
 			b.ResetTimer()
 			for range b.N {
@@ -51,7 +51,7 @@ func BenchmarkRevocation(b *testing.B) {
 				b.ReportMetric(float64(first.Milliseconds()), "ms-first-request")
 				b.ReportMetric(float64(kept)/float64(row.ended), "heap-B/entry")
 			}
-			b.ReportMetric(float64(h.calls["Record"]-calls)/b.Elapsed().Seconds(), "reads/s")
+			b.ReportMetric(float64(h.called("Record")-calls)/b.Elapsed().Seconds(), "reads/s")
 			runtime.KeepAlive(a)
 		})
 	}

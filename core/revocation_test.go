@@ -252,7 +252,7 @@ func TestRevocationWithoutTheStore(t *testing.T) {
 				thief := *gone
 				thief.cookies = map[string]string{sessionCookie: gone.cookies[sessionCookie]}
 				gone.submit("/auth/signout", nil) // not in the log, but it ends the session in this process
-				calls, begun := h.calls["Record"], time.Now()
+				calls, begun := h.called("Record"), time.Now()
 				for range 600 {
 					elapse(time.Second)
 					_, err := here.Visit(t.Context(), b.request("GET", "/", "", "")).Session()
@@ -262,7 +262,7 @@ func TestRevocationWithoutTheStore(t *testing.T) {
 						t.Fatalf("after %v: %v", time.Since(begun), err)
 					}
 				}
-				if asked := h.calls["Record"] - calls; asked > 600*2/5+2 {
+				if asked := h.called("Record") - calls; asked > 600*2/5+2 {
 					t.Errorf("%d reads of the store in ten minutes", asked)
 				}
 				h.fail(nil)

@@ -275,12 +275,12 @@ func TestSeen(t *testing.T) {
 					}
 				}
 				visits(20)
-				if h.calls["UpdateRecord"] != 0 {
-					t.Errorf("%d writes within the hour of the sign-in", h.calls["UpdateRecord"])
+				if h.called("UpdateRecord") != 0 {
+					t.Errorf("%d writes within the hour of the sign-in", h.called("UpdateRecord"))
 				}
 				elapse(90 * time.Minute)
 				visits(20)
-				if h.calls["UpdateRecord"] != 1 {
+				if h.called("UpdateRecord") != 1 {
 					t.Errorf("calls: %v", h.calls)
 				}
 				list := a.list(t, "1")

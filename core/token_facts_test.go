@@ -33,6 +33,9 @@ func (d *drawer) enter(method string) (leave func(), err error) {
 	return d.mu.Unlock, d.down
 }
 
+// called returns the number of calls of a method.
+func (d *drawer) called(method string) int { d.mu.Lock(); defer d.mu.Unlock(); return d.calls[method] }
+
 func (d *drawer) fail(err error) { d.mu.Lock(); defer d.mu.Unlock(); d.down = err }
 
 func (d *drawer) CreateRecord(_ context.Context, r *store.Record) error {
