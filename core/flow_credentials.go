@@ -33,7 +33,7 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 		}
 	}
 	out := outcome{typed: f.name(credentials)}
-	others := f.besides(credentials, out.typed)
+	others := f.otherNames(credentials, out.typed)
 	err := f.limits.askAll(ctx, c, others)
 	if err != nil {
 		return out, err

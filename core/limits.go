@@ -210,6 +210,8 @@ func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
 	if l.builtIn == nil {
 		return
 	}
+	// Identified clients, unidentified clients and known browsers have separate counts of a name. The known browsers of
+	// a name share theirs, so any ID of a browser selects it.
 	for _, by := range []LimitParams{{PeerIsVisitor: true}, {}, {PeerIsVisitor: true, Browser: "any"}} {
 		p.PeerIsVisitor, p.Browser = by.PeerIsVisitor, by.Browser
 		l.safely(ctx, c, "limiter", func() { l.builtIn.Forgive(ctx, p) })
@@ -288,9 +290,9 @@ func checkLimits(c *Config, kept stores, faults *ConfigError) {
 	}
 }
 
-// besides returns the attempts for the other names in a form that declares no fields. Only Authorize knows which field
-// names the user, and an attacker could put a new name into the other fields with each guess.
-func (f *credentialsFlow) besides(credentials map[string]string, typed string) (all []LimitParams) {
+// otherNames returns the attempts for the other names in a form that declares no fields. Only Authorize knows which
+// field names the user, and an attacker could put a new name into the other fields with each guess.
+func (f *credentialsFlow) otherNames(credentials map[string]string, typed string) (all []LimitParams) {
 	if f.Identifier != "" || len(f.Fields) > 0 {
 		return nil
 	}

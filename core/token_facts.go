@@ -159,7 +159,7 @@ func readMethods(raw string) ([]Method, bool) {
 	methods := make([]Method, 0, strings.Count(list, `"`)/2)
 	for text := range strings.SplitSeq(list, ",") {
 		name, ok := exactjson.TextOf(text)
-		if !ok || strings.IndexByte(name, '"') >= 0 { // not as it is written here
+		if !ok || strings.IndexByte(name, '"') >= 0 { // not in the form that Latchkey writes
 			var others []Method
 			return others, json.Unmarshal([]byte(raw), &others) == nil
 		}

@@ -62,11 +62,12 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	m := &migration{s.engine, conn}
-	missing, unclear := m.missing(ctx)
-	if unclear != nil || len(missing) > 0 { // the columns of a table that another process is creating may be missing
-		alone := false
+	missing, unlockedErr := m.missing(ctx)
+	// MariaDB lists a table that another process is creating before its columns. So an error counts only under the lock.
+	if unlockedErr != nil || len(missing) > 0 {
+		locked := false
 		err := s.dialect.Migrating(ctx, conn, func() error {
-			alone = true
+			locked = true
 			missing, err := m.missing(ctx) // another process may have migrated meanwhile
 			if err != nil {
 				return err
@@ -74,8 +75,8 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 			return m.apply(ctx, missing)
 		})
 		switch {
-		case err != nil && unclear != nil && !alone:
-			return unclear
+		case err != nil && unlockedErr != nil && !locked:
+			return unlockedErr
 		case err != nil:
 			return err
 		}
