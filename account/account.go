@@ -33,7 +33,7 @@ type Account struct {
 	handlers *handlers // nil before Attach
 }
 
-// New returns an Account for [core.Config.Parts].
+// New returns an Account for [core.Config.Plugins].
 func New(o Options) *Account {
 	if o.Fresh == 0 {
 		o.Fresh = defaultFresh
@@ -69,14 +69,14 @@ var ErrLastMethod = errors.New("account: this is the user's last sign-in method"
 // Mailer returns Options.Mail, which may be nil. Package doctor uses it to check the mail configuration.
 func (a *Account) Mailer() core.Mailer { return a.options.Mail }
 
-// Attach implements [core.Part].
-func (a *Account) Attach(h *core.Host) error {
+// Attach implements [core.Plugin].
+func (a *Account) Attach(h *core.PluginHost) error {
 	if a.handlers != nil {
 		return errors.New("already attached to an Auth: call account.New for each Auth")
 	}
 	a.handlers = newHandlers(h, &a.options)
-	h.FreshLinks(a.options.Fresh)
-	h.ProvesEmail()
+	h.RequireRecentSignInToLink(a.options.Fresh)
+	h.VerifiesEmail()
 	if a.options.Mail != nil {
 		h.EmailsLinks()
 	}
@@ -87,17 +87,17 @@ func (a *Account) Attach(h *core.Host) error {
 		}
 	}
 	if a.options.Mail != nil {
-		h.Notices("account", a.options.Mail)
+		h.NotifyMethodChanges("account", a.options.Mail)
 	}
 	if h.Store != nil && h.Accounts == nil {
-		h.Fault("the account page needs a Store that is a store.AccountStore too (package core/store)")
+		h.AddConfigError("the account page needs a Store that is a store.AccountStore too (package core/store)")
 	}
 	if a.options.Delete != nil && h.Store != nil && h.UserDeleter == nil {
-		h.Fault("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
+		h.AddConfigError("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
 	}
-	h.Gate(a.handlers.gate)
+	h.AddSignInGate(a.handlers.gate)
 	for _, action := range a.handlers.actions() {
-		h.Action(action)
+		h.AddAction(action)
 	}
 	return nil
 }

@@ -16,10 +16,10 @@ import (
 // TestFaults: New reports each configuration error with its fix.
 func TestFaults(t *testing.T) {
 	used := account.New(account.Options{})
-	config := func(store core.Store, part core.Part) core.Config {
+	config := func(store core.Store, part core.Plugin) core.Config {
 		return core.Config{
 			URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: store,
-			Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Parts: []core.Part{part},
+			Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Plugins: []core.Plugin{part},
 		}
 	}
 	if _, err := core.New(config(memory.New(), used)); err != nil {
@@ -54,8 +54,8 @@ func TestFaults(t *testing.T) {
 func TestWithoutAStore(t *testing.T) {
 	_, err := core.New(core.Config{
 		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"},
-		Parts: []core.Part{account.New(account.Options{
-			Mail: mailbox.New().Mailer(), Delete: func(context.Context, *core.User) error { return nil },
+		Plugins: []core.Plugin{account.New(account.Options{
+			Mail: mailbox.New(), Delete: func(context.Context, *core.User) error { return nil },
 		})},
 		Getenv: func(string) string { return "" },
 	})

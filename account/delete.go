@@ -16,14 +16,14 @@ const deletePhrase = "delete my account"
 
 // deletions handles account deletion.
 type deletions struct {
-	host   *core.Host
+	host   *core.PluginHost
 	sender *sender
 	clear  func(ctx context.Context, u *core.User) error // Options.Delete
 }
 
 // post handles POST account/delete, whose field phrase must be [deletePhrase]. It calls Options.Delete first, then ends
 // all sessions, then deletes the user with all data in the store.
-func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 	}
 	auditDone(ctx, c, audit.UserDeleted, session)
 	if d.sender.mail != nil && user.Email != "" {
-		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: d.host.Now()}
+		letter := core.Email{To: user.Email, Kind: core.EmailDeleted, At: d.host.Now()}
 		d.sender.notify(ctx, c, user.ID, letter)
 	}
 	if ended {
@@ -67,9 +67,9 @@ func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, err
 	return d.answer(ctx, c)
 }
 
-func (d *deletions) answer(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (d *deletions) answer(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, map[string]bool{"deleted": true}), nil
+		return c.JSON(ctx, http.StatusOK, map[string]bool{"deleted": true}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, deletedPage(page, c.Home, c.Host())), nil

@@ -46,7 +46,7 @@ func TestDelete(t *testing.T) {
 			if b.signedIn() || phone.signedIn() || !other.signedIn() {
 				t.Error("the wrong browsers are signed in")
 			}
-			if m := s.mail(ada); m.Kind != core.LetterDeleted || m.URL != "" {
+			if m := s.mail(ada); m.Kind != core.EmailDeleted || m.URL != "" {
 				t.Errorf("the email is %s with %q", m.Kind, m.URL)
 			}
 			if told := s.told(); !slices.Contains(told, "user.deleted ok ada") {

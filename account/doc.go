@@ -2,11 +2,11 @@
 // address and account deletion.
 //
 //	mine := account.New(account.Options{Mail: mailer})
-//	auth, err := core.New(core.Config{Parts: []core.Part{mine}, …})
+//	auth, err := core.New(core.Config{Plugins: []core.Plugin{mine}, …})
 //
 // The page is at <base path>/account. GET with Accept: application/json returns the same data as JSON. Everything
 // except adding a passkey works without JavaScript. The four sections are also components for the application's own
-// pages: [Account.Methods], [Account.Sessions], [Account.Email] and [Account.Danger].
+// pages: [Account.SignInMethods], [Account.Sessions], [Account.Email] and [Account.DeleteForm].
 //
 // Three rules always hold:
 //

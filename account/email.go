@@ -14,7 +14,7 @@ import (
 // emails handles email changes: the request, the email to the new address, and the confirmation. The undo link is
 // handled by undos.
 type emails struct {
-	host   *core.Host
+	host   *core.PluginHost
 	links  *links
 	sender *sender
 	undos  *undos
@@ -35,7 +35,7 @@ const maxPendingChanges = 10
 
 // post handles POST account/email, whose field email is the new address. The response is the same whether or not the
 // address belongs to another user. Only the email to its owner differs.
-func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (e *emails) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error)
 	}
 	auditDone(ctx, c, audit.EmailChangeAsked, session)
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusAccepted, map[string]string{"next": "mail"}), nil
+		return c.JSON(ctx, http.StatusAccepted, map[string]string{"next": "mail"}), nil
 	}
 	return redirectWithFlash(c, flash{Done: "email-asked"})
 }
@@ -83,8 +83,8 @@ func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error)
 // to another user, a notice about the attempt. Both cases make the same calls to the store, so that their timing does
 // not differ.
 func (e *emails) newAddressEmail(
-	ctx context.Context, c *core.Call, token string, user *core.User, to change,
-) (l core.Letter, err error) {
+	ctx context.Context, c *core.ActionRequest, token string, user *core.User, to change,
+) (l core.Email, err error) {
 	ends := e.host.Now().Add(changeTTL)
 	if err := e.links.save(ctx, kindChange, token, user.ID, ends, to); err != nil {
 		return l, err
@@ -93,19 +93,19 @@ func (e *emails) newAddressEmail(
 	switch {
 	case err == nil && owner.ID == user.ID: // the user verifies the current address
 	case err == nil:
-		return core.Letter{To: to.New, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
+		return core.Email{To: to.New, Kind: core.EmailExists, URL: core.Secret(c.URL("signin"))}, nil
 	case !errors.Is(err, core.ErrNotFound):
 		return l, fmt.Errorf("account: look up the address: %w", err)
 	}
-	return core.Letter{
-		To: to.New, Kind: core.LetterEmailChange, Expires: ends,
+	return core.Email{
+		To: to.New, Kind: core.EmailAddressChange, Expires: ends,
 		URL: core.Secret(c.URL("account/confirm", "token", token)),
 	}, nil
 }
 
 // getConfirm handles GET account/confirm: it asks for confirmation of the new address. Only the POST changes something,
 // because mail scanners open links.
-func (e *emails) getConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (e *emails) getConfirm(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (e *emails) getConfirm(ctx context.Context, c *core.Call) (*core.Response, 
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, map[string]string{"email": pending.New}), nil
+		return c.JSON(ctx, http.StatusOK, map[string]string{"email": pending.New}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
@@ -139,7 +139,7 @@ func (e *emails) pending(ctx context.Context, session *core.Session, token strin
 }
 
 // postConfirm handles POST account/confirm: it changes the address and notifies the old one.
-func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response,
 		return nil, fmt.Errorf("account: change the address: %w", err)
 	}
 	auditDone(ctx, c, audit.EmailChanged, session)
-	if err := c.Reissue(ctx); err != nil { // with StrategyJWT the session contains the address
+	if err := c.RenewSession(ctx); err != nil { // with StrategyJWT the session contains the address
 		e.host.Logger.WarnContext(ctx, "account: the session still shows the old address", "error", err)
 	}
 	what := "email-changed"
@@ -171,7 +171,7 @@ func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response,
 
 // move changes the user's address. It returns [core.ErrConflict] if the address belongs to another user by now; the
 // store decides this when it writes. The undo link is stored before anything changes.
-func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *change) error {
+func (e *emails) move(ctx context.Context, c *core.ActionRequest, userID string, to *change) error {
 	user, err := e.host.Store.User(ctx, userID)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 	if user.Email != to.Old {
 		return core.ErrConflict
 	}
-	letter := core.Letter{}
+	letter := core.Email{}
 	if to.New != to.Old {
 		if letter, err = e.undos.oldAddressEmail(ctx, c, user); err != nil {
 			return err
@@ -204,8 +204,8 @@ func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *chan
 
 // endOthers ends the user's other sessions after the first verification of an address, because an attacker may have
 // created the user with it. Session tokens with the claim email_unproved end in any case, so a failure is only logged.
-func (e *emails) endOthers(ctx context.Context, c *core.Call, userID string) {
-	if _, err := c.EndOthers(ctx); err != nil && !notListed(err) {
+func (e *emails) endOthers(ctx context.Context, c *core.ActionRequest, userID string) {
+	if _, err := c.EndOtherSessions(ctx); err != nil && !notListed(err) {
 		e.host.Logger.ErrorContext(ctx, "account: could not end the sessions from before the address was verified",
 			"user_id", userID, "error", err)
 	}

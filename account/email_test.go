@@ -23,7 +23,7 @@ func (b *browser) askFor(address string) string {
 	b.Helper()
 	b.fine(b.call("account/email", url.Values{"email": {address}}), http.StatusAccepted)
 	m := b.mail(strings.ToLower(address))
-	if m.Kind != core.LetterEmailChange {
+	if m.Kind != core.EmailAddressChange {
 		b.Fatalf("%s got an email of kind %s", address, m.Kind)
 	}
 	return b.tokenIn(m)
@@ -58,7 +58,7 @@ func TestChangeOfAddress(t *testing.T) {
 			b.refused(b.confirm(token), 410, "link_invalid")
 
 			undo := s.mail(ada)
-			if undo.Kind != core.LetterEmailChanged || !undo.Expires.Equal(s.clock().Add(7*24*time.Hour)) {
+			if undo.Kind != core.EmailAddressChanged || !undo.Expires.Equal(s.clock().Add(7*24*time.Hour)) {
 				t.Errorf("the old address got %s until %s", undo.Kind, undo.Expires)
 			}
 			s.wait(7*24*time.Hour - time.Second)
@@ -124,7 +124,7 @@ func TestTakenAddress(t *testing.T) {
 	if free.Status != taken.Status || string(free.Body) != string(taken.Body) {
 		t.Errorf("free is answered %d %s, taken %d %s", free.Status, free.Body, taken.Status, taken.Body)
 	}
-	if m := s.mail(eve); m.Kind != core.LetterExists || strings.Contains(m.URL, "token") {
+	if m := s.mail(eve); m.Kind != core.EmailExists || strings.Contains(m.URL, "token") {
 		t.Errorf("the owner got %s with %s", m.Kind, m.URL)
 	}
 	// Another user gets the address before the confirmation. The store decides.
@@ -269,7 +269,7 @@ func TestRaces(t *testing.T) {
 // failingMailer fails to send every email.
 type failingMailer struct{}
 
-func (failingMailer) Send(context.Context, core.Letter) error {
+func (failingMailer) Send(context.Context, core.Email) error {
 	return errors.New("smtp: 421 5ecret-token")
 }
 
@@ -329,7 +329,7 @@ func TestFirstProof(t *testing.T) {
 			u.EmailVerified = time.Time{}
 			s.must(s.store.UpdateUser(t.Context(), u))
 			s.must(s.store.LinkAccount(t.Context(), &core.Account{ // so that an undo link is sent
-				UserID: "ada", Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "7", EmailProved: ada,
+				UserID: "ada", Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "7", VerifiedEmail: ada,
 			}))
 			b := s.as(ada)
 			token := b.askFor(adaNew)

@@ -10,10 +10,10 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// outbox is a Mailer that drops emails. Real programs use smtp.Nodemailer().Mailer().
+// outbox is a Mailer that drops emails. Real programs use smtp.NewMailer(smtp.Options{}).
 type outbox struct{}
 
-func (outbox) Send(context.Context, core.Letter) error { return nil }
+func (outbox) Send(context.Context, core.Email) error { return nil }
 
 // The page is at /auth/account.
 func Example() {
@@ -25,8 +25,8 @@ func Example() {
 	})
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"}, URL: "https://app.example",
-		Store: memory.New(), Parts: []core.Part{mine},
-		Providers: []core.Provider{&core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }}},
+		Store: memory.New(), Plugins: []core.Plugin{mine},
+		Providers: []core.Provider{&core.EmailProvider{Send: func(context.Context, core.Email) error { return nil }}},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -22,13 +22,13 @@ type handlers struct {
 	invitations    *invitations
 	sender         *sender
 
-	host  *core.Host
+	host  *core.PluginHost
 	fresh time.Duration // Options.Fresh
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
 }
 
-func newHandlers(h *core.Host, o *Options) *handlers {
+func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	records := h.Records()
 	notes := &passkeyNotes{records, h.Logger}
 	overviews := &overviews{h, records, notes}
@@ -86,7 +86,7 @@ func (s *handlers) actions() []core.Action {
 
 // requireUser wraps a handler with the response to users that the store no longer has.
 func requireUser(handle handler) handler {
-	return func(ctx context.Context, c *core.Call) (*core.Response, error) {
+	return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		response, err := handle(ctx, c)
 		if errors.Is(err, core.ErrNotFound) {
 			return userGone(ctx, c)

@@ -38,7 +38,7 @@ type invitation struct {
 
 // invitations sends, finds and deletes invitations.
 type invitations struct {
-	host    *core.Host
+	host    *core.PluginHost
 	records store.RecordStore
 	sender  *sender
 }
@@ -81,8 +81,8 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 	if err := v.put(ctx, address, value, now.Add(i.For)); err != nil {
 		return fmt.Errorf("account: store the invitation: %w", err)
 	}
-	return v.sender.send(ctx, nil, core.Letter{
-		To: address, Kind: core.LetterInvite, URL: core.Secret(i.URL), Expires: now.Add(i.For), Host: i.Host,
+	return v.sender.send(ctx, nil, core.Email{
+		To: address, Kind: core.EmailInvite, URL: core.Secret(i.URL), Expires: now.Add(i.For), Host: i.Host,
 	})
 }
 
@@ -100,7 +100,7 @@ func (v *invitations) put(ctx context.Context, address string, value []byte, end
 }
 
 // Invitation returns the open invitation of an email address. Callbacks.SignIn can use it to decide about a new user
-// and to apply Data. The caller must check that the address is verified: by Account.EmailProved of a provider, by a
+// and to apply Data. The caller must check that the address is verified: by Account.VerifiedEmail of a provider, by a
 // sign-in link, or by EmailVerified of a stored user, which is set for users who sign up with a password. It returns
 // [core.ErrNotFound] if there is no invitation, or if it has expired or was used.
 func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {

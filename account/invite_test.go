@@ -21,7 +21,7 @@ func TestInvite(t *testing.T) {
 	}
 	s.must(s.mine.Invite(ctx, account.Invitation{Email: "Zoe@Example.com", Data: json.RawMessage(`{"team":1}`)}))
 	m := s.mail("zoe@example.com")
-	if m.Kind != core.LetterInvite || m.URL != origin+"/auth/signin" || m.Host != "app.example" {
+	if m.Kind != core.EmailInvite || m.URL != origin+"/auth/signin" || m.Host != "app.example" {
 		t.Errorf("the email is %+v", m)
 	}
 	i, err := s.mine.Invitation(ctx, " zoe@example.COM")
@@ -100,7 +100,7 @@ func TestInvitationOutlastsAStranger(t *testing.T) {
 		"nobody vouches": {"", false}, "for another address": {ada, false}, "the provider vouches": {"zoe@example.com", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, setup{configure: func(c *core.Config) { c.Parts = append(c.Parts, hubOf{c.Store, row.vouched}) }})
+			s := newSite(t, setup{configure: func(c *core.Config) { c.Plugins = append(c.Plugins, hubOf{c.Store, row.vouched}) }})
 			s.must(s.mine.Invite(t.Context(), account.Invitation{Email: "zoe@example.com"}))
 			stranger := s.browse()
 			if r := stranger.post("come-in", nil); r.Err != nil || !stranger.signedIn() {
@@ -120,16 +120,16 @@ type hubOf struct {
 	vouched string
 }
 
-func (p hubOf) Attach(h *core.Host) error {
-	h.Action(core.Action{Method: "POST", Name: "come-in", Handle: func(
-		ctx context.Context, c *core.Call,
+func (p hubOf) Attach(h *core.PluginHost) error {
+	h.AddAction(core.Action{Method: "POST", Name: "come-in", Handle: func(
+		ctx context.Context, c *core.ActionRequest,
 	) (*core.Response, error) {
 		u, err := p.users.CreateUser(ctx, &core.User{ID: "new", Email: "zoe@example.com"})
 		if err != nil {
 			return nil, err
 		}
 		hub := &core.Account{
-			UserID: u.ID, Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "9", EmailProved: p.vouched,
+			UserID: u.ID, Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "9", VerifiedEmail: p.vouched,
 		}
 		if err := p.users.LinkAccount(ctx, hub); err != nil {
 			return nil, err

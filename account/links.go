@@ -16,7 +16,7 @@ const maxToken = 64
 
 // links stores the records that the tokens in emailed links refer to.
 type links struct {
-	host    *core.Host // for digests, the clock and logging
+	host    *core.PluginHost // for digests, the clock and logging
 	records store.RecordStore
 }
 

@@ -106,6 +106,6 @@ func readsMail(ctx context.Context, linked store.AccountStore, user *core.User) 
 	if err != nil {
 		return false, fmt.Errorf("account: list the accounts: %w", err)
 	}
-	vouches := func(l *core.Account) bool { return core.SameMailbox(l.EmailProved, user.Email) }
+	vouches := func(l *core.Account) bool { return core.SameMailbox(l.VerifiedEmail, user.Email) }
 	return slices.ContainsFunc(accounts, vouches), nil
 }

@@ -115,7 +115,7 @@ func (a *Account) Overview(ctx context.Context, userID string) (*Overview, error
 
 // overviews reads overviews from the store.
 type overviews struct {
-	host    *core.Host
+	host    *core.PluginHost
 	records store.RecordStore
 	notes   *passkeyNotes
 }

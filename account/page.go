@@ -16,7 +16,7 @@ import (
 
 // pages renders the account page, and its sections on pages of the application.
 type pages struct {
-	host      *core.Host
+	host      *core.PluginHost
 	overviews *overviews
 	reauth    *reauth
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
@@ -24,7 +24,7 @@ type pages struct {
 }
 
 // get handles GET account with the page, or with the overview as JSON.
-func (p *pages) get(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (p *pages) get(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
@@ -34,14 +34,14 @@ func (p *pages) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, l.Overview), nil
+		return c.JSON(ctx, http.StatusOK, l.Overview), nil
 	}
 	page := c.Page("")
 	v := p.view(l, page.BasePath, c.CSRFToken, page.Locale)
 	v.page, v.stale = &page, p.reauth.stale(ctx, session)
 	var s flash
-	if c.Kept(flashCookie, &s) {
-		c.Drop(flashCookie)
+	if c.EncryptedCookie(flashCookie, &s) {
+		c.DeleteEncryptedCookie(flashCookie)
 	}
 	before, problem := p.reauth.resume(ctx, c, session)
 	if before != nil {
@@ -55,10 +55,10 @@ func (p *pages) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 	return c.Render(ctx, http.StatusOK, page, accountPage(page, v, s)), nil
 }
 
-// Methods is the section with the user's sign-in methods (linked accounts, passkeys, password), for the application's
-// own pages. Like the other sections, it has no styles and reads its data from the store. It fails to render without
-// the request hook or without a session. After a change, its forms redirect to the account page.
-func (a *Account) Methods() templ.Component { return a.section("Methods", methodsSection) }
+// SignInMethods is the section with the user's sign-in methods (linked accounts, passkeys, password), for the
+// application's own pages. Like the other sections, it has no styles and reads its data from the store. It fails to
+// render without the request hook or without a session. After a change, its forms redirect to the account page.
+func (a *Account) SignInMethods() templ.Component { return a.section("Methods", methodsSection) }
 
 // Sessions is the section that lists the user's active sessions and ends them.
 func (a *Account) Sessions() templ.Component { return a.section("Sessions", sessionsSection) }
@@ -66,8 +66,8 @@ func (a *Account) Sessions() templ.Component { return a.section("Sessions", sess
 // Email is the section with the user's email address. It contains a form to change it if Options.Mail is set.
 func (a *Account) Email() templ.Component { return a.section("Email", emailSection) }
 
-// Danger is the section with the form that deletes the account. It renders nothing if Options.Delete is nil.
-func (a *Account) Danger() templ.Component { return a.section("Danger", dangerSection) }
+// DeleteForm is the section with the form that deletes the account. It renders nothing if Options.Delete is nil.
+func (a *Account) DeleteForm() templ.Component { return a.section("Danger", dangerSection) }
 
 // section returns a component that renders a section on a page of the application.
 func (a *Account) section(name string, draw func(*view) templ.Component) templ.Component {

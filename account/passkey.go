@@ -18,7 +18,7 @@ import (
 
 // passkeys renames and removes passkeys. A new passkey is created by a sign-in with it.
 type passkeys struct {
-	host      *core.Host
+	host      *core.PluginHost
 	overviews *overviews
 	locks     *locks
 	notes     *passkeyNotes
@@ -110,18 +110,18 @@ func (p *passkeys) find(ctx context.Context, userID, id string) (*store.Authenti
 }
 
 // post handles POST account/passkey with the fields id and name, or id and remove.
-func (p *passkeys) post(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (p *passkeys) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	id := c.Field("id")
 	var remove bool
-	if c.Field("remove") != "" || c.Member("remove", &remove) && remove {
+	if c.Field("remove") != "" || c.JSONMember("remove", &remove) && remove {
 		err := p.remove(ctx, session.UserID, id)
 		if err == nil {
 			auditDone(ctx, c, audit.PasskeyRemoved, session)
-			c.NotifyMethod(ctx, core.LetterPasskeyRemoved, session.UserID, "")
+			c.NotifyMethod(ctx, core.EmailPasskeyRemoved, session.UserID, "")
 		}
 		return methodChanged(ctx, c, "passkey-removed", err)
 	}

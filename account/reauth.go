@@ -44,15 +44,15 @@ var savedFields = map[string][]string{
 
 // reauth requires a recent sign-in for changes, and offers the change again after re-authentication.
 type reauth struct {
-	host  *core.Host
+	host  *core.PluginHost
 	fresh time.Duration // Options.Fresh
 }
 
 // requireRecent calls handle if the user signed in within the given duration. Otherwise the error of the guard sends
 // browsers to the sign-in page and programs get a 401.
 func (p *reauth) requireRecent(action string, within time.Duration, handle handler) handler {
-	fresh := core.Fresh(within)
-	return func(ctx context.Context, c *core.Call) (*core.Response, error) {
+	fresh := core.RecentSignIn(within)
+	return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		session, err := currentSession(ctx, c)
 		if err != nil {
 			return nil, err
@@ -69,29 +69,29 @@ func (p *reauth) requireRecent(action string, within time.Duration, handle handl
 }
 
 // keep stores the requested change in a cookie. Values that do not fit are left out, and the user types them again.
-func (p *reauth) keep(ctx context.Context, c *core.Call, session *core.Session, action string) {
+func (p *reauth) keep(ctx context.Context, c *core.ActionRequest, session *core.Session, action string) {
 	u := pendingChange{User: session.UserID, Action: action}
 	for _, name := range savedFields[action] {
 		if value := c.Field(name); value != "" && len(value) <= maxFieldLength {
 			u.Fields = append(u.Fields, [2]string{name, value})
 		}
 	}
-	if err := c.Keep(pendingChangeCookie, u, pendingChangeTTL); err != nil {
+	if err := c.SetEncryptedCookie(pendingChangeCookie, u, pendingChangeTTL); err != nil {
 		p.host.Logger.WarnContext(ctx, "account: could not save the form during re-authentication", "error", err)
 	}
 }
 
 // resume returns the change that the user requested before re-authentication, or nil. If another user requested it,
 // resume discards it and returns a problem code.
-func (p *reauth) resume(ctx context.Context, c *core.Call, session *core.Session) (u *pendingChange, problem string) {
+func (p *reauth) resume(ctx context.Context, c *core.ActionRequest, session *core.Session) (u *pendingChange, problem string) {
 	u = new(pendingChange)
 	switch {
-	case !c.Kept(pendingChangeCookie, u):
+	case !c.EncryptedCookie(pendingChangeCookie, u):
 		return nil, ""
 	case u.User == session.UserID && p.stale(ctx, session):
 		return nil, "" // the browser is about to open the sign-in page
 	}
-	c.Drop(pendingChangeCookie)
+	c.DeleteEncryptedCookie(pendingChangeCookie)
 	if u.User != session.UserID {
 		return nil, codeOther
 	}
@@ -100,13 +100,13 @@ func (p *reauth) resume(ctx context.Context, c *core.Call, session *core.Session
 
 // stale reports whether a change requires re-authentication.
 func (p *reauth) stale(ctx context.Context, session *core.Session) bool {
-	return core.Fresh(p.fresh)(ctx, session) != nil
+	return core.RecentSignIn(p.fresh)(ctx, session) != nil
 }
 
 // postLink handles POST account/link, which the page uses instead of signin/<provider> if the last sign-in is too old
 // to link an account. The field provider is the provider's ID. It is saved in a cookie, so that the page offers the
 // link after re-authentication.
-func (p *reauth) postLink(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (p *reauth) postLink(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 var configurations = map[string]core.SessionConfig{
 	"database": {Strategy: core.StrategyDatabase},
 	"jwt":      {Strategy: core.StrategyJWT},
-	"jwt, off": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.Off}},
+	"jwt, off": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.False}},
 }
 
 // TestUndoRemovesWhatWasAdded: an attacker at an open session changes the email address and then adds every kind of
@@ -33,7 +33,7 @@ func TestUndoRemovesWhatWasAdded(t *testing.T) {
 			s := newSite(t, setup{configure: func(c *core.Config) {
 				withPasskeys(c)
 				c.Session = session
-				c.Parts = append(c.Parts, resetting{})
+				c.Plugins = append(c.Plugins, resetting{})
 			}})
 			b := s.as(ada)
 			b.passkey("register", "owner's")
@@ -114,15 +114,15 @@ func TestUndoOfAnEarlierVersion(t *testing.T) {
 // resetting replaces the password plugin in tests. It stores the ID of the reset's user in the browser.
 type resetting struct{}
 
-func (resetting) Attach(h *core.Host) error {
-	h.ResetStarter(func(_ context.Context, c *core.Call, userID string) (string, error) {
-		return c.URL("password/reset"), c.Keep("resetting", userID, time.Minute)
+func (resetting) Attach(h *core.PluginHost) error {
+	h.AddPasswordReset(func(_ context.Context, c *core.ActionRequest, userID string) (string, error) {
+		return c.URL("password/reset"), c.SetEncryptedCookie("resetting", userID, time.Minute)
 	})
-	h.Action(core.Action{Method: "GET", Name: "resetting",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+	h.AddAction(core.Action{Method: "GET", Name: "resetting",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			var userID string
-			c.Kept("resetting", &userID)
-			return c.Answer(ctx, http.StatusOK, userID), nil
+			c.EncryptedCookie("resetting", &userID)
+			return c.JSON(ctx, http.StatusOK, userID), nil
 		}})
 	return nil
 }
@@ -139,20 +139,20 @@ func TestSignInMethodsAreReported(t *testing.T) {
 	for name, row := range map[string]struct {
 		change   func(s *site, b *browser)
 		verified bool
-		kind     core.LetterKind
+		kind     core.EmailKind
 		service  string
 	}{
-		"passkey added": {func(_ *site, b *browser) { b.passkey("register", "one") }, true, core.LetterPasskeyAdded, ""},
+		"passkey added": {func(_ *site, b *browser) { b.passkey("register", "one") }, true, core.EmailPasskeyAdded, ""},
 		"passkey removed": {func(s *site, b *browser) {
 			b.passkey("register", "one")
 			s.wait(time.Minute)
 			b.fine(b.call("account/passkey", url.Values{"id": {b.overview().Passkeys[0].ID}, "remove": {"yes"}}), 200)
-		}, true, core.LetterPasskeyRemoved, ""},
+		}, true, core.EmailPasskeyRemoved, ""},
 		"account unlinked": {func(s *site, b *browser) {
 			b.passkey("register", "one")
 			s.wait(time.Minute)
 			b.fine(b.call("account/unlink", url.Values{"account": {b.overview().Accounts[0].ID}}), 200)
-		}, true, core.LetterAccountUnlinked, "Hub"},
+		}, true, core.EmailAccountUnlinked, "Hub"},
 		"an unverified address": {func(_ *site, b *browser) { b.passkey("register", "one") }, false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestSignInMethodsAreReported(t *testing.T) {
 			}
 			row.change(s, s.as(ada))
 			s.must(s.auth.FlushMail(t.Context()))
-			slices.SortFunc(post.letters, func(x, y core.Letter) int { return x.At.Compare(y.At) })
+			slices.SortFunc(post.letters, func(x, y core.Email) int { return x.At.Compare(y.At) })
 			if row.kind == "" {
 				if len(post.letters) != 0 {
 					t.Errorf("sent %v", post.letters)
@@ -187,10 +187,10 @@ func TestSignInMethodsAreReported(t *testing.T) {
 // sent is a mailer that keeps the emails.
 type sent struct {
 	mu      sync.Mutex
-	letters []core.Letter
+	letters []core.Email
 }
 
-func (p *sent) Send(_ context.Context, l core.Letter) error {
+func (p *sent) Send(_ context.Context, l core.Email) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.letters = append(p.letters, l)
@@ -316,7 +316,7 @@ func TestVerifyTheAddress(t *testing.T) {
 				t.Error("the page still has the button")
 			}
 			for _, m := range s.mails.Mails() {
-				if m.To == ada && m.Kind == core.LetterEmailChanged {
+				if m.To == ada && m.Kind == core.EmailAddressChanged {
 					t.Error("an email says that the address has changed")
 				}
 			}

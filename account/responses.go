@@ -28,11 +28,11 @@ const (
 	codeOther       = "somebody_else"
 )
 
-type handler = func(ctx context.Context, c *core.Call) (*core.Response, error)
+type handler = func(ctx context.Context, c *core.ActionRequest) (*core.Response, error)
 
 // userGone responds to a request of a user that the store no longer has, because an encrypted session cookie can
 // outlive its user. Browsers are signed out and redirected to the sign-in page. Programs get a 401.
-func userGone(ctx context.Context, c *core.Call) (*core.Response, error) {
+func userGone(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	problem := &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
 	if c.Request.Method != http.MethodPost { // GET does not change the session; the next sign-in replaces it
 		if c.WantsJSON {
@@ -50,7 +50,7 @@ func userGone(ctx context.Context, c *core.Call) (*core.Response, error) {
 }
 
 // currentSession returns the current session, which the guards have accepted.
-func currentSession(ctx context.Context, c *core.Call) (*core.Session, error) {
+func currentSession(ctx context.Context, c *core.ActionRequest) (*core.Session, error) {
 	session, err := c.Session(ctx)
 	if err == nil && session == nil {
 		err = &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
@@ -68,30 +68,30 @@ type flash struct {
 const flashCookie = "account-said"
 
 // done responds to a successful change: with data as JSON, or with a redirect to the account page and a message.
-func done(ctx context.Context, c *core.Call, what string, data any) (*core.Response, error) {
+func done(ctx context.Context, c *core.ActionRequest, what string, data any) (*core.Response, error) {
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, data), nil
+		return c.JSON(ctx, http.StatusOK, data), nil
 	}
 	return redirectWithFlash(c, flash{Done: what})
 }
 
 // refuse responds to a rejected change: with a problem document, or with a redirect to the account page and a message.
-func refuse(c *core.Call, status int, code string) (*core.Response, error) {
+func refuse(c *core.ActionRequest, status int, code string) (*core.Response, error) {
 	if c.WantsJSON {
 		return nil, &core.Problem{Status: status, Code: code, Text: problemText(code)}
 	}
 	return redirectWithFlash(c, flash{Problem: code})
 }
 
-func redirectWithFlash(c *core.Call, s flash) (*core.Response, error) {
-	if err := c.Keep(flashCookie, s, time.Minute); err != nil {
+func redirectWithFlash(c *core.ActionRequest, s flash) (*core.Response, error) {
+	if err := c.SetEncryptedCookie(flashCookie, s, time.Minute); err != nil {
 		return nil, fmt.Errorf("account: %w", err)
 	}
 	return c.Redirect(c.URL("account")), nil
 }
 
 // methodChanged maps the result of a change to the sign-in methods to a response.
-func methodChanged(ctx context.Context, c *core.Call, what string, err error) (*core.Response, error) {
+func methodChanged(ctx context.Context, c *core.ActionRequest, what string, err error) (*core.Response, error) {
 	switch {
 	case errors.Is(err, ErrLastMethod):
 		return refuse(c, http.StatusConflict, codeLast)
@@ -106,13 +106,13 @@ func methodChanged(ctx context.Context, c *core.Call, what string, err error) (*
 }
 
 // auditDone records a successful change in the audit log.
-func auditDone(ctx context.Context, c *core.Call, name audit.Name, session *core.Session) {
+func auditDone(ctx context.Context, c *core.ActionRequest, name audit.Name, session *core.Session) {
 	c.Audit(ctx, audit.Event{
 		Name: name, Outcome: audit.OK, UserID: session.UserID, SessionID: session.ID, Methods: audit.Texts(session.Methods),
 	})
 }
 
 // auditRefused records a rejected change in the audit log.
-func auditRefused(ctx context.Context, c *core.Call, name audit.Name, why audit.Reason, userID string) {
+func auditRefused(ctx context.Context, c *core.ActionRequest, name audit.Name, why audit.Reason, userID string) {
 	c.Audit(ctx, audit.Event{Name: name, Outcome: audit.Refused, Reason: why, UserID: userID})
 }

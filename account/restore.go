@@ -19,7 +19,7 @@ const restoreTries = 3
 
 // restores restores a user's previous email address.
 type restores struct {
-	host  *core.Host
+	host  *core.PluginHost
 	links *links
 }
 
@@ -28,7 +28,7 @@ type restores struct {
 // delete. A concurrent request of the attacker may still change the address. takeBack checks for that at the end, when
 // no session is left that could start another change.
 func (r *restores) takeBack(
-	ctx context.Context, c *core.Call, link *store.Record, v *undo,
+	ctx context.Context, c *core.ActionRequest, link *store.Record, v *undo,
 ) (removed []added, err error) {
 	for range restoreTries {
 		if err := r.restore(ctx, c, link.UserID, v); err != nil {
@@ -55,7 +55,7 @@ func (r *restores) takeBack(
 }
 
 // restore writes the previous address to the user.
-func (r *restores) restore(ctx context.Context, c *core.Call, userID string, v *undo) error {
+func (r *restores) restore(ctx context.Context, c *core.ActionRequest, userID string, v *undo) error {
 	user, err := r.host.Store.User(ctx, userID)
 	if err != nil || user.Email == v.Address {
 		return err
@@ -81,7 +81,7 @@ func (r *restores) restore(ctx context.Context, c *core.Call, userID string, v *
 // vacate removes the address from a user who never verified it. Otherwise an attacker who moved the address away could
 // register it again, with a profile that its provider does not vouch for, and its owner could never get it back. It
 // returns [core.ErrConflict] if that user has verified the address.
-func (r *restores) vacate(ctx context.Context, c *core.Call, address string) error {
+func (r *restores) vacate(ctx context.Context, c *core.ActionRequest, address string) error {
 	squatter, err := r.host.Store.UserByEmail(ctx, address)
 	switch {
 	case errors.Is(err, core.ErrNotFound): // that user gave it up meanwhile

@@ -40,10 +40,10 @@ func TestSections(t *testing.T) {
 		section templ.Component
 		has     string
 	}{
-		"Methods":  {s.mine.Methods(), "Hub"},
+		"Methods":  {s.mine.SignInMethods(), "Hub"},
 		"Sessions": {s.mine.Sessions(), "This device"},
 		"Email":    {s.mine.Email(), ada},
-		"Danger":   {s.mine.Danger(), "delete my account"},
+		"Danger":   {s.mine.DeleteForm(), "delete my account"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := draw(b.visit(), row.section)

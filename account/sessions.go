@@ -23,13 +23,13 @@ func sessionsOf(ctx context.Context, auth *core.Auth, userID, current string) ([
 	all := make([]Session, 0, len(infos))
 	for _, s := range infos {
 		shown := Session{
-			ID: s.ID, Current: s.Current || s.ID == current, Made: s.Made, Seen: s.Seen, Agent: s.Agent,
-			Methods: s.Methods, Provider: s.Provider, Expires: s.Expires,
+			ID: s.ID, Current: s.Current || s.ID == current, Made: s.CreatedAt, Seen: s.LastSeen, Agent: s.UserAgent,
+			Methods: s.AuthMethods, Provider: s.Provider, Expires: s.Expires,
 		}
-		if s.Peer.IsValid() {
-			shown.Network = s.Peer.String()
-			if s.Peer.IsSingleIP() {
-				shown.Network = s.Peer.Addr().String()
+		if s.Network.IsValid() {
+			shown.Network = s.Network.String()
+			if s.Network.IsSingleIP() {
+				shown.Network = s.Network.Addr().String()
 			}
 		}
 		all = append(all, shown)
@@ -56,7 +56,7 @@ func notListed(err error) bool {
 type sessionRevoker struct{}
 
 // post handles POST account/end. The field session is a public session ID, "others" or "all".
-func (e *sessionRevoker) post(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (e *sessionRevoker) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (e *sessionRevoker) post(ctx context.Context, c *core.Call) (*core.Response
 		return done(ctx, c, "ended", answer)
 	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, answer), nil
+		return c.JSON(ctx, http.StatusOK, answer), nil
 	}
 	return c.Redirect(c.Home), nil
 }

@@ -13,7 +13,7 @@ import (
 var strategies = map[string]func(*core.Config){
 	"database": func(*core.Config) {},
 	"jwt": func(c *core.Config) {
-		c.Session.Strategy, c.Session.Revocation = core.StrategyJWT, core.Revocation{On: core.On}
+		c.Session.Strategy, c.Session.Revocation = core.StrategyJWT, core.Revocation{On: core.True}
 	},
 }
 
@@ -72,7 +72,7 @@ func TestEndOwnSession(t *testing.T) {
 // TestSessionsNotListed: encrypted cookies without revocation are not listed, and the page says so.
 func TestSessionsNotListed(t *testing.T) {
 	s := newSite(t, setup{configure: func(c *core.Config) {
-		c.Session.Strategy, c.Session.Revocation.On = core.StrategyJWT, core.Off
+		c.Session.Strategy, c.Session.Revocation.On = core.StrategyJWT, core.False
 	}})
 	b := s.as(ada)
 	if o := b.overview(); o.Sessions != nil {

@@ -49,7 +49,7 @@ func newSite(t *testing.T, how setup) *site {
 	t.Helper()
 	s := &site{T: t, store: memory.New(), mails: mailbox.New(), now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	if how.options.Mail == nil {
-		how.options.Mail = s.mails.Mailer()
+		how.options.Mail = s.mails
 	}
 	if how.mails != nil {
 		how.options.Mail = how.mails
@@ -59,7 +59,7 @@ func newSite(t *testing.T, how setup) *site {
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: s.store,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Now:     s.clock,
-		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Parts: []core.Part{s.mine},
+		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Plugins: []core.Plugin{s.mine},
 		Audit: func(_ context.Context, e audit.Event) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

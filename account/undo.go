@@ -26,7 +26,7 @@ type undo struct {
 
 // undos handles the links that undo email changes.
 type undos struct {
-	host     *core.Host
+	host     *core.PluginHost
 	links    *links
 	restores *restores
 }
@@ -34,10 +34,10 @@ type undos struct {
 // oldAddressEmail stores the undo link of an email change and returns the email to the old address. An unverified
 // address may be a typo and belong to an attacker. It gets the notice without a link, because the link would let its
 // owner take over the account. If the user had no address, the email is the zero value.
-func (u *undos) oldAddressEmail(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
+func (u *undos) oldAddressEmail(ctx context.Context, c *core.ActionRequest, user *core.User) (l core.Email, err error) {
 	now := u.host.Now()
 	if proved, err := readsMail(ctx, u.host.Accounts, user); err != nil || !proved {
-		return core.Letter{To: user.Email, Kind: core.LetterEmailChanged, At: now}, err
+		return core.Email{To: user.Email, Kind: core.EmailAddressChanged, At: now}, err
 	}
 	token, err := u.host.NewToken()
 	if err != nil {
@@ -49,14 +49,14 @@ func (u *undos) oldAddressEmail(ctx context.Context, c *core.Call, user *core.Us
 		return l, err
 	}
 	err = u.links.save(ctx, kindUndo, token, user.ID, ends, back)
-	return core.Letter{
-		To: user.Email, Kind: core.LetterEmailChanged, Expires: ends, At: now,
+	return core.Email{
+		To: user.Email, Kind: core.EmailAddressChanged, Expires: ends, At: now,
 		URL: core.Secret(c.URL("account/undo", "token", token)), EndsSessions: u.host.CanEndSessions(),
 	}, err
 }
 
 // get handles GET account/undo: it asks for confirmation. It does not require a session.
-func (u *undos) get(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (u *undos) get(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	var v undo
 	_, err := u.links.find(ctx, kindUndo, c.Field("token"), &v)
 	if errors.Is(err, core.ErrNotFound) {
@@ -66,7 +66,7 @@ func (u *undos) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, map[string]string{"email": v.Address}), nil
+		return c.JSON(ctx, http.StatusOK, map[string]string{"email": v.Address}), nil
 	}
 	page := c.Page("")
 	text := textAskUndoOnly
@@ -88,7 +88,7 @@ func deadLink() *core.Problem {
 // were added since the change. The response starts a password reset in this browser. The link is deleted last: if a
 // step before that fails or the process stops, the owner of the mailbox can press the button again. Concurrent requests
 // restore the same state, and one of them reports success.
-func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (u *undos) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	var v undo
 	kept, err := u.links.find(ctx, kindUndo, c.Field("token"), &v)
 	var removed []added
@@ -113,21 +113,21 @@ func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) 
 
 // answer returns the response that lists the removed sign-in methods and links to the password reset that it starts.
 func (u *undos) answer(
-	ctx context.Context, c *core.Call, userID, address string, removed []added,
+	ctx context.Context, c *core.ActionRequest, userID, address string, removed []added,
 ) (*core.Response, error) {
 	v := undoneView{Address: address, Next: c.URL("signin"), Button: textSignIn, Ended: u.host.CanEndSessions()}
 	for _, m := range removed {
 		v.Removed = append(v.Removed, m.name(c.Locale))
 	}
 	next := "signin"
-	switch reset, err := c.StartReset(ctx, userID); {
+	switch reset, err := c.StartPasswordReset(ctx, userID); {
 	case err != nil: // the owner can still request a reset by email
 		u.host.Logger.ErrorContext(ctx, "account: the password reset after an undone change did not start", "error", err)
 	case reset != "":
 		next, v.Next, v.Button = "reset", reset, textUndonePassword
 	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, struct {
+		return c.JSON(ctx, http.StatusOK, struct {
 			Next    string   `json:"next"`
 			URL     string   `json:"url"`
 			Removed []string `json:"removed,omitempty"`

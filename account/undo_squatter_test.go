@@ -32,7 +32,7 @@ func TestUndoTakesTheAddressFromASquatter(t *testing.T) {
 			b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
 			s.must(s.store.CreateUser(t.Context(), &core.User{ID: "squatter", Email: ada, EmailVerified: row.proved}))
 			s.must(s.store.LinkAccount(t.Context(), &core.Account{
-				UserID: "squatter", Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "7", EmailProved: row.vouched,
+				UserID: "squatter", Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "7", VerifiedEmail: row.vouched,
 			}))
 			s.told()
 			owner, form := s.browse(), url.Values{"token": {s.tokenIn(s.mail(ada))}}
@@ -64,11 +64,11 @@ func TestUnprovedAddressGetsNoPower(t *testing.T) {
 		u.EmailVerified = time.Time{}
 		s.must(s.store.UpdateUser(t.Context(), u))
 		s.must(s.store.LinkAccount(t.Context(), &core.Account{
-			UserID: "ada", Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "7", EmailProved: vouched,
+			UserID: "ada", Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "7", VerifiedEmail: vouched,
 		}))
 		b := s.as(ada)
 		b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
-		if m := s.mail(ada); m.Kind != core.LetterEmailChanged || (m.URL != "") != (links == 1) {
+		if m := s.mail(ada); m.Kind != core.EmailAddressChanged || (m.URL != "") != (links == 1) {
 			t.Errorf("vouched for as %q: the mailbox got %s with %q", vouched, m.Kind, m.URL)
 		}
 		if left, err := s.store.UserRecords(t.Context(), "ada", "email-undo"); err != nil || len(left) != links {

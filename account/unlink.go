@@ -12,7 +12,7 @@ import (
 
 // unlinks removes linked accounts.
 type unlinks struct {
-	host      *core.Host
+	host      *core.PluginHost
 	overviews *overviews
 	locks     *locks
 }
@@ -40,7 +40,7 @@ func (u *unlinks) unlink(ctx context.Context, userID, provider, accountID string
 }
 
 // unlink removes an account unless it is the last sign-in method. The caller holds the user's lock.
-func unlink(ctx context.Context, h *core.Host, has credentials, account *core.Account) error {
+func unlink(ctx context.Context, h *core.PluginHost, has credentials, account *core.Account) error {
 	if isLast(signInMethods(h.Providers(), has), account) {
 		return ErrLastMethod
 	}
@@ -51,7 +51,7 @@ func unlink(ctx context.Context, h *core.Host, has credentials, account *core.Ac
 }
 
 // post handles POST account/unlink. The field account is an ID of the overview.
-func (u *unlinks) post(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (u *unlinks) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (u *unlinks) post(ctx context.Context, c *core.Call) (*core.Response, error
 	err = u.unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
 	if err == nil {
 		auditDone(ctx, c, audit.AccountUnlinked, session)
-		c.NotifyMethod(ctx, core.LetterAccountUnlinked, session.UserID, accounts[i].Provider)
+		c.NotifyMethod(ctx, core.EmailAccountUnlinked, session.UserID, accounts[i].Provider)
 	}
 	return methodChanged(ctx, c, "unlinked", err)
 }

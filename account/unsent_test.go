@@ -20,10 +20,10 @@ type moody struct {
 	refuses  bool
 	panics   bool
 	delivers int
-	last     core.Letter
+	last     core.Email
 }
 
-func (m *moody) Send(ctx context.Context, l core.Letter) error {
+func (m *moody) Send(ctx context.Context, l core.Email) error {
 	m.last = l
 	m.delivers++
 	if m.panics {
@@ -39,7 +39,7 @@ func (m *moody) Send(ctx context.Context, l core.Letter) error {
 func moodySite(t *testing.T) (*site, *moody) {
 	m := &moody{}
 	s := newSite(t, setup{mails: m})
-	m.Mailer = s.mails.Mailer()
+	m.Mailer = s.mails
 	return s, m
 }
 

@@ -228,7 +228,7 @@ func TestLogoutOfJWTSessions(t *testing.T) {
 	}{newOPRows(), newDrawer()}
 	var told []core.BackChannelLogoutParams
 	config := core.Config{Store: kept, Session: core.SessionConfig{
-		Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On},
+		Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.True},
 	}}
 	config.Callbacks.BackChannelLogout = func(_ context.Context, p core.BackChannelLogoutParams) error {
 		told = append(told, p)

@@ -186,7 +186,7 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 	account := id.account
 	if s.gate.signIn != nil && id.client != nil {
 		account = account.Clone()
-		account.EmailProved = id.verifiedAddress()
+		account.VerifiedEmail = id.verifiedAddress()
 	}
 	return s.gate.ask(ctx, &c.arrival, SignInParams{
 		User: user, Account: account, Profile: id.profile, Credentials: id.credentials,
@@ -236,8 +236,8 @@ func (g gatekeeper) ask(ctx context.Context, v *arrival, p SignInParams) (redire
 	return "", nil
 }
 
-// goTo returns the redirect target of [GoTo]. It logs a warning if the redirect callback replaced the URL with the
-// origin.
+// goTo returns the redirect target of [RedirectTo]. It logs a warning if the redirect callback replaced the URL with
+// the origin.
 func (v *arrival) goTo(ctx context.Context, asked string) (string, error) {
 	target, err := v.redirectTarget(ctx, asked)
 	if err != nil || target != v.origin && target != v.home {
@@ -251,7 +251,7 @@ func (v *arrival) goTo(ctx context.Context, asked string) (string, error) {
 		to = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	}
 	v.log.warn(ctx, warnGoToReplaced, append(v.attrs(), slog.String("url", to), slog.String("hint",
-		"the redirect callback replaced the URL of core.GoTo by the origin: allow it in Callbacks.Redirect, "+
+		"the redirect callback replaced the URL of core.RedirectTo by the origin: allow it in Callbacks.Redirect, "+
 			"or its scheme in Config.AppSchemes"))...)
 	return target, nil
 }

@@ -63,8 +63,8 @@ func TestSignInKnowsWhatIsVouchedFor(t *testing.T) {
 	var saw []string
 	w := newTown(t, powers()[0], core.StrategyJWT, func(c *core.Config) {
 		c.Callbacks.SignIn = func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
-			saw = append(saw, p.Account.EmailProved)
-			p.Account.EmailProved = "changed@evil.example" // has no effect
+			saw = append(saw, p.Account.VerifiedEmail)
+			p.Account.VerifiedEmail = "changed@evil.example" // has no effect
 			return core.Allow(), nil
 		}
 	})

@@ -17,9 +17,9 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Call is one request to an [Action]. It must be used by one goroutine only, and not after Handle has returned. Its
-// fields are read-only: changing one does not change the response.
-type Call struct {
+// ActionRequest is one request to an [Action]. It must be used by one goroutine only, and not after Handle has
+// returned. Its fields are read-only: changing one does not change the response.
+type ActionRequest struct {
 	// Request is the HTTP request. Its body has already been read.
 	Request *Request
 	// Origin is the public origin of the request, for example "https://app.example". Home is the URL of the application:
@@ -54,8 +54,8 @@ type Call struct {
 }
 
 // newCall returns a request to an action of the plugin that configuration errors call part.
-func newCall(in *call, ps *parts, part string) *Call {
-	return &Call{
+func newCall(in *call, ps *parts, part string) *ActionRequest {
+	return &ActionRequest{
 		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.now,
 		CSRFToken: in.csrf.token, Locale: in.language(), WantsJSON: in.wantsData(),
 		in: in, parts: ps, part: part,
@@ -63,12 +63,12 @@ func newCall(in *call, ps *parts, part string) *Call {
 }
 
 // Host returns the host of Origin, with the port if there is one: "app.example".
-func (c *Call) Host() string { return hostOf(c.Origin) }
+func (c *ActionRequest) Host() string { return hostOf(c.Origin) }
 
 // Field returns a request field. For a POST it is the last form field with that name, or a text member of the JSON
 // object. For a GET it is the first query parameter with that name. Field returns "" if there is none, or if the JSON
 // member is not text.
-func (c *Call) Field(name string) string {
+func (c *ActionRequest) Field(name string) string {
 	if c.in.r.Method == "POST" {
 		text, _ := c.in.fields.Text(name)
 		return text
@@ -76,27 +76,27 @@ func (c *Call) Field(name string) string {
 	return c.in.query.Get(name)
 }
 
-// Member decodes a member of the JSON body, which may be nested, into v, a pointer. It returns false if the member is
-// missing or null, does not fit v, or the body is a form.
-func (c *Call) Member(name string, v any) bool {
+// JSONMember decodes a member of the JSON body, which may be nested, into v, a pointer. It returns false if the member
+// is missing or null, does not fit v, or the body is a form.
+func (c *ActionRequest) JSONMember(name string, v any) bool {
 	raw := c.in.fields.Raw(name)
 	return c.in.r.Method == "POST" && raw != nil && string(raw) != "null" && json.Unmarshal(raw, v) == nil
 }
 
 // URL returns the absolute URL of an action, for emails and forms. query lists the names and values of parameters:
 // URL("password/reset", "token", t). It panics if query has an odd length or action is not a valid path.
-func (c *Call) URL(action string, query ...string) string {
+func (c *ActionRequest) URL(action string, query ...string) string {
 	address, err := weburl.AddQuery(c.in.base+"/"+action, query...)
 	if err != nil { // an odd number of texts, or an action that is no path
-		panic(fmt.Sprintf("core: Call.URL(%q): %v", action, err))
+		panic(fmt.Sprintf("core: ActionRequest.URL(%q): %v", action, err))
 	}
 	return address
 }
 
-// Session returns the session of the request, with the facts of [Host.Facts] if a plugin requested them. It is nil if
-// no user is signed in. The session is read once and then cached. An error means that it is unknown whether there is a
-// session.
-func (c *Call) Session(ctx context.Context) (*Session, error) {
+// Session returns the session of the request, with the facts of [PluginHost.TrackAuthentication] if a plugin requested
+// them. It is nil if no user is signed in. The session is read once and then cached. An error means that it is unknown
+// whether there is a session.
+func (c *ActionRequest) Session(ctx context.Context) (*Session, error) {
 	if !c.read {
 		c.session, c.cookies, c.failed = c.parts.auth.sessions.read(ctx, &c.in.session, sessionRead{})
 		c.read = true
@@ -105,7 +105,7 @@ func (c *Call) Session(ctx context.Context) (*Session, error) {
 }
 
 // Page returns the common data of a page: nonce, base path, theme and title. Pass it to [ui.Shell] and to Render.
-func (c *Call) Page(title string) ui.Page {
+func (c *ActionRequest) Page(title string) ui.Page {
 	page := c.parts.auth.pages.shell(&c.in.arrival)
 	page.Title = title
 	return page
@@ -114,13 +114,14 @@ func (c *Call) Page(title string) ui.Page {
 // Allow counts an attempt against the limits of the client and, if identifier is not empty, of identifier: an email
 // address, a user name or a user ID. If a limit is exceeded it returns an error. Return that error from Handle to send
 // a 429 response with Retry-After.
-func (c *Call) Allow(ctx context.Context, a Attempt, identifier string) error {
+func (c *ActionRequest) Allow(ctx context.Context, a Attempt, identifier string) error {
 	return c.parts.limits.ask(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
 }
 
-// Forgive undoes the count of Allow after an attempt that succeeded. For [AttemptInARow] it resets the whole count,
-// including the attempts of other clients: call it when the user has shown in a stronger way that the name is theirs.
-func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
+// ResetAttempts undoes the count of Allow after an attempt that succeeded. For [AttemptInARow] it resets the whole
+// count, including the attempts of other clients: call it when the user has shown in a stronger way that the name is
+// theirs.
+func (c *ActionRequest) ResetAttempts(ctx context.Context, a Attempt, identifier string) {
 	p := LimitParams{Attempt: a, Identifier: identifier}
 	if a == AttemptInARow {
 		c.parts.limits.clear(ctx, c.in, p)
@@ -135,7 +136,9 @@ func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
 // Name, Outcome and Reason must be declared constants. Audit sets Time, Tenant, Peer, Agent, Reference and, if it is
 // empty, Provider. Set Subject to the identifier that was typed if it belongs to no user: Audit replaces it with a
 // keyed hash. Refusals with the same subject are combined into one event a minute.
-func (c *Call) Audit(ctx context.Context, e audit.Event) { c.in.audit.note(ctx, &c.in.arrival, e) }
+func (c *ActionRequest) Audit(ctx context.Context, e audit.Event) {
+	c.in.audit.note(ctx, &c.in.arrival, e)
+}
 
 // movedAddress describes how a user's email address changed in this request.
 type movedAddress struct {
@@ -159,9 +162,9 @@ func (m movedAddress) write(t *Token) {
 }
 
 // UpdatedUser calls Events.UpdateUser after the plugin has changed a user in the store. before is the user before the
-// change. If before is the current user and the address was changed or verified, call [Call.Reissue] afterwards: it
-// updates the session token.
-func (c *Call) UpdatedUser(ctx context.Context, before, after *User) {
+// change. If before is the current user and the address was changed or verified, call [ActionRequest.RenewSession]
+// afterwards: it updates the session token.
+func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 	verified := before.EmailVerified.IsZero() && !after.EmailVerified.IsZero()
 	if before.Email != after.Email || verified {
 		c.moved = movedAddress{true, before.Email, after.Email, !after.EmailVerified.IsZero()}
@@ -172,13 +175,13 @@ func (c *Call) UpdatedUser(ctx context.Context, before, after *User) {
 // Render returns a response with a page. It has the headers of the built-in pages, including their content security
 // policy: resources load only from this site, and styles and scripts need the nonce of page. If view fails, the error
 // is logged and the response has status 500.
-func (c *Call) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
+func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
 	return c.parts.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
 }
 
-// Answer returns a response with v as JSON. If v cannot be encoded, the error is logged and the response has status
+// JSON returns a response with v as JSON. If v cannot be encoded, the error is logged and the response has status
 // 500.
-func (c *Call) Answer(ctx context.Context, status int, v any) *Response {
+func (c *ActionRequest) JSON(ctx context.Context, status int, v any) *Response {
 	body, err := json.Marshal(v)
 	if err != nil {
 		e := errorf(ErrAuth, "encode the response of %s: %w", c.part, err)
@@ -191,7 +194,7 @@ func (c *Call) Answer(ctx context.Context, status int, v any) *Response {
 // Redirect redirects a browser with status 303. A client that asks for JSON gets status 200 and {"url": …} instead. A
 // path is resolved against Origin. The address is not validated: it must be built by this site, such as CallbackURL or
 // URL, and never from the client.
-func (c *Call) Redirect(address string) *Response {
+func (c *ActionRequest) Redirect(address string) *Response {
 	address = absolute(c.in.origin, address)
 	if c.WantsJSON && !wantsURL(c.in.r) {
 		body := append(exactjson.AppendText([]byte(`{"url":`), address), '}')
@@ -219,13 +222,13 @@ func (v *arrival) partCookie(name string) cookieSpec {
 	return spec
 }
 
-// Keep stores v in an encrypted cookie that expires after ttl. Scripts cannot read the cookie, and the browser sends it
-// to this host only. Kept reads it in later requests.
+// SetEncryptedCookie stores v in an encrypted cookie that expires after ttl. Scripts cannot read the cookie, and the
+// browser sends it to this host only. Kept reads it in later requests.
 //
 // name consists of lower-case letters, digits and hyphens and must be unique among all plugins: begin it with the
 // plugin's Name. v may have about 3,000 bytes of JSON. A user can copy the cookie and send it again until ttl is over:
 // use a record for anything that may happen only once.
-func (c *Call) Keep(name string, v any, ttl time.Duration) error {
+func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration) error {
 	if !isActionName(name) || slices.Contains(ownCookies[:], name) {
 		return fmt.Errorf("core: Keep: invalid name %q: use at most 32 lower-case letters, digits and hyphens, and "+
 			"none of %q", name, ownCookies)
@@ -264,20 +267,20 @@ func (ps *parts) kept(at *arrival, name string, v any) bool {
 // is for the name and the attributes.
 const maxKeptCookie = 3900
 
-// Kept decrypts the cookie that Keep stored into v, a pointer. It returns false if there is no such cookie, if it has
-// expired or was modified, or if the value does not fit v.
-func (c *Call) Kept(name string, v any) bool {
+// EncryptedCookie decrypts the cookie that Keep stored into v, a pointer. It returns false if there is no such cookie,
+// if it has expired or was modified, or if the value does not fit v.
+func (c *ActionRequest) EncryptedCookie(name string, v any) bool {
 	return name != pendingCookie && name != stepUpCookie && c.parts.kept(&c.in.arrival, name, v)
 }
 
-// Drop deletes a cookie that Keep stored.
-func (c *Call) Drop(name string) {
+// DeleteEncryptedCookie deletes a cookie that Keep stored.
+func (c *ActionRequest) DeleteEncryptedCookie(name string) {
 	spec := c.in.partCookie(name)
 	c.keep(spec.clear(spec.name()))
 }
 
 // keep sets a cookie, and replaces one with the same name that this response would set.
-func (c *Call) keep(cookie Cookie) {
+func (c *ActionRequest) keep(cookie Cookie) {
 	for i := range c.kept {
 		if c.kept[i].Name == cookie.Name {
 			c.kept[i] = cookie
@@ -287,10 +290,10 @@ func (c *Call) keep(cookie Cookie) {
 	c.kept = append(c.kept, cookie)
 }
 
-// KnowBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers). Call it after the user has
-// authenticated without being signed in. [Call.SignIn] does the same. The browser is known for the user's ID, and for
-// their address if it is verified.
-func (c *Call) KnowBrowser(ctx context.Context, user *User) {
+// RememberBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers). Call it after the user
+// has authenticated without being signed in. [ActionRequest.SignIn] does the same. The browser is known for the user's
+// ID, and for their address if it is verified.
+func (c *ActionRequest) RememberBrowser(ctx context.Context, user *User) {
 	for _, cookie := range c.parts.limits.known.remember(ctx, c.in, verifiedNames(user)...) {
 		c.keep(cookie)
 	}

@@ -32,7 +32,7 @@ func TestPartGuards(t *testing.T) {
 		guarded, asks := says("POST", "toy", "do-it"), says("POST", "toy", "do-it")
 		guarded.Require = []core.Guard{func(context.Context, *core.Session) error { return c.err }}
 		asks.Require = []core.Guard{signedIn}
-		asks.Handle = func(ctx context.Context, call *core.Call) (*core.Response, error) {
+		asks.Handle = func(ctx context.Context, call *core.ActionRequest) (*core.Response, error) {
 			if c.err != nil {
 				return nil, c.err
 			}
@@ -41,7 +41,7 @@ func TestPartGuards(t *testing.T) {
 		for by, guarded := range map[string]core.Action{"a guard": guarded, "the action": asks} {
 			t.Run(by+" "+name, func(t *testing.T) {
 				t.Parallel()
-				a := newApp(t, core.Config{Parts: []core.Part{answers(says("GET", "toy", ""), guarded)},
+				a := newApp(t, core.Config{Plugins: []core.Plugin{answers(says("GET", "toy", ""), guarded)},
 					Providers: []core.Provider{passwords()}})
 				b := visit(t, a)
 				b.submit("/auth/callback/credentials", map[string][]string{"email": {"ada@example.com"}, "password": {"engine"}})
@@ -71,25 +71,25 @@ func TestPartGuards(t *testing.T) {
 	}
 }
 
-// TestPartSignsOut checks that Call.SignOut also ends the session in the store, and that a GET cannot call it.
+// TestPartSignsOut checks that ActionRequest.SignOut also ends the session in the store, and that a GET cannot call it.
 func TestPartSignsOut(t *testing.T) {
 	t.Parallel()
 	leave := core.Action{Name: "toy", Verb: "leave"}
-	leave.Handle = func(ctx context.Context, c *core.Call) (*core.Response, error) {
+	leave.Handle = func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		if err := c.SignOut(ctx); err != nil {
 			return nil, err
 		}
 		if s, err := c.Session(ctx); s != nil || err != nil {
 			return nil, errors.New("there is still a session")
 		}
-		return c.Answer(ctx, http.StatusOK, "bye"), nil
+		return c.JSON(ctx, http.StatusOK, "bye"), nil
 	}
 	get, post := leave, leave
 	get.Method, post.Method = "GET", "POST"
 	rows := newPeople()
 	rows.users["ada"] = core.User{ID: "ada", Email: "ada@example.com"}
 	a := newApp(t, core.Config{
-		Store: rows.as(power{true, true, true, true}), Parts: []core.Part{answers(get, post)},
+		Store: rows.as(power{true, true, true, true}), Plugins: []core.Plugin{answers(get, post)},
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase},
 	})
 	b := visit(t, a)
@@ -109,17 +109,18 @@ func TestPartSignsOut(t *testing.T) {
 	}
 }
 
-// TestHostKnowsTheSite checks Host.Providers, which includes the providers of plugins in order, and Host.URL.
+// TestHostKnowsTheSite checks PluginHost.Providers, which includes the providers of plugins in order, and
+// PluginHost.URL.
 func TestHostKnowsTheSite(t *testing.T) {
 	t.Parallel()
-	var host *core.Host
-	part := partFunc(func(h *core.Host) error {
+	var host *core.PluginHost
+	part := partFunc(func(h *core.PluginHost) error {
 		host = h
-		h.Provider(&core.CredentialsProvider{ID: "added", Name: "Added",
+		h.AddProvider(&core.CredentialsProvider{ID: "added", Name: "Added",
 			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }})
 		return nil
 	})
-	newApp(t, core.Config{URL: "https://app.test", BasePath: "/base/auth", Parts: []core.Part{part},
+	newApp(t, core.Config{URL: "https://app.test", BasePath: "/base/auth", Plugins: []core.Plugin{part},
 		Providers: []core.Provider{(&service{}).provider("op")}})
 	all := host.Providers()
 	added := core.ProviderInfo{ID: "added", Name: "Added", Type: core.TypeCredentials}
@@ -129,7 +130,7 @@ func TestHostKnowsTheSite(t *testing.T) {
 	if got, err := host.URL("toy/see", "a", "b c"); err != nil || got != "https://app.test/base/auth/toy/see?a=b+c" {
 		t.Errorf("the address is %q, %v", got, err)
 	}
-	newApp(t, core.Config{TrustHost: core.On, Parts: []core.Part{part}})
+	newApp(t, core.Config{TrustHost: core.True, Plugins: []core.Plugin{part}})
 	if got, err := host.URL("toy"); err == nil || got != "" || !strings.Contains(err.Error(), "AUTH_URL") {
 		t.Errorf("without an origin: %q, %v", got, err)
 	}
@@ -142,7 +143,7 @@ func TestPartLogsNobody(t *testing.T) {
 	guarded := says("GET", "guarded", "")
 	guarded.Require = []core.Guard{func(context.Context, *core.Session) error { return core.ErrForbidden }}
 	a := newApp(t, core.Config{
-		Parts: []core.Part{answers(guarded)}, Providers: []core.Provider{passwords()}, InsecureNoLimits: true,
+		Plugins: []core.Plugin{answers(guarded)}, Providers: []core.Provider{passwords()}, InsecureNoLimits: true,
 	})
 	b := visit(t, a)
 	if r := b.get("/auth/guarded"); r.Status != 401 || a.log.String() != "" {

@@ -26,7 +26,7 @@ type SignIn struct {
 	// allowed the sign-in, so that a denied sign-up writes nothing. If it returns an error, the sign-in fails; a
 	// [*Problem] becomes the response. Create implies Created.
 	Create func(ctx context.Context) (*User, error)
-	// CallbackURL is where the browser goes after the sign-in. The default is [Call.CallbackURL]. It passes
+	// CallbackURL is where the browser goes after the sign-in. The default is [ActionRequest.CallbackURL]. It passes
 	// Callbacks.Redirect.
 	CallbackURL string
 }
@@ -38,7 +38,7 @@ var errNeedsPost = errors.New("core: a GET action cannot start or change a sessi
 // gates, issues the session, and calls the events. The response redirects to the callback URL. An error of type
 // [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. A request with a bearer token gets a 400 response,
 // as at every sign-in, because a sign-in needs cookies.
-func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
+func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
 		return nil, errNeedsPost
 	}
@@ -46,7 +46,7 @@ func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 		return nil, err
 	}
 	if s.User == nil || s.User.ID == "" {
-		return nil, errors.New("core: Call.SignIn: SignIn.User is nil, or has no ID")
+		return nil, errors.New("core: ActionRequest.SignIn: SignIn.User is nil, or has no ID")
 	}
 	account := s.Account
 	if account == nil {
@@ -70,7 +70,7 @@ func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 }
 
 // signedIn returns the response to a sign-in. Its cookies replace those that reading the session set.
-func (c *Call) signedIn(out *outcome, redirect string, err error) (*Response, error) {
+func (c *ActionRequest) signedIn(out *outcome, redirect string, err error) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +81,12 @@ func (c *Call) signedIn(out *outcome, redirect string, err error) (*Response, er
 	return c.Redirect(redirect), nil
 }
 
-var errSessionChanged = errors.New("core: Call.Session: the session starts with this response: " +
+var errSessionChanged = errors.New("core: ActionRequest.Session: the session starts with this response: " +
 	"it is available from the next request on")
 
 // SignOut ends the user's session and deletes its cookies, as POST signout does. The cookies are deleted even if the
 // store fails; SignOut then returns the store's error.
-func (c *Call) SignOut(ctx context.Context) error {
+func (c *ActionRequest) SignOut(ctx context.Context) error {
 	if c.in.r.Method != "POST" {
 		return errNeedsPost
 	}
@@ -97,14 +97,14 @@ func (c *Call) SignOut(ctx context.Context) error {
 }
 
 // forgetSession deletes the browser's session cookies.
-func (c *Call) forgetSession(ctx context.Context) {
+func (c *ActionRequest) forgetSession(ctx context.Context) {
 	c.session, c.read, c.failed = nil, true, nil
 	c.cookies = append(c.in.session.clear(), c.parts.auth.sessions.away.forget(ctx, &c.in.arrival)...)
 }
 
 // EndSessions ends sessions of the signed-in user, as [Auth.EndSessions] does. If the current session is one of them,
 // its cookies are deleted too. The action's Method must be POST. Requirements and errors are those of Auth.EndSessions.
-func (c *Call) EndSessions(ctx context.Context, o EndOptions) (ended int, err error) {
+func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended int, err error) {
 	if c.in.r.Method != "POST" {
 		return 0, errNeedsPost
 	}
@@ -129,9 +129,9 @@ func (c *Call) EndSessions(ctx context.Context, o EndOptions) (ended int, err er
 	return ended, nil
 }
 
-// EndOthers ends all sessions of the signed-in user except this one, and their pending sign-ins. It returns the number
-// of ended sessions. Requirements and errors are those of [Auth.EndSessions].
-func (c *Call) EndOthers(ctx context.Context) (int, error) {
+// EndOtherSessions ends all sessions of the signed-in user except this one, and their pending sign-ins. It returns the
+// number of ended sessions. Requirements and errors are those of [Auth.EndSessions].
+func (c *ActionRequest) EndOtherSessions(ctx context.Context) (int, error) {
 	session, err := c.Session(ctx)
 	switch {
 	case err != nil:
@@ -139,7 +139,7 @@ func (c *Call) EndOthers(ctx context.Context) (int, error) {
 	case session == nil:
 		return 0, errSignedOut("EndOthers")
 	case session.ID == "":
-		return 0, errors.New("core: Call.EndOthers: the session has no ID: call Host.Facts in Attach")
+		return 0, errors.New("core: ActionRequest.EndOtherSessions: the session has no ID: call PluginHost.TrackAuthentication in Attach")
 	}
 	return c.parts.auth.EndSessions(ctx, session.UserID, EndOptions{Except: session.ID})
 }
@@ -148,17 +148,17 @@ func errSignedOut(method string) error {
 	return errors.New("core: Call." + method + ": no user is signed in: call Session first")
 }
 
-// Reissue replaces the token of the current session after the user has authenticated again. methods lists how they
+// RenewSession replaces the token of the current session after the user has authenticated again. methods lists how they
 // authenticated now, and is added to the session's methods. The session gets a new ID, and copies of the old token
 // become invalid. Under the database strategy that takes effect immediately. Under [StrategyJWT] it needs
 // Session.Revocation, and other processes follow within Revocation.Every; without Revocation a copy stays valid until
 // it expires.
 //
 // Without methods the user has not authenticated again. The session keeps its ID and its age. If it is stored in a
-// cookie whose email address is outdated since [Call.UpdatedUser], its token gets the new address.
+// cookie whose email address is outdated since [ActionRequest.UpdatedUser], its token gets the new address.
 //
 // If the session has ended since the request arrived, it stays ended, and the error matches [ErrNotFound].
-func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
+func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) error {
 	if c.in.r.Method != "POST" {
 		return errNeedsPost
 	}
@@ -200,7 +200,7 @@ type reauthentication struct {
 }
 
 var errEndedMeanwhile = mistake(
-	fmt.Errorf("Call.Reissue: the session has ended since the request arrived: %w", ErrNotFound))
+	fmt.Errorf("ActionRequest.RenewSession: the session has ended since the request arrived: %w", ErrNotFound))
 
 // reissue replaces the session token of a request. It reads the session again, because the request may have waited and
 // the user may have signed out.

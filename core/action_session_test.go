@@ -29,7 +29,7 @@ func TestSessionUpdateFromOutside(t *testing.T) {
 		!strings.Contains(string(r.Body), "ada@example.com") || !strings.Contains(string(r.Body), "2030-01-31") {
 		t.Errorf("status %d: %s", r.Status, r.Body)
 	}
-	token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
+	token, err := a.DecodeToken(b.cookies[sessionCookie], sessionCookie)
 	if err != nil || token.Subject != "1" || token.Email != "ada@example.com" || token.ID == "mine" ||
 		len(token.Extra) > 0 || token.Expires.Year() != 2030 {
 		t.Errorf("token %+v, %v", token, err)
@@ -41,13 +41,13 @@ func TestReissue(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
 		c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
-		c.Parts = []core.Part{partFunc(func(h *core.Host) error {
-			h.Facts()
-			again := func(_ context.Context, c *core.Call) (*core.Response, error) {
-				return c.Redirect("/there"), c.Reissue(context.Background(), core.MethodOTP)
+		c.Plugins = []core.Plugin{partFunc(func(h *core.PluginHost) error {
+			h.TrackAuthentication()
+			again := func(_ context.Context, c *core.ActionRequest) (*core.Response, error) {
+				return c.Redirect("/there"), c.RenewSession(context.Background(), core.MethodOTP)
 			}
-			h.Action(core.Action{Method: "POST", Name: "again", Handle: again})
-			h.Action(core.Action{Method: "GET", Name: "again", Handle: again})
+			h.AddAction(core.Action{Method: "POST", Name: "again", Handle: again})
+			h.AddAction(core.Action{Method: "GET", Name: "again", Handle: again})
 			return nil
 		})}
 	})
@@ -82,20 +82,20 @@ func TestReissueWithoutAProof(t *testing.T) {
 			var w *town
 			w = newTown(t, power{}, strategy, func(c *core.Config) {
 				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
-				c.Parts = []core.Part{partFunc(func(h *core.Host) error {
-					h.Facts()
-					h.Action(core.Action{Method: "POST", Name: "move",
-						Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+				c.Plugins = []core.Plugin{partFunc(func(h *core.PluginHost) error {
+					h.TrackAuthentication()
+					h.AddAction(core.Action{Method: "POST", Name: "move",
+						Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 							before := w.users["u1"]
 							after := before
 							after.Email = moved
 							w.users["u1"] = after
 							c.UpdatedUser(ctx, &before, &after)
-							return c.Redirect("/there"), c.Reissue(ctx)
+							return c.Redirect("/there"), c.RenewSession(ctx)
 						}})
-					h.Action(core.Action{Method: "POST", Name: "again",
-						Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-							return c.Redirect("/there"), c.Reissue(ctx, core.MethodOTP)
+					h.AddAction(core.Action{Method: "POST", Name: "again",
+						Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+							return c.Redirect("/there"), c.RenewSession(ctx, core.MethodOTP)
 						}})
 					return nil
 				})}
@@ -127,25 +127,25 @@ func TestReissueWithoutAProof(t *testing.T) {
 }
 
 // provingAgain returns a plugin with an action that re-authenticates the user. It calls first before.
-func provingAgain(first func(context.Context, *core.Call) error) core.Part {
-	return partFunc(func(h *core.Host) error {
-		h.Facts()
-		h.Action(core.Action{Method: "POST", Name: "again",
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+func provingAgain(first func(context.Context, *core.ActionRequest) error) core.Plugin {
+	return partFunc(func(h *core.PluginHost) error {
+		h.TrackAuthentication()
+		h.AddAction(core.Action{Method: "POST", Name: "again",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 				if err := first(ctx, c); err != nil {
 					return nil, err
 				}
-				return c.Redirect("/there"), c.Reissue(ctx, core.MethodOTP)
+				return c.Redirect("/there"), c.RenewSession(ctx, core.MethodOTP)
 			}})
 		return nil
 	})
 }
 
-func nothingFirst(context.Context, *core.Call) error { return nil }
+func nothingFirst(context.Context, *core.ActionRequest) error { return nil }
 
 // othersFirst ends the user's other sessions, as a password change does.
-func othersFirst(ctx context.Context, c *core.Call) error {
-	_, err := c.EndOthers(ctx)
+func othersFirst(ctx context.Context, c *core.ActionRequest) error {
+	_, err := c.EndOtherSessions(ctx)
 	return err
 }
 
@@ -153,7 +153,7 @@ func othersFirst(ctx context.Context, c *core.Call) error {
 // a re-authentication. The list shows one session, with its original start and place.
 func TestReissueEndsCopies(t *testing.T) {
 	t.Parallel()
-	for name, first := range map[string]func(context.Context, *core.Call) error{
+	for name, first := range map[string]func(context.Context, *core.ActionRequest) error{
 		"alone": nothingFirst, "after the others have ended": othersFirst,
 	} {
 		for _, strategy := range bothStrategies {
@@ -161,7 +161,7 @@ func TestReissueEndsCopies(t *testing.T) {
 				t.Parallel()
 				a, h := factual(t, strategy, func(c *core.Config) {
 					c.Session.Revocation.On = onFor(strategy)
-					c.Parts = []core.Part{provingAgain(first)}
+					c.Plugins = []core.Plugin{provingAgain(first)}
 				})
 				b := signedIn(t, a, "1")
 				begun, thief := b.session(), visit(t, a)
@@ -181,7 +181,7 @@ func TestReissueEndsCopies(t *testing.T) {
 				if err != nil || len(list) != 1 || len(h.of("session")) != 1 {
 					t.Fatalf("listed are %+v, %v", list, err)
 				}
-				if s := list[0]; s.ID != b.session().ID || !s.Made.Equal(begun.AuthTime) || s.Provider != "credentials" {
+				if s := list[0]; s.ID != b.session().ID || !s.CreatedAt.Equal(begun.AuthTime) || s.Provider != "credentials" {
 					t.Errorf("listed is %+v", s)
 				}
 				_, err = a.EndSessions(t.Context(), "1", core.EndOptions{One: list[0].ID})
@@ -200,7 +200,7 @@ func TestReissueEndsTokensWithoutFacts(t *testing.T) {
 	config := core.Config{Store: newHouse(), Providers: []core.Provider{byName()}, InsecureNoLimits: true}
 	config.Session.Strategy = core.StrategyJWT
 	b := signedIn(t, newApp(t, config), "1")
-	config.Session.Revocation.On, config.Parts = core.On, []core.Part{provingAgain(nothingFirst)}
+	config.Session.Revocation.On, config.Plugins = core.True, []core.Plugin{provingAgain(nothingFirst)}
 	a := newApp(t, config)
 	thief := visit(t, a)
 	thief.cookies[sessionCookie] = b.cookies[sessionCookie]
@@ -221,7 +221,7 @@ func TestLogoutOfASessionThatGoesOn(t *testing.T) {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
 			op := &smallOP{}
-			config := core.Config{Parts: []core.Part{provingAgain(nothingFirst)}}
+			config := core.Config{Plugins: []core.Plugin{provingAgain(nothingFirst)}}
 			config.Store = struct {
 				*opRows
 				*drawer
@@ -251,15 +251,15 @@ func TestReissueLeavesEndedSessions(t *testing.T) {
 			}
 		},
 	} {
-		for _, revocation := range []core.Toggle{core.On, core.Off} {
+		for _, revocation := range []core.OptionalBool{core.True, core.False} {
 			for _, strategy := range bothStrategies {
-				if revocation == core.Off && (strategy == core.StrategyDatabase || name == "EndSessions") {
+				if revocation == core.False && (strategy == core.StrategyDatabase || name == "EndSessions") {
 					continue
 				}
 				t.Run(string(strategy)+" "+name, func(t *testing.T) {
 					t.Parallel()
 					ended := func() {}
-					first := func(ctx context.Context, c *core.Call) error {
+					first := func(ctx context.Context, c *core.ActionRequest) error {
 						_, err := c.Session(ctx)
 						ended()
 						return err
@@ -268,7 +268,7 @@ func TestReissueLeavesEndedSessions(t *testing.T) {
 						if strategy == core.StrategyJWT {
 							c.Session.Revocation.On = revocation
 						}
-						c.Parts = []core.Part{provingAgain(first)}
+						c.Plugins = []core.Plugin{provingAgain(first)}
 					})
 					b := signedIn(t, a, "1")
 					tab := visit(t, a)

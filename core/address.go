@@ -16,10 +16,6 @@ import (
 // which does not repeat the text.
 func NormalizeEmail(address string) (string, error) { return mailaddr.Normalize(address) }
 
-// Recipient returns To with the domain in ASCII (RFC 5890), which every mail server supports. A local part with
-// non-ASCII characters is not changed: it requires a mail server that supports them.
-func (m SignInMail) Recipient() string { return mailaddr.ASCII(m.To) }
-
 // canonicalName returns the form of a name that limits and audit events use: a normalized email address, or the name in
 // lower case without surrounding blanks.
 func canonicalName(name string) string {

@@ -15,10 +15,10 @@ func TestPlaceOfAnotherRequest(t *testing.T) {
 	requests := placedRequests()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	for name, config := range map[string]core.Config{
-		"any host":                    {TrustHost: core.On},
-		"any host, behind a proxy":    {TrustHost: core.On, TrustedProxies: proxies},
+		"any host":                    {TrustHost: core.True},
+		"any host, behind a proxy":    {TrustHost: core.True, TrustedProxies: proxies},
 		"listed hosts":                {TrustedHosts: []string{"a.test", "b.test", "c.example"}},
-		"no origin, loopback answers": {TrustHost: core.Off},
+		"no origin, loopback answers": {TrustHost: core.False},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,13 +15,13 @@ import (
 const askedCookie = "__Host-authjs.asked"
 
 // postOffice returns an application with an email provider, and the links that it sent.
-func postOffice(t *testing.T, confirm core.Toggle, change func(*core.Config)) (*app, *tokenRows, *[]string) {
+func postOffice(t *testing.T, confirm core.OptionalBool, change func(*core.Config)) (*app, *tokenRows, *[]string) {
 	t.Helper()
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	links := &[]string{}
 	config := core.Config{Store: residents{store}, Providers: []core.Provider{passwords(), &core.EmailProvider{
 		ConfirmLink: confirm,
-		Send: func(_ context.Context, m core.SignInMail) error {
+		Send: func(_ context.Context, m core.Email) error {
 			*links = append(*links, strings.TrimPrefix(string(m.URL), "https://app.test"))
 			return nil
 		},
@@ -53,33 +53,33 @@ func (b *browser) askForLink(address string) *core.Response {
 func TestLinksOfStrangersAskFirst(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		confirm core.Toggle
+		confirm core.OptionalBool
 		prepare func(t *testing.T, a *app, b *browser)
 		asks    bool
 	}{
-		"a browser without cookies": {core.Auto, func(*testing.T, *app, *browser) {}, true},
+		"a browser without cookies": {core.Default, func(*testing.T, *app, *browser) {}, true},
 		"the browser that asked": {
-			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, false,
+			core.Default, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, false,
 		},
 		"one that asked for another link": {
-			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.askForLink("eve@example.com") }, true,
+			core.Default, func(_ *testing.T, _ *app, b *browser) { b.askForLink("eve@example.com") }, true,
 		},
 		"one that asked, and is signed in": {
-			core.Auto, func(t *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com"); signIn(t, b) }, true,
+			core.Default, func(t *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com"); signIn(t, b) }, true,
 		},
 		"a browser with a forged cookie": {
-			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat("A", 22) }, true,
+			core.Default, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat("A", 22) }, true,
 		},
 		"one with rubbish for a cookie": {
-			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat(".", 3000) }, true,
+			core.Default, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat(".", 3000) }, true,
 		},
 		"always, in the browser that asked": {
-			core.On, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, true,
+			core.True, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, true,
 		},
-		"never, in a browser without cookies": {core.Off, func(*testing.T, *app, *browser) {}, false},
-		"never, in one that is signed in":     {core.Off, func(t *testing.T, _ *app, b *browser) { signIn(t, b) }, false},
+		"never, in a browser without cookies": {core.False, func(*testing.T, *app, *browser) {}, false},
+		"never, in one that is signed in":     {core.False, func(t *testing.T, _ *app, b *browser) { signIn(t, b) }, false},
 		"never, in one that asked for this link": {
-			core.Off, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, false,
+			core.False, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 				*links = nil
 				visit(t, a).askForLink("ada@example.com")
 			}
-			if row.confirm != core.Auto && b.cookies[askedCookie] != "" {
+			if row.confirm != core.Default && b.cookies[askedCookie] != "" {
 				t.Error("an unused cookie")
 			}
 			link, tokens, before := (*links)[0], len(store.tokens), b.cookies[sessionCookie]
@@ -124,7 +124,7 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 // until it is used.
 func TestLinksAskedForHere(t *testing.T) {
 	t.Parallel()
-	a, store, links := postOffice(t, core.Auto, nil)
+	a, store, links := postOffice(t, core.Default, nil)
 	b := visit(t, a)
 	for _, address := range []string{"a@example.com", "b@example.com", "c@example.com", "d@example.com", "e@example.com"} {
 		b.askForLink(address)
@@ -151,7 +151,7 @@ func TestLinksAskedForHere(t *testing.T) {
 // token.
 func TestCookieOfAskedLinks(t *testing.T) {
 	t.Parallel()
-	a, _, links := postOffice(t, core.Auto, func(c *core.Config) {
+	a, _, links := postOffice(t, core.Default, func(c *core.Config) {
 		c.Providers[1].(*core.EmailProvider).MaxAge = 10 * time.Minute
 		c.Secrets = []core.Secret{testSecret}
 	})
@@ -187,7 +187,7 @@ func TestCookieOfAskedLinks(t *testing.T) {
 // only for that link: not for another link, another token of its address, or its token with another address.
 func TestPlantedAskedLink(t *testing.T) {
 	t.Parallel()
-	a, _, links := postOffice(t, core.Auto, nil)
+	a, _, links := postOffice(t, core.Default, nil)
 	eve, ada := visit(t, a), visit(t, a)
 	eve.askForLink("eve@example.com")
 	ada.askForLink("ada@example.com")
@@ -234,7 +234,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 		{"a normaliser that panics", "panic", refuse, "error?error=Configuration"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			a, store, _ := postOffice(t, core.Auto, row.change)
+			a, store, _ := postOffice(t, core.Default, row.change)
 			r := visit(t, a).submit("/auth/signin/email", url.Values{"email": {row.address}})
 			if r.Redirect != "https://app.test/auth/"+row.want || len(store.tokens) != 0 {
 				t.Errorf("sent to %s, %d tokens", r.Redirect, len(store.tokens))
@@ -291,7 +291,7 @@ func TestOneMailboxOneUser(t *testing.T) {
 				store.known[row.known] = &core.User{ID: "1", Email: row.known, EmailVerified: start}
 			}
 			keys := map[string]bool{}
-			a, _, links := postOffice(t, core.Auto, func(c *core.Config) {
+			a, _, links := postOffice(t, core.Default, func(c *core.Config) {
 				c.Store = store
 				c.Callbacks.Limit = func(_ context.Context, p core.LimitParams) (time.Duration, error) {
 					if p.Attempt == core.AttemptEmail {
@@ -321,7 +321,7 @@ func TestRecipient(t *testing.T) {
 		"ada@example.com": "ada@example.com", "ada@bücher.example": "ada@xn--bcher-kva.example",
 		"zoë@bücher.example": "zoë@bücher.example",
 	} {
-		if got := (core.SignInMail{To: to}).Recipient(); got != want {
+		if got := (core.Email{To: to}).Recipient(); got != want {
 			t.Errorf("%s: %s", to, got)
 		}
 	}

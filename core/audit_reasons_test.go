@@ -166,7 +166,7 @@ var auditCases = []auditCase{
 		name: "the SignIn callback sends elsewhere", want: "signin/refused/redirected", before: known, do: typing("known"),
 		change: func(c *core.Config) {
 			c.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) {
-				return core.GoTo("/waiting-list"), nil
+				return core.RedirectTo("/waiting-list"), nil
 			}
 		},
 	},
@@ -210,7 +210,7 @@ var auditCases = []auditCase{
 	{
 		name: "an email that is not delivered", want: "mail.asked/failed/mail", do: askLink,
 		change: func(c *core.Config) {
-			c.Providers[5].(*core.EmailProvider).Send = func(context.Context, core.SignInMail) error {
+			c.Providers[5].(*core.EmailProvider).Send = func(context.Context, core.Email) error {
 				return core.NewError(core.ErrEmailSignIn, errors.New("relay is down"))
 			}
 		},

@@ -293,7 +293,7 @@ func TestAuditNamesSessions(t *testing.T) {
 			t.Parallel()
 			var trail trail
 			w := newTown(t, power{true, true, true, true}, strategy, func(c *core.Config) {
-				c.Audit, c.Parts = trail.note, []core.Part{careful(time.Minute)}
+				c.Audit, c.Plugins = trail.note, []core.Plugin{careful(time.Minute)}
 			})
 			w.users["u1"] = core.User{ID: "u1", Email: victim}
 			id := func(name audit.Name, reason audit.Reason) string {

@@ -138,7 +138,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.log)
 	a.store.cleanedBy(cleaning)
-	facts := a.parts.facts || c.Session.Revocation.On == On
+	facts := a.parts.facts || c.Session.Revocation.On == True
 	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
 	a.sessions.jwt.keepsUser = a.parts.proves
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
@@ -226,7 +226,7 @@ func announce(a *Auth, warnings []warning) {
 		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
 	}
 	for _, p := range a.providers {
-		if p.oauth != nil && p.oauth.AllowInsecureHTTP == On {
+		if p.oauth != nil && p.oauth.AllowInsecureHTTP == True {
 			a.log.warn(ctx, warnInsecureHTTP, slog.String("provider", p.id))
 		}
 	}

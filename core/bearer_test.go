@@ -42,7 +42,7 @@ func TestBearer(t *testing.T) {
 				!strings.Contains(strings.Join(h["Vary"], ", "), "Authorization") {
 				t.Errorf("the page has %v", h)
 			}
-			session, refusal := a.Visit(t.Context(), c.request("POST", "/api", "", "")).Require(core.Fresh(time.Hour))
+			session, refusal := a.Visit(t.Context(), c.request("POST", "/api", "", "")).Require(core.RecentSignIn(time.Hour))
 			if refusal != nil || session.UserID != "1" {
 				t.Errorf("the guard refuses with %+v", refusal)
 			}
@@ -154,7 +154,7 @@ func TestBearerThatIsNone(t *testing.T) {
 // TestBearerSwitchedOff: the header is ignored, and the cookie counts.
 func TestBearerSwitchedOff(t *testing.T) {
 	t.Parallel()
-	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) { c.Session.UpdateAge = core.UpdateAlways })
 	b, other := signedIn(t, a, "1"), signedIn(t, a, "2")
 	c := client(t, a, b)
 	if c.session() != nil || string(c.get("/auth/session").Body) != "null" {
@@ -256,9 +256,9 @@ func TestBearerSignsNobodyInAtParts(t *testing.T) {
 			t.Parallel()
 			gated := &toyFactor{name: "toyfactor"}
 			a, h := factual(t, strategy, bearers, func(c *core.Config) {
-				c.Parts = []core.Part{gated, partFunc(func(h *core.Host) error {
-					h.Action(core.Action{Method: "POST", Name: "come-in",
-						Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+				c.Plugins = []core.Plugin{gated, partFunc(func(h *core.PluginHost) error {
+					h.AddAction(core.Action{Method: "POST", Name: "come-in",
+						Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 							return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "2", Name: "2"}})
 						}})
 					return nil

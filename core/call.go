@@ -21,7 +21,7 @@ type call struct {
 	query  weburl.Params
 	fields form.Fields // of a POST
 	csrf   csrfVerdict
-	// part reports whether the path belongs to a [Part].
+	// part reports whether the path belongs to a [Plugin].
 	part bool
 	// callbackURL is where the browser continues after the action, as an absolute URL.
 	callbackURL callbackURLs

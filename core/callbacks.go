@@ -58,9 +58,9 @@ func Allow() SignInResult { return SignInResult{allow: true} }
 // Deny denies the sign-in. The browser sees the error page with AccessDenied.
 func Deny() SignInResult { return SignInResult{} }
 
-// GoTo denies the sign-in and redirects the browser to the URL that Callbacks.Redirect returns for url. The default
-// callback replaces a URL of another origin by the application's origin, which is logged.
-func GoTo(url string) SignInResult { return SignInResult{redirect: url} }
+// RedirectTo denies the sign-in and redirects the browser to the URL that Callbacks.Redirect returns for url. The
+// default callback replaces a URL of another origin by the application's origin, which is logged.
+func RedirectTo(url string) SignInResult { return SignInResult{redirect: url} }
 
 // SignInParams describes a sign-in for the SignIn callback.
 type SignInParams struct {

@@ -39,7 +39,7 @@ type cleaning struct {
 
 func newCleaning(c *Config, kept stores, log *reporter) *cleaning {
 	cleaner, can := c.Store.(store.Cleaner)
-	if !can || c.CleanUp == Off || c.CleanUp == Auto && cleansItself(c.Store) {
+	if !can || c.CleanUp == False || c.CleanUp == Default && cleansItself(c.Store) {
 		return nil
 	}
 	if kept.watch.on() {

@@ -112,7 +112,7 @@ func TestCleanUpByLinks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &expiring{}
-		mail := &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }}
+		mail := &core.EmailProvider{Send: func(context.Context, core.Email) error { return nil }}
 		a, _ := cleaned(t, s, core.Config{Providers: []core.Provider{mail}})
 		a.clock.Advance(slot)
 		visit(t, a).askForLink("ada@example.com")
@@ -156,7 +156,7 @@ func TestCleanUpByRecords(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := noting{expiring: &expiring{people: newPeople()}, err: tt.err}
 				var records store.RecordStore
-				a := newApp(t, core.Config{Store: s, Parts: []core.Part{partFunc(func(h *core.Host) error {
+				a := newApp(t, core.Config{Store: s, Plugins: []core.Plugin{partFunc(func(h *core.PluginHost) error {
 					records = h.Records()
 					return nil
 				})}})
@@ -222,14 +222,14 @@ func TestCleanUpAtDifferentTimes(t *testing.T) {
 func TestCleanUpSwitch(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		to     core.Toggle
+		to     core.OptionalBool
 		itself bool
 		runs   int
 	}{
-		"off":                                   {core.Off, false, 0},
-		"on":                                    {core.On, false, 1},
-		"left to a store that does it itself":   {core.Auto, true, 0},
-		"on for a store that does it by itself": {core.On, true, 1},
+		"off":                                   {core.False, false, 0},
+		"on":                                    {core.True, false, 1},
+		"left to a store that does it itself":   {core.Default, true, 0},
+		"on for a store that does it by itself": {core.True, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -311,7 +311,7 @@ func TestCleanUpInTrouble(t *testing.T) {
 func TestCleanUpNeedsACleaner(t *testing.T) {
 	t.Parallel()
 	_, err := core.New(core.Config{
-		URL: "https://app.test", Secrets: []core.Secret{testSecret}, Store: newPeople(), CleanUp: core.On,
+		URL: "https://app.test", Secrets: []core.Secret{testSecret}, Store: newPeople(), CleanUp: core.True,
 		Getenv: func(string) string { return "" },
 	})
 	if !errors.Is(err, core.ErrMissingStoreMethods) || !strings.Contains(err.Error(), "CleanUp") {

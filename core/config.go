@@ -30,18 +30,18 @@ const (
 	StrategyDatabase Strategy = "database"
 )
 
-// Always is an UpdateAge that extends a session each time it is read.
-const Always time.Duration = -1
+// UpdateAlways is an UpdateAge that extends a session each time it is read.
+const UpdateAlways time.Duration = -1
 
 // Config configures an [Auth]. The zero value of every field except Providers and Secrets is a sensible default;
 // docs/reference.md lists the defaults. New copies the Config, so later changes have no effect.
 type Config struct {
 	// Providers are the sign-in methods, in the order of the sign-in page.
 	Providers []Provider
-	// Parts are the plugins, in the order in which they are set up. A plugin adds actions, providers and rules, for
-	// example for passwords, an account page or a second factor. A Provider that is also a [Part] belongs in Providers
+	// Plugins are the plugins, in the order in which they are set up. A plugin adds actions, providers and rules, for
+	// example for passwords, an account page or a second factor. A Provider that is also a [Plugin] belongs in Providers
 	// only.
-	Parts []Part
+	Plugins []Plugin
 	// Store stores users, accounts, sessions and verification tokens. If Store is nil, nothing is stored, and sessions use
 	// StrategyJWT.
 	Store Store
@@ -52,7 +52,7 @@ type Config struct {
 	// in the background, about every ten minutes, for at most one minute. A lease in the Store, stored as a verification
 	// token, limits it to one process at a time. Auto means On if the Store is a [store.Cleaner] whose database does not
 	// delete expired rows automatically.
-	CleanUp Toggle
+	CleanUp OptionalBool
 	// Secrets encrypt and sign. New tokens use the first secret; tokens of all listed secrets are accepted. Each secret
 	// must have at least 32 random bytes. Environment variables: AUTH_SECRET; AUTH_SECRET_1, AUTH_SECRET_2 and
 	// AUTH_SECRET_3 come before it, the highest number first.
@@ -77,7 +77,7 @@ type Config struct {
 	// If TrustHost, URL and TrustedHosts are all unset, the Auth only answers requests to loopback hosts (localhost,
 	// *.localhost, 127.0.0.0/8, [::1]) that did not pass a proxy, and New logs a warning. Environment variable:
 	// AUTH_TRUST_HOST=true. VERCEL and CF_PAGES, which these platforms set, have the same effect.
-	TrustHost Toggle
+	TrustHost OptionalBool
 	// TrustedHosts are the only accepted hosts, for example "app.example" or "*.preview.app.example". Setting it implies
 	// TrustHost.
 	TrustedHosts []string
@@ -98,11 +98,11 @@ type Config struct {
 	Pages   PagesConfig
 	Cookies CookiesConfig
 	// UseSecureCookies sets the Secure attribute and the name prefixes of cookies. Auto means On for https origins.
-	UseSecureCookies Toggle
+	UseSecureCookies OptionalBool
 	// Theme is the appearance of the built-in pages and emails.
 	Theme Theme
 	// AppSchemes are custom URL schemes of native apps, such as "com.example.app" (RFC 8252 section 7.1). The browser may
-	// be redirected to URLs with these schemes by callbackUrl, Callbacks.Redirect and [GoTo]. Any app can register a
+	// be redirected to URLs with these schemes by callbackUrl, Callbacks.Redirect and [RedirectTo]. Any app can register a
 	// scheme, so never put a token into such a URL. Schemes of browsers and of the operating system (javascript, data,
 	// blob, file, intent and others) are a configuration error. The default is none.
 	AppSchemes []string
@@ -145,8 +145,8 @@ type Config struct {
 	// InsecureShortSecrets accepts secrets of fewer than 32 bytes during a migration. An attacker can guess such secrets.
 	InsecureShortSecrets bool
 
-	// Data is a *[Data], which adds data of the application to sessions. If it is nil, sessions have no such data.
-	Data SessionData
+	// Data is a *[SessionData], which adds data of the application to sessions. If it is nil, sessions have no such data.
+	Data dataSource
 
 	// Mail has the options of emails that plugins send in the background.
 	Mail MailConfig
@@ -185,8 +185,8 @@ type SessionConfig struct {
 	Strategy Strategy
 	// MaxAge is the lifetime of a session since its last extension. The default is 30 days.
 	MaxAge time.Duration
-	// UpdateAge is the age after which a session is extended when it is read. The default is one day. [Always] extends it
-	// each time it is read.
+	// UpdateAge is the age after which a session is extended when it is read. The default is one day. [UpdateAlways]
+	// extends it each time it is read.
 	UpdateAge time.Duration
 	// AbsoluteMaxAge is the maximum lifetime of a session, however frequently it is extended. The default is no maximum.
 	// Sessions record their start time only while this option is set.
@@ -219,11 +219,12 @@ type SessionConfig struct {
 // The check fails open: if the store is unavailable, a process accepts the sessions that others have ended since it
 // last read the list. Set Strict to fail closed.
 type Revocation struct {
-	// On switches revocation on or off. The default, [Auto], switches it on if a plugin has called [Host.EndsSessions]. It
-	// requires a Store that is a [store.RecordStore]; otherwise New returns an error. Off means that a copied cookie stays
-	// valid until it expires, even after a password reset. Set Off while Auth.js serves the same users, because Auth.js
-	// accepts sessions that were ended here. Under StrategyDatabase, On is a configuration error.
-	On Toggle
+	// On switches revocation on or off. The default, [Default], switches it on if a plugin has called
+	// [PluginHost.EndsSessions]. It requires a Store that is a [store.RecordStore]; otherwise New returns an error. Off
+	// means that a copied cookie stays valid until it expires, even after a password reset. Set Off while Auth.js serves
+	// the same users, because Auth.js accepts sessions that were ended here. Under StrategyDatabase, On is a configuration
+	// error.
+	On OptionalBool
 	// Every is the maximum delay until the other processes reject an ended session. The default is 5 seconds. While
 	// sessions are read, a process queries the store twice in that time; while none is read, it does not query.
 	Every time.Duration
@@ -288,7 +289,7 @@ type CookieOptions struct {
 	// HTTPOnly and Secure are the attributes. Auto means On for HTTPOnly, and UseSecureCookies for Secure. A cookie whose
 	// Name has a prefix is always Secure: browsers reject it otherwise, and on http they accept it from loopback hosts at
 	// most.
-	HTTPOnly, Secure Toggle
+	HTTPOnly, Secure OptionalBool
 	// Partitioned sets the Partitioned attribute.
 	Partitioned bool
 	// Priority is "low", "medium" or "high". If it is empty, the attribute is not set.
@@ -318,7 +319,7 @@ func defaults(c *Config) {
 	switch c.Session.UpdateAge {
 	case 0:
 		c.Session.UpdateAge = 24 * time.Hour
-	case Always:
+	case UpdateAlways:
 		c.Session.UpdateAge = 0
 	}
 	if c.JWT.MaxAge == 0 {
@@ -385,12 +386,12 @@ func (e *ConfigError) names(t ErrorType, text string) bool {
 	})
 }
 
-// Toggle is an optional boolean.
-type Toggle int8
+// OptionalBool is an optional boolean.
+type OptionalBool int8
 
-// The values of a Toggle. Auto, the zero value, means the default that the option documents.
+// The values of an OptionalBool. Default, the zero value, means the default that the option documents.
 const (
-	Auto Toggle = iota
-	On
-	Off
+	Default OptionalBool = iota
+	True
+	False
 )

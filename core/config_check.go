@@ -66,7 +66,7 @@ func checkSession(c *Config, faults *ConfigError) {
 			"no maximum", limit)
 	}
 	if c.Session.UpdateAge < 0 {
-		faults.add(ErrInvalidConfig, "Session.UpdateAge is %v: set a positive duration, or core.Always", c.Session.UpdateAge)
+		faults.add(ErrInvalidConfig, "Session.UpdateAge is %v: set a positive duration, or core.UpdateAlways", c.Session.UpdateAge)
 	}
 	if c.JWT.MaxAge < 0 {
 		faults.add(ErrInvalidConfig, "JWT.MaxAge is %v: set a positive duration", c.JWT.MaxAge)
@@ -123,7 +123,7 @@ func checkNeeds(c *Config, providers []*provider, ps *parts, kept stores, faults
 	conditional := ""
 	for _, p := range providers {
 		p.checkNeeds(c, faults)
-		if p.webauthn == nil || p.webauthn.ConditionalUI == Off {
+		if p.webauthn == nil || p.webauthn.ConditionalUI == False {
 			continue
 		}
 		if conditional != "" {
@@ -168,18 +168,18 @@ func checkNeeds(c *Config, providers []*provider, ps *parts, kept stores, faults
 func checkRevocation(c *Config, ps *parts, kept stores, faults *ConfigError) {
 	on := &c.Session.Revocation.On
 	switch {
-	case *on == Off:
+	case *on == False:
 	case c.Session.Strategy == StrategyDatabase:
-		if *on == On {
+		if *on == True {
 			faults.add(ErrInvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, "+
 				"whose sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
 		}
-	case *on == On && c.Store == nil:
+	case *on == True && c.Store == nil:
 		faults.add(ErrMissingStore, "Session.Revocation needs a Store for what has ended: set Store")
-	case *on == On && kept.records == nil:
+	case *on == True && kept.records == nil:
 		faults.add(ErrMissingStoreMethods, "Session.Revocation needs a Store that is a store.RecordStore too "+
 			"(package core/store): %T is not", c.Store)
-	case *on == Auto && ps.ends != "" && kept.records == nil:
+	case *on == Default && ps.ends != "" && kept.records == nil:
 		kind := ErrMissingStoreMethods
 		if c.Store == nil {
 			if kind = ErrMissingStore; faults.names(kind, ps.ends) {
@@ -188,15 +188,15 @@ func checkRevocation(c *Config, ps *parts, kept stores, faults *ConfigError) {
 		}
 		faults.add(kind, "%s ends sessions, and Session.Strategy keeps them in cookies, which end before they expire only "+
 			"if the Store is a store.RecordStore (package core/store): set such a Store, or set Session.Revocation.On to "+
-			"core.Off if sessions may continue after a password reset", ps.ends)
-	case *on == Auto && ps.ends != "":
-		*on = On
+			"core.False if sessions may continue after a password reset", ps.ends)
+	case *on == Default && ps.ends != "":
+		*on = True
 	}
 }
 
 // revocationWarnings warns of a plugin that promises to end sessions in a configuration that cannot end them.
 func revocationWarnings(c *Config, ps *parts) []warning {
-	if ps.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == Off {
+	if ps.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
 		return []warning{warnSessionsNotRevoked}
 	}
 	return nil
@@ -275,7 +275,7 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 
 // checkUpkeep checks what CleanUp and Session.MaxPerUser require of the Store.
 func checkUpkeep(c *Config, kept stores, faults *ConfigError) {
-	if _, cleans := c.Store.(store.Cleaner); c.CleanUp == On && !cleans {
+	if _, cleans := c.Store.(store.Cleaner); c.CleanUp == True && !cleans {
 		faults.add(ErrMissingStoreMethods, "CleanUp is On and needs a Store that is a store.Cleaner too "+
 			"(package core/store): %T is not", c.Store)
 	}

@@ -83,7 +83,7 @@ func TestFaultsHaveAnOrder(t *testing.T) {
 // TestCookieFaultsUnderEveryPolicy checks that cookie errors are found with secure and with plain cookie names.
 func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
 	t.Parallel()
-	for name, secure := range map[string]core.Toggle{"by origin": core.Auto, "always secure": core.On, "never": core.Off} {
+	for name, secure := range map[string]core.OptionalBool{"by origin": core.Default, "always secure": core.True, "never": core.False} {
 		t.Run(name, func(t *testing.T) {
 			_, err := core.New(core.Config{
 				Secrets: []core.Secret{testSecret}, URL: "https://app.test", UseSecureCookies: secure,
@@ -333,7 +333,7 @@ func TestProxyNeedsKnownHosts(t *testing.T) {
 		ID: "p", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "s",
 	}
 	config := core.Config{
-		TrustHost: core.On, Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" },
+		TrustHost: core.True, Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" },
 		Providers: []core.Provider{provider}, RedirectProxyURL: "https://auth.example/auth",
 	}
 	if _, err := core.New(config); err == nil || !strings.Contains(err.Error(), "redirect proxy") {

@@ -90,13 +90,13 @@ func readURL(c *Config, faults *ConfigError) (warnings []warning) {
 }
 
 func readTrustHost(c *Config, faults *ConfigError) {
-	if c.TrustHost != Auto {
+	if c.TrustHost != Default {
 		return
 	}
 	v := c.Getenv("AUTH_TRUST_HOST")
 	if v == "" {
 		if c.Getenv("VERCEL") != "" || c.Getenv("CF_PAGES") != "" { // these platforms set the headers themselves
-			c.TrustHost = On
+			c.TrustHost = True
 		}
 		return
 	}
@@ -104,6 +104,6 @@ func readTrustHost(c *Config, faults *ConfigError) {
 	if err != nil {
 		faults.add(ErrInvalidConfig, "AUTH_TRUST_HOST is no boolean: write true or false")
 	} else if on {
-		c.TrustHost = On
+		c.TrustHost = True
 	}
 }

@@ -15,21 +15,21 @@ func TestTrustHostOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, variable, value string
-		config                core.Toggle
+		config                core.OptionalBool
 		trusted, fault        bool
 	}{
-		{"true", "AUTH_TRUST_HOST", "true", core.Auto, true, false},
-		{"1", "AUTH_TRUST_HOST", "1", core.Auto, true, false},
-		{"a platform that sets the headers", "VERCEL", "1", core.Auto, true, false},
-		{"another", "CF_PAGES", "1", core.Auto, true, false},
-		{"the configuration alone", "", "", core.On, true, false},
+		{"true", "AUTH_TRUST_HOST", "true", core.Default, true, false},
+		{"1", "AUTH_TRUST_HOST", "1", core.Default, true, false},
+		{"a platform that sets the headers", "VERCEL", "1", core.Default, true, false},
+		{"another", "CF_PAGES", "1", core.Default, true, false},
+		{"the configuration alone", "", "", core.True, true, false},
 
-		{"false", "AUTH_TRUST_HOST", "false", core.Auto, false, false},
-		{"0", "AUTH_TRUST_HOST", "0", core.Auto, false, false},
-		{"nothing", "", "", core.Auto, false, false},
-		{"the configuration goes first", "AUTH_TRUST_HOST", "true", core.Off, false, false},
+		{"false", "AUTH_TRUST_HOST", "false", core.Default, false, false},
+		{"0", "AUTH_TRUST_HOST", "0", core.Default, false, false},
+		{"nothing", "", "", core.Default, false, false},
+		{"the configuration goes first", "AUTH_TRUST_HOST", "true", core.False, false, false},
 
-		{"no boolean", "AUTH_TRUST_HOST", "yes", core.Auto, false, true},
+		{"no boolean", "AUTH_TRUST_HOST", "yes", core.Default, false, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -109,8 +109,8 @@ func (s *cookieSet) check(k Check) *cookieSpec {
 func newCookieSets(c *Config, secrets []string, faults *ConfigError) [2]*cookieSet {
 	reported := map[string]bool{}
 	switch c.UseSecureCookies {
-	case On, Off:
-		set := newCookieSet(c, secrets, c.UseSecureCookies == On, reported, faults)
+	case True, False:
+		set := newCookieSet(c, secrets, c.UseSecureCookies == True, reported, faults)
 		return [2]*cookieSet{set, set}
 	}
 	secure := newCookieSet(c, secrets, true, reported, faults)
@@ -167,7 +167,7 @@ func newCookieSet(c *Config, secrets []string, secure bool, reported map[string]
 // additionalCookie returns the options for an additional cookie with the attributes of an existing one. Name, MaxAge
 // and Secure are reset, because the prefix of the new name determines them.
 func additionalCookie(o CookieOptions) CookieOptions {
-	o.Name, o.MaxAge, o.Secure = "", 0, Auto
+	o.Name, o.MaxAge, o.Secure = "", 0, Default
 	return o
 }
 
@@ -192,11 +192,11 @@ func (m *cookieMaker) sealed(field string, o CookieOptions, name string, maxAge 
 // open returns a cookie with the options of a field of [CookiesConfig].
 func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpec {
 	attributes := Cookie{
-		Name: or(o.Name, name), Domain: o.Domain, Path: or(o.Path, "/"), HTTPOnly: o.HTTPOnly != Off,
-		Secure:   o.Secure == On || o.Secure == Auto && (m.secure || cookie.NeedsSecure(o.Name)),
+		Name: or(o.Name, name), Domain: o.Domain, Path: or(o.Path, "/"), HTTPOnly: o.HTTPOnly != False,
+		Secure:   o.Secure == True || o.Secure == Default && (m.secure || cookie.NeedsSecure(o.Name)),
 		SameSite: or(capital(o.SameSite), "Lax"), Partitioned: o.Partitioned, Priority: capital(o.Priority),
 	}
-	if !attributes.Secure && m.config.UseSecureCookies == Auto && o.Secure == Auto {
+	if !attributes.Secure && m.config.UseSecureCookies == Default && o.Secure == Default {
 		// An http origin: browsers drop a cookie that needs Secure but does not have it.
 		attributes.Partitioned = false
 		if attributes.SameSite == "None" {

@@ -71,9 +71,9 @@ func TestEveryCookieTakesItsOptions(t *testing.T) {
 			func(_ string, c *core.Cookie) { c.HasMaxAge, c.MaxAge = true, 300 }},
 		{"SameSite", func(_ string, o *core.CookieOptions) { o.SameSite = "strict" },
 			func(_ string, c *core.Cookie) { c.SameSite = "Strict" }},
-		{"HTTPOnly", func(_ string, o *core.CookieOptions) { o.HTTPOnly = core.Off },
+		{"HTTPOnly", func(_ string, o *core.CookieOptions) { o.HTTPOnly = core.False },
 			func(_ string, c *core.Cookie) { c.HTTPOnly = false }},
-		{"Secure", func(field string, o *core.CookieOptions) { o.Name, o.Secure = "own."+field, core.Off },
+		{"Secure", func(field string, o *core.CookieOptions) { o.Name, o.Secure = "own."+field, core.False },
 			func(field string, c *core.Cookie) { c.Name, c.Secure = "own."+field, false }},
 		{"Partitioned", func(_ string, o *core.CookieOptions) { o.Partitioned = true },
 			func(_ string, c *core.Cookie) { c.Partitioned = true }},
@@ -114,7 +114,7 @@ func TestNamesWithPrefixes(t *testing.T) {
 		{"any origin", "", core.CookieOptions{Name: "__Secure-id"}, ""},
 		{"a developer's machine", "http://localhost:3000", core.CookieOptions{Name: "__Secure-id"}, ""},
 		{"for all sites", "https://app.example", core.CookieOptions{Name: "__Secure-id", SameSite: "none"}, ""},
-		{"switched off", "https://app.example", core.CookieOptions{Name: "__Secure-id", Secure: core.Off}, "needs Secure"},
+		{"switched off", "https://app.example", core.CookieOptions{Name: "__Secure-id", Secure: core.False}, "needs Secure"},
 		{"a domain", "https://app.example", core.CookieOptions{Name: "__Host-id", Domain: "app.example"}, "no Domain"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

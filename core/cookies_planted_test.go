@@ -56,7 +56,7 @@ func newPlanted(t *testing.T, strategy core.Strategy) *planted {
 		return p
 	}
 	encode := func(token *core.Token, lasts time.Duration) string {
-		sealed, err := p.SealToken(token, sessionCookie, lasts)
+		sealed, err := p.EncodeToken(token, sessionCookie, lasts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -191,9 +191,9 @@ func TestCookieConfiguration(t *testing.T) {
 		"Domain for our __Host-": {CSRFToken: core.CookieOptions{Domain: "app.test"}},
 		"Path for our __Host-":   {CSRFToken: core.CookieOptions{Path: "/auth"}},
 		"Path with __Host-":      {SessionToken: core.CookieOptions{Name: "__Host-session", Path: "/x"}},
-		"None without Secure":    {SessionToken: core.CookieOptions{SameSite: "none", Secure: core.Off}},
-		"prefix without Secure":  {SessionToken: core.CookieOptions{Name: "__Secure-session", Secure: core.Off}},
-		"None, unsaid":           {SessionToken: core.CookieOptions{SameSite: "None", Secure: core.Off}},
+		"None without Secure":    {SessionToken: core.CookieOptions{SameSite: "none", Secure: core.False}},
+		"prefix without Secure":  {SessionToken: core.CookieOptions{Name: "__Secure-session", Secure: core.False}},
+		"None, unsaid":           {SessionToken: core.CookieOptions{SameSite: "None", Secure: core.False}},
 		"a separator in a name":  {CSRFToken: core.CookieOptions{Name: "a;b"}},
 		"one name twice": {
 			SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x"},
@@ -238,7 +238,7 @@ func TestCookieHeaders(t *testing.T) {
 				config.Providers = nil
 			}
 			a := newApp(t, config)
-			token, err := a.SealToken(&core.Token{Subject: "1", Name: "Ada"}, sessionCookie, time.Hour)
+			token, err := a.EncodeToken(&core.Token{Subject: "1", Name: "Ada"}, sessionCookie, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

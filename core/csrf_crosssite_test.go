@@ -15,7 +15,7 @@ import (
 
 // letterbox returns an email provider that counts its emails.
 func letterbox(sent *int) *core.EmailProvider {
-	return &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { *sent++; return nil }}
+	return &core.EmailProvider{Send: func(context.Context, core.Email) error { *sent++; return nil }}
 }
 
 // TestPostsNeedTheToken sends every POST request that a page of another site can cause: with a form, with another form
@@ -27,7 +27,7 @@ func TestPostsNeedTheToken(t *testing.T) {
 	jwt := core.SessionConfig{Strategy: core.StrategyJWT}
 	a := newApp(t, core.Config{Store: store, Session: jwt, Providers: []core.Provider{
 		passwords(), (&service{}).provider("op"), letterbox(&sent),
-		&core.EmailProvider{ID: "confirmed", ConfirmLink: core.On, Send: letterbox(&sent).Send},
+		&core.EmailProvider{ID: "confirmed", ConfirmLink: core.True, Send: letterbox(&sent).Send},
 	}})
 	fields := url.Values{
 		"email": {"ada@example.com"}, "password": {"engine"}, "data": {`{"name":"Eve"}`}, "callbackUrl": {"/x"},

@@ -142,7 +142,7 @@ type passkeyRows struct {
 func TestCSRFByOriginBehindAProxy(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
-		TrustHost: core.On, CSRF: core.CSRFTokenOrSameOrigin(), Providers: []core.Provider{passwords()},
+		TrustHost: core.True, CSRF: core.CSRFTokenOrSameOrigin(), Providers: []core.Provider{passwords()},
 	})
 	for _, row := range []struct {
 		name, origin, forwarded string

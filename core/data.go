@@ -10,26 +10,26 @@ import (
 	"weak"
 )
 
-// Data adds a value of the application's type T to sessions, for example roles, a plan or a shop. Set Config.Data to a
-// pointer to it. Handlers and guards use the same pointer:
+// SessionData adds a value of the application's type T to sessions, for example roles, a plan or a shop. Set
+// Config.Data to a pointer to it. Handlers and guards use the same pointer:
 //
-//	var app = &core.Data[App]{Load: loadApp}
+//	var app = &core.SessionData[App]{Load: loadApp}
 //
-//	r.GET("/admin", a.RequireSession(app.Is(func(d App) bool { return d.Role == "admin" })), admin)
-//	session, data, err := app.From(ctx)
+//	r.GET("/admin", a.RequireSession(app.Guard(func(d App) bool { return d.Role == "admin" })), admin)
+//	session, data, err := app.FromContext(ctx)
 //
 // T is stored as JSON; values that encoding/json omits are lost. Under StrategyJWT a copy is in the encrypted session
 // cookie. Its maximum size is 8 KiB, and from 2 KiB the log has a warning. Under StrategyDatabase copies are in the
 // memory of the process. A client cannot change the data. Data is safe for concurrent use after [New]; do not change
 // the fields then.
-type Data[T any] struct {
+type SessionData[T any] struct {
 	// Load returns the data of a user. It is called at sign-in, after Refresh, and when a copy is older than For. The user
 	// has the ID, name, email and image of the session. Load has 10 seconds, and one call serves all requests of the user
 	// that wait for it. An error is logged and returned by From. The session stays valid, but guards that need the data
 	// respond as if the session could not be read.
 	Load func(ctx context.Context, user *User) (T, error)
-	// For is the maximum age of a copy. The default is 5 minutes.
-	For time.Duration
+	// MaxAge is the maximum age of a copy. The default is 5 minutes.
+	MaxAge time.Duration
 	// Public returns the part of the data that GET session sends to the browser, as the member "data". If Public is nil,
 	// nothing is sent. A member "data" that Callbacks.Session has set takes precedence.
 	Public func(T) any
@@ -38,16 +38,16 @@ type Data[T any] struct {
 	keepers []weak.Pointer[dataKeeper] // one for each Auth
 }
 
-func (d *Data[T]) attach(k *dataKeeper) error {
+func (d *SessionData[T]) attach(k *dataKeeper) error {
 	switch {
 	case d == nil:
-		return errors.New("Data is a nil pointer: leave it out, or set it to &core.Data[T]{Load: …}")
+		return errors.New("Data is a nil pointer: leave it out, or set it to &core.SessionData[T]{Load: …}")
 	case d.Load == nil:
 		return errors.New("Data.Load is nil: set it to a function that returns the data of a user")
-	case d.For < 0:
-		return fmt.Errorf("Data.For is %v: set a positive duration, or zero for 5 minutes", d.For)
+	case d.MaxAge < 0:
+		return fmt.Errorf("Data.MaxAge is %v: set a positive duration, or zero for 5 minutes", d.MaxAge)
 	}
-	k.source, k.maxAge = d, d.For
+	k.source, k.maxAge = d, d.MaxAge
 	k.load = func(ctx context.Context, user *User) (json.RawMessage, error) {
 		value, err := d.Load(ctx, user)
 		if err != nil {
@@ -88,26 +88,26 @@ func decodeData[T any](raw json.RawMessage) (value T, err error) {
 	return value, nil
 }
 
-// From returns the session in ctx and its data. Both are zero if no user is signed in or if err is not nil. An error
-// means that the session or the data is unknown. From needs the request hook, like [SessionFrom].
-func (d *Data[T]) From(ctx context.Context) (*Session, T, error) {
+// FromContext returns the session in ctx and its data. Both are zero if no user is signed in or if err is not nil. An
+// error means that the session or the data is unknown. From needs the request hook, like [SessionFrom].
+func (d *SessionData[T]) FromContext(ctx context.Context) (*Session, T, error) {
 	var none T
 	session, err := SessionFrom(ctx)
 	if err != nil || session == nil {
 		return nil, none, err
 	}
-	value, err := d.Of(ctx, session)
+	value, err := d.Get(ctx, session)
 	if err != nil {
 		return nil, none, err
 	}
 	return session, value, nil
 }
 
-// Of returns the data of a session, for example of a session that [Auth.Session] returned. Each call decodes a new
+// Get returns the data of a session, for example of a session that [Auth.Session] returned. Each call decodes a new
 // value.
-func (d *Data[T]) Of(ctx context.Context, s *Session) (T, error) {
+func (d *SessionData[T]) Get(ctx context.Context, s *Session) (T, error) {
 	var none T
-	if s == nil || s.data == nil || s.data.keeper.source != SessionData(d) {
+	if s == nil || s.data == nil || s.data.keeper.source != dataSource(d) {
 		return none, errorf(ErrInvalidConfig, "the session has no data of this Data: set Config.Data to it, in the Auth "+
 			"that read the session")
 	}
@@ -122,7 +122,7 @@ func (d *Data[T]) Of(ctx context.Context, s *Session) (T, error) {
 // changed. It takes effect immediately in this process, and within Revocation.Every in other processes if
 // Session.Revocation is on. Otherwise the other processes use their copies until these are older than For. An error
 // means that the other processes were not notified.
-func (d *Data[T]) Refresh(ctx context.Context, userID string) error {
+func (d *SessionData[T]) Refresh(ctx context.Context, userID string) error {
 	d.mu.Lock()
 	d.keepers = existing(d.keepers)
 	keepers := d.keepers
@@ -136,11 +136,11 @@ func (d *Data[T]) Refresh(ctx context.Context, userID string) error {
 	return errors.Join(all...)
 }
 
-// Is returns a guard that lets a request pass if allowed returns true for its data. It refuses other requests with
+// Guard returns a guard that lets a request pass if allowed returns true for its data. It refuses other requests with
 // [ErrForbidden].
-func (d *Data[T]) Is(allowed func(T) bool) Guard {
+func (d *SessionData[T]) Guard(allowed func(T) bool) Guard {
 	return func(ctx context.Context, s *Session) error {
-		value, err := d.Of(ctx, s)
+		value, err := d.Get(ctx, s)
 		switch {
 		case err != nil:
 			return err

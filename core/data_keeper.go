@@ -16,7 +16,7 @@ import (
 const (
 	// claimData is the claim of the session token that contains a copy of the data.
 	claimData = "latchkey_data"
-	// dataLasts is the default of Data.For. dataTime is the timeout of a Load.
+	// dataLasts is the default of Data.MaxAge. dataTime is the timeout of a Load.
 	dataLasts = 5 * time.Minute
 	dataTime  = 10 * time.Second
 	// dataTick is the minimum difference between the time of newly loaded data and the last refresh, even if the clock
@@ -31,7 +31,7 @@ const (
 
 // dataKeeper loads and caches the session data of an Auth, by user.
 type dataKeeper struct {
-	source SessionData
+	source dataSource
 	load   func(ctx context.Context, user *User) (json.RawMessage, error)
 	public func(json.RawMessage) (json.RawMessage, error) // nil: GET session does not contain it
 	maxAge time.Duration
@@ -55,8 +55,8 @@ type dataCopy struct {
 	Value json.RawMessage `json:"v"`
 }
 
-// SessionData is implemented by *[Data] of any type.
-type SessionData interface {
+// dataSource is implemented by *[SessionData] of any type.
+type dataSource interface {
 	// attach sets the keeper's functions from the Data, or returns a configuration error.
 	attach(k *dataKeeper) error
 }
@@ -88,9 +88,9 @@ func (k *dataKeeper) toldBy(ended *revocations) {
 	}
 }
 
-// sessionData is the data of a session. Under StrategyJWT it has the copy in the token. Under StrategyDatabase it is
+// loadedData is the data of a session. Under StrategyJWT it has the copy in the token. Under StrategyDatabase it is
 // loaded on first use.
-type sessionData struct {
+type loadedData struct {
 	keeper *dataKeeper
 	user   User
 	copied dataCopy
@@ -98,7 +98,7 @@ type sessionData struct {
 }
 
 // raw returns the data as JSON.
-func (d *sessionData) raw(ctx context.Context) (json.RawMessage, error) {
+func (d *loadedData) raw(ctx context.Context) (json.RawMessage, error) {
 	if d.failed != nil || d.copied.Value != nil {
 		return d.copied.Value, d.failed
 	}
@@ -188,14 +188,14 @@ func (k *dataKeeper) invalidate(user string) {
 
 // carry adds the data to the token of a session: the copy in the previous token, or a newer one. A change that the jwt
 // callback made to the claim is discarded. It reports whether the copy is a newer one.
-func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token) (*Token, *sessionData, bool) {
+func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token) (*Token, *loadedData, bool) {
 	var came dataCopy
 	raw := before.Extra[claimData]
 	if raw != nil && (json.Unmarshal(raw, &came) != nil || came.User != logName(token.Subject)) {
 		raw, came = nil, dataCopy{}
 	}
 	user := User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
-	data := &sessionData{keeper: k, user: user}
+	data := &loadedData{keeper: k, user: user}
 	data.copied, data.failed = k.of(ctx, &user, came)
 	if data.failed != nil {
 		v.log.failure(ctx, asError(data.failed, ErrAuth, fault), v.attrs()...)

@@ -22,7 +22,7 @@ type staff struct {
 	Pad  string `json:"pad,omitempty"`
 }
 
-// Roles returns the roles for core.Role.
+// Roles returns the roles for core.HasRole.
 func (s staff) Roles() []string { return []string{s.Role} }
 
 // registry is where the application stores the data.
@@ -47,10 +47,10 @@ func (r *registry) load(_ context.Context, u *core.User) (staff, error) {
 }
 
 // reads requests a page that uses the data, and stores the cookies of the response.
-func reads[T any](b *browser, d *core.Data[T], guards ...core.Guard) (data T, status int, err error) {
+func reads[T any](b *browser, d *core.SessionData[T], guards ...core.Guard) (data T, status int, err error) {
 	b.t.Helper()
 	v := b.auth.Visit(b.t.Context(), b.request("GET", "/page", "", ""))
-	_, data, err = d.From(v)
+	_, data, err = d.FromContext(v)
 	if _, refusal := v.Require(guards...); refusal != nil {
 		status = refusal.Status
 	}
@@ -65,10 +65,10 @@ func TestDataOfASession(t *testing.T) {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
 			r := &registry{role: "admin"}
-			d := &core.Data[staff]{Load: r.load, Public: func(s staff) any { return s.Role }}
-			a, _ := factual(t, strategy, func(c *core.Config) { c.Data = d; c.Parts = nil })
+			d := &core.SessionData[staff]{Load: r.load, Public: func(s staff) any { return s.Role }}
+			a, _ := factual(t, strategy, func(c *core.Config) { c.Data = d; c.Plugins = nil })
 			b := signedIn(t, a, "1")
-			admin := core.Role(d, "owner", "admin")
+			admin := core.HasRole(d, "owner", "admin")
 			expect := func(when, role string, status, loads int) {
 				t.Helper()
 				data, got, err := reads(b, d, admin)
@@ -106,7 +106,7 @@ func TestDataOfASession(t *testing.T) {
 func TestDataIsNotTheVisitors(t *testing.T) {
 	t.Parallel()
 	r := &registry{role: "guest"}
-	d := &core.Data[staff]{Load: r.load}
+	d := &core.SessionData[staff]{Load: r.load}
 	forged := core.Members{}
 	loaded := map[string]any{"at": start.UnixMilli(), "v": staff{Role: "admin"}}
 	if err := forged.Set("latchkey_data", loaded); err != nil {
@@ -128,7 +128,7 @@ func TestDataIsNotTheVisitors(t *testing.T) {
 			strings.Contains(string(answer.Body), `"data"`) {
 			t.Errorf("answered %d %s", answer.Status, answer.Body)
 		}
-		if data, status, err := reads(b, d, core.Role(d, "admin")); data.Role != "guest" || status != 403 || err != nil {
+		if data, status, err := reads(b, d, core.HasRole(d, "admin")); data.Role != "guest" || status != 403 || err != nil {
 			t.Errorf("the data is %+v, %d, %v", data, status, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestPlantedDataWhileNoneCanBeLoaded(t *testing.T) {
 			var away, plants atomic.Bool
 			away.Store(true)
 			plants.Store(planted)
-			d := &core.Data[staff]{Load: func(context.Context, *core.User) (staff, error) {
+			d := &core.SessionData[staff]{Load: func(context.Context, *core.User) (staff, error) {
 				if away.Load() {
 					return staff{}, errors.New("away")
 				}
@@ -172,7 +172,7 @@ func TestPlantedDataWhileNoneCanBeLoaded(t *testing.T) {
 			b.get("/auth/session")
 			plants.Store(false)
 			away.Store(false)
-			if data, status, err := reads(b, d, core.Role(d, "admin")); data.Role != "guest" || status != 403 || err != nil {
+			if data, status, err := reads(b, d, core.HasRole(d, "admin")); data.Role != "guest" || status != 403 || err != nil {
 				t.Errorf("the data is %+v, %d, %v", data, status, err)
 			}
 		})
@@ -189,10 +189,10 @@ func TestDataThatCannotBeLoaded(t *testing.T) {
 		} {
 			t.Run(string(strategy)+", "+name, func(t *testing.T) {
 				t.Parallel()
-				d := &core.Data[staff]{Load: load, Public: func(s staff) any { return s }}
+				d := &core.SessionData[staff]{Load: load, Public: func(s staff) any { return s }}
 				a, _ := factual(t, strategy, func(c *core.Config) { c.Data = d })
 				b := signedIn(t, a, "1")
-				_, status, err := reads(b, d, core.Role(d, ""))
+				_, status, err := reads(b, d, core.HasRole(d, ""))
 				if err == nil || status != http.StatusInternalServerError {
 					t.Errorf("%d, %v", status, err)
 				}
@@ -227,7 +227,7 @@ func TestDataSizes(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			r := &registry{role: "admin", pad: row.size}
-			d := &core.Data[staff]{Load: r.load}
+			d := &core.SessionData[staff]{Load: r.load}
 			a, _ := factual(t, row.strategy, func(c *core.Config) { c.Data = d })
 			b := signedIn(t, a, "1")
 			for range 2 {
@@ -252,7 +252,7 @@ func TestDataIsLoadedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		loads, goOn := atomic.Int64{}, make(chan struct{})
-		d := &core.Data[int64]{Load: func(ctx context.Context, _ *core.User) (int64, error) {
+		d := &core.SessionData[int64]{Load: func(ctx context.Context, _ *core.User) (int64, error) {
 			n := loads.Add(1)
 			if n > 1 {
 				<-goOn
@@ -266,7 +266,7 @@ func TestDataIsLoadedOnce(t *testing.T) {
 		for range 50 {
 			r := b.request("GET", "/page", "", "")
 			all.Go(func() {
-				if _, n, err := d.From(a.Visit(t.Context(), r)); n != 3 || err != nil {
+				if _, n, err := d.FromContext(a.Visit(t.Context(), r)); n != 3 || err != nil {
 					t.Errorf("data %d, %v", n, err)
 				}
 			})
@@ -288,7 +288,7 @@ func TestRefreshReachesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, h := &registry{role: "admin"}, newHouse()
-		here, there := &core.Data[staff]{Load: r.load}, &core.Data[staff]{Load: r.load}
+		here, there := &core.SessionData[staff]{Load: r.load}, &core.SessionData[staff]{Load: r.load}
 		one := process(t, h, 0, func(c *core.Config) { c.Data = here })
 		two := process(t, h, 0, func(c *core.Config) { c.Data = there })
 		b := signedIn(t, one, "1")
@@ -325,7 +325,7 @@ func TestDataRoundTrip(t *testing.T) {
 	}
 	for _, strategy := range bothStrategies {
 		var want all
-		d := &core.Data[all]{Load: func(context.Context, *core.User) (all, error) { return want, nil }}
+		d := &core.SessionData[all]{Load: func(context.Context, *core.User) (all, error) { return want, nil }}
 		a, _ := factual(t, strategy, func(c *core.Config) { c.Data = d })
 		b := signedIn(t, a, "1")
 		check := func(next all) bool {
@@ -348,22 +348,21 @@ func TestDataRoundTrip(t *testing.T) {
 func TestDataOfAnother(t *testing.T) {
 	t.Parallel()
 	r := &registry{role: "admin"}
-	d, other := &core.Data[staff]{Load: r.load}, &core.Data[staff]{Load: r.load}
+	d, other := &core.SessionData[staff]{Load: r.load}, &core.SessionData[staff]{Load: r.load}
 	with, _ := factual(t, core.StrategyJWT, func(c *core.Config) { c.Data = d })
 	without, _ := factual(t, core.StrategyJWT)
 	b := signedIn(t, with, "1")
-	if _, status, err := reads(b, other, core.Role(other, "admin")); err == nil || status != 500 {
+	if _, status, err := reads(b, other, core.HasRole(other, "admin")); err == nil || status != 500 {
 		t.Errorf("another Data: %d, %v", status, err)
 	}
-	if _, status, err := reads(b.at(without), d, core.Role(d, "admin")); err == nil || status != 500 {
+	if _, status, err := reads(b.at(without), d, core.HasRole(d, "admin")); err == nil || status != 500 {
 		t.Errorf("an Auth without Data: %d, %v", status, err)
 	}
-	if _, _, err := d.From(t.Context()); err == nil {
+	if _, _, err := d.FromContext(t.Context()); err == nil {
 		t.Error("no error without a visit")
 	}
-	for name, wrong := range map[string]core.SessionData{
-		"Data is a nil pointer": (*core.Data[staff])(nil), "Data.Load is nil": &core.Data[staff]{},
-		"Data.For is -1ns": &core.Data[staff]{Load: r.load, For: -1},
+	for name, wrong := range map[string]*core.SessionData[staff]{
+		"Data is a nil pointer": nil, "Data.Load is nil": {}, "Data.MaxAge is -1ns": {Load: r.load, MaxAge: -1},
 	} {
 		_, err := core.New(core.Config{URL: "https://app.test", Secrets: []core.Secret{testSecret}, Data: wrong})
 		if err == nil || !strings.Contains(err.Error(), name) {
@@ -388,7 +387,7 @@ func TestPublicData(t *testing.T) {
 		"nil":                 {func(staff) any { return nil }, false, `"data":null`},
 		"markup is quoted":    {func(staff) any { return "</script>" }, false, `"data":"\u003c/script\u003e"`},
 	} {
-		d := &core.Data[staff]{Load: r.load, Public: row.public}
+		d := &core.SessionData[staff]{Load: r.load, Public: row.public}
 		a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
 			c.Data = d
 			if row.own {
@@ -415,11 +414,11 @@ func TestAnyAndAll(t *testing.T) {
 		guard core.Guard
 		want  error
 	}{
-		"any of none": {core.Any(), core.ErrForbidden}, "all of none": {core.All(), nil},
-		"any": {core.Any(no, broken, late, yes), nil}, "all": {core.All(yes, yes), nil},
-		"the step-up takes precedence": {core.Any(no, late, broken), again}, "unknown": {core.Any(no, broken), away},
-		"no": {core.Any(no, no), core.ErrForbidden}, "the first of all": {core.All(yes, late, no), again},
-		"nested": {core.Any(core.All(yes, no), core.All(yes, yes)), nil},
+		"any of none": {core.AnyOf(), core.ErrForbidden}, "all of none": {core.AllOf(), nil},
+		"any": {core.AnyOf(no, broken, late, yes), nil}, "all": {core.AllOf(yes, yes), nil},
+		"the step-up takes precedence": {core.AnyOf(no, late, broken), again}, "unknown": {core.AnyOf(no, broken), away},
+		"no": {core.AnyOf(no, no), core.ErrForbidden}, "the first of all": {core.AllOf(yes, late, no), again},
+		"nested": {core.AnyOf(core.AllOf(yes, no), core.AllOf(yes, yes)), nil},
 	} {
 		if got := row.guard(t.Context(), &core.Session{}); !errors.Is(got, row.want) {
 			t.Errorf("%s: %v", name, got)
@@ -431,7 +430,7 @@ func TestAnyAndAll(t *testing.T) {
 // token. The session must have the data of its subject, although the token has a copy of another user's data.
 func TestDataOfAnotherSubject(t *testing.T) {
 	t.Parallel()
-	d := &core.Data[staff]{Load: func(_ context.Context, u *core.User) (staff, error) {
+	d := &core.SessionData[staff]{Load: func(_ context.Context, u *core.User) (staff, error) {
 		return staff{Role: "of " + u.ID},
 			nil
 	}}

@@ -29,8 +29,8 @@
 //
 // A [Provider] is a sign-in method: [OAuthProvider] (OAuth and OpenID Connect), [EmailProvider] (email links),
 // [CredentialsProvider] (for example passwords) or [WebAuthnProvider] (passkeys). Package providers has constructors
-// for well-known services. [Callbacks.SignIn] allows or denies a sign-in ([Allow], [Deny], [GoTo]). [Callbacks.Limit]
-// limits attempts. [Auth.Refresh] refreshes access tokens.
+// for well-known services. [Callbacks.SignIn] allows or denies a sign-in ([Allow], [Deny], [RedirectTo]).
+// [Callbacks.Limit] limits attempts. [Auth.Refresh] refreshes access tokens.
 //
 // # Stores
 //

@@ -142,7 +142,7 @@ func TestBoundsOfWords(t *testing.T) {
 func TestEndedWithoutAnID(t *testing.T) {
 	t.Parallel()
 	c := &Config{Now: time.Now, Session: SessionConfig{MaxAge: 48 * time.Hour}, JWT: JWTConfig{MaxAge: time.Hour}}
-	c.Session.Revocation.On = On
+	c.Session.Revocation.On = True
 	r := newRevocations(c, &endingRecords{}, nil)
 	if r.lasts <= c.Session.MaxAge {
 		t.Errorf("entries stay for %v", r.lasts)

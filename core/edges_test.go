@@ -114,9 +114,9 @@ func TestWordsOfTheApplication(t *testing.T) {
 func TestGuardWantsAUser(t *testing.T) {
 	t.Parallel()
 	private := says("GET", "private", "")
-	private.Require = []core.Guard{core.Fresh(time.Hour)}
+	private.Require = []core.Guard{core.RecentSignIn(time.Hour)}
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
-		c.Parts = append(c.Parts, answers(private))
+		c.Plugins = append(c.Plugins, answers(private))
 		c.Callbacks.Session = func(_ context.Context, p core.SessionParams) (*core.Session, error) {
 			p.Session.User = nil
 			return p.Session, nil
@@ -274,7 +274,7 @@ func TestNoSessionWithoutAnEpoch(t *testing.T) {
 // TestHostsWithoutTrust checks that a request with two hosts is rejected.
 func TestHostsWithoutTrust(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustHost: core.Off})
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustHost: core.False})
 	b := visit(t, a)
 	b.origin, b.peer = "http://localhost:3000", "127.0.0.1:1234"
 	for _, row := range []struct {
@@ -392,8 +392,8 @@ func TestLinksOfOneAddress(t *testing.T) {
 	rows := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	var token string
 	a := newApp(t, core.Config{Store: otherRows{rows}, Providers: []core.Provider{&core.EmailProvider{
-		ConfirmLink: core.Off,
-		Send:        func(_ context.Context, m core.SignInMail) error { token = string(m.Token); return nil },
+		ConfirmLink: core.False,
+		Send:        func(_ context.Context, m core.Email) error { token = string(m.Token); return nil },
 	}}})
 	b := visit(t, a)
 	b.askForLink("eve@example.com")
@@ -405,7 +405,7 @@ func TestLinksOfOneAddress(t *testing.T) {
 	sent := 0
 	empty := newApp(t, core.Config{Store: rows, Providers: []core.Provider{&core.EmailProvider{
 		GenerateToken: func(context.Context) (string, error) { return "", nil },
-		Send:          func(context.Context, core.SignInMail) error { sent++; return nil },
+		Send:          func(context.Context, core.Email) error { sent++; return nil },
 	}}})
 	r := visit(t, empty).submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
 	if r.Err == nil || sent > 0 || len(rows.tokens) > 0 {
@@ -436,8 +436,8 @@ func TestActionsOfParts(t *testing.T) {
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
 		c.InsecureNoLimits = false
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-		c.Parts = append(c.Parts, answers(guarded, core.Action{Method: "POST", Name: "nobody",
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		c.Plugins = append(c.Plugins, answers(guarded, core.Action{Method: "POST", Name: "nobody",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 				return c.SignIn(ctx, core.SignIn{User: &core.User{Name: "Nobody"}})
 			}}))
 	})

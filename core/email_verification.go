@@ -10,23 +10,24 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// ProvesEmail declares that the plugin verifies email addresses: it sends links or codes and calls ProveEmail. Session
-// tokens of users with an unverified address are then marked, so that they become invalid when the address is verified.
-func (h *Host) ProvesEmail() {
-	h.attaching("ProvesEmail")
+// VerifiesEmail declares that the plugin verifies email addresses: it sends links or codes and calls ProveEmail.
+// Session tokens of users with an unverified address are then marked, so that they become invalid when the address is
+// verified.
+func (h *PluginHost) VerifiesEmail() {
+	h.attaching("VerifiesEmail")
 	h.parts.proves = true
 }
 
-// ProveEmail records that the user has verified their address with a link or code that was sent to it, outside of a
-// request. Within a request use [Call.ProveEmail].
-func (h *Host) ProveEmail(ctx context.Context, userID, address string) error {
+// MarkEmailVerified records that the user has verified their address with a link or code that was sent to it, outside
+// of a request. Within a request use [ActionRequest.MarkEmailVerified].
+func (h *PluginHost) MarkEmailVerified(ctx context.Context, userID, address string) error {
 	v := h.Auth.site.unsettled(&Request{})
 	_, err := h.parts.prove(ctx, &v, userID, address)
 	return err
 }
 
-// ProveEmail records that the user has verified their address with a link or code that was sent to it. If the address
-// was verified before, nothing changes.
+// MarkEmailVerified records that the user has verified their address with a link or code that was sent to it. If the
+// address was verified before, nothing changes.
 //
 // Otherwise an attacker may have created the user with another person's address, to keep access after its owner signs
 // in. ProveEmail therefore removes all accounts and passkeys whose provider has not vouched for this exact address.
@@ -35,11 +36,11 @@ func (h *Host) ProveEmail(ctx context.Context, userID, address string) error {
 // The error is [ErrNotFound] if there is no such user. It is [ErrConflict] if the user has another address by now,
 // which then stays unverified; addresses are compared exactly. An error of type [ErrMissingStoreMethods]
 // means that the store cannot list accounts or sessions, so that ProveEmail cannot find what to remove. The plugin must
-// call [Host.ProvesEmail] in Attach.
+// call [PluginHost.VerifiesEmail] in Attach.
 //
-// If no user has the address yet, ProveEmail is not needed: [Call.SignIn] with an Account of type [TypeEmail] finds or
-// creates the user of the address, by the rules of a sign-in link (docs/accounts.md).
-func (c *Call) ProveEmail(ctx context.Context, userID, address string) error {
+// If no user has the address yet, ProveEmail is not needed: [ActionRequest.SignIn] with an Account of type [TypeEmail]
+// finds or creates the user of the address, by the rules of a sign-in link (docs/accounts.md).
+func (c *ActionRequest) MarkEmailVerified(ctx context.Context, userID, address string) error {
 	unlinked, err := c.parts.prove(ctx, &c.in.arrival, userID, address)
 	if err == nil {
 		c.verified, c.unlinked = userID, unlinked
@@ -79,7 +80,7 @@ func (ps *parts) canProve() error {
 	l := ps.entry.linker
 	switch {
 	case !ps.proves:
-		return errors.New("core: ProveEmail: the plugin must call Host.ProvesEmail in Attach")
+		return errors.New("core: ProveEmail: the plugin must call PluginHost.VerifiesEmail in Attach")
 	case l.store.Store == nil:
 		return errorf(ErrMissingStore, "ProveEmail needs a Store")
 	case l.store.accounts == nil && l.accountsOpen:
@@ -126,7 +127,7 @@ func (w *writer) verifyFirst(ctx context.Context, userID, address string) (bool,
 func (w *writer) unlinkUnvouched(ctx context.Context, s stores, u *User, linked []*Account) error {
 	kept, passkeys := map[string]bool{}, false
 	for _, a := range linked {
-		if SameMailbox(a.EmailProved, u.Email) {
+		if SameMailbox(a.VerifiedEmail, u.Email) {
 			kept[a.ProviderAccountID] = true
 			continue
 		}
@@ -183,9 +184,9 @@ func (ps *parts) recheckAccounts(ctx context.Context, w *writer, userID string) 
 		return err
 	}
 	for _, m := range w.unlinked {
-		kind := LetterAccountUnlinked
+		kind := EmailAccountUnlinked
 		if m.Passkey {
-			kind = LetterPasskeyRemoved
+			kind = EmailPasskeyRemoved
 		}
 		ps.notify(ctx, w.at, kind, known, m.Provider)
 	}

@@ -44,11 +44,11 @@ func TestProveEmailTakesPasskeys(t *testing.T) {
 		_, records := p.records()
 		u.least, u.UserDeleter, u.AccountStore, u.SessionLister, u.RecordStore, u.people = p, p, p, p, records, p
 		c.Store = u
-		c.Parts = []core.Part{partFunc(func(h *core.Host) error {
-			h.ProvesEmail()
-			h.Action(core.Action{Method: "POST", Name: "prove",
-				Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-					return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"), victim)
+		c.Plugins = []core.Plugin{partFunc(func(h *core.PluginHost) error {
+			h.VerifiesEmail()
+			h.AddAction(core.Action{Method: "POST", Name: "prove",
+				Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+					return c.Redirect("/"), c.MarkEmailVerified(ctx, c.Field("id"), victim)
 				}})
 			return nil
 		})}
@@ -56,7 +56,7 @@ func TestProveEmailTakesPasskeys(t *testing.T) {
 	w.users["u1"] = core.User{ID: "u1", Email: victim}
 	w.users["u2"] = core.User{ID: "u2", Email: "eve@x.example"}
 	for id, a := range map[string]core.Account{
-		"strange": {UserID: "u1"}, "own": {UserID: "u1", EmailProved: victim}, "eves": {UserID: "u2"},
+		"strange": {UserID: "u1"}, "own": {UserID: "u1", VerifiedEmail: victim}, "eves": {UserID: "u2"},
 	} {
 		a.Type, a.Provider, a.ProviderAccountID = core.TypeWebAuthn, "passkey", id
 		w.accounts[accountKey("passkey", id)] = a

@@ -235,7 +235,7 @@ const (
 	warnNoProviders warning = "no-providers"
 	// warnUnusedJWTCallback: Callbacks.JWT is set but is never called under StrategyDatabase.
 	warnUnusedJWTCallback warning = "unused-jwt-callback"
-	// warnGoToReplaced: the redirect callback replaced a URL of [GoTo] by the origin.
+	// warnGoToReplaced: the redirect callback replaced a URL of [RedirectTo] by the origin.
 	warnGoToReplaced warning = "go-to-replaced"
 	// warnVisitedElsewhere, once for each Auth: requests name another origin than URL does.
 	warnVisitedElsewhere warning = "visited-elsewhere"

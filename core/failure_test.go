@@ -212,12 +212,12 @@ func TestNamesThatAreNotSent(t *testing.T) {
 			return p
 		}(), comeBack, errorPage},
 		{"OAuthCreateAccount", granting(new(string)), comeBack, errorPage},
-		{"EmailCreateAccount", &core.EmailProvider{ID: "op", ConfirmLink: core.Off}, follow, errorPage},
+		{"EmailCreateAccount", &core.EmailProvider{ID: "op", ConfirmLink: core.False}, follow, errorPage},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			mailed := &url.URL{}
 			if p, ok := row.provider.(*core.EmailProvider); ok {
-				p.Send = func(_ context.Context, m core.SignInMail) error {
+				p.Send = func(_ context.Context, m core.Email) error {
 					return mailed.UnmarshalBinary([]byte(m.URL))
 				}
 			}

@@ -95,7 +95,7 @@ func TestAdmittedIsAskedOnceMore(t *testing.T) {
 					c.Store, k = c.Store.(struct{ least }).least.(*people).records()
 					admit(c, still)
 					if row.gated {
-						c.Parts = append(c.Parts, &toyFactor{name: "toyfactor"})
+						c.Plugins = append(c.Plugins, &toyFactor{name: "toyfactor"})
 					}
 					c.Events.SignIn = func(context.Context, core.SignInEvent) error { events++; return nil }
 				})
@@ -181,8 +181,8 @@ func TestAuthorizeThatIsBusy(t *testing.T) {
 // TestProblemThatEnds returns a Problem with RetryAfter from an action.
 func TestProblemThatEnds(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
-		Handle: func(context.Context, *core.Call) (*core.Response, error) {
+	a := newApp(t, core.Config{Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "toy",
+		Handle: func(context.Context, *core.ActionRequest) (*core.Response, error) {
 			return nil, &core.Problem{Status: http.StatusServiceUnavailable, Code: "busy", RetryAfter: time.Second}
 		}})}})
 	for _, accept := range []string{"text/html", "application/json"} {

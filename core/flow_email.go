@@ -46,7 +46,7 @@ type emailFlow struct {
 }
 
 // needsToken implements [flow]. The POST is the button on the confirmation page.
-func (f *emailFlow) needsToken() bool { return f.ConfirmLink != Off }
+func (f *emailFlow) needsToken() bool { return f.ConfirmLink != False }
 
 // start implements [flow]. It emails a sign-in link (docs/protocol.md §9.2), unless a link that still works was sent a
 // few minutes ago (see sentLinks). The token is stored first and deleted again if the email cannot be sent. So there is
@@ -95,7 +95,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	c.audit.note(ctx, &c.arrival, event)
 	response := &Response{}
-	if f.ConfirmLink == Auto && !sent {
+	if f.ConfirmLink == Default && !sent {
 		response.Cookies = []Cookie{f.asked.remember(c, token, address)}
 	}
 	response.Redirect, err = weburl.AddQuery(c.base+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
@@ -153,8 +153,8 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	if err != nil {
 		return "", errorf(ErrStore, "%w", err)
 	}
-	mail := SignInMail{
-		To: address, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires, Theme: f.pages.theme,
+	mail := Email{
+		To: address, Kind: EmailSignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires, Theme: f.pages.theme,
 		Host: hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
 	}
 	if err := f.send(ctx, mail); err != nil {
@@ -168,7 +168,7 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	return token, nil
 }
 
-func (f *emailFlow) send(ctx context.Context, mail SignInMail) error {
+func (f *emailFlow) send(ctx context.Context, mail Email) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	return hideLink(guard("Send", func() error { return f.Send(ctx, mail) }), mail.URL, mail.To)
@@ -286,7 +286,7 @@ func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite
 // token. If links are always confirmed, no browser is remembered.
 func (f *emailFlow) needsConfirmation(c *call) bool {
 	token, address := c.query.Get("token"), c.query.Get("email")
-	if c.r.Method == "POST" || f.ConfirmLink == Off || token == "" {
+	if c.r.Method == "POST" || f.ConfirmLink == False || token == "" {
 		return false
 	}
 	return c.session.cookie().Any() || f.asked.find(c, token, address) < 0

@@ -37,7 +37,7 @@ func TestMailThatFails(t *testing.T) {
 			jwt := core.SessionConfig{Strategy: core.StrategyJWT}
 			a := newApp(t, core.Config{Store: store, Session: jwt, Providers: []core.Provider{&core.EmailProvider{
 				Configure: func(p *core.EmailProvider, _ func(string) string) error {
-					p.Send = func(context.Context, core.SignInMail) error { return row.err }
+					p.Send = func(context.Context, core.Email) error { return row.err }
 					return nil
 				},
 			}}})
@@ -91,7 +91,7 @@ func TestMailThatHangs(t *testing.T) {
 		a := newApp(t, core.Config{
 			Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
 			Providers: []core.Provider{&core.EmailProvider{
-				Send: func(ctx context.Context, _ core.SignInMail) error { <-ctx.Done(); return ctx.Err() },
+				Send: func(ctx context.Context, _ core.Email) error { <-ctx.Done(); return ctx.Err() },
 			}},
 		})
 		b := visit(t, a)
@@ -112,7 +112,7 @@ func TestRefusedMailsCount(t *testing.T) {
 	sent := 0
 	a := newApp(t, core.Config{Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
 		Providers: []core.Provider{&core.EmailProvider{From: "no-reply@app.test",
-			Send: func(context.Context, core.SignInMail) error { sent++; return errors.New("451 try again later") },
+			Send: func(context.Context, core.Email) error { sent++; return errors.New("451 try again later") },
 		}}})
 	for range 20 {
 		visit(t, a).submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
@@ -127,7 +127,7 @@ func TestRefusedMailsCount(t *testing.T) {
 func TestSecondClick(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
-		for _, confirm := range []core.Toggle{core.Auto, core.On, core.Off} {
+		for _, confirm := range []core.OptionalBool{core.Default, core.True, core.False} {
 			for _, processes := range []int{1, 2} {
 				t.Run(fmt.Sprintf("%s, confirm %v, %d processes", strategy, confirm, processes), func(t *testing.T) {
 					store, links := newPeople(), []string{}
@@ -135,7 +135,7 @@ func TestSecondClick(t *testing.T) {
 						Store: store.as(power{}), Session: core.SessionConfig{Strategy: strategy},
 						Providers: []core.Provider{lenient("q"), &core.EmailProvider{
 							ConfirmLink: confirm,
-							Send: func(_ context.Context, m core.SignInMail) error {
+							Send: func(_ context.Context, m core.Email) error {
 								links = append(links, strings.TrimPrefix(string(m.URL), "https://app.test"))
 								return nil
 							},

@@ -135,7 +135,7 @@ func TestRepeatedCallback(t *testing.T) {
 					Providers: []core.Provider{s.provider("p"), s.provider("q")},
 				}
 				if strategy == core.StrategyJWT && row.name == "after a revocation" { // it needs records
-					config.Store, config.Session.Revocation.On = newHouse(), core.On
+					config.Store, config.Session.Revocation.On = newHouse(), core.True
 				}
 				a := newApp(t, config)
 				b := visit(t, a)

@@ -230,7 +230,7 @@ func (f *passkeyFlow) expected(c *call, challenge string) WebAuthnCeremony {
 	rp := f.relyingParty(c)
 	return WebAuthnCeremony{
 		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, Origins: f.RelyingParty.Origins,
-		UserVerification: f.RequireUserVerification != Off, Algorithms: f.Algorithms,
+		UserVerification: f.RequireUserVerification != False, Algorithms: f.Algorithms,
 	}
 }
 
@@ -353,7 +353,7 @@ func (f *passkeyFlow) methods(used *store.Authenticator) []Method {
 	if used.CredentialDeviceType == "singleDevice" {
 		methods[0] = MethodHardwareKey
 	}
-	if f.RequireUserVerification != Off {
+	if f.RequireUserVerification != False {
 		methods = append(methods, MethodUser)
 	}
 	return methods

@@ -344,7 +344,7 @@ func TestPasskeyAnswerTwice(t *testing.T) {
 func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
 	t.Parallel()
 	passkey := func(id string) core.Provider {
-		return &core.WebAuthnProvider{ID: id, Verifier: anyPasskey{}, ConditionalUI: core.Off}
+		return &core.WebAuthnProvider{ID: id, Verifier: anyPasskey{}, ConditionalUI: core.False}
 	}
 	for _, row := range []struct {
 		name      string

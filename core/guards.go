@@ -38,9 +38,9 @@ func (e *StepUp) Error() string {
 	return "core: the user must sign in again: the last sign-in may be at most " + e.MaxAge.String() + " old"
 }
 
-// Fresh returns a guard that requires a sign-in or a re-authentication within the last d. A session without a sign-in
-// time, such as one that Auth.js created, counts as old.
-func Fresh(d time.Duration) Guard {
+// RecentSignIn returns a guard that requires a sign-in or a re-authentication within the last d. A session without a
+// sign-in time, such as one that Auth.js created, counts as old.
+func RecentSignIn(d time.Duration) Guard {
 	return func(_ context.Context, s *Session) error {
 		if s.asOf().Sub(s.AuthTime) > d {
 			return &StepUp{MaxAge: d}
@@ -116,10 +116,11 @@ func (v *Visit) previousPage() string {
 	return back
 }
 
-// Any returns a guard that allows a request if at least one of the guards does. It calls them in order and stops at the
-// first that allows the request. If none does, it returns a *[StepUp] if one of them returned one, because the user can
-// comply with it; else an error other than [ErrForbidden]; else [ErrForbidden]. Any() without guards allows nothing.
-func Any(guards ...Guard) Guard {
+// AnyOf returns a guard that allows a request if at least one of the guards does. It calls them in order and stops at
+// the first that allows the request. If none does, it returns a *[StepUp] if one of them returned one, because the user
+// can comply with it; else an error other than [ErrForbidden]; else [ErrForbidden]. Any() without guards allows
+// nothing.
+func AnyOf(guards ...Guard) Guard {
 	guards = slices.Clone(guards)
 	return func(ctx context.Context, s *Session) error {
 		err, weight := ErrForbidden, 0
@@ -147,9 +148,9 @@ func errorRank(denied error) int {
 	return 0
 }
 
-// All returns a guard that allows a request if each of the guards does, in the same way as a list of guards. Use it
+// AllOf returns a guard that allows a request if each of the guards does, in the same way as a list of guards. Use it
 // within [Any].
-func All(guards ...Guard) Guard {
+func AllOf(guards ...Guard) Guard {
 	guards = slices.Clone(guards)
 	return func(ctx context.Context, s *Session) error {
 		for _, ask := range guards {
@@ -161,11 +162,11 @@ func All(guards ...Guard) Guard {
 	}
 }
 
-// Role returns a guard that allows users with at least one of the roles. The comparison is case-sensitive. The
-// permissions of a role are best checked with a method of T and [Data.Is].
-func Role[T interface{ Roles() []string }](d *Data[T], anyOf ...string) Guard {
+// HasRole returns a guard that allows users with at least one of the roles. The comparison is case-sensitive. The
+// permissions of a role are best checked with a method of T and [SessionData.Guard].
+func HasRole[T interface{ Roles() []string }](d *SessionData[T], anyOf ...string) Guard {
 	anyOf = slices.Clone(anyOf)
-	return d.Is(func(data T) bool {
+	return d.Guard(func(data T) bool {
 		return slices.ContainsFunc(data.Roles(), func(role string) bool { return slices.Contains(anyOf, role) })
 	})
 }
@@ -196,8 +197,8 @@ func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
 }
 
 // RequireWhere is Require for the requests that where selects. For all others it returns nil and nil. If where is nil,
-// it selects all requests. [Under] selects by path. A panic in where gets the same response as a session that could not
-// be read.
+// it selects all requests. [PathPrefix] selects by path. A panic in where gets the same response as a session that
+// could not be read.
 func (v *Visit) RequireWhere(where func(*Request) bool, guards ...Guard) (*Session, *Response) {
 	if where != nil {
 		picked, err := guarded("condition of a guard", func() (bool, error) { return where(v.at.r), nil })
@@ -278,16 +279,16 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 	return v.at.refer(finish(v.at.r, response))
 }
 
-// Under returns a condition for the RequireSessionWhere of the adapters. It is true if the request's path equals one of
-// the prefixes or is below it: Under("/admin") matches /admin and /admin/users, but not /administration. For a group of
-// routes, include the group's prefix: Under("/app/admin"). The comparison ignores case and decodes percent-encoding
-// first.
+// PathPrefix returns a condition for the RequireSessionWhere of the adapters. It is true if the request's path equals
+// one of the prefixes or is below it: Under("/admin") matches /admin and /admin/users, but not /administration. For a
+// group of routes, include the group's prefix: Under("/app/admin"). The comparison ignores case and decodes
+// percent-encoding first.
 //
 // If the path is ambiguous, the condition is true, so that a guard fails closed. The path that the client sent can
 // differ from the path that the router uses ([Request].Path), behind http.StripPrefix or after a middleware changed it:
 // it is enough that one of them matches. A path that routers interpret differently, because it has dot segments or
 // doubled or encoded slashes, matches every prefix. Under panics if a prefix does not begin with a slash.
-func Under(prefixes ...string) func(*Request) bool {
+func PathPrefix(prefixes ...string) func(*Request) bool {
 	clean := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
 		if !strings.HasPrefix(prefix, "/") {

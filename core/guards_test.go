@@ -20,7 +20,7 @@ func TestFresh(t *testing.T) {
 			a, _ := factual(t, strategy)
 			b := signedIn(t, a, "1")
 			passes := func() bool {
-				s, refusal := a.Visit(t.Context(), b.request("GET", "/payout", "", "")).Require(core.Fresh(10 * time.Minute))
+				s, refusal := a.Visit(t.Context(), b.request("GET", "/payout", "", "")).Require(core.RecentSignIn(10 * time.Minute))
 				return s != nil && refusal == nil
 			}
 			if !passes() {
@@ -40,7 +40,7 @@ func TestFresh(t *testing.T) {
 			}
 		})
 	}
-	guard := core.Fresh(time.Hour)
+	guard := core.RecentSignIn(time.Hour)
 	for name, s := range map[string]*core.Session{
 		"without facts": {UserID: "1"},
 		"long ago":      {UserID: "1", AuthTime: time.Now().Add(-2 * time.Hour)},
@@ -362,7 +362,7 @@ func TestGuard(t *testing.T) {
 
 func TestUnder(t *testing.T) {
 	t.Parallel()
-	under := core.Under("/admin", "/me/")
+	under := core.PathPrefix("/admin", "/me/")
 	for target, want := range map[string]bool{
 		"/admin": true, "/admin/": true, "/admin/users?x=1": true, "/admin?x=/": true, "/me": true, "/me/x": true,
 		"/administration": false, "/": false, "/public": false, "/public?next=/admin": false, "/x/admin": false,
@@ -403,7 +403,7 @@ func TestUnder(t *testing.T) {
 			t.Errorf("%s: %t", row.name, got)
 		}
 	}
-	if !core.Under("/")(&core.Request{Target: "/anything"}) {
+	if !core.PathPrefix("/")(&core.Request{Target: "/anything"}) {
 		t.Error("the root is above everything")
 	}
 	defer func() {
@@ -411,7 +411,7 @@ func TestUnder(t *testing.T) {
 			t.Error("a prefix without a slash is taken")
 		}
 	}()
-	core.Under("admin")
+	core.PathPrefix("admin")
 }
 
 func TestRequireWhere(t *testing.T) {

@@ -94,7 +94,7 @@ func newApp(t *testing.T, config core.Config) *app {
 	if config.Secrets == nil {
 		config.Secrets = []core.Secret{testSecret}
 	}
-	if config.URL == "" && config.TrustHost == core.Auto && config.TrustedHosts == nil {
+	if config.URL == "" && config.TrustHost == core.Default && config.TrustedHosts == nil {
 		config.URL = "https://app.test"
 	}
 	if config.Now == nil {

@@ -40,13 +40,13 @@ func TestLinksOfMailsThatFail(t *testing.T) {
 	for name, row := range failingMail {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var sent core.SignInMail
+			var sent core.Email
 			a := newApp(t, core.Config{
 				Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
 				Providers: []core.Provider{&core.EmailProvider{
 					// The URL-encoded form of this token differs.
 					GenerateToken: func(context.Context) (string, error) { return "a token/with+signs of its own", nil },
-					Send: func(_ context.Context, m core.SignInMail) error {
+					Send: func(_ context.Context, m core.Email) error {
 						sent = m
 						return row.fail(string(m.URL), string(m.Token))
 					},
@@ -68,11 +68,11 @@ func TestLettersThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const token, code = "a token/with+signs of its own", "ABCD-EFGH"
-			letter := core.Letter{
+			letter := core.Email{
 				To: "ada@example.com", Code: code,
 				URL: core.Secret("https://app.test/undo?" + url.Values{"token": {token}, "to": {"ada@example.com"}}.Encode()),
 			}
-			err := letter.Deliver(t.Context(), mailerFunc(func(_ context.Context, l core.Letter) error {
+			err := letter.Send(t.Context(), mailerFunc(func(_ context.Context, l core.Email) error {
 				return errors.Join(errors.New("code "+string(l.Code)+" of ada@example.com"), row.fail(string(l.URL), token))
 			}))
 			if err == nil {
@@ -88,16 +88,16 @@ func TestLettersThatFail(t *testing.T) {
 			}
 		})
 	}
-	if err := (core.Letter{}).Deliver(t.Context(), mailerFunc(func(context.Context, core.Letter) error {
+	if err := (core.Email{}).Send(t.Context(), mailerFunc(func(context.Context, core.Email) error {
 		return nil
 	})); err != nil {
 		t.Error(err)
 	}
 }
 
-type mailerFunc func(ctx context.Context, l core.Letter) error
+type mailerFunc func(ctx context.Context, l core.Email) error
 
-func (f mailerFunc) Send(ctx context.Context, l core.Letter) error { return f(ctx, l) }
+func (f mailerFunc) Send(ctx context.Context, l core.Email) error { return f(ctx, l) }
 
 // tellsNoLink checks that a text contains says, but no secret, also not in URL-encoded form.
 func tellsNoLink(t *testing.T, text, says string, secrets ...string) {

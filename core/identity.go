@@ -101,8 +101,8 @@ func (id *identity) verifiedAddress() string {
 	if id.client == nil || id.profile["email_verified"] == false {
 		return ""
 	}
-	if id.client.EmailProved != nil {
-		if id.client.EmailProved(id.profile) {
+	if id.client.EmailVerified != nil {
+		if id.client.EmailVerified(id.profile) {
 			return id.user.Email
 		}
 		return ""
@@ -121,7 +121,7 @@ func (id *identity) storedAccount() *Account {
 		kept = id.client.keeps(id.tokens)
 	}
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
-	kept.EmailProved = id.verifiedAddress()
+	kept.VerifiedEmail = id.verifiedAddress()
 	return kept
 }
 

@@ -19,7 +19,7 @@ func inRows(t *testing.T, n int, change func(*core.Config)) (apps []*app, asked 
 	check := anybody().Authorize
 	apps, _ = shared(t, n, func(c *core.Config) {
 		plenty := core.Rate{Burst: 10_000, Every: time.Second}
-		c.Limits.KnownBrowsers = core.On
+		c.Limits.KnownBrowsers = core.True
 		c.Limits.Rates = map[core.Attempt]core.Rates{core.AttemptCredentials: {
 			Identifier: core.Rate{Burst: 10_001, Every: time.Second}, Visitor: plenty, Network: plenty, Browser: plenty,
 		}}
@@ -30,7 +30,7 @@ func inRows(t *testing.T, n int, change func(*core.Config)) (apps []*app, asked 
 				return check(ctx, form, r)
 			},
 		}}
-		c.Parts = []core.Part{answers(forgiving("ada@example.com"))}
+		c.Plugins = []core.Plugin{answers(forgiving("ada@example.com"))}
 		if change != nil {
 			change(c)
 		}
@@ -41,9 +41,9 @@ func inRows(t *testing.T, n int, change func(*core.Config)) (apps []*app, asked 
 // forgiving returns an action that resets the counts of a name, as a plugin does after an emailed link was opened.
 func forgiving(name string) core.Action {
 	return core.Action{Method: "POST", Name: "toy", Verb: "forgive",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			c.Forgive(ctx, core.AttemptInARow, name)
-			return c.Answer(ctx, 200, struct{}{}), nil
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			c.ResetAttempts(ctx, core.AttemptInARow, name)
+			return c.JSON(ctx, 200, struct{}{}), nil
 		}}
 }
 
@@ -118,7 +118,7 @@ func TestInARowEnds(t *testing.T) {
 	for name, n := range map[string]int{"in one process": 1, "in two": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			apps, _ := inRows(t, n, func(c *core.Config) { c.Limits.Shared = n > 1; c.Limits.KnownBrowsers = core.Off })
+			apps, _ := inRows(t, n, func(c *core.Config) { c.Limits.Shared = n > 1; c.Limits.KnownBrowsers = core.False })
 			first, last := apps[0], apps[n-1]
 			here, there := place(t, first, "192.0.2.1"), place(t, last, "192.0.2.2")
 			for range 3 {

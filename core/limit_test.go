@@ -96,8 +96,8 @@ func TestConfirmLink(t *testing.T) {
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	var link string
 	a := newApp(t, core.Config{Store: store, Providers: []core.Provider{&core.EmailProvider{
-		ConfirmLink: core.On,
-		Send:        func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil },
+		ConfirmLink: core.True,
+		Send:        func(_ context.Context, m core.Email) error { link = string(m.URL); return nil },
 	}}})
 	visit(t, a).submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
 	target := strings.TrimPrefix(link, "https://app.test")

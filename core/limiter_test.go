@@ -331,9 +331,9 @@ func coded(t *testing.T, change func(*core.Config)) (a *app, rows *tokenRows, co
 	rows = &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	code = new(string)
 	config := core.Config{Store: rows, Providers: []core.Provider{&core.EmailProvider{
-		ConfirmLink:   core.Off,
+		ConfirmLink:   core.False,
 		GenerateToken: func(context.Context) (string, error) { return "654321", nil },
-		Send:          func(_ context.Context, m core.SignInMail) error { *code = string(m.Token); return nil },
+		Send:          func(_ context.Context, m core.Email) error { *code = string(m.Token); return nil },
 	}}}
 	if change != nil {
 		change(&config)
@@ -468,7 +468,7 @@ func TestShortCodesNeedALimit(t *testing.T) {
 				Now:   func() time.Time { return start },
 				Store: &tokenRows{sessionRows: newSessionRows()},
 				Providers: []core.Provider{&core.EmailProvider{
-					Send:          func(context.Context, core.SignInMail) error { return nil },
+					Send:          func(context.Context, core.Email) error { return nil },
 					GenerateToken: func(context.Context) (string, error) { return "1", nil },
 				}},
 				Callbacks: core.Callbacks{Limit: row.limit}, InsecureNoLimits: row.unlimited,

@@ -41,7 +41,7 @@ type Limits struct {
 	// then on, this browser's attempts for this user are counted separately, so that attackers who use up the limit of a
 	// name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users. Auto means
 	// on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off, as in Auth.js.
-	KnownBrowsers Toggle
+	KnownBrowsers OptionalBool
 }
 
 // Rate is a token bucket: it allows Burst attempts immediately, then one attempt per Every. The zero value means the
@@ -153,7 +153,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 		}
 	}
 	auto := l.builtIn != nil && (changed || asked)
-	if c.Limits.KnownBrowsers == On || c.Limits.KnownBrowsers == Auto && auto {
+	if c.Limits.KnownBrowsers == True || c.Limits.KnownBrowsers == Default && auto {
 		l.known = &knownBrowsers{seals: &a.parts.seals, now: c.Now}
 	}
 	return l

@@ -314,7 +314,7 @@ func TestThrottledAreForgottenLast(t *testing.T) { // not parallel: it reads the
 // remembering returns an application with known browsers.
 func remembering(t *testing.T) *app {
 	return newApp(t, core.Config{
-		Providers: []core.Provider{anybody()}, Limits: core.Limits{KnownBrowsers: core.On},
+		Providers: []core.Provider{anybody()}, Limits: core.Limits{KnownBrowsers: core.True},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
 	})
 }
@@ -386,7 +386,7 @@ func TestKnownBrowserIsNotLockedOut(t *testing.T) {
 func askedWith(t *testing.T, b *browser, name string) (id string) {
 	t.Helper()
 	a := newApp(t, core.Config{
-		Providers: []core.Provider{anybody()}, Limits: core.Limits{KnownBrowsers: core.On}, Now: b.auth.(*app).clock.Now,
+		Providers: []core.Provider{anybody()}, Limits: core.Limits{KnownBrowsers: core.True}, Now: b.auth.(*app).clock.Now,
 		Callbacks: core.Callbacks{Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
 			id = p.Browser
 			return time.Second, nil
@@ -454,7 +454,7 @@ func TestKnownBrowserCookie(t *testing.T) {
 // TestKnownBrowsersAreAskedFor checks that no cookie is set unless known browsers are requested, as in Auth.js.
 func TestKnownBrowsersAreAskedFor(t *testing.T) {
 	t.Parallel()
-	asks := partFunc(func(h *core.Host) error { h.KnownBrowsers(); return nil })
+	asks := partFunc(func(h *core.PluginHost) error { h.RememberBrowsers(); return nil })
 	rates := map[core.Attempt]core.Rates{core.AttemptMail: {Network: core.Rate{Burst: 1, Every: time.Minute}}}
 	limit := func(context.Context, core.LimitParams) (time.Duration, error) { return 0, nil }
 	for name, row := range map[string]struct {
@@ -464,13 +464,13 @@ func TestKnownBrowsersAreAskedFor(t *testing.T) {
 		"by default": {func(*core.Config) {}, false},
 		"Shared":     {func(c *core.Config) { c.Store, c.Limits.Shared = newShelf(), true }, true},
 		"Rates":      {func(c *core.Config) { c.Limits.Rates = rates }, true},
-		"On":         {func(c *core.Config) { c.Limits.KnownBrowsers = core.On }, true},
-		"a part":     {func(c *core.Config) { c.Parts = []core.Part{asks} }, true},
+		"On":         {func(c *core.Config) { c.Limits.KnownBrowsers = core.True }, true},
+		"a part":     {func(c *core.Config) { c.Plugins = []core.Plugin{asks} }, true},
 		"a part, Off": {
-			func(c *core.Config) { c.Parts, c.Limits.KnownBrowsers = []core.Part{asks}, core.Off }, false,
+			func(c *core.Config) { c.Plugins, c.Limits.KnownBrowsers = []core.Plugin{asks}, core.False }, false,
 		},
-		"a part, no limits":       {func(c *core.Config) { c.Parts, c.InsecureNoLimits = []core.Part{asks}, true }, false},
-		"a part, Callbacks.Limit": {func(c *core.Config) { c.Parts, c.Callbacks.Limit = []core.Part{asks}, limit }, false},
+		"a part, no limits":       {func(c *core.Config) { c.Plugins, c.InsecureNoLimits = []core.Plugin{asks}, true }, false},
+		"a part, Callbacks.Limit": {func(c *core.Config) { c.Plugins, c.Callbacks.Limit = []core.Plugin{asks}, limit }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -526,7 +526,7 @@ func TestNoTrustedProxies(t *testing.T) {
 		want   int
 	}{
 		"passwords on https": {core.Config{URL: "https://app.test", Providers: []core.Provider{passwords()}}, 1},
-		"an action of a plugin": {core.Config{URL: "https://app.test", Parts: []core.Part{answers(says("GET", "toy",
+		"an action of a plugin": {core.Config{URL: "https://app.test", Plugins: []core.Plugin{answers(says("GET", "toy",
 			""))}}, 1},
 		"OAuth alone":            {core.Config{URL: "https://app.test", Providers: []core.Provider{plainOAuth()}}, 0},
 		"development":            {core.Config{URL: "http://localhost:3000", Providers: []core.Provider{passwords()}}, 0},
@@ -547,15 +547,15 @@ func TestNoTrustedProxies(t *testing.T) {
 func TestLinkRequestedAgain(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		known   core.Toggle
+		known   core.OptionalBool
 		between func(a *app, b *browser, link string)
 		want    int
 	}{
-		"as Auth.js":        {core.Off, func(*app, *browser, string) {}, 2},
-		"at once":           {core.On, func(*app, *browser, string) {}, 1},
-		"six minutes later": {core.On, func(a *app, _ *browser, _ string) { a.clock.Advance(6 * time.Minute) }, 2},
-		"after it was used": {core.On, func(_ *app, b *browser, link string) { b.get(link) }, 2},
-		"with an empty limit": {core.On, func(a *app, _ *browser, _ string) {
+		"as Auth.js":        {core.False, func(*app, *browser, string) {}, 2},
+		"at once":           {core.True, func(*app, *browser, string) {}, 1},
+		"six minutes later": {core.True, func(a *app, _ *browser, _ string) { a.clock.Advance(6 * time.Minute) }, 2},
+		"after it was used": {core.True, func(_ *app, b *browser, link string) { b.get(link) }, 2},
+		"with an empty limit": {core.True, func(a *app, _ *browser, _ string) {
 			for i := range 20 {
 				attacker := visit(t, a)
 				attacker.peer = fmt.Sprintf("198.51.100.%d:1", i)
@@ -573,7 +573,7 @@ func TestLinkRequestedAgain(t *testing.T) {
 			}{rows, shelf}, Limits: core.Limits{KnownBrowsers: row.known},
 			Session: core.SessionConfig{Strategy: core.StrategyJWT},
 			Providers: []core.Provider{&core.EmailProvider{
-				ConfirmLink: core.Off, Send: func(_ context.Context, m core.SignInMail) error {
+				ConfirmLink: core.False, Send: func(_ context.Context, m core.Email) error {
 					sent++
 					link = strings.TrimPrefix(string(m.URL), "https://app.test")
 					return nil
@@ -630,7 +630,7 @@ func TestLinkRequestedThroughAnotherHost(t *testing.T) {
 	t.Parallel()
 	for name, trust := range map[string]func(*core.Config){
 		"two trusted hosts": func(c *core.Config) { c.TrustedHosts = []string{"app.test", "other.test"} },
-		"every host":        func(c *core.Config) { c.TrustHost = core.On },
+		"every host":        func(c *core.Config) { c.TrustHost = core.True },
 	} {
 		var links []string
 		c := core.Config{
@@ -638,8 +638,8 @@ func TestLinkRequestedThroughAnotherHost(t *testing.T) {
 				*tokenRows
 				store.RecordStore
 			}{&tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}, newShelf()},
-			Limits: core.Limits{KnownBrowsers: core.On}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
-			Providers: []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error {
+			Limits: core.Limits{KnownBrowsers: core.True}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+			Providers: []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.Email) error {
 				host, _, _ := strings.Cut(strings.TrimPrefix(string(m.URL), "https://"), "/")
 				links = append(links, host)
 				return nil
@@ -665,29 +665,29 @@ func TestKnownByAnyMethod(t *testing.T) {
 	ada := &core.User{ID: "7", Email: "ada@example.com", EmailVerified: start}
 	mallory := &core.User{ID: "8", Email: "ada@example.com"}
 	signsIn := core.Action{Method: "POST", Name: "toy", Verb: "in",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			return c.SignIn(ctx, core.SignIn{User: ada})
 		}}
 	unverified := core.Action{Method: "POST", Name: "toy", Verb: "unverified",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			return c.SignIn(ctx, core.SignIn{User: mallory})
 		}}
 	proves := func(verb string, user *core.User) core.Action {
 		return core.Action{Method: "POST", Name: "toy", Verb: verb,
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-				c.KnowBrowser(ctx, user)
-				return c.Answer(ctx, 200, nil), nil
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+				c.RememberBrowser(ctx, user)
+				return c.JSON(ctx, 200, nil), nil
 			}}
 	}
 	rows := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	var link string
 	a := newApp(t, core.Config{
-		Store: rows, Limits: core.Limits{KnownBrowsers: core.On}, Parts: []core.Part{answers(
+		Store: rows, Limits: core.Limits{KnownBrowsers: core.True}, Plugins: []core.Plugin{answers(
 			signsIn, unverified, proves("proves", ada), proves("proves-unverified", mallory),
 		)},
 		Providers: []core.Provider{anybody(), &core.EmailProvider{
-			ConfirmLink: core.Off,
-			Send:        func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil },
+			ConfirmLink: core.False,
+			Send:        func(_ context.Context, m core.Email) error { link = string(m.URL); return nil },
 		}},
 		Session: core.SessionConfig{Strategy: core.StrategyJWT},
 	})
@@ -737,15 +737,15 @@ func TestRates(t *testing.T) {
 			asked++
 			return 0, nil
 		}},
-		Parts: []core.Part{answers(core.Action{Method: "POST", Name: "coffee",
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		Plugins: []core.Plugin{answers(core.Action{Method: "POST", Name: "coffee",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 				if err := c.Allow(ctx, "coffee", c.Field("name")); err != nil {
 					return nil, err
 				}
 				if c.Field("good") != "" {
-					c.Forgive(ctx, "coffee", c.Field("name"))
+					c.ResetAttempts(ctx, "coffee", c.Field("name"))
 				}
-				return c.Answer(ctx, http.StatusOK, "served"), nil
+				return c.JSON(ctx, http.StatusOK, "served"), nil
 			}})},
 	})
 	b, tried := visit(t, a), 0
@@ -813,12 +813,12 @@ func TestLimitsFaults(t *testing.T) {
 func TestPartAudits(t *testing.T) {
 	t.Parallel()
 	var trail trail
-	a := newApp(t, core.Config{Audit: trail.note, Parts: []core.Part{answers(core.Action{Method: "POST", Name: "reset",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+	a := newApp(t, core.Config{Audit: trail.note, Plugins: []core.Plugin{answers(core.Action{Method: "POST", Name: "reset",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			c.Audit(ctx, audit.Event{
 				Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: c.Field("email"),
 			})
-			return c.Answer(ctx, http.StatusOK, "asked"), nil
+			return c.JSON(ctx, http.StatusOK, "asked"), nil
 		}})}})
 	trail.take()
 	visit(t, a).submit("/auth/reset", url.Values{"email": {"ada@example.com"}})

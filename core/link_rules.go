@@ -241,7 +241,7 @@ func (w *writer) otherMethods(s stores, linked []*Account, u *User) otherMethods
 	}
 	found := noMethods
 	for _, a := range linked {
-		if !SameMailbox(a.EmailProved, u.Email) {
+		if !SameMailbox(a.VerifiedEmail, u.Email) {
 			return unvouchedMethods
 		}
 		found = vouchedMethods

@@ -142,33 +142,36 @@ func TestLinkingRules(t *testing.T) {
 // careful is a plugin that allows linking only shortly after a sign-in.
 type careful time.Duration
 
-func (d careful) Attach(h *core.Host) error { h.FreshLinks(time.Duration(d)); return nil }
+func (d careful) Attach(h *core.PluginHost) error {
+	h.RequireRecentSignInToLink(time.Duration(d))
+	return nil
+}
 
-// TestFreshLinks checks Host.FreshLinks: an attacker at an unlocked computer cannot add an account or a passkey to the
-// signed-in user. The owner can, after signing in again.
+// TestFreshLinks checks PluginHost.RequireRecentSignInToLink: an attacker at an unlocked computer cannot add an account
+// or a passkey to the signed-in user. The owner can, after signing in again.
 func TestFreshLinks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
-		parts  []core.Part
+		parts  []core.Plugin
 		waits  time.Duration
 		before string // an account to sign in with again first
 		linked bool
 	}{
 		{"no plugin asks", nil, time.Hour, "", true},
-		{"immediately", []core.Part{careful(time.Minute)}, 0, "", true},
-		{"at the last moment", []core.Part{careful(time.Minute)}, time.Minute, "", true},
-		{"later", []core.Part{careful(time.Minute)}, time.Minute + time.Second, "", false},
-		{"the shortest time counts", []core.Part{careful(time.Hour), careful(time.Minute), careful(time.Hour)},
+		{"immediately", []core.Plugin{careful(time.Minute)}, 0, "", true},
+		{"at the last moment", []core.Plugin{careful(time.Minute)}, time.Minute, "", true},
+		{"later", []core.Plugin{careful(time.Minute)}, time.Minute + time.Second, "", false},
+		{"the shortest time counts", []core.Plugin{careful(time.Hour), careful(time.Minute), careful(time.Hour)},
 			2 * time.Minute, "", false},
-		{"later, after another sign-in", []core.Part{careful(time.Minute)}, time.Hour, "s1", true},
+		{"later, after another sign-in", []core.Plugin{careful(time.Minute)}, time.Hour, "s1", true},
 	} {
 		for _, strategy := range bothStrategies {
 			for _, passkey := range []bool{false, true} {
 				name := map[bool]string{true: ", a passkey", false: ", an account"}[passkey]
 				t.Run(row.name+", "+string(strategy)+name, func(t *testing.T) {
 					t.Parallel()
-					w := newTown(t, power{true, true, true, true}, strategy, func(c *core.Config) { c.Parts = row.parts },
+					w := newTown(t, power{true, true, true, true}, strategy, func(c *core.Config) { c.Plugins = row.parts },
 						reauthenticating)
 					b := w.browser()
 					id := w.signedIn(b, w.through(b, "plain", "s1", victim, ""))
@@ -216,7 +219,7 @@ func TestMostMethods(t *testing.T) {
 			for i := len(w.accounts); i < many; i++ {
 				w.keep(core.Account{
 					UserID: id, Type: core.TypeOAuth, Provider: "old", ProviderAccountID: strconv.Itoa(i),
-					EmailProved: "ada@x.example",
+					VerifiedEmail: "ada@x.example",
 				})
 			}
 			r := w.through(ada, "plain", "another", "ada@y.example", "")

@@ -69,7 +69,7 @@ func newTown(t *testing.T, can power, strategy core.Strategy, change ...func(*co
 		Providers: []core.Provider{
 			w.service("plain", false), w.service("vouching", false),
 			w.service("linking", true), w.service("open", true), passkey,
-			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: func(_ context.Context, m core.SignInMail) error {
+			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: func(_ context.Context, m core.Email) error {
 				w.mails = append(w.mails, string(m.URL))
 				return nil
 			}},
@@ -201,7 +201,7 @@ type proofCase struct {
 	strategy core.Strategy
 	// byMail reports that a sign-in link verifies the address, and not a provider that vouches for it.
 	byMail bool
-	// forgets reports that the store does not keep Account.EmailProved.
+	// forgets reports that the store does not keep Account.VerifiedEmail.
 	forgets bool
 }
 
@@ -485,7 +485,7 @@ func TestVouchingIsTheProvidersAlone(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) {
-				c.Providers[2].(*core.OAuthProvider).EmailProved = row.proved
+				c.Providers[2].(*core.OAuthProvider).EmailVerified = row.proved
 			})
 			b := w.browser()
 			w.signedIn(b, w.byMail(b, victim))
@@ -497,14 +497,14 @@ func TestVouchingIsTheProvidersAlone(t *testing.T) {
 	}
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) {
 		c.Providers[0].(*core.OAuthProvider).Account = func(ts *core.TokenSet) *core.Account {
-			return &core.Account{Extra: ts.Extra, EmailProved: victim}
+			return &core.Account{Extra: ts.Extra, VerifiedEmail: victim}
 		}
 	})
 	b := w.browser()
 	w.signedIn(b, w.through(b, "plain", "s1", victim, ""))
 	a := w.accounts[accountKey("plain", "s1")]
-	if a.EmailProved != "" || len(a.StoredMembers()) != 0 {
-		t.Errorf("an account vouches for %q; stored members %v", a.EmailProved, a.StoredMembers())
+	if a.VerifiedEmail != "" || len(a.StoredMembers()) != 0 {
+		t.Errorf("an account vouches for %q; stored members %v", a.VerifiedEmail, a.StoredMembers())
 	}
 }
 

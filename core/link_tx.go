@@ -225,9 +225,9 @@ func (w *writer) attach(ctx context.Context, id *identity, u *User, signedIn boo
 		return err
 	case count(linked, id.passkey != nil) >= mostMethods:
 		return errTooMany(id, u.ID)
-	case signedIn && u.EmailVerified.IsZero() && u.Email != "" && !SameMailbox(account.EmailProved, u.Email) &&
+	case signedIn && u.EmailVerified.IsZero() && u.Email != "" && !SameMailbox(account.VerifiedEmail, u.Email) &&
 		w.otherMethods(w.tx, linked, u) == vouchedMethods:
-		account.EmailProved = u.Email
+		account.VerifiedEmail = u.Email
 	}
 	return w.linkAccount(ctx, u, account, id.user)
 }
@@ -244,7 +244,7 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 		return err
 	}
 	w.afterCommit(func() { w.at.decided(ctx, audit.PasskeyAdded, "", who.user.ID) })
-	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), LetterPasskeyAdded, id.account.Provider)
+	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), EmailPasskeyAdded, id.account.Provider)
 	if id.typed == "" || !who.created {
 		return nil
 	}
@@ -261,10 +261,10 @@ func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) 
 	}
 	account := id.storedAccount()
 	account.UserID = owner.ID
-	if account.EmailProved == "" && owner.EmailVerified.IsZero() && owner.Email != "" {
+	if account.VerifiedEmail == "" && owner.EmailVerified.IsZero() && owner.Email != "" {
 		switch kept, err := accounts.Account(ctx, account.Provider, account.ProviderAccountID); {
 		case err == nil && kept != nil:
-			account.EmailProved = kept.EmailProved
+			account.VerifiedEmail = kept.VerifiedEmail
 		case !errors.Is(err, ErrNotFound):
 			return err
 		}
@@ -287,7 +287,7 @@ func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, pro
 		w.at.decided(ctx, audit.AccountLinked, "", u.ID)
 	})
 	if account.Type != TypeWebAuthn {
-		w.added(ctx, u, accountMethodID(account), LetterAccountLinked, account.Provider)
+		w.added(ctx, u, accountMethodID(account), EmailAccountLinked, account.Provider)
 	}
 	return nil
 }

@@ -227,8 +227,8 @@ func TestLocaleOfCachedPages(t *testing.T) {
 func TestLocaleOfProblems(t *testing.T) {
 	t.Parallel()
 	short := ui.Text{Key: "toy.short", English: "Use %s characters or more."}
-	a := spokenApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
-		Handle: func(_ context.Context, call *core.Call) (*core.Response, error) {
+	a := spokenApp(t, core.Config{Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "toy",
+		Handle: func(_ context.Context, call *core.ActionRequest) (*core.Response, error) {
 			if call.Locale.Tag == "" {
 				t.Error("the call does not know its language")
 			}
@@ -263,8 +263,8 @@ func TestPluginTextWithAKeyOfCore(t *testing.T) {
 	taken := ui.Text{Key: "status.409", English: "This badge is taken."}
 	a := newApp(t, core.Config{
 		Locales: []ui.Locale{locales.German(), locales.English()}, Providers: []core.Provider{plainOAuth()},
-		Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
-			Handle: func(context.Context, *core.Call) (*core.Response, error) {
+		Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "toy",
+			Handle: func(context.Context, *core.ActionRequest) (*core.Response, error) {
 				return nil, &core.Problem{Status: 409, Code: "taken", Text: taken}
 			}})},
 	})
@@ -315,10 +315,10 @@ func TestLocaleOfGuards(t *testing.T) {
 
 func TestLocaleOfLetters(t *testing.T) {
 	t.Parallel()
-	var sent core.SignInMail
+	var sent core.Email
 	a := spokenApp(t, core.Config{
 		Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
-		Providers: []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error {
+		Providers: []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.Email) error {
 			sent = m
 			return nil
 		}}},
@@ -326,7 +326,7 @@ func TestLocaleOfLetters(t *testing.T) {
 	b := visit(t, a)
 	b.header.Set("Accept-Language", "de")
 	b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
-	if sent.Locale.Tag != "de" || sent.Letter().Locale.Tag != "de" {
+	if sent.Locale.Tag != "de" {
 		t.Errorf("the email is in %q", sent.Locale.Tag)
 	}
 }

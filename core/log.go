@@ -97,7 +97,7 @@ func (v *arrival) debugTokens(ctx context.Context, t *TokenSet) {
 func (v *arrival) debugIdentity(ctx context.Context, id *identity) {
 	v.debug(ctx, "identity", slog.String("type", string(id.account.Type)),
 		slog.String("account_id", id.account.ProviderAccountID), slog.String("name", id.user.Name),
-		slog.String("email", id.user.Email), slog.String("verified_email", id.account.EmailProved))
+		slog.String("email", id.user.Email), slog.String("verified_email", id.account.VerifiedEmail))
 }
 
 // debugMember logs the decision of account linking.

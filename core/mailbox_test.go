@@ -203,7 +203,7 @@ func TestVouchedInCapitals(t *testing.T) {
 	w := newTown(t, power{true, true, true, true}, core.StrategyJWT)
 	w.users["old"] = core.User{ID: "old", Name: "Somebody", Email: "Ada@X.example"}
 	w.accounts[accountKey("vouching", "1")] = core.Account{
-		UserID: "old", Type: core.TypeOAuth, Provider: "vouching", ProviderAccountID: "1", EmailProved: "ada@x.example",
+		UserID: "old", Type: core.TypeOAuth, Provider: "vouching", ProviderAccountID: "1", VerifiedEmail: "ada@x.example",
 	}
 	b := w.browser()
 	w.byMail(b, "Ada@X.example")

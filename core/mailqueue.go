@@ -10,16 +10,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 )
 
-// BackgroundEmail is an email that a plugin sends after the response: see [Call.SendLater], [Call.Notify] and
-// [Host.Notify]. If sending fails, it is tried again, see [MailConfig].
+// BackgroundEmail is an email that a plugin sends after the response: see [ActionRequest.SendLater],
+// [ActionRequest.Notify] and [PluginHost.Notify]. If sending fails, it is tried again, see [MailConfig].
 type BackgroundEmail struct {
-	// Letter is the email, if its content is known already. Its Kind is required even if Write is set: it is in logs,
+	// Email is the email, if its content is known already. Its Kind is required even if Write is set: it is in logs,
 	// audit events and metrics.
-	Letter Letter
+	Email Email
 	// Write, if not nil, runs in the background and returns the email to send instead of Letter, so that the response
 	// time does not reveal the result of a lookup in Write. It is called again if it returns an error. If the returned
 	// Letter has no To, no email is sent.
-	Write func(ctx context.Context) (Letter, error)
+	Write func(ctx context.Context) (Email, error)
 	// Undo, if not nil, is called once after the last attempt has failed. It deletes the records that Write created.
 	Undo func(ctx context.Context)
 	// Mailer sends the email. It is required.
@@ -36,8 +36,8 @@ type MailConfig struct {
 	Retries []time.Duration
 }
 
-// ErrMailQueueFull is returned by [Call.SendLater] if too many emails are waiting, of all clients or of this one. The
-// plugin responds with status 503.
+// ErrMailQueueFull is returned by [ActionRequest.SendLater] if too many emails are waiting, of all clients or of this
+// one. The plugin responds with status 503.
 var ErrMailQueueFull = errors.New("core: too many emails wait to be sent")
 
 // The limits of the mail queue.
@@ -209,11 +209,11 @@ func (q *mailQueue) send(j *mailJob) error {
 	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
 	defer cancel()
 	if j.Write != nil && !j.written {
-		err := guard("write of email "+string(j.Letter.Kind), func() error {
+		err := guard("write of email "+string(j.Email.Kind), func() error {
 			letter, err := j.Write(ctx)
 			if err == nil {
-				letter.Kind = LetterKind(or(string(letter.Kind), string(j.Letter.Kind)))
-				j.Letter, j.written = letter, true
+				letter.Kind = EmailKind(or(string(letter.Kind), string(j.Email.Kind)))
+				j.Email, j.written = letter, true
 			}
 			return err
 		})
@@ -221,16 +221,16 @@ func (q *mailQueue) send(j *mailJob) error {
 			return err
 		}
 	}
-	if j.Letter.To == "" {
+	if j.Email.To == "" {
 		return nil
 	}
-	call := ObservedCall{To: ObservedMail, Name: string(j.Letter.Kind)}
-	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return j.Letter.Deliver(ctx, j.Mailer) })
-	return hideRecipient(err, j.Letter)
+	call := ObservedCall{To: ObservedMail, Name: string(j.Email.Kind)}
+	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return j.Email.Send(ctx, j.Mailer) })
+	return hideRecipient(err, j.Email)
 }
 
 // hideRecipient returns err with a text that omits the recipient's address, which the errors of mail servers contain.
-func hideRecipient(err error, l Letter) error {
+func hideRecipient(err error, l Email) error {
 	if err == nil {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (q *mailQueue) giveUp(j *mailJob, err error) {
 	q.log.logger.LogAttrs(j.ctx, slog.LevelError, "auth: an email was not sent", q.attrs(j, err)...)
 	event := audit.Event{
 		Name: audit.EmailFailed, Outcome: audit.Failed, Reason: audit.ReasonMail, UserID: j.UserID,
-		Email: string(j.Letter.Kind),
+		Email: string(j.Email.Kind),
 	}
 	if j.UserID == "" {
 		event.Subject = j.Subject
@@ -253,14 +253,14 @@ func (q *mailQueue) giveUp(j *mailJob, err error) {
 	}
 	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
 	defer cancel()
-	if err := guard("undo of email "+string(j.Letter.Kind), func() error { j.Undo(ctx); return nil }); err != nil {
+	if err := guard("undo of email "+string(j.Email.Kind), func() error { j.Undo(ctx); return nil }); err != nil {
 		q.log.failure(ctx, errorf(ErrAuth, "undo of an email: %w", err))
 	}
 }
 
 // attrs returns the log attributes of an email, without its address and link.
 func (q *mailQueue) attrs(j *mailJob, err error) []slog.Attr {
-	attrs := []slog.Attr{slog.Any("error", err), slog.String("email", string(j.Letter.Kind)),
+	attrs := []slog.Attr{slog.Any("error", err), slog.String("email", string(j.Email.Kind)),
 		slog.Int("attempt", j.attempts+1)}
 	if j.UserID != "" {
 		attrs = append(attrs, slog.String("user_id", j.UserID))
@@ -317,7 +317,7 @@ func (q *mailQueue) flush(ctx context.Context) error {
 // notify queues a security notice. If the lane is full, it sends the notice immediately, before the response: a notice
 // is never dropped because of other emails.
 func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) {
-	quotas := []mailQuota{{"user " + or(e.UserID, e.Letter.To), mailNoticePerUser}}
+	quotas := []mailQuota{{"user " + or(e.UserID, e.Email.To), mailNoticePerUser}}
 	if q.add(ctx, at, &q.notices, e, quotas) {
 		return
 	}
@@ -331,7 +331,7 @@ func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) 
 // unidentified clients together, can have only a few emails waiting. A known browser ([Limits].KnownBrowsers) of
 // e.Subject has a separate share. The error is [ErrMailQueueFull]. Waiting emails are lost when the process ends: call
 // [Auth.FlushMail] before.
-func (c *Call) SendLater(ctx context.Context, e BackgroundEmail) error {
+func (c *ActionRequest) SendLater(ctx context.Context, e BackgroundEmail) error {
 	q, at := c.parts.auth.mail, &c.in.arrival
 	lane, quotas := &q.open, mailQuotas(at.client())
 	if browser := c.parts.limits.known.of(c.in, e.Subject); browser != "" {
@@ -358,13 +358,13 @@ func mailQuotas(from client) []mailQuota {
 // Notify sends a security notice after the response: an email that informs a user about a change of their account.
 // Notices have a separate queue, so that no other email can delay them. If it is full, Notify sends the email before it
 // returns. A failure is logged and audited.
-func (c *Call) Notify(ctx context.Context, e BackgroundEmail) {
+func (c *ActionRequest) Notify(ctx context.Context, e BackgroundEmail) {
 	c.parts.auth.mail.notify(ctx, &c.in.arrival, e)
 }
 
-// Notify is [Call.Notify] outside of a request to an action: in an event handler or in a program. Call it only after
-// New has returned.
-func (h *Host) Notify(ctx context.Context, e BackgroundEmail) { h.Auth.mail.notify(ctx, nil, e) }
+// Notify is [ActionRequest.Notify] outside of a request to an action: in an event handler or in a program. Call it only
+// after New has returned.
+func (h *PluginHost) Notify(ctx context.Context, e BackgroundEmail) { h.Auth.mail.notify(ctx, nil, e) }
 
 // FlushMail waits until all background emails of the Auth's plugins are sent or have failed. It returns the error of
 // ctx if ctx ends first. Emails that wait for another attempt are tried immediately. Call it after the server's

@@ -26,7 +26,7 @@ type mailServer struct {
 	hold     chan struct{} // if not nil, deliveries to hold@ addresses wait until it is closed
 }
 
-func (m *mailServer) Send(ctx context.Context, l core.Letter) error {
+func (m *mailServer) Send(ctx context.Context, l core.Email) error {
 	if m.hold != nil && strings.HasPrefix(l.To, "hold") {
 		select {
 		case <-m.hold:
@@ -62,17 +62,17 @@ func (m *mailServer) got(to string) int {
 type mailing struct {
 	mailer core.Mailer
 	undone func()
-	host   *core.Host
+	host   *core.PluginHost
 }
 
-func (p *mailing) Attach(h *core.Host) error {
+func (p *mailing) Attach(h *core.PluginHost) error {
 	p.host = h
-	h.KnownBrowsers()
-	email := func(c *core.Call, kind core.LetterKind) core.BackgroundEmail {
-		letter := core.Letter{To: c.Field("to"), Kind: kind, URL: "https://app.test/secret-link"}
+	h.RememberBrowsers()
+	email := func(c *core.ActionRequest, kind core.EmailKind) core.BackgroundEmail {
+		letter := core.Email{To: c.Field("to"), Kind: kind, URL: "https://app.test/secret-link"}
 		return core.BackgroundEmail{
-			Letter: core.Letter{Kind: kind}, Mailer: p.mailer, Subject: letter.To,
-			Write: func(context.Context) (core.Letter, error) { return letter, nil },
+			Email: core.Email{Kind: kind}, Mailer: p.mailer, Subject: letter.To,
+			Write: func(context.Context) (core.Email, error) { return letter, nil },
 			Undo: func(context.Context) {
 				if p.undone != nil {
 					p.undone()
@@ -80,21 +80,21 @@ func (p *mailing) Attach(h *core.Host) error {
 			},
 		}
 	}
-	h.Action(core.Action{
-		Method: "POST", Name: "toy", Verb: "link", Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			if err := c.SendLater(ctx, email(c, core.LetterReset)); err != nil {
+	h.AddAction(core.Action{
+		Method: "POST", Name: "toy", Verb: "link", Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			if err := c.SendLater(ctx, email(c, core.EmailReset)); err != nil {
 				return nil, &core.Problem{Status: 503, Code: "busy", Cause: err}
 			}
-			return c.Answer(ctx, http.StatusAccepted, nil), nil
+			return c.JSON(ctx, http.StatusAccepted, nil), nil
 		},
 	})
-	h.Action(core.Action{
+	h.AddAction(core.Action{
 		Method: "POST", Name: "toy", Verb: "notice",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			e := email(c, core.LetterPasswordChanged)
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			e := email(c, core.EmailPasswordChanged)
 			e.UserID, e.Subject = "user of "+c.Field("to"), ""
 			c.Notify(ctx, e)
-			return c.Answer(ctx, http.StatusOK, nil), nil
+			return c.JSON(ctx, http.StatusOK, nil), nil
 		},
 	})
 	return nil
@@ -130,8 +130,8 @@ func TestMailIsTriedAgain(t *testing.T) {
 				var events []audit.Event
 				var told []string
 				a := newApp(t, core.Config{
-					Mail:  core.MailConfig{Retries: row.retries},
-					Parts: []core.Part{&mailing{mailer: server, undone: func() { undone++ }}},
+					Mail:    core.MailConfig{Retries: row.retries},
+					Plugins: []core.Plugin{&mailing{mailer: server, undone: func() { undone++ }}},
 					Audit: func(_ context.Context, e audit.Event) {
 						if e.Name == audit.EmailFailed {
 							events = append(events, e)
@@ -160,7 +160,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 				if len(events) != failed || undone != failed || strings.Count(a.log.String(), "level=ERROR") != failed {
 					t.Errorf("%d audit events, %d undone, want %d: %s", len(events), undone, failed, a.log)
 				}
-				if failed == 1 && (events[0].Email != string(core.LetterReset) || events[0].Subject == "" ||
+				if failed == 1 && (events[0].Email != string(core.EmailReset) || events[0].Subject == "" ||
 					events[0].Reference == "" ||
 					!strings.Contains(a.log.String(), "reference="+events[0].Reference) ||
 					!strings.Contains(a.log.String(), "email=reset") ||
@@ -187,7 +187,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 func TestFlushMail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &mailServer{failures: -1}
-		a := newApp(t, core.Config{Parts: []core.Part{&mailing{mailer: server}}})
+		a := newApp(t, core.Config{Plugins: []core.Plugin{&mailing{mailer: server}}})
 		b := visit(t, a)
 		began := time.Now()
 		b.ask("link", "ada@example.com")
@@ -236,7 +236,7 @@ func TestMailQueueFlood(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &mailServer{hold: make(chan struct{})}
 				plugin := &mailing{mailer: server}
-				a := newApp(t, core.Config{Parts: []core.Part{plugin}, Providers: []core.Provider{anybody()}})
+				a := newApp(t, core.Config{Plugins: []core.Plugin{plugin}, Providers: []core.Provider{anybody()}})
 				owner := visit(t, a)
 				if !enter(owner, "ada@example.com") {
 					t.Fatal("the owner does not sign in")
@@ -263,7 +263,7 @@ func TestMailQueueFlood(t *testing.T) {
 					t.Errorf("a change: %d", status)
 				}
 				plugin.host.Notify(t.Context(), core.BackgroundEmail{
-					Letter: core.Letter{Kind: core.LetterDeleted, To: "ada@example.com"}, Mailer: server, UserID: "ada",
+					Email: core.Email{Kind: core.EmailDeleted, To: "ada@example.com"}, Mailer: server, UserID: "ada",
 				})
 				synctest.Wait()
 				if n := server.got("ada@example.com"); n != 3 {
@@ -288,7 +288,7 @@ func TestMailQueueFlood(t *testing.T) {
 func TestNoticesAreNeverDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &mailServer{hold: make(chan struct{})}
-		a := newApp(t, core.Config{Parts: []core.Part{&mailing{mailer: server}}})
+		a := newApp(t, core.Config{Plugins: []core.Plugin{&mailing{mailer: server}}})
 		b := visit(t, a)
 		for range 16 {
 			b.ask("notice", "hold@example.com")

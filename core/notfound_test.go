@@ -63,7 +63,7 @@ func TestUnknownAddresses(t *testing.T) {
 	}
 	foreign := &core.Request{Method: "GET", Target: "/auth/nowhere", Hosts: []string{"<evil>"}, Scheme: "http",
 		Header: http.Header{"Accept": {html}}}
-	hosts := newApp(t, core.Config{URL: "", TrustHost: core.On, Providers: []core.Provider{passwords()}})
+	hosts := newApp(t, core.Config{URL: "", TrustHost: core.True, Providers: []core.Provider{passwords()}})
 	if r := hosts.Handle(t.Context(), foreign); r.Status != 404 || strings.Contains(string(r.Body), "evil") {
 		t.Errorf("a host that is none: %d %s", r.Status, r.Body)
 	}
@@ -188,7 +188,7 @@ func TestNoTenant(t *testing.T) {
 // TestPeersThatAreNotLocal: without a configured origin, the log names the peer of a request with an untrusted host.
 func TestPeersThatAreNotLocal(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
+	a := newApp(t, core.Config{TrustHost: core.False, Providers: []core.Provider{passwords()}})
 	a.Handle(t.Context(), &core.Request{
 		Method: "GET", Target: "/auth/session", Hosts: []string{"localhost"}, Scheme: "http", RemoteAddr: "203.0.113.7:1234",
 	})

@@ -142,7 +142,7 @@ func (o *oauthClient) outward(c *Config, shared outward) outward {
 
 // insecureHosts returns the configured hosts that may be reached with plain http: none, unless AllowInsecureHTTP is on.
 func (o *oauthClient) insecureHosts() (hosts []string) {
-	if o.AllowInsecureHTTP != On {
+	if o.AllowInsecureHTTP != True {
 		return nil
 	}
 	for _, address := range []string{o.Issuer, o.BaseURL, o.Authorization.URL, o.Token.URL, o.Userinfo.URL} {

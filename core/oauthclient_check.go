@@ -26,7 +26,7 @@ func (o *oauthClient) check(faults *ConfigError) {
 			o.ID, EnvName(o.ID, "ID"))
 	}
 	o.checkCredentials(faults)
-	if o.Logout == On && o.Type != TypeOIDC && o.SignOutURL == nil {
+	if o.Logout == True && o.Type != TypeOIDC && o.SignOutURL == nil {
 		faults.add(ErrInvalidConfig, "provider %q has Logout On and the Type %q: only OpenID Connect (TypeOIDC) says where "+
 			"to sign out, leave Logout out or set SignOutURL", o.ID, o.Type)
 	}
@@ -38,7 +38,7 @@ func (o *oauthClient) check(faults *ConfigError) {
 		if at.url == "" {
 			continue
 		}
-		if err := checkEndpoint(at.url, o.AllowInsecureHTTP == On && at.field != "RedirectProxyURL"); err != nil {
+		if err := checkEndpoint(at.url, o.AllowInsecureHTTP == True && at.field != "RedirectProxyURL"); err != nil {
 			faults.add(ErrInvalidEndpoints, "provider %q: %s: %v", o.ID, at.field, err)
 		}
 	}

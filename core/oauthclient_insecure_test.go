@@ -14,20 +14,20 @@ func TestAllowInsecureHTTP(t *testing.T) {
 	t.Parallel()
 	const says = "or set AllowInsecureHTTP of the provider"
 	for name, row := range map[string]struct {
-		allow    core.Toggle
+		allow    core.OptionalBool
 		change   func(*core.OAuthProvider)
 		document string // the token endpoint in the discovery document
 		fault    string // in the error of New
 		failure  string // in the error of the sign-in
 	}{
 		"issuer, not allowed":     {fault: says},
-		"issuer, off":             {allow: core.Off, fault: says},
-		"issuer":                  {allow: core.On},
-		"same host, another port": {allow: core.On, document: "http://keycloak:9000/token"},
-		"the document says https": {allow: core.On, document: "https://keycloak:8443/token"},
-		"another host":            {allow: core.On, document: "http://evil.example/token", failure: "is not an https URL"},
-		"this machine":            {allow: core.On, document: "http://localhost/token", failure: "and the issuer is not"},
-		"a metadata service":      {allow: core.On, document: "http://169.254.169.254/token", failure: "is not an https URL"},
+		"issuer, off":             {allow: core.False, fault: says},
+		"issuer":                  {allow: core.True},
+		"same host, another port": {allow: core.True, document: "http://keycloak:9000/token"},
+		"the document says https": {allow: core.True, document: "https://keycloak:8443/token"},
+		"another host":            {allow: core.True, document: "http://evil.example/token", failure: "is not an https URL"},
+		"this machine":            {allow: core.True, document: "http://localhost/token", failure: "and the issuer is not"},
+		"a metadata service":      {allow: core.True, document: "http://169.254.169.254/token", failure: "is not an https URL"},
 		"an endpoint, not allowed": {
 			change: func(p *core.OAuthProvider) {
 				p.Issuer, p.Token.URL = "https://kc.example", "http://keycloak:8080/token"
@@ -35,17 +35,17 @@ func TestAllowInsecureHTTP(t *testing.T) {
 			fault: says,
 		},
 		"an endpoint": {
-			allow: core.On,
+			allow: core.True,
 			change: func(p *core.OAuthProvider) {
 				p.Issuer, p.Token.URL = "https://kc.example", "http://keycloak:8080/token"
 			},
 		},
 		"no http at all": {
-			allow: core.On, change: func(p *core.OAuthProvider) { p.Issuer = "ftp://keycloak/realm" },
+			allow: core.True, change: func(p *core.OAuthProvider) { p.Issuer = "ftp://keycloak/realm" },
 			fault: "write an absolute https URL",
 		},
 		"the redirect proxy": {
-			allow: core.On, change: func(p *core.OAuthProvider) { p.RedirectProxyURL = "http://proxy/auth" }, fault: says,
+			allow: core.True, change: func(p *core.OAuthProvider) { p.RedirectProxyURL = "http://proxy/auth" }, fault: says,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestSignOutParameters(t *testing.T) {
 			a := newApp(t, core.Config{
 				Store: opRecords{newOPRows(), newDrawer()}, Providers: []core.Provider{&core.OAuthProvider{
 					ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret",
-					HTTPClient: &http.Client{Transport: op}, Logout: core.On, SignOutURL: row.url,
+					HTTPClient: &http.Client{Transport: op}, Logout: core.True, SignOutURL: row.url,
 				}},
 			})
 			op.clock = a.clock

@@ -62,7 +62,7 @@ func TestOAuthProviderFaults(t *testing.T) {
 			nil, `unknown check "par"`,
 		},
 		"a sign-out that nobody can be sent to": {
-			func(p *core.OAuthProvider) { p.Logout = core.On },
+			func(p *core.OAuthProvider) { p.Logout = core.True },
 			nil, `has Logout On and the Type "oauth": only OpenID Connect (TypeOIDC) says where to sign out`,
 		},
 		"unknown type": {

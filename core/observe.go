@@ -31,7 +31,7 @@ type ObservedPeer string
 const (
 	ObservedStore    ObservedPeer = "store"
 	ObservedProvider ObservedPeer = "provider"
-	ObservedMail     ObservedPeer = "mail" // an attempt to send a [BackgroundEmail]; Name is its LetterKind
+	ObservedMail     ObservedPeer = "mail" // an attempt to send a [BackgroundEmail]; Name is its EmailKind
 )
 
 // CallOutcome is the result of an [ObservedCall].
@@ -180,10 +180,10 @@ func watchedAdmit(admit admitter, w watch, id string) admitter {
 }
 
 func watchedSend(
-	send func(context.Context, SignInMail) error, w watch, id string,
-) func(context.Context, SignInMail) error {
+	send func(context.Context, Email) error, w watch, id string,
+) func(context.Context, Email) error {
 	asked := ObservedCall{To: ObservedProvider, Name: "mail", Provider: id}
-	return func(ctx context.Context, m SignInMail) error {
+	return func(ctx context.Context, m Email) error {
 		return watchedOnly(ctx, w, asked, func(ctx context.Context) error { return send(ctx, m) })
 	}
 }

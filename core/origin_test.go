@@ -48,7 +48,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 		{"Via", "http://localhost:3000", map[string]string{"Via": "1.1 proxy"}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
+			a := newApp(t, core.Config{TrustHost: core.False, Providers: []core.Provider{passwords()}})
 			b := visit(t, a)
 			b.origin, b.peer = row.origin, "127.0.0.1:40000"
 			for name, value := range row.header {
@@ -83,7 +83,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 // log none.
 func TestNoOriginIsToldAtOnce(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
+	a := newApp(t, core.Config{TrustHost: core.False, Providers: []core.Provider{passwords()}})
 	if log := a.log.String(); strings.Count(log, "code=no-origin") != 1 || !strings.Contains(log, "level=WARN") ||
 		!strings.Contains(log, "AUTH_URL") {
 		t.Errorf("New says\n%s", log)
@@ -98,7 +98,7 @@ func TestNoOriginIsToldAtOnce(t *testing.T) {
 		t.Errorf("requests say\n%s", a.log)
 	}
 	for name, config := range map[string]core.Config{
-		"pinned": {URL: "https://app.test"}, "listed": {TrustedHosts: []string{"app.test"}}, "open": {TrustHost: core.On},
+		"pinned": {URL: "https://app.test"}, "listed": {TrustedHosts: []string{"app.test"}}, "open": {TrustHost: core.True},
 	} {
 		config.Providers, config.InsecureNoLimits = []core.Provider{passwords()}, true
 		if a := newApp(t, config); a.log.Len() > 0 {
@@ -190,7 +190,7 @@ func TestLoopbackNamesFromFarAway(t *testing.T) {
 		"127.0.0.1:40000": true, "[::1]:40000": true, "172.17.0.1:40000": true, "": true, "@": true,
 		"203.0.113.9:40000": false, "[2001:db8::1]:40000": false,
 	} {
-		b := visit(t, newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}}))
+		b := visit(t, newApp(t, core.Config{TrustHost: core.False, Providers: []core.Provider{passwords()}}))
 		b.origin, b.peer = "http://localhost:3000", peer
 		if r := b.get("/auth/csrf"); (r.Status == http.StatusOK) != answered {
 			t.Errorf("from %q: status %d", peer, r.Status)
@@ -210,14 +210,14 @@ func TestSecureBehindAProxy(t *testing.T) {
 		host   string
 	}{
 		{"pinned", core.Config{URL: "https://app.test"}, "192.0.2.1:1", true, "https://app.test"},
-		{"forced", core.Config{TrustHost: core.On, UseSecureCookies: core.On}, "192.0.2.1:1", true, "http://front.test"},
-		{"trusted peer", core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+		{"forced", core.Config{TrustHost: core.True, UseSecureCookies: core.True}, "192.0.2.1:1", true, "http://front.test"},
+		{"trusted peer", core.Config{TrustHost: core.True, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 			"10.1.2.3:1", false, "http://front.test"},
 		{"a peer in IPv6 clothes",
-			core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+			core.Config{TrustHost: core.True, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 			"[::ffff:10.1.2.3]:1", false, "http://front.test"},
 		{"any other peer",
-			core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+			core.Config{TrustHost: core.True, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 			"192.0.2.1:1", true, "https://app.test"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -251,16 +251,16 @@ func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"nothing is trusted", core.Config{TrustHost: core.Off}, "https://app.test", nil, 500, ""},
+		{"nothing is trusted", core.Config{TrustHost: core.False}, "https://app.test", nil, 500, ""},
 		{"pinned, another host", core.Config{URL: "https://app.test"}, "https://evil.example", nil,
 			200, "https://app.test/auth"},
 		{"pinned, forwarded", core.Config{URL: "https://app.test"}, "https://app.test",
 			map[string]string{"X-Forwarded-Host": "evil.example"}, 200, "https://app.test/auth"},
 		{"listed", core.Config{TrustedHosts: []string{"app.test"}}, "https://app.test", nil, 200, "https://app.test/auth"},
 		{"not listed", core.Config{TrustedHosts: []string{"app.test"}}, "https://evil.example", nil, 400, ""},
-		{"open, odd scheme", core.Config{TrustHost: core.On}, "https://app.test",
+		{"open, odd scheme", core.Config{TrustHost: core.True}, "https://app.test",
 			map[string]string{"X-Forwarded-Proto": "javascript"}, 400, ""},
-		{"open, forwarded", core.Config{TrustHost: core.On}, "http://inner",
+		{"open, forwarded", core.Config{TrustHost: core.True}, "http://inner",
 			map[string]string{"X-Forwarded-Host": "app.test", "X-Forwarded-Proto": "https"}, 200, "https://app.test/auth"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestNoHostIsTrusted(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-host.example"
 	a := newApp(t, core.Config{
-		TrustHost: core.Off, Providers: []core.Provider{passwords(), (&service{}).provider("op")},
+		TrustHost: core.False, Providers: []core.Provider{passwords(), (&service{}).provider("op")},
 		Pages: core.PagesConfig{NewUser: "/welcome"},
 	})
 	for _, action := range actions {
@@ -332,7 +332,7 @@ func TestNoHostIsTrusted(t *testing.T) {
 func TestSecureNamesOnly(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]core.Config{
-		"pinned": {URL: "https://app.test"}, "forced": {TrustHost: core.On, UseSecureCookies: core.On},
+		"pinned": {URL: "https://app.test"}, "forced": {TrustHost: core.True, UseSecureCookies: core.True},
 	} {
 		config.Providers = []core.Provider{passwords()}
 		a := newApp(t, config)
@@ -345,7 +345,7 @@ func TestSecureNamesOnly(t *testing.T) {
 			{"authjs.session-token", sessionCookie, false},
 			{sessionCookie, "authjs.session-token", false},
 		} {
-			token, err := a.SealToken(&core.Token{Subject: "1", Name: "Ada"}, row.salt, time.Hour)
+			token, err := a.EncodeToken(&core.Token{Subject: "1", Name: "Ada"}, row.salt, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

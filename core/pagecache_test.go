@@ -16,7 +16,7 @@ var pageNonce = regexp.MustCompile(`nonce="([^"]+)"`)
 // TestSignInPageFromTheCache compares a cached page with one that is rendered for the request.
 func TestSignInPageFromTheCache(t *testing.T) {
 	t.Parallel()
-	config := core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}, TrustHost: core.On}
+	config := core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}, TrustHost: core.True}
 	cached := newApp(t, config)
 	config.Views.SignIn = ui.SignInPage // the built-in page as a view of the application is never cached
 	fresh := newApp(t, config)

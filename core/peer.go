@@ -166,7 +166,7 @@ type Client struct {
 type clientKey struct{}
 
 // ClientFromContext returns the client of the request that ctx belongs to: in CredentialsProvider.Authorize and Admit,
-// and in contexts of [Call.WithClient]. It returns the zero Client, an unidentified one, for other contexts.
+// and in contexts of [ActionRequest.WithClient]. It returns the zero Client, an unidentified one, for other contexts.
 func ClientFromContext(ctx context.Context) Client {
 	c, _ := ctx.Value(clientKey{}).(Client)
 	return c
@@ -174,7 +174,7 @@ func ClientFromContext(ctx context.Context) Client {
 
 // WithClient adds the client of the Call to ctx; [ClientFromContext] returns it. identifier is the address, name or
 // user ID that the request is about; it may be empty.
-func (c *Call) WithClient(ctx context.Context, identifier string) context.Context {
+func (c *ActionRequest) WithClient(ctx context.Context, identifier string) context.Context {
 	return c.parts.limits.withClient(ctx, c.in, identifier)
 }
 

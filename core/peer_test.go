@@ -37,11 +37,11 @@ func TestUnixSockets(t *testing.T) {
 		var got core.LimitParams
 		var origin string
 		a := newApp(t, core.Config{
-			TrustHost: core.On, TrustedProxies: row.trusted, Providers: []core.Provider{passwords()},
-			Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
-				Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			TrustHost: core.True, TrustedProxies: row.trusted, Providers: []core.Provider{passwords()},
+			Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "toy",
+				Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 					origin = c.Origin
-					return c.Answer(ctx, 200, nil), nil
+					return c.JSON(ctx, 200, nil), nil
 				}})},
 			Callbacks: core.Callbacks{Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
 				got = p
@@ -72,10 +72,10 @@ func TestSchemeOfWebSockets(t *testing.T) {
 		"https": "https", "wsss": "", "ftp": "",
 	} {
 		var origin string
-		a := newApp(t, core.Config{TrustHost: core.On, Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		a := newApp(t, core.Config{TrustHost: core.True, Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "toy",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 				origin = c.Origin
-				return c.Answer(ctx, 200, nil), nil
+				return c.JSON(ctx, 200, nil), nil
 			}})}})
 		b := visit(t, a)
 		b.origin = "http://app.test"
@@ -90,26 +90,26 @@ func TestSchemeOfWebSockets(t *testing.T) {
 // TestLinksNeedAnOrigin checks that an attacker who sends a request cannot choose the host of emailed links.
 func TestLinksNeedAnOrigin(t *testing.T) {
 	t.Parallel()
-	links := partFunc(func(h *core.Host) error { h.EmailsLinks(); return nil })
-	silent := partFunc(func(*core.Host) error { return nil })
+	links := partFunc(func(h *core.PluginHost) error { h.EmailsLinks(); return nil })
+	silent := partFunc(func(*core.PluginHost) error { return nil })
 	for name, row := range map[string]struct {
 		config core.Config
 		env    map[string]string
 		wrong  bool
 	}{
-		"TrustHost":          {core.Config{TrustHost: core.On}, nil, true},
+		"TrustHost":          {core.Config{TrustHost: core.True}, nil, true},
 		"AUTH_TRUST_HOST":    {core.Config{}, map[string]string{"AUTH_TRUST_HOST": "true"}, true},
 		"VERCEL":             {core.Config{}, map[string]string{"VERCEL": "1"}, true},
 		"CF_PAGES":           {core.Config{}, map[string]string{"CF_PAGES": "1"}, true},
-		"and URL":            {core.Config{TrustHost: core.On, URL: "https://app.test"}, nil, false},
-		"and AUTH_URL":       {core.Config{TrustHost: core.On}, map[string]string{"AUTH_URL": "https://app.test"}, false},
-		"and TrustedHosts":   {core.Config{TrustHost: core.On, TrustedHosts: []string{"app.test"}}, nil, false},
+		"and URL":            {core.Config{TrustHost: core.True, URL: "https://app.test"}, nil, false},
+		"and AUTH_URL":       {core.Config{TrustHost: core.True}, map[string]string{"AUTH_URL": "https://app.test"}, false},
+		"and TrustedHosts":   {core.Config{TrustHost: core.True, TrustedHosts: []string{"app.test"}}, nil, false},
 		"development":        {core.Config{}, nil, false},
-		"TrustHost, no link": {core.Config{TrustHost: core.On, Parts: []core.Part{silent}}, nil, false},
+		"TrustHost, no link": {core.Config{TrustHost: core.True, Plugins: []core.Plugin{silent}}, nil, false},
 	} {
 		c := row.config
-		if c.Parts == nil {
-			c.Parts = []core.Part{links}
+		if c.Plugins == nil {
+			c.Plugins = []core.Plugin{links}
 		}
 		c.Secrets, c.Getenv = []core.Secret{testSecret}, func(name string) string { return row.env[name] }
 		_, err := core.New(c)

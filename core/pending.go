@@ -216,9 +216,9 @@ func (p *PendingSignIn) take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Resume returns the pending sign-in of this browser that a gate of this action's plugin has stored. It returns nil if
-// there is none: it was completed, it is older than ten minutes, or it belongs to another plugin.
-func (c *Call) Resume(ctx context.Context) (*PendingSignIn, error) {
+// PendingSignIn returns the pending sign-in of this browser that a gate of this action's plugin has stored. It returns
+// nil if there is none: it was completed, it is older than ten minutes, or it belongs to another plugin.
+func (c *ActionRequest) PendingSignIn(ctx context.Context) (*PendingSignIn, error) {
 	p, err := c.parts.pending(ctx, c.in)
 	if err != nil || p == nil || c.parts.owner(p.data.Next) != c.part {
 		return nil, err
@@ -234,24 +234,24 @@ func errPendingOver(cause error) error {
 	}
 }
 
-// Release completes a pending sign-in that Resume returned. methods lists how the user has authenticated in addition.
-// Release runs the remaining gates, issues the session and calls the events. The response redirects to the callback
-// URL.
+// CompleteSignIn completes a pending sign-in that Resume returned. methods lists how the user has authenticated in
+// addition. Release runs the remaining gates, issues the session and calls the events. The response redirects to the
+// callback URL.
 //
 // A sign-in can be completed once. Of concurrent calls one gets the session; the others return a [*Problem] with the
 // code "sign_in_over". So does a call for a user who was deleted, or whose address another person has verified in the
 // meantime.
-func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method) (*Response, error) {
+func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, methods ...Method) (*Response, error) {
 	switch {
 	case c.in.r.Method != http.MethodPost:
 		return nil, errNeedsPost
 	case p == nil || p.key == "" || p.in != c.in:
-		return nil, errors.New("core: Call.Release: pass the result of Resume of the same Call")
+		return nil, errors.New("core: ActionRequest.CompleteSignIn: pass the result of Resume of the same Call")
 	}
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	c.Drop(pendingCookie)
+	c.DeleteEncryptedCookie(pendingCookie)
 	switch took, err := p.take(ctx); {
 	case err != nil:
 		return nil, err
@@ -292,7 +292,7 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 // readUser reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address
 // was first verified after the sign-in was stored, unless this request verified it: another person may have started the
 // sign-in before the owner verified the address.
-func (p *PendingSignIn) readUser(ctx context.Context, c *Call) (*User, error) {
+func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, error) {
 	users := c.parts.auth.store.Store
 	stored, err := guarded("Store.User", func() (*User, error) { return present(users.User(ctx, p.data.User.ID)) })
 	switch {

@@ -19,7 +19,7 @@ type people struct {
 	rows
 	// at is called before each call, without the lock: tests use it to make concurrent changes.
 	at func(method string)
-	// forgets means that the store does not keep Account.EmailProved.
+	// forgets means that the store does not keep Account.VerifiedEmail.
 	forgets bool
 }
 
@@ -259,7 +259,7 @@ func (p *people) UpdateUser(_ context.Context, u *core.User) (*core.User, error)
 
 func (p *people) keep(a core.Account) {
 	if p.forgets {
-		a.EmailProved = ""
+		a.VerifiedEmail = ""
 	}
 	p.accounts[accountKey(a.Provider, a.ProviderAccountID)] = a
 }

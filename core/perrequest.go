@@ -23,8 +23,8 @@ import (
 // once for each response. The hook and guard of one request share the result, so choose must depend on the request
 // only.
 //
-// The Auth of PerRequest has no configuration. Methods without a request ([Auth.Refresh], [Auth.SealToken] and
-// [Auth.OpenToken]) return an error of type [ErrInvalidConfig]: call them on the Auth that choose returns.
+// The Auth of PerRequest has no configuration. Methods without a request ([Auth.Refresh], [Auth.EncodeToken] and
+// [Auth.DecodeToken]) return an error of type [ErrInvalidConfig]: call them on the Auth that choose returns.
 //
 // Auths with the same secret and the same session cookie accept each other's encrypted sessions: a user who signed in
 // to one tenant is signed in to all of them. [Config.Audience] separates them. If choose returns two Auths that share

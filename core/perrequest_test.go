@@ -71,11 +71,11 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 					t.Errorf("under its own cookie name the other Auth has the session %v, %v", s, err)
 				}
 				if strategy == core.StrategyJWT {
-					sealed, err := first.SealToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
+					sealed, err := first.EncodeToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if _, err := second.OpenToken(sealed, sessionCookie); (err == nil) != row.shared {
+					if _, err := second.DecodeToken(sealed, sessionCookie); (err == nil) != row.shared {
 						t.Errorf("the other Auth accepts the token: %v", err)
 					}
 				}
@@ -264,10 +264,10 @@ func TestPerRequestEntries(t *testing.T) {
 func TestPerRequestHasNoConfiguration(t *testing.T) {
 	t.Parallel()
 	a := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, nil })
-	_, sealed := a.SealToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
-	_, opened := a.OpenToken("x", sessionCookie)
+	_, sealed := a.EncodeToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
+	_, opened := a.DecodeToken("x", sessionCookie)
 	_, refreshed := a.Refresh(t.Context(), &core.Account{Provider: "plain"})
-	for method, err := range map[string]error{"SealToken": sealed, "OpenToken": opened, "Refresh": refreshed} {
+	for method, err := range map[string]error{"EncodeToken": sealed, "DecodeToken": opened, "Refresh": refreshed} {
 		if !errors.Is(err, core.ErrInvalidConfig) || !strings.Contains(err.Error(), method) {
 			t.Errorf("%s: %v", method, err)
 		}

@@ -13,18 +13,18 @@ import (
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
-// Part is a plugin: it adds a feature to an [Auth] that core does not have, such as password sign-in, account pages or
-// a second factor. New attaches each plugin in Config.Parts once, in order, and reports its configuration errors
+// Plugin is a plugin: it adds a feature to an [Auth] that core does not have, such as password sign-in, account pages
+// or a second factor. New attaches each plugin in Config.Plugins once, in order, and reports its configuration errors
 // together with all others.
 //
-// A [Provider] that is also a Part belongs in Config.Providers and is attached there. Providers that it adds are listed
-// after it. If one of them has the same ID, it replaces the plugin in the list.
+// A [Provider] that is also a Plugin belongs in Config.Providers and is attached there. Providers that it adds are
+// listed after it. If one of them has the same ID, it replaces the plugin in the list.
 //
-// One Part may be attached to several Auths. Attach must therefore not write to the Part; closures can hold what
+// One Plugin may be attached to several Auths. Attach must therefore not write to the Plugin; closures can hold what
 // belongs to one Auth.
-type Part interface {
+type Plugin interface {
 	// Attach registers actions, providers and sign-in gates with h. An error is reported as a configuration error.
-	Attach(h *Host) error
+	Attach(h *PluginHost) error
 }
 
 // Action is one route of a plugin, at <base path>/<Name> or <base path>/<Name>/<Verb>. It is protected by default: a
@@ -41,12 +41,12 @@ type Action struct {
 	// is redirected to the sign-in page and an API client gets a 401 response. If it is empty, no session is required.
 	Require []Guard
 	// Attempt, if not empty, is counted against the client's rate limit before Handle runs, without an identifier. If the
-	// limit is exceeded, the response has status 429. [Call.Allow] also counts by identifier.
+	// limit is exceeded, the response has status 429. [ActionRequest.Allow] also counts by identifier.
 	Attempt Attempt
 	// Handle returns the response. It is called concurrently; each request has its own Call. A returned [*Problem] is sent
 	// to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned it. Any other error, or a panic,
 	// is logged and answered with a general error response without details. The cookies of the Call are set in every case.
-	Handle func(ctx context.Context, c *Call) (*Response, error)
+	Handle func(ctx context.Context, c *ActionRequest) (*Response, error)
 }
 
 // path returns the action's path, relative to the base path.
@@ -61,17 +61,18 @@ func (a *Action) path() string {
 type parts struct {
 	actions []*partAction
 	gates   []partGate
-	facts   bool // Host.Facts was called
-	proves  bool // Host.ProvesEmail was called
-	knows   bool // Host.KnownBrowsers was called
-	// ends is the first plugin that called Host.EndsSessions, by its name in configuration errors, or empty.
+	facts   bool // PluginHost.TrackAuthentication was called
+	proves  bool // PluginHost.VerifiesEmail was called
+	knows   bool // PluginHost.RememberBrowsers was called
+	// ends is the first plugin that called PluginHost.EndsSessions, by its name in configuration errors, or empty.
 	ends    string
 	notices notices
-	// reset is the function that was passed to Host.ResetStarter. It is nil if no plugin stores passwords.
-	reset func(ctx context.Context, c *Call, userID string) (url string, err error)
-	// freshLinks is the shortest time that was passed to Host.FreshLinks. It is zero if no plugin called it.
+	// reset is the function that was passed to PluginHost.AddPasswordReset. It is nil if no plugin stores passwords.
+	reset func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
+	// freshLinks is the shortest time that was passed to PluginHost.RequireRecentSignInToLink. It is zero if no plugin
+	// called it.
 	freshLinks time.Duration
-	hosts      []*Host
+	hosts      []*PluginHost
 	seals      partSeals
 	now        func() time.Time
 	entry      *signIns
@@ -91,7 +92,7 @@ func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
 	ps.seals.secrets, ps.seals.rand, ps.seals.now = a.site.secrets, c.Rand, c.Now
 	var providers []Provider
 	for i, declared := range c.Providers {
-		part, ok := declared.(Part)
+		part, ok := declared.(Plugin)
 		if !ok || nilPointer(declared) {
 			providers = append(providers, declared)
 			continue
@@ -104,16 +105,16 @@ func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
 		}
 		providers = append(providers, provided...)
 	}
-	for i, part := range c.Parts {
+	for i, part := range c.Plugins {
 		if part == nil || nilPointer(part) {
-			faults.add(ErrInvalidConfig, "Parts[%d] is nil: leave it out", i)
+			faults.add(ErrInvalidConfig, "Plugins[%d] is nil: leave it out", i)
 			continue
 		}
 		if _, ok := part.(Provider); ok {
-			faults.add(ErrInvalidConfig, "Parts[%d] is a provider (%T): move it to Providers", i, part)
+			faults.add(ErrInvalidConfig, "Plugins[%d] is a provider (%T): move it to Providers", i, part)
 			continue
 		}
-		providers = append(providers, ps.attachOne(a, c, faults, part, fmt.Sprintf("Parts[%d] (%T)", i, part))...)
+		providers = append(providers, ps.attachOne(a, c, faults, part, fmt.Sprintf("Plugins[%d] (%T)", i, part))...)
 	}
 	if len(ps.hosts) == 0 {
 		return
@@ -140,7 +141,7 @@ func nilPointer(v any) bool {
 	return r.Kind() == reflect.Pointer && r.IsNil()
 }
 
-func (ps *parts) attachOne(a *Auth, c *Config, faults *ConfigError, part Part, name string) []Provider {
+func (ps *parts) attachOne(a *Auth, c *Config, faults *ConfigError, part Plugin, name string) []Provider {
 	h := newHost(a, c, faults, name)
 	ps.hosts = append(ps.hosts, h)
 	if err := guard("Attach of "+name, func() error { return part.Attach(h) }); err != nil {
@@ -151,8 +152,8 @@ func (ps *parts) attachOne(a *Auth, c *Config, faults *ConfigError, part Part, n
 }
 
 // newHost returns the Host for one plugin. name identifies the plugin in configuration errors.
-func newHost(a *Auth, c *Config, faults *ConfigError, name string) *Host {
-	h := &Host{
+func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
+	h := &PluginHost{
 		Auth: a, BasePath: a.site.basePath, Strategy: c.Session.Strategy, Theme: c.Theme,
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
 		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
@@ -174,7 +175,7 @@ func isActionName(name string) bool {
 }
 
 // add validates an action and adds it if it is valid.
-func (ps *parts) add(h *Host, a *Action) {
+func (ps *parts) add(h *PluginHost, a *Action) {
 	fail := func(format string, args ...any) {
 		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
 	}
@@ -293,7 +294,7 @@ func (ps *parts) act(a *partAction) func(context.Context, *call) (*Response, err
 }
 
 // answer runs the guards, counts the attempt, and calls Handle.
-func (a *partAction) answer(ctx context.Context, c *Call) (*Response, error) {
+func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, error) {
 	if len(a.Require) > 0 {
 		if refused, err := runGuards(ctx, c, a.Require); err != nil || refused != nil {
 			return refused, err
@@ -315,7 +316,7 @@ func (a *partAction) answer(ctx context.Context, c *Call) (*Response, error) {
 }
 
 // runGuards runs the guards. refused is the redirect to the sign-in page for a browser without a session.
-func runGuards(ctx context.Context, c *Call, guards []Guard) (refused *Response, err error) {
+func runGuards(ctx context.Context, c *ActionRequest, guards []Guard) (refused *Response, err error) {
 	session, err := c.Session(ctx)
 	switch {
 	case err != nil:
@@ -333,7 +334,7 @@ func runGuards(ctx context.Context, c *Call, guards []Guard) (refused *Response,
 
 // guardError turns an error of a guard or of Handle into a response, or into an error that core turns into one. A
 // *StepUp redirects a browser to the sign-in page; API clients get a Problem.
-func guardError(c *Call, err error) (*Response, error) {
+func guardError(c *ActionRequest, err error) (*Response, error) {
 	var again *StepUp
 	switch {
 	case errors.As(err, new(*Problem)):
@@ -355,7 +356,7 @@ func guardError(c *Call, err error) (*Response, error) {
 
 // requireSignIn responds to a request without a session: a redirect to the sign-in page for browsers, 401 for API
 // clients.
-func requireSignIn(c *Call) (*Response, error) {
+func requireSignIn(c *ActionRequest) (*Response, error) {
 	if c.WantsJSON {
 		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
 	}
@@ -364,7 +365,7 @@ func requireSignIn(c *Call) (*Response, error) {
 
 // redirectToSignIn redirects to the sign-in page. After the sign-in the browser returns to the requested page. A form
 // post cannot be repeated, so it returns to the page of the same plugin instead.
-func redirectToSignIn(c *Call) (*Response, error) {
+func redirectToSignIn(c *ActionRequest) (*Response, error) {
 	in := c.in
 	back := in.here()
 	if in.r.Method != http.MethodGet {

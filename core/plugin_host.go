@@ -24,12 +24,13 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Host is the plugin host: the [Auth] as a plugin sees it. The methods that register something or declare what the
-// plugin does may only be called in Attach, and panic later: Provider, Action, Gate, Facts, Fault, EndsSessions,
-// EmailsLinks, FreshLinks, KnownBrowsers, Notices, ProvesEmail and ResetStarter. Records must be called there too, so
-// that a missing store becomes a configuration error. Records and all other methods also work later and are safe for
-// concurrent use. The fields are read-only: New sets them before Attach.
-type Host struct {
+// PluginHost is the plugin host: the [Auth] as a plugin sees it. The methods that register something or declare what
+// the plugin does may only be called in Attach, and panic later: AddProvider, AddAction, AddSignInGate,
+// TrackAuthentication, AddConfigError, EndsSessions, EmailsLinks, RequireRecentSignInToLink, RememberBrowsers,
+// NotifyMethodChanges, VerifiesEmail and AddPasswordReset. Records must be called there too, so that a missing store
+// becomes a configuration error. Records and all other methods also work later and are safe for concurrent use. The
+// fields are read-only: New sets them before Attach.
+type PluginHost struct {
 	// Auth is the Auth under construction. Its methods work after New has returned.
 	Auth *Auth
 	// BasePath is the prefix of all actions, as the application sees it.
@@ -73,29 +74,29 @@ type Host struct {
 	attached bool
 }
 
-// Provider adds a sign-in provider, as if it were in Config.Providers. If the plugin is a provider itself, p follows
+// AddProvider adds a sign-in provider, as if it were in Config.Providers. If the plugin is a provider itself, p follows
 // it; otherwise p follows all configured providers.
-func (h *Host) Provider(p Provider) {
-	h.attaching("Provider")
+func (h *PluginHost) AddProvider(p Provider) {
+	h.attaching("AddProvider")
 	h.provided = append(h.provided, p)
 }
 
-// Action adds an action. An invalid action is a configuration error.
-func (h *Host) Action(a Action) {
-	h.attaching("Action")
+// AddAction adds an action. An invalid action is a configuration error.
+func (h *PluginHost) AddAction(a Action) {
+	h.attaching("AddAction")
 	h.parts.add(h, &a)
 }
 
-// Facts stores in every session when and how the user authenticated, as [Session] describes.
-func (h *Host) Facts() {
-	h.attaching("Facts")
+// TrackAuthentication stores in every session when and how the user authenticated, as [Session] describes.
+func (h *PluginHost) TrackAuthentication() {
+	h.attaching("TrackAuthentication")
 	h.parts.facts = true
 }
 
 // EndsSessions declares that the plugin revokes sessions before they expire, for example after a password reset. Under
 // [StrategyJWT] it enables Session.Revocation, unless the application has disabled it. If the store cannot store
 // records, New returns a configuration error that names both fixes.
-func (h *Host) EndsSessions() {
+func (h *PluginHost) EndsSessions() {
 	h.attaching("EndsSessions")
 	if h.parts.ends == "" {
 		h.parts.ends = h.part
@@ -104,24 +105,24 @@ func (h *Host) EndsSessions() {
 
 // CanEndSessions reports whether this configuration can revoke a user's sessions before they expire. Call it after New
 // has returned. Use it to decide whether a page may promise that other sessions will be signed out.
-func (h *Host) CanEndSessions() bool { return h.Auth.sessions.canEnd() }
+func (h *PluginHost) CanEndSessions() bool { return h.Auth.sessions.canEnd() }
 
-// FreshLinks requires that a signed-in user has authenticated within d before an account or a passkey is linked to
-// them. Otherwise an attacker at an unlocked computer could add a sign-in method for themselves. d must be positive. If
-// several plugins call FreshLinks, the shortest duration applies. FreshLinks also calls Facts; a session without facts
-// counts as too old.
-func (h *Host) FreshLinks(d time.Duration) {
-	h.Facts()
+// RequireRecentSignInToLink requires that a signed-in user has authenticated within d before an account or a passkey is
+// linked to them. Otherwise an attacker at an unlocked computer could add a sign-in method for themselves. d must be
+// positive. If several plugins call FreshLinks, the shortest duration applies. FreshLinks also calls Facts; a session
+// without facts counts as too old.
+func (h *PluginHost) RequireRecentSignInToLink(d time.Duration) {
+	h.TrackAuthentication()
 	if h.parts.freshLinks == 0 || d < h.parts.freshLinks {
 		h.parts.freshLinks = d
 	}
 }
 
-// KnownBrowsers makes core remember the browsers in which users have signed in with credentials, so that an attacker
+// RememberBrowsers makes core remember the browsers in which users have signed in with credentials, so that an attacker
 // who guesses passwords cannot lock the user out of a known browser. It has no effect if Config.Limits.KnownBrowsers is
 // Off.
-func (h *Host) KnownBrowsers() {
-	h.attaching("KnownBrowsers")
+func (h *PluginHost) RememberBrowsers() {
+	h.attaching("RememberBrowsers")
 	h.parts.knows = true
 }
 
@@ -129,7 +130,7 @@ func (h *Host) KnownBrowsers() {
 // who sends the request must not choose the host of such a link. Therefore a configuration that trusts any Host header
 // is a configuration error, which names the fixes: URL and TrustedHosts. Without TrustHost core accepts only loopback
 // hosts, which is safe in development.
-func (h *Host) EmailsLinks() {
+func (h *PluginHost) EmailsLinks() {
 	h.attaching("EmailsLinks")
 	s := h.Auth.site
 	if s.origins.TrustHost && !s.pinned && len(s.origins.TrustedHosts) == 0 {
@@ -139,18 +140,19 @@ func (h *Host) EmailsLinks() {
 	}
 }
 
-// Fault reports a configuration error. problem names the field and the fix, for example "Mailer is nil: set one, as …".
-func (h *Host) Fault(problem string) {
-	h.attaching("Fault")
+// AddConfigError reports a configuration error. problem names the field and the fix, for example "Mailer is nil: set
+// one, as …".
+func (h *PluginHost) AddConfigError(problem string) {
+	h.attaching("AddConfigError")
 	h.fault("%s", problem)
 }
 
-func (h *Host) fault(format string, args ...any) {
+func (h *PluginHost) fault(format string, args ...any) {
 	h.faults.add(ErrInvalidConfig, "%s: %w", h.part, fmt.Errorf(format, args...))
 }
 
 // attaching panics if Attach has returned, because the Auth is immutable from then on.
-func (h *Host) attaching(method string) {
+func (h *PluginHost) attaching(method string) {
 	if h.attached {
 		panic("core: Host." + method + " was called after Attach: call it in Attach")
 	}
@@ -158,7 +160,7 @@ func (h *Host) attaching(method string) {
 
 // Records returns the store's records. If the configuration has no Store, or a Store without records, a call in Attach
 // adds a configuration error and returns nil.
-func (h *Host) Records() store.RecordStore {
+func (h *PluginHost) Records() store.RecordStore {
 	records := h.Auth.store.records
 	switch {
 	case records != nil || h.attached:
@@ -172,11 +174,12 @@ func (h *Host) Records() store.RecordStore {
 }
 
 // NewToken returns a secret for a link or a cookie: 256 bits from Config.Rand, as 43 characters of base64url. Store its
-// [Host.Digest] in a record, not the token itself. The error is that of the source of randomness.
-func (h *Host) NewToken() (string, error) { return randomText(h.Rand) }
+// [PluginHost.Digest] in a record, not the token itself. The error is that of the source of randomness.
+func (h *PluginHost) NewToken() (string, error) { return randomText(h.Rand) }
 
-// Audit reports a decision that was made outside of a request to Config.Audit. Within a request use [Call.Audit].
-func (h *Host) Audit(ctx context.Context, e audit.Event) { h.Auth.site.audit.note(ctx, nil, e) }
+// Audit reports a decision that was made outside of a request to Config.Audit. Within a request use
+// [ActionRequest.Audit].
+func (h *PluginHost) Audit(ctx context.Context, e audit.Event) { h.Auth.site.audit.note(ctx, nil, e) }
 
 // ProviderInfo is the public information about a configured provider, as in the response of GET providers.
 type ProviderInfo struct {
@@ -188,7 +191,7 @@ type ProviderInfo struct {
 
 // Providers returns the configured providers, including those that plugins have added, in the order of the sign-in
 // page. Call it after New has returned. The caller may modify the slice.
-func (h *Host) Providers() []ProviderInfo {
+func (h *PluginHost) Providers() []ProviderInfo {
 	all := make([]ProviderInfo, len(h.Auth.providers))
 	for i, p := range h.Auth.providers {
 		all[i] = ProviderInfo{ID: p.id, Name: p.name, Type: p.kind}
@@ -199,7 +202,7 @@ func (h *Host) Providers() []ProviderInfo {
 // URL returns the absolute URL of an action for use outside of a request, for example in an email that a background job
 // sends. It consists of Config.URL, the base path and the action. query lists the names and values of parameters. If
 // Config.URL is not set the origin is unknown, and URL returns an error.
-func (h *Host) URL(action string, query ...string) (string, error) {
+func (h *PluginHost) URL(action string, query ...string) (string, error) {
 	if !h.Auth.site.pinned {
 		return "", errors.New("core: the URL of this site is only known during a request: " +
 			"set Config.URL or AUTH_URL")
@@ -227,20 +230,20 @@ func (s *partSeals) keys(purpose string) (*jwe.Keyring, error) {
 	return keys, nil
 }
 
-// Seal encrypts v as JSON. [Host.Open] with the same purpose decrypts it until expires, which is rounded down to the
-// second; the zero time means no expiry.
+// Encrypt encrypts v as JSON. [PluginHost.Decrypt] with the same purpose decrypts it until expires, which is rounded
+// down to the second; the zero time means no expiry.
 //
 // The key is derived from Config.Secrets, Config.Audience and purpose, a text that the plugin chooses, such as "totp
 // secret". The newest secret encrypts; all secrets decrypt. The result is ASCII text, about 200 bytes longer than 4/3
 // of the JSON, and can be used in a URL, a cookie or a record. It can be used any number of times until it expires.
-func (h *Host) Seal(purpose string, v any, expires time.Time) (string, error) {
+func (h *PluginHost) Encrypt(purpose string, v any, expires time.Time) (string, error) {
 	return h.parts.seals.seal(purpose, v, expires)
 }
 
-// Open decrypts a text that Seal returned for the same purpose, and stores the value in v, a pointer. It returns an
+// Decrypt decrypts a text that Seal returned for the same purpose, and stores the value in v, a pointer. It returns an
 // error if the text was made for another purpose, if its secret is no longer configured, or if it has expired. The
 // error does not reveal the content.
-func (h *Host) Open(purpose, sealed string, v any) error {
+func (h *PluginHost) Decrypt(purpose, sealed string, v any) error {
 	return h.parts.seals.open(purpose, sealed, v)
 }
 
@@ -292,14 +295,14 @@ func (s *partSeals) open(purpose, sealed string, v any) error {
 
 // Digest returns a message authentication code of text (HMAC-SHA-256, RFC 2104) in base64url. The key is derived from
 // purpose and the newest entry of Config.Secrets. Use it for example as the key of a record, so that an attacker who
-// reads the store learns nothing about text. After a rotation of the secrets, [Host.Digests] returns the older values
-// too.
-func (h *Host) Digest(purpose, text string) string {
+// reads the store learns nothing about text. After a rotation of the secrets, [PluginHost.Digests] returns the older
+// values too.
+func (h *PluginHost) Digest(purpose, text string) string {
 	return digest(h.parts.seals.secrets[0], purpose, text)
 }
 
 // Digests returns the digests of text under all entries of Config.Secrets, the newest first.
-func (h *Host) Digests(purpose, text string) []string {
+func (h *PluginHost) Digests(purpose, text string) []string {
 	all := make([]string, len(h.parts.seals.secrets))
 	for i, secret := range h.parts.seals.secrets {
 		all[i] = digest(secret, purpose, text)

@@ -114,16 +114,16 @@ func (k *keptRecords) count() int {
 }
 
 // hosting is a plugin that stores its Host.
-type hosting struct{ host **core.Host }
+type hosting struct{ host **core.PluginHost }
 
-func (p hosting) Attach(h *core.Host) error { *p.host = h; return nil }
+func (p hosting) Attach(h *core.PluginHost) error { *p.host = h; return nil }
 
 // TestPartTokens checks that link tokens have 256 bits from the configured source of randomness, and that a failing
 // source is an error.
 func TestPartTokens(t *testing.T) {
 	t.Parallel()
-	var h *core.Host
-	newApp(t, core.Config{Parts: []core.Part{hosting{&h}}})
+	var h *core.PluginHost
+	newApp(t, core.Config{Plugins: []core.Plugin{hosting{&h}}})
 	first, err1 := h.NewToken()
 	second, err2 := h.NewToken()
 	if err1 != nil || err2 != nil || len(first) != 43 || len(second) != 43 || first == second {
@@ -131,7 +131,7 @@ func TestPartTokens(t *testing.T) {
 	}
 	_, err := core.New(core.Config{
 		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Rand: broken{}, Logger: slog.New(slog.DiscardHandler),
-		Getenv: func(string) string { return "" }, Parts: []core.Part{hosting{&h}},
+		Getenv: func(string) string { return "" }, Plugins: []core.Plugin{hosting{&h}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestPartTokens(t *testing.T) {
 	if token, err := h.NewToken(); err == nil || token != "" {
 		t.Errorf("%q without randomness: %v", token, err)
 	}
-	if sealed, err := h.Seal("toy", 1, start); err == nil || sealed != "" {
+	if sealed, err := h.Encrypt("toy", 1, start); err == nil || sealed != "" {
 		t.Errorf("sealed %q without randomness: %v", sealed, err)
 	}
 }
@@ -148,13 +148,13 @@ func TestPartTokens(t *testing.T) {
 // same. The vector must also differ from the token's ID, which a client that decrypts the token knows.
 func TestIVsNeverRepeat(t *testing.T) {
 	t.Parallel()
-	var h *core.Host
-	a := newApp(t, core.Config{Parts: []core.Part{hosting{&h}}})
+	var h *core.PluginHost
+	a := newApp(t, core.Config{Plugins: []core.Plugin{hosting{&h}}})
 	seen := map[string]bool{}
 	const n = 1_000
 	for range n {
-		token, err1 := a.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour)
-		sealed, err2 := h.Seal("toy", 1, start)
+		token, err1 := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour)
+		sealed, err2 := h.Encrypt("toy", 1, start)
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestIVsNeverRepeat(t *testing.T) {
 			}
 			seen[iv] = true
 		}
-		opened, err := a.OpenToken(token, "salt")
+		opened, err := a.DecodeToken(token, "salt")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,15 +16,15 @@ import (
 )
 
 // partFunc is a plugin whose Attach is a function.
-type partFunc func(h *core.Host) error
+type partFunc func(h *core.PluginHost) error
 
-func (f partFunc) Attach(h *core.Host) error { return f(h) }
+func (f partFunc) Attach(h *core.PluginHost) error { return f(h) }
 
 // answers returns a plugin with these actions.
-func answers(actions ...core.Action) core.Part {
-	return partFunc(func(h *core.Host) error {
+func answers(actions ...core.Action) core.Plugin {
+	return partFunc(func(h *core.PluginHost) error {
 		for _, a := range actions {
-			h.Action(a)
+			h.AddAction(a)
 		}
 		return nil
 	})
@@ -33,8 +33,8 @@ func answers(actions ...core.Action) core.Part {
 // says returns an action that responds with a JSON string.
 func says(method, name, verb string) core.Action {
 	return core.Action{Method: method, Name: name, Verb: verb,
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			return c.Answer(ctx, http.StatusOK, c.Field("word")), nil
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			return c.JSON(ctx, http.StatusOK, c.Field("word")), nil
 		}}
 }
 
@@ -62,7 +62,7 @@ func documentOf(t *testing.T, r *core.Response) (d problemDocument) {
 // TestPartActions requests actions of a plugin and checks the rules that protect them.
 func TestPartActions(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Parts: []core.Part{answers(
+	a := newApp(t, core.Config{Plugins: []core.Plugin{answers(
 		says("GET", "toy", ""), says("POST", "toy", ""), says("GET", "toy", "see"), says("POST", "toy", "do-it"),
 	)}})
 	const form = "application/x-www-form-urlencoded"
@@ -135,28 +135,32 @@ func TestPartProblems(t *testing.T) {
 		Members: map[string]any{"least": 12, "code": "taken", "status": 200}, Cause: errors.New("secret cause"),
 	}
 	for name, c := range map[string]struct {
-		handle func(context.Context, *core.Call) (*core.Response, error)
+		handle func(context.Context, *core.ActionRequest) (*core.Response, error)
 		status int
 		code   string
 	}{
 		"a problem": {status: 422, code: "too-short",
-			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, short }},
+			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) { return nil, short }},
 		"any error": {status: 500, code: "server_error",
-			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, errors.New("secret cause") }},
+			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) {
+				return nil, errors.New("secret cause")
+			}},
 		"a panic": {status: 500, code: "server_error",
-			handle: func(context.Context, *core.Call) (*core.Response, error) { panic("secret cause") }},
+			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) { panic("secret cause") }},
 		"nothing": {status: 500, code: "server_error",
-			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, nil }},
+			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) { return nil, nil }},
 		"the store is unavailable": {status: 503, code: "unavailable",
-			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, core.ErrStoreUnavailable }},
+			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) {
+				return nil, core.ErrStoreUnavailable
+			}},
 		"refused": {status: 403, code: "access_denied",
-			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, core.ErrAccessDenied }},
+			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) { return nil, core.ErrAccessDenied }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
-				Handle: func(ctx context.Context, call *core.Call) (*core.Response, error) {
-					if err := call.Keep("toy-tries", 1, time.Minute); err != nil {
+			a := newApp(t, core.Config{Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "toy",
+				Handle: func(ctx context.Context, call *core.ActionRequest) (*core.Response, error) {
+					if err := call.SetEncryptedCookie("toy-tries", 1, time.Minute); err != nil {
 						t.Error(err)
 					}
 					return c.handle(ctx, call)
@@ -196,50 +200,50 @@ func TestPartProblems(t *testing.T) {
 func TestPartFaults(t *testing.T) {
 	t.Parallel()
 	good := says("GET", "toy", "")
-	with := func(change func(a *core.Action)) core.Part {
+	with := func(change func(a *core.Action)) core.Plugin {
 		a := good
 		change(&a)
 		return answers(a)
 	}
 	for name, c := range map[string]struct {
-		parts []core.Part
+		parts []core.Plugin
 		fault string
 	}{
-		"an action of core":      {[]core.Part{answers(says("GET", "session", ""))}, "core has actions with this Name"},
-		"another action of core": {[]core.Part{answers(says("POST", "csrf", "x"))}, "core has actions with this Name"},
-		"an action of another plugin": {[]core.Part{answers(good), answers(says("POST", "toy", "x"))},
-			"Parts[0] (core_test.partFunc) has actions with this Name"},
-		"twice":                  {[]core.Part{answers(good, good)}, "it was added twice"},
-		"no name":                {[]core.Part{with(func(a *core.Action) { a.Name = "" })}, "invalid Name"},
-		"a name in capitals":     {[]core.Part{with(func(a *core.Action) { a.Name = "Toy" })}, "invalid Name"},
-		"a name of two segments": {[]core.Part{with(func(a *core.Action) { a.Name = "toy/see" })}, "invalid Name"},
-		"a verb of two segments": {[]core.Part{with(func(a *core.Action) { a.Verb = "see/it" })}, "invalid Verb"},
-		"a dot":                  {[]core.Part{with(func(a *core.Action) { a.Verb = ".." })}, "invalid Verb"},
-		"no method":              {[]core.Part{with(func(a *core.Action) { a.Method = "" })}, "Method must be"},
-		"another method":         {[]core.Part{with(func(a *core.Action) { a.Method = "DELETE" })}, "Method must be"},
-		"no Handle":              {[]core.Part{with(func(a *core.Action) { a.Handle = nil })}, "Handle is nil"},
-		"a guard is nil": {[]core.Part{with(func(a *core.Action) {
+		"an action of core":      {[]core.Plugin{answers(says("GET", "session", ""))}, "core has actions with this Name"},
+		"another action of core": {[]core.Plugin{answers(says("POST", "csrf", "x"))}, "core has actions with this Name"},
+		"an action of another plugin": {[]core.Plugin{answers(good), answers(says("POST", "toy", "x"))},
+			"Plugins[0] (core_test.partFunc) has actions with this Name"},
+		"twice":                  {[]core.Plugin{answers(good, good)}, "it was added twice"},
+		"no name":                {[]core.Plugin{with(func(a *core.Action) { a.Name = "" })}, "invalid Name"},
+		"a name in capitals":     {[]core.Plugin{with(func(a *core.Action) { a.Name = "Toy" })}, "invalid Name"},
+		"a name of two segments": {[]core.Plugin{with(func(a *core.Action) { a.Name = "toy/see" })}, "invalid Name"},
+		"a verb of two segments": {[]core.Plugin{with(func(a *core.Action) { a.Verb = "see/it" })}, "invalid Verb"},
+		"a dot":                  {[]core.Plugin{with(func(a *core.Action) { a.Verb = ".." })}, "invalid Verb"},
+		"no method":              {[]core.Plugin{with(func(a *core.Action) { a.Method = "" })}, "Method must be"},
+		"another method":         {[]core.Plugin{with(func(a *core.Action) { a.Method = "DELETE" })}, "Method must be"},
+		"no Handle":              {[]core.Plugin{with(func(a *core.Action) { a.Handle = nil })}, "Handle is nil"},
+		"a guard is nil": {[]core.Plugin{with(func(a *core.Action) {
 			a.Require = []core.Guard{nil}
 		})}, "Require contains nil"},
-		"nil":           {[]core.Part{nil}, "Parts[0] is nil"},
-		"Attach fails":  {[]core.Part{partFunc(func(*core.Host) error { return errors.New("no key") })}, "no key"},
-		"Attach panics": {[]core.Part{partFunc(func(*core.Host) error { panic("boom") })}, "panic in Attach"},
-		"Fault": {[]core.Part{partFunc(func(h *core.Host) error {
-			h.Fault("Mailer is nil: set one")
+		"nil":           {[]core.Plugin{nil}, "Plugins[0] is nil"},
+		"Attach fails":  {[]core.Plugin{partFunc(func(*core.PluginHost) error { return errors.New("no key") })}, "no key"},
+		"Attach panics": {[]core.Plugin{partFunc(func(*core.PluginHost) error { panic("boom") })}, "panic in Attach"},
+		"Fault": {[]core.Plugin{partFunc(func(h *core.PluginHost) error {
+			h.AddConfigError("Mailer is nil: set one")
 			return nil
 		})}, "Mailer is nil: set one"},
-		"records": {[]core.Part{partFunc(func(h *core.Host) error { h.Records(); return nil })},
+		"records": {[]core.Plugin{partFunc(func(h *core.PluginHost) error { h.Records(); return nil })},
 			"needs a Store: set Config.Store"},
-		"a provider twice": {[]core.Part{partFunc(func(h *core.Host) error {
-			h.Provider(plainOAuth())
-			h.Provider(plainOAuth())
+		"a provider twice": {[]core.Plugin{partFunc(func(h *core.PluginHost) error {
+			h.AddProvider(plainOAuth())
+			h.AddProvider(plainOAuth())
 			return nil
 		})}, `two providers have the ID "plain"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := core.New(core.Config{
-				Secrets: []core.Secret{testSecret}, URL: "https://app.test", Parts: c.parts,
+				Secrets: []core.Secret{testSecret}, URL: "https://app.test", Plugins: c.parts,
 				Getenv: func(string) string { return "" },
 			})
 			if err == nil || !strings.Contains(err.Error(), c.fault) {
@@ -252,12 +256,12 @@ func TestPartFaults(t *testing.T) {
 // standing is a provider that is also a plugin. It adds one action and two providers; one of them replaces it.
 type standing struct{ *core.CredentialsProvider }
 
-func (s standing) Attach(h *core.Host) error {
-	h.Action(says("GET", "standing", ""))
-	h.Provider(&core.CredentialsProvider{ID: s.ID, Name: "Mine", Authorize: s.Authorize})
+func (s standing) Attach(h *core.PluginHost) error {
+	h.AddAction(says("GET", "standing", ""))
+	h.AddProvider(&core.CredentialsProvider{ID: s.ID, Name: "Mine", Authorize: s.Authorize})
 	other := plainOAuth()
 	other.ID = "behind"
-	h.Provider(other)
+	h.AddProvider(other)
 	return nil
 }
 
@@ -269,7 +273,7 @@ func TestPartProviders(t *testing.T) {
 	authorize := func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
 	a := newApp(t, core.Config{
 		Providers: []core.Provider{first, standing{&core.CredentialsProvider{ID: "mine", Authorize: authorize}}, last},
-		Parts:     []core.Part{partFunc(func(h *core.Host) error { h.Provider(added); return nil })},
+		Plugins:   []core.Plugin{partFunc(func(h *core.PluginHost) error { h.AddProvider(added); return nil })},
 	})
 	var listed map[string]struct{ Name string }
 	body := visit(t, a).get("/auth/providers").Body
@@ -295,36 +299,36 @@ func TestPartProviders(t *testing.T) {
 // TestPartCalls checks what an action reads from a request, and the cookies that it keeps.
 func TestPartCalls(t *testing.T) {
 	t.Parallel()
-	var host *core.Host
-	part := partFunc(func(h *core.Host) error {
+	var host *core.PluginHost
+	part := partFunc(func(h *core.PluginHost) error {
 		host = h
-		h.Action(core.Action{Method: "POST", Name: "toy",
-			Handle: func(_ context.Context, c *core.Call) (*core.Response, error) {
-				if c.Keep("pending", 1, time.Minute) == nil {
+		h.AddAction(core.Action{Method: "POST", Name: "toy",
+			Handle: func(_ context.Context, c *core.ActionRequest) (*core.Response, error) {
+				if c.SetEncryptedCookie("pending", 1, time.Minute) == nil {
 					t.Error("a plugin can set a cookie of core")
 				}
-				if err := c.Keep("toy-flow", map[string]string{"who": c.Field("who")}, time.Minute); err != nil {
+				if err := c.SetEncryptedCookie("toy-flow", map[string]string{"who": c.Field("who")}, time.Minute); err != nil {
 					return nil, err
 				}
 				return c.Redirect(c.CallbackURL), nil
 			}})
-		h.Action(core.Action{Method: "GET", Name: "toy",
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		h.AddAction(core.Action{Method: "GET", Name: "toy",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 				var kept struct{ Who string }
-				if !c.Kept("toy-flow", &kept) {
+				if !c.EncryptedCookie("toy-flow", &kept) {
 					return nil, &core.Problem{Code: "nothing-kept"}
 				}
 				page := c.Page("Toy")
 				return c.Render(ctx, http.StatusAccepted, page, ui.Shell(page, kept.Who)), nil
 			}})
-		h.Action(core.Action{Method: "POST", Name: "toy", Verb: "end",
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-				c.Drop("toy-flow")
-				return c.Answer(ctx, http.StatusOK, c.URL("toy/see", "token", "a b")), nil
+		h.AddAction(core.Action{Method: "POST", Name: "toy", Verb: "end",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+				c.DeleteEncryptedCookie("toy-flow")
+				return c.JSON(ctx, http.StatusOK, c.URL("toy/see", "token", "a b")), nil
 			}})
 		return nil
 	})
-	a := newApp(t, core.Config{Parts: []core.Part{part}})
+	a := newApp(t, core.Config{Plugins: []core.Plugin{part}})
 	b := visit(t, a)
 	if d := documentOf(t, b.get("/auth/toy")); d.Code != "nothing-kept" {
 		t.Errorf("without a cookie: %+v", d)
@@ -368,27 +372,27 @@ func TestPartCalls(t *testing.T) {
 			t.Error("an action can be added after Attach")
 		}
 	}()
-	host.Action(says("GET", "late", ""))
+	host.AddAction(says("GET", "late", ""))
 }
 
 // TestPartSeals checks that encryption depends on the secrets, the purpose and the audience, and works after a
 // rotation.
 func TestPartSeals(t *testing.T) {
 	t.Parallel()
-	host := func(audience string, secrets ...core.Secret) (h *core.Host) {
-		newApp(t, core.Config{Secrets: secrets, Audience: audience, Parts: []core.Part{
-			partFunc(func(given *core.Host) error { h = given; return nil }),
+	host := func(audience string, secrets ...core.Secret) (h *core.PluginHost) {
+		newApp(t, core.Config{Secrets: secrets, Audience: audience, Plugins: []core.Plugin{
+			partFunc(func(given *core.PluginHost) error { h = given; return nil }),
 		}})
 		return h
 	}
 	const newer core.Secret = "another-secret-of-more-than-32-bytes"
 	before := host("", testSecret)
-	sealed, err := before.Seal("toy", []int{1, 2}, time.Time{})
+	sealed, err := before.Encrypt("toy", []int{1, 2}, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		host    *core.Host
+		host    *core.PluginHost
 		purpose string
 		ok      bool
 	}{
@@ -399,7 +403,7 @@ func TestPartSeals(t *testing.T) {
 		"another audience": {host("shop", testSecret), "toy", false},
 	} {
 		var got []int
-		err := c.host.Open(c.purpose, sealed, &got)
+		err := c.host.Decrypt(c.purpose, sealed, &got)
 		if (err == nil) != c.ok || c.ok && !slices.Equal(got, []int{1, 2}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
@@ -409,14 +413,14 @@ func TestPartSeals(t *testing.T) {
 		}
 	}
 	var text string
-	if before.Open("toy", sealed, &text) == nil {
+	if before.Decrypt("toy", sealed, &text) == nil {
 		t.Error("a value of another type is read")
 	}
-	ended, err := before.Seal("toy", 1, start)
-	if err != nil || before.Open("toy", ended, new(int)) == nil {
+	ended, err := before.Encrypt("toy", 1, start)
+	if err != nil || before.Decrypt("toy", ended, new(int)) == nil {
 		t.Errorf("an expired value is read: %v", err)
 	}
-	if _, err := before.Seal("toy", func() {}, start); err == nil {
+	if _, err := before.Encrypt("toy", func() {}, start); err == nil {
 		t.Error("a function is encrypted")
 	}
 }
@@ -424,7 +428,7 @@ func TestPartSeals(t *testing.T) {
 // TestPartSignIn signs a user in by a plugin, under both strategies.
 func TestPartSignIn(t *testing.T) {
 	t.Parallel()
-	in := func(ctx context.Context, c *core.Call) (*core.Response, error) {
+	in := func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1", Name: "Zoë"}, Created: c.Field("new") != ""})
 	}
 	part := answers(
@@ -438,7 +442,7 @@ func TestPartSignIn(t *testing.T) {
 			var asked core.SignInParams
 			allow := true
 			a := newApp(t, core.Config{
-				Store: p.as(power{}), Session: core.SessionConfig{Strategy: strategy}, Parts: []core.Part{part},
+				Store: p.as(power{}), Session: core.SessionConfig{Strategy: strategy}, Plugins: []core.Plugin{part},
 				Callbacks: core.Callbacks{SignIn: func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
 					asked = p
 					if !allow {
@@ -479,9 +483,9 @@ func TestPartRequires(t *testing.T) {
 	require := func(a core.Action) core.Action { a.Require = []core.Guard{guard}; return a }
 	p := newPeople()
 	p.users["u1"] = core.User{ID: "u1"}
-	a := newApp(t, core.Config{Store: p.as(power{}), Parts: []core.Part{answers(
+	a := newApp(t, core.Config{Store: p.as(power{}), Plugins: []core.Plugin{answers(
 		require(says("GET", "guarded", "")), require(says("POST", "guarded", "")),
-		core.Action{Method: "POST", Name: "direct", Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		core.Action{Method: "POST", Name: "direct", Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}})
 		}},
 	)}})

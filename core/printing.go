@@ -96,20 +96,6 @@ func (p SignInParams) LogValue() slog.Value {
 // MarshalText returns String, for encoding/json and similar packages.
 func (p SignInParams) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// String returns the ID of the provider, without recipient and link.
-func (m SignInMail) String() string { return fmt.Sprintf("sign-in mail of provider %q", m.ProviderID) }
-
-// Format writes String for every fmt verb.
-func (m SignInMail) Format(f fmt.State, _ rune) { printed(f, m.String()) }
-
-// LogValue returns the ID of the provider.
-func (m SignInMail) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("provider", m.ProviderID))
-}
-
-// MarshalText returns String, for encoding/json and similar packages.
-func (m SignInMail) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
-
 // String returns the user ID, without the claims.
 func (t Token) String() string { return fmt.Sprintf("token of user %q", t.Subject) }
 

@@ -47,9 +47,9 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	signIn := core.SignInParams{
 		User: user, Account: account, Profile: core.Profile{"x": canary}, Credentials: form, Request: request,
 	}
-	mail := core.SignInMail{To: canary + "@example.com", URL: canary, Token: canary, ProviderID: "email", Request: request}
-	letter := core.Letter{
-		To: canary + "@example.com", Kind: core.LetterReset, URL: canary, Code: canary, Request: request,
+	mail := core.Email{To: canary + "@example.com", URL: canary, Token: canary, ProviderID: "email", Request: request}
+	letter := core.Email{
+		To: canary + "@example.com", Kind: core.EmailReset, URL: canary, Code: canary, Request: request,
 	}
 	response := &core.Response{
 		Status: 302, Body: []byte(canary), Redirect: "/?code=" + canary, Cookies: []core.Cookie{{Name: "s", Value: canary}},
@@ -65,7 +65,7 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 		{"Response", []any{response, *response}, true},
 		{"LimitParams", []any{limit, &limit}, true},
 		{"SignInParams", []any{signIn, &signIn}, true},
-		{"SignInMail", []any{mail, &mail}, true},
+		{"Email", []any{mail, &mail}, true},
 		{"Letter", []any{letter, &letter}, true},
 		{"TokenSet", []any{tokens, *tokens}, true},
 		{"Token", []any{token, *token}, false},

@@ -12,12 +12,12 @@ import (
 )
 
 // verifies is a plugin that verifies the address of a user, as a link that was sent there does.
-func verifies() core.Part {
-	return partFunc(func(h *core.Host) error {
-		h.ProvesEmail()
-		h.Action(core.Action{Method: "POST", Name: "prove",
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-				return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"), victim)
+func verifies() core.Plugin {
+	return partFunc(func(h *core.PluginHost) error {
+		h.VerifiesEmail()
+		h.AddAction(core.Action{Method: "POST", Name: "prove",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+				return c.Redirect("/"), c.MarkEmailVerified(ctx, c.Field("id"), victim)
 			}})
 		return nil
 	})
@@ -68,7 +68,7 @@ func TestVerificationEndsEarlierSessions(t *testing.T) {
 			for name, session := range map[string]core.SessionConfig{
 				"database":        {Strategy: core.StrategyDatabase},
 				"jwt":             {Strategy: core.StrategyJWT},
-				"jwt, revocation": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
+				"jwt, revocation": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.True}},
 			} {
 				t.Run(name+"/"+verification+"/"+source, func(t *testing.T) {
 					t.Parallel()
@@ -76,7 +76,7 @@ func TestVerificationEndsEarlierSessions(t *testing.T) {
 						c.Session = session
 						c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
 						c.Providers[4].(*core.WebAuthnProvider).InsecureTypedEmail = true
-						c.Parts = []core.Part{verifies()}
+						c.Plugins = []core.Plugin{verifies()}
 					})
 					attacker := w.browser()
 					old := begin(w, attacker)
@@ -114,12 +114,12 @@ func TestVerificationEndsTokensOfAuthJS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newTown(t, power{}, core.StrategyJWT, func(c *core.Config) {
-				c.Session.Revocation.On = core.On
+				c.Session.Revocation.On = core.True
 				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
-				c.Parts = []core.Part{verifies()}
+				c.Plugins = []core.Plugin{verifies()}
 			})
 			w.users["u1"] = core.User{ID: "u1", Email: victim}
-			value, err := w.app.SealToken(&core.Token{Subject: "u1", Email: victim}, sessionCookie, time.Hour)
+			value, err := w.app.EncodeToken(&core.Token{Subject: "u1", Email: victim}, sessionCookie, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,15 +171,15 @@ func TestAddedMethods(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
-			var host *core.Host
+			var host *core.PluginHost
 			var mu sync.Mutex
-			var told []core.Letter
+			var told []core.Email
 			w := newTown(t, power{}, strategy, func(c *core.Config) {
 				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
-				c.Parts = []core.Part{partFunc(func(h *core.Host) error {
+				c.Plugins = []core.Plugin{partFunc(func(h *core.PluginHost) error {
 					host = h
 					h.EndsSessions()
-					h.Notices("account", mailerFunc(func(_ context.Context, l core.Letter) error {
+					h.NotifyMethodChanges("account", mailerFunc(func(_ context.Context, l core.Email) error {
 						mu.Lock()
 						defer mu.Unlock()
 						told = append(told, l)
@@ -199,9 +199,9 @@ func TestAddedMethods(t *testing.T) {
 			if err := w.app.FlushMail(t.Context()); err != nil {
 				t.Error(err)
 			}
-			slices.SortFunc(told, func(x, y core.Letter) int { return x.At.Compare(y.At) })
-			if len(told) != 2 || told[0].Kind != core.LetterAccountLinked || told[0].Service != "plain" ||
-				told[1].Kind != core.LetterPasskeyAdded || told[1].To != victim ||
+			slices.SortFunc(told, func(x, y core.Email) int { return x.At.Compare(y.At) })
+			if len(told) != 2 || told[0].Kind != core.EmailAccountLinked || told[0].Service != "plain" ||
+				told[1].Kind != core.EmailPasskeyAdded || told[1].To != victim ||
 				string(told[1].URL) != "https://app.test/auth/account" {
 				t.Errorf("emails: %v", told)
 			}

@@ -39,18 +39,16 @@ type EmailProvider struct {
 	// ConfirmLink decides when a link opens a page with a button that signs the user in, instead of signing them in
 	// immediately.
 	//
-	// The default, Auto, shows the page in a browser that did not request this link, and in a browser that already has a
-	// session; a cookie remembers which links a browser has requested. Otherwise an attacker could make a user open a link
-	// to the attacker's account, and the user would be signed in there (login CSRF). On always shows the page, for mail
-	// scanners that share the user's browser. Off never shows it, as in Auth.js, and allows that attack.
-	ConfirmLink Toggle
-	// Send sends the email. It is called after the token was stored, with the request's context and a deadline. If it
-	// returns an error of type [ErrEmailSignIn], the user is asked to try again; any other error is shown as a failure of
-	// this site. If Send is nil, Deliver sends the links.
-	Send func(ctx context.Context, m SignInMail) error
-	// Deliver sends emails of every kind, for [EmailProvider.Mailer]. The constructors for mail services set it. If it is
-	// nil, this provider sends sign-in links only.
-	Deliver func(ctx context.Context, l Letter) error
+	// The default, Default, shows the page in a browser that did not request this link, and in a browser that already has
+	// a session; a cookie remembers which links a browser has requested. Otherwise an attacker could make a user open a
+	// link to the attacker's account, and the user would be signed in there (login CSRF). True always shows the page, for
+	// mail scanners that share the user's browser. False never shows it, as in Auth.js, and allows that attack.
+	ConfirmLink OptionalBool
+	// Send sends an email. A sign-in link is sent after its token was stored, with the request's context and a deadline.
+	// If Send returns an error of type [ErrEmailSignIn], the user is asked to try again; any other error is shown as a
+	// failure of this site. If other features use this provider's [EmailProvider.Mailer], Send gets emails of every
+	// [EmailKind].
+	Send func(ctx context.Context, m Email) error
 	// Check tests whether the mail server would accept an email, without sending one: it connects, starts TLS and
 	// authenticates. Package doctor calls it. Its error contains no password. If it is nil, the connection cannot be
 	// tested.
@@ -74,30 +72,6 @@ func (p *EmailProvider) Describe() (string, string, ProviderType) {
 }
 
 func (p *EmailProvider) declaration() Provider { return p }
-
-// SignInMail is a sign-in link to send.
-type SignInMail struct {
-	// To is the recipient's address in its canonical form.
-	To string
-	// From is the From field of the provider.
-	From string
-	// URL signs in the browser that opens it. Send it only to the recipient, and never log it.
-	URL Secret
-	// Token is the token within URL.
-	Token Secret
-	// Expires is when the link expires.
-	Expires time.Time
-	// Theme is Config.Theme, for emails in the colors of the site.
-	Theme Theme
-	// Host is the host of the site, for the text of the email.
-	Host string
-	// ProviderID is the ID of the provider.
-	ProviderID string
-	// Locale is the language of the email. The zero value is English.
-	Locale ui.Locale
-	// Request is the request for the link.
-	Request *Request
-}
 
 // CredentialsProvider signs users in with form fields that the application checks, such as a user name and a password.
 // It works under both session strategies. Under the database strategy, which Auth.js does not support here, the user
@@ -124,7 +98,7 @@ type CredentialsProvider struct {
 		user *User, still func(ctx context.Context) error, err error)
 	// InARow also limits consecutive wrong attempts for one name (AttemptInARow). An attacker can lock out a user this
 	// way. Set it only if the user can still sign in by other means, such as an email, after which the plugin calls
-	// Call.Forgive to reset the count.
+	// ActionRequest.ResetAttempts to reset the count.
 	InARow bool
 	// Links are shown below the form and open actions of a plugin. The default is none.
 	Links []ui.Link

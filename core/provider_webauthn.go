@@ -39,7 +39,7 @@ type WebAuthnProvider struct {
 	// grant access.
 	InsecureTypedEmail bool
 	// ConditionalUI offers passkeys in the autofill of the sign-in page. The default is On. Only one provider can use it.
-	ConditionalUI Toggle
+	ConditionalUI OptionalBool
 	// Fields are the inputs of the form on the sign-in page. The default is one field with the name email.
 	Fields []Field
 	// Timeout is how long the browser waits for the authenticator. The default is five minutes.
@@ -49,7 +49,7 @@ type WebAuthnProvider struct {
 	UserVerification string
 	// RequireUserVerification rejects responses without user verification. The default is On, because the passkey is the
 	// only factor.
-	RequireUserVerification Toggle
+	RequireUserVerification OptionalBool
 	// ResidentKey says whether the passkey must be discoverable: "required", "preferred" or "discouraged". The default is
 	// "preferred".
 	ResidentKey string
@@ -180,7 +180,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 					"base64url without padding", p.ID, i, origin)
 		}
 	}
-	if p.ConditionalUI != Off && !p.fillsPasskeys() {
+	if p.ConditionalUI != False && !p.fillsPasskeys() {
 		faults.add(ErrMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
 			`"username webauthn": add it, or set ConditionalUI to Off`, p.ID)
 	}

@@ -84,7 +84,7 @@ func newProvider(c *Config, declared Provider, shared outward, faults *ConfigErr
 	case *WebAuthnProvider:
 		p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
 		p.view.Fields = p.webauthn.Fields
-		p.view.ConditionalUI = p.webauthn.ConditionalUI != Off && p.webauthn.fillsPasskeys()
+		p.view.ConditionalUI = p.webauthn.ConditionalUI != False && p.webauthn.fillsPasskeys()
 	}
 	return p
 }
@@ -103,9 +103,6 @@ func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailPro
 	}
 	if e.MaxAge < 0 {
 		faults.add(ErrInvalidConfig, "provider %q: MaxAge is %v: it must be positive", e.ID, e.MaxAge)
-	}
-	if deliver := e.Deliver; e.Send == nil && deliver != nil {
-		e.Send = func(ctx context.Context, m SignInMail) error { return deliver(ctx, m.Letter()) }
 	}
 	if e.Send == nil {
 		faults.add(ErrInvalidConfig, "provider %q has no Send function: set one that sends the email", e.ID)

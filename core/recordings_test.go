@@ -248,7 +248,7 @@ type recordedWorld struct {
 	bound       map[string]string // the values of the placeholders
 	asked       []map[string]any  // the recorded requests to the provider in this step
 	answers     map[string]map[string]any
-	mails       []core.SignInMail
+	mails       []core.Email
 	differences []string
 }
 

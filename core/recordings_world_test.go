@@ -114,7 +114,7 @@ func (w *recordedWorld) config(r recording, step recordedStep) core.Config {
 		out.Store = w.store.as(power{lists: true, ends: true})
 	}
 	if out.Session.Strategy == core.StrategyJWT || out.Session.Strategy == "" && out.Store == nil {
-		out.Session.UpdateAge = core.Always // Auth.js renews the session at each GET session (docs/authjs.md)
+		out.Session.UpdateAge = core.UpdateAlways // Auth.js renews the session at each GET session (docs/authjs.md)
 	}
 	w.steer(&out.Callbacks, asObject(c["callbacks"]))
 	for _, p := range asList(c["providers"]) {
@@ -138,7 +138,7 @@ func (w *recordedWorld) steer(out *core.Callbacks, recorded map[string]any) {
 					return core.Allow(), nil
 				}
 			case string:
-				return core.GoTo(v), nil
+				return core.RedirectTo(v), nil
 			}
 			return core.Deny(), nil
 		}
@@ -155,8 +155,8 @@ func (w *recordedWorld) provider(p map[string]any) core.Provider {
 		age, _ := p["maxAge"].(float64)
 		return &core.EmailProvider{
 			ID: id, Name: name, From: asText(p["from"]), MaxAge: time.Duration(age) * time.Second,
-			ConfirmLink: core.Off, // the recorded browsers open links anywhere
-			Send:        func(_ context.Context, m core.SignInMail) error { w.mails = append(w.mails, m); return nil },
+			ConfirmLink: core.False, // the recorded browsers open links anywhere
+			Send:        func(_ context.Context, m core.Email) error { w.mails = append(w.mails, m); return nil },
 		}
 	case "credentials":
 		authorize := func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
@@ -190,14 +190,14 @@ func (w *recordedWorld) provider(p map[string]any) core.Provider {
 	}
 }
 
-func recordedToggle(v any) core.Toggle {
+func recordedToggle(v any) core.OptionalBool {
 	switch v {
 	case true:
-		return core.On
+		return core.True
 	case false:
-		return core.Off
+		return core.False
 	}
-	return core.Auto
+	return core.Default
 }
 
 func recordedEndpoint(v any) core.Endpoint {

@@ -199,7 +199,9 @@ func TestGoToIsLogged(t *testing.T) {
 		"https://pay.test/x?token=canary": true, "myapp://x": true, "/upgrade": false, "/": false, "https://app.test": false,
 	} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
-			SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) { return core.GoTo(asked), nil },
+			SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) {
+				return core.RedirectTo(asked), nil
+			},
 		}})
 		b := visit(t, a)
 		b.csrf()

@@ -75,14 +75,14 @@ func TestMistakesAreNoErrors(t *testing.T) {
 		}}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "ERROR"},
 		{"the store fails", core.Config{Store: brokenStore{func() error { return errors.New("connection refused") }}},
 			func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "ERROR"},
-		{"no origin", core.Config{TrustHost: core.Off}, func(b *browser) { b.get("/auth/session") }, "ERROR"},
+		{"no origin", core.Config{TrustHost: core.False}, func(b *browser) { b.get("/auth/session") }, "ERROR"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.config.Providers = []core.Provider{passwords(), (&service{}).provider("op")}
 			if row.config.Store == nil {
 				row.config.Store = &tokenStore{}
 				row.config.Providers = append(row.config.Providers,
-					&core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }})
+					&core.EmailProvider{Send: func(context.Context, core.Email) error { return nil }})
 			}
 			a := newApp(t, row.config)
 			a.log.Reset()

@@ -15,10 +15,11 @@ type Request struct {
 	// Target is the unchanged request target (RFC 9112 section 3.2): path and query, percent-encoded.
 	Target string
 	// Path is the decoded path that the router matched. Set it if it can differ from the path of Target because a prefix
-	// was stripped or a middleware rewrote the path. [Under] compares both. If Path is empty, the path of Target is used.
+	// was stripped or a middleware rewrote the path. [PathPrefix] compares both. If Path is empty, the path of Target is
+	// used.
 	Path string
 	// MountPrefix is the prefix of Path that belongs to the handler's group or sub-application, if the router provides it.
-	// [Under] also compares the rest of Path.
+	// [PathPrefix] also compares the rest of Path.
 	MountPrefix string
 	// Hosts are the unchanged values of the Host header. A request is rejected unless there is exactly one.
 	Hosts []string

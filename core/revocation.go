@@ -120,7 +120,7 @@ const (
 )
 
 func newRevocations(c *Config, records store.RecordStore, log *reporter) *revocations {
-	if c.Session.Revocation.On != On || records == nil {
+	if c.Session.Revocation.On != True || records == nil {
 		return nil
 	}
 	every := c.Session.Revocation.Every

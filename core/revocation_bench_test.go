@@ -20,11 +20,11 @@ func BenchmarkRevocation(b *testing.B) {
 	for _, row := range []struct {
 		name  string
 		facts bool
-		on    core.Toggle
+		on    core.OptionalBool
 		ended int
 	}{
-		{"off", false, core.Off, 0}, {"facts alone", true, core.Off, 0}, {"on", true, core.On, 0},
-		{"on, a million ended", true, core.On, 1_000_000},
+		{"off", false, core.False, 0}, {"facts alone", true, core.False, 0}, {"on", true, core.True, 0},
+		{"on, a million ended", true, core.True, 1_000_000},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			h := newHouse()
@@ -32,10 +32,10 @@ func BenchmarkRevocation(b *testing.B) {
 			before := heap()
 			a := process(b, h, 0, func(c *core.Config) {
 				if c.Session.Revocation.On = row.on; row.facts {
-					c.Parts = []core.Part{asking{}}
+					c.Plugins = []core.Plugin{asking{}}
 				}
 			})
-			first := awaitLog(b, a, row.on == core.On)
+			first := awaitLog(b, a, row.on == core.True)
 			kept := heap() - before
 			r := signedInRequest(b, a)
 			calls := h.called("Record")

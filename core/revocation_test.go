@@ -26,7 +26,7 @@ func process(t testing.TB, s core.Store, ahead time.Duration, change ...func(*co
 		Store: s, Providers: []core.Provider{byName()}, InsecureNoLimits: true, URL: "https://app.test",
 		Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" }, Rand: rand.Reader,
 		Now: func() time.Time { return time.Now().Add(ahead) }, Logger: slog.New(slog.DiscardHandler),
-		Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
+		Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.True}},
 	}
 	for _, f := range change {
 		f(&c)
@@ -166,7 +166,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	m := &model{T: t, rand: mathrand.New(mathrand.NewPCG(seed, 1))}
 	for _, ahead := range []time.Duration{0, 10 * time.Second, -4 * time.Second} {
 		m.processes = append(m.processes, process(t, h, ahead, func(c *core.Config) {
-			c.Session.MaxAge, c.Session.UpdateAge = 24*time.Hour, core.Always
+			c.Session.MaxAge, c.Session.UpdateAge = 24*time.Hour, core.UpdateAlways
 		}))
 	}
 	return m
@@ -329,7 +329,7 @@ func TestRevocationOfTokensWithoutFacts(t *testing.T) {
 		h := newHouse()
 		here := process(t, h, 0)
 		old := func(id string) *browser {
-			sealed, err := here.SealToken(&core.Token{Subject: id}, sessionCookie, time.Hour)
+			sealed, err := here.EncodeToken(&core.Token{Subject: id}, sessionCookie, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -395,7 +395,7 @@ func TestRevocationNeeds(t *testing.T) {
 			c := core.Config{
 				Store: newHouse(), Secrets: []core.Secret{testSecret}, URL: "https://app.test",
 				Getenv:  func(string) string { return "" },
-				Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
+				Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.True}},
 			}
 			row.change(&c)
 			if _, err := core.New(c); err == nil || !strings.Contains(err.Error(), row.says) {
@@ -410,7 +410,7 @@ func TestRevocationDefault(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		strategy core.Strategy
-		on       core.Toggle
+		on       core.OptionalBool
 		ends     bool // a plugin ends sessions
 		store    core.Store
 		can      bool
@@ -418,31 +418,31 @@ func TestRevocationDefault(t *testing.T) {
 		warns    bool
 	}{
 		"no plugin":     {strategy: core.StrategyJWT, store: newHouse()},
-		"no plugin, on": {strategy: core.StrategyJWT, on: core.On, store: newHouse(), can: true},
+		"no plugin, on": {strategy: core.StrategyJWT, on: core.True, store: newHouse(), can: true},
 		"plugin":        {strategy: core.StrategyJWT, ends: true, store: newHouse(), can: true},
-		"plugin, on": {strategy: core.StrategyJWT, on: core.On, ends: true, store: newHouse(),
+		"plugin, on": {strategy: core.StrategyJWT, on: core.True, ends: true, store: newHouse(),
 			can: true},
-		"plugin, off": {strategy: core.StrategyJWT, on: core.Off, ends: true, store: newHouse(),
+		"plugin, off": {strategy: core.StrategyJWT, on: core.False, ends: true, store: newHouse(),
 			warns: true},
 		"plugin, database": {strategy: core.StrategyDatabase, ends: true, store: newHouse(), can: true},
-		"plugin, database, off": {strategy: core.StrategyDatabase, on: core.Off, ends: true, store: newHouse(),
+		"plugin, database, off": {strategy: core.StrategyDatabase, on: core.False, ends: true, store: newHouse(),
 			can: true},
 		"plugin, a store without records": {strategy: core.StrategyJWT, ends: true, store: newPeople(),
 			says: "store.RecordStore"},
 		"plugin, no store": {strategy: core.StrategyJWT, ends: true,
-			says: "Session.Revocation.On to core.Off"},
-		"plugin, no store, off":              {strategy: core.StrategyJWT, on: core.Off, ends: true, warns: true},
+			says: "Session.Revocation.On to core.False"},
+		"plugin, no store, off":              {strategy: core.StrategyJWT, on: core.False, ends: true, warns: true},
 		"no plugin, a store without records": {strategy: core.StrategyJWT, store: newPeople()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var host *core.Host
+			var host *core.PluginHost
 			var log bytes.Buffer
 			a, err := core.New(core.Config{
 				Store: row.store, Secrets: []core.Secret{testSecret}, URL: "https://app.test",
 				Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 				Session: core.SessionConfig{Strategy: row.strategy, Revocation: core.Revocation{On: row.on}},
-				Parts: []core.Part{partFunc(func(h *core.Host) error {
+				Plugins: []core.Plugin{partFunc(func(h *core.PluginHost) error {
 					if host = h; row.ends {
 						h.EndsSessions()
 					}
@@ -450,7 +450,7 @@ func TestRevocationDefault(t *testing.T) {
 				})},
 			})
 			if row.says != "" {
-				if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "core.Off") {
+				if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "core.False") {
 					t.Errorf("New returned %v", err)
 				}
 				return

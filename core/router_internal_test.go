@@ -11,13 +11,13 @@ import (
 )
 
 // fullRules returns the rules of an Auth with all actions of core.
-func fullRules(t *testing.T, parts ...Part) (map[route]rule, error) {
+func fullRules(t *testing.T, parts ...Plugin) (map[route]rule, error) {
 	t.Helper()
 	a, err := New(Config{
 		URL: "https://app.test", Secrets: []Secret{"a-secret-of-more-than-thirty-two-bytes"},
-		Getenv: func(string) string { return "" }, Parts: parts,
+		Getenv: func(string) string { return "" }, Plugins: parts,
 		Providers: []Provider{&OAuthProvider{
-			ID: "op", Type: TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "secret", Logout: On,
+			ID: "op", Type: TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "secret", Logout: True,
 		}},
 	})
 	if err != nil {
@@ -51,9 +51,9 @@ func TestReservedNames(t *testing.T) {
 // actionOf is a plugin with one action.
 type actionOf struct{ method, name, verb string }
 
-func (p actionOf) Attach(h *Host) error {
-	h.Action(Action{Method: p.method, Name: p.name, Verb: p.verb,
-		Handle: func(ctx context.Context, c *Call) (*Response, error) { return c.Answer(ctx, 200, nil), nil }})
+func (p actionOf) Attach(h *PluginHost) error {
+	h.AddAction(Action{Method: p.method, Name: p.name, Verb: p.verb,
+		Handle: func(ctx context.Context, c *ActionRequest) (*Response, error) { return c.JSON(ctx, 200, nil), nil }})
 	return nil
 }
 
@@ -81,7 +81,7 @@ func TestPluginsReplaceNoActions(t *testing.T) {
 
 // TestRulesAreNotReplaced: an action name of core that Reserved does not know is a configuration error too.
 func TestRulesAreNotReplaced(t *testing.T) {
-	ps := parts{actions: []*partAction{{&Action{Method: "GET", Name: "new"}, "Parts[0]"}}}
+	ps := parts{actions: []*partAction{{&Action{Method: "GET", Name: "new"}, "Plugins[0]"}}}
 	faults := &ConfigError{}
 	rules := map[route]rule{{"GET", "new"}: {bare: true}}
 	ps.addRules(rules, faults)

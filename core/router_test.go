@@ -64,7 +64,7 @@ func TestRoutersOwnProxies(t *testing.T) {
 	t.Parallel()
 	var peer netip.Prefix
 	a := newApp(t, core.Config{
-		TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		TrustHost: core.True, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		Providers: []core.Provider{passwords()},
 	})
 	for untrusted, want := range map[bool]string{false: "https://outside.test", true: "http://app.test"} {
@@ -101,7 +101,7 @@ func TestRoutersOwnProxies(t *testing.T) {
 // section 3.2.2).
 func TestTargetWithAHost(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{TrustHost: core.On, Providers: []core.Provider{passwords()}})
+	a := newApp(t, core.Config{TrustHost: core.True, Providers: []core.Provider{passwords()}})
 	for host, status := range map[string]int{"header.test": 200, "<b>": 400} {
 		r := a.Handle(t.Context(), &core.Request{
 			Method: "GET", Target: "http://target.test/auth/providers", Hosts: []string{host}, Scheme: "http",

@@ -13,8 +13,9 @@ type Route struct {
 	// Path is the path as the application receives it. It begins with the base path and includes the provider if the
 	// action has one.
 	Path string `json:"path"`
-	// Part is the name of the plugin ([Part]) of the action, as in configuration errors. It is empty for actions of core.
-	Part string `json:"part,omitempty"`
+	// Plugin is the name of the [Plugin] of the action, as in configuration errors. It is empty for actions of
+	// core.
+	Plugin string `json:"plugin,omitempty"`
 	// CSRF reports whether the request must contain the CSRF token or other proof accepted by Config.CSRF.
 	CSRF bool `json:"csrf"`
 	// Guards is the number of guards that run first. If there are any, users without a session are redirected to sign in.
@@ -30,7 +31,7 @@ func (a *Auth) Routes() []Route {
 	for at, rule := range a.router.rules {
 		if part := a.parts.action(at); part != nil {
 			all = append(all, Route{
-				Method: at.method, Path: a.site.basePath + "/" + at.action, Part: part.part, CSRF: rule.csrf != nil,
+				Method: at.method, Path: a.site.basePath + "/" + at.action, Plugin: part.part, CSRF: rule.csrf != nil,
 				Guards: len(part.Require), Attempt: part.Attempt,
 			})
 			continue
@@ -79,7 +80,7 @@ func perProvider(at route) func(*provider) bool {
 	case route{http.MethodGet, "webauthn-options"}:
 		return func(p *provider) bool { return p.webauthn != nil }
 	case route{http.MethodGet, "logout"}:
-		return func(p *provider) bool { return p.oauth != nil && p.oauth.Logout == On }
+		return func(p *provider) bool { return p.oauth != nil && p.oauth.Logout == True }
 	case route{http.MethodPost, "backchannel-logout"}:
 		return func(p *provider) bool { return p.kind == TypeOIDC }
 	}

@@ -12,11 +12,11 @@ import (
 // club is a plugin with one action that requires a session.
 type club struct{}
 
-func (club) Attach(h *core.Host) error {
-	h.Action(core.Action{
+func (club) Attach(h *core.PluginHost) error {
+	h.AddAction(core.Action{
 		Method: "POST", Name: "club", Verb: "leave", Attempt: "club-leave",
 		Require: []core.Guard{func(context.Context, *core.Session) error { return nil }},
-		Handle:  func(context.Context, *core.Call) (*core.Response, error) { return &core.Response{}, nil },
+		Handle:  func(context.Context, *core.ActionRequest) (*core.Response, error) { return &core.Response{}, nil },
 	})
 	return nil
 }
@@ -35,7 +35,7 @@ func TestRoutes(t *testing.T) {
 	}
 	auth, err := core.New(core.Config{
 		URL: "https://app.test", BasePath: "/api/auth", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
-		Providers: []core.Provider{acme, posting, typed}, Parts: []core.Part{club{}},
+		Providers: []core.Provider{acme, posting, typed}, Plugins: []core.Plugin{club{}},
 		Getenv: func(string) string { return "" },
 	})
 	if err != nil {
@@ -53,7 +53,7 @@ func TestRoutes(t *testing.T) {
 		{Method: "POST", Path: "/api/auth/callback/credentials", CSRF: true},
 		{Method: "POST", Path: "/api/auth/callback/posting"},
 		{
-			Method: "POST", Path: "/api/auth/club/leave", Part: "Parts[0] (core_test.club)", CSRF: true, Guards: 1,
+			Method: "POST", Path: "/api/auth/club/leave", Plugin: "Plugins[0] (core_test.club)", CSRF: true, Guards: 1,
 			Attempt: "club-leave",
 		},
 		{Method: "GET", Path: "/api/auth/page.script"},
@@ -70,7 +70,7 @@ func TestRoutes(t *testing.T) {
 	if slices.Contains(auth.Routes(), back) {
 		t.Error("the logout route is listed without a provider logout")
 	}
-	acme.Logout = core.On
+	acme.Logout = core.True
 	auth, err = core.New(core.Config{
 		URL: "https://app.test", BasePath: "/api/auth", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Providers: []core.Provider{acme, posting, typed}, Getenv: func(string) string { return "" },

@@ -34,8 +34,8 @@ type Session struct {
 	// The remaining fields are server-side. They are set only if a plugin asks for them or Session.Revocation is on. They
 	// are empty for sessions that started before that, including sessions that Auth.js created.
 
-	// ID identifies the session for its whole lifetime, until [Call.Reissue] replaces it after a new authentication. It is
-	// not a secret: it is derived from the token, and it cannot be used to sign in.
+	// ID identifies the session for its whole lifetime, until [ActionRequest.RenewSession] replaces it after a new
+	// authentication. It is not a secret: it is derived from the token, and it cannot be used to sign in.
 	ID string
 	// AuthTime is when the user last authenticated, in whole seconds. The zero time means unknown and counts as long ago.
 	AuthTime time.Time
@@ -45,7 +45,7 @@ type Session struct {
 	Actor string
 
 	// data is the application's data (Config.Data). It is nil if Config.Data is not set.
-	data *sessionData
+	data *loadedData
 	// ownID is the User.ID that runCallback filled in for handlers. The JSON form leaves it out.
 	ownID string
 	// readAt is when the session was read, by Config.Now. It is zero if the application built the Session.
@@ -158,16 +158,16 @@ const (
 // SessionOptions tell [Auth.NewSession] how the application authenticated the user.
 type SessionOptions struct {
 	// AuthTime is when the application authenticated the user: time.Now() if it has just checked a password or a code. The
-	// default is the zero time. It counts as long ago for [Fresh] and for plugin actions that require a recent sign-in. A
-	// time in the future counts as now.
+	// default is the zero time. It counts as long ago for [RecentSignIn] and for plugin actions that require a recent
+	// sign-in. A time in the future counts as now.
 	AuthTime time.Time
 	// Methods are the authentication methods that the application used, such as [MethodPassword]. The default is none.
 	Methods []Method
 }
 
 // NewSession creates a session for a user outside the sign-in flows, for example after a registration form, and returns
-// the cookies to set. The application vouches for the user: [Gate] functions are not called. The session does not count
-// as a recent sign-in unless options say when the user was authenticated. Pass at most one SessionOptions. Under
+// the cookies to set. The application vouches for the user: [SignInGate] functions are not called. The session does not
+// count as a recent sign-in unless options say when the user was authenticated. Pass at most one SessionOptions. Under
 // StrategyDatabase the user must be in the store. If user is nil, NewSession returns an error.
 func (a *Auth) NewSession(
 	ctx context.Context, r *Request, user *User, options ...SessionOptions,
@@ -353,7 +353,7 @@ func (s *sessions) endReplaced(ctx context.Context, p *presented) {
 func (s *sessions) goesOn(ctx context.Context, p *presented, old, after *Token, methods []Method, ends time.Time) {
 	note := s.records.note(ctx, old.publicID())
 	if err := s.endToken(ctx, old); err != nil {
-		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that Call.Reissue replaced: %w", err), p.at.attrs()...)
+		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that ActionRequest.RenewSession replaced: %w", err), p.at.attrs()...)
 	}
 	note.Ends, note.Methods, note.Epoch = ends.Unix(), methods, after.epoch()
 	s.records.add(ctx, p.at, after.publicID(), after.Subject, note)

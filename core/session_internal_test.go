@@ -54,7 +54,7 @@ func TestDataOfManyUsers(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	k := newDataKeeper(&Config{
-		Data: &Data[int]{Load: func(context.Context, *User) (int, error) { return 1, nil }},
+		Data: &SessionData[int]{Load: func(context.Context, *User) (int, error) { return 1, nil }},
 		Now:  func() time.Time { return now },
 	}, nil, &ConfigError{})
 	const users, most = 20_000, 16_384

@@ -26,8 +26,8 @@ type jwtSessions struct {
 	// verify an email address.
 	users  Store
 	proofs bool
-	// keepsUser reports whether a plugin verifies email addresses (Host.ProvesEmail). After such a verification the user
-	// keeps the address, so all sessions that the user had before it end.
+	// keepsUser reports whether a plugin verifies email addresses (PluginHost.VerifiesEmail). After such a verification
+	// the user keeps the address, so all sessions that the user had before it end.
 	keepsUser bool
 	// facts reports whether tokens contain the session ID, authentication time and methods.
 	facts bool

@@ -63,7 +63,7 @@ func currentID(ctx context.Context, a *Auth, userID string) string {
 // Under StrategyDatabase the sessions have ended when EndSessions returns. Under StrategyJWT, which needs
 // Session.Revocation, they have ended in this process, and in other processes within Revocation.Every. All, and all
 // except one, include sessions that are not listed, such as sessions that Auth.js created. Events.SignOut is called for
-// each listed session that was ended. Unless One is set, pending sign-ins of the user (see [Gate]) end as well.
+// each listed session that was ended. Unless One is set, pending sign-ins of the user (see [SignInGate]) end as well.
 // Config.Audit receives one event for the call.
 //
 // The requirements and other errors are those of Sessions. After an error some of the sessions may have ended.
@@ -189,7 +189,7 @@ func (s *sessions) list(ctx context.Context, method, userID string) ([]listedSes
 		return nil, errorf(ErrStore, "%s: %w", method, err)
 	}
 	slices.SortStableFunc(list, func(a, b listedSession) int {
-		return cmp.Or(b.Seen.Compare(a.Seen), b.Expires.Compare(a.Expires))
+		return cmp.Or(b.LastSeen.Compare(a.LastSeen), b.Expires.Compare(a.Expires))
 	})
 	return list, nil
 }
@@ -211,8 +211,8 @@ func (s *sessions) listStored(ctx context.Context, userID string) (list []listed
 		if note, there := notes[info.ID]; there {
 			info = note.info(info.ID)
 		} else {
-			_, info.Methods = factsIn(string(row.Token)) // found only if the store has the token unhashed
-			info.Made = startIn(string(row.Token))
+			_, info.AuthMethods = factsIn(string(row.Token)) // found only if the store has the token unhashed
+			info.CreatedAt = startIn(string(row.Token))
 		}
 		info.Expires = row.Expires
 		list = append(list, listedSession{info, string(row.Token)})

@@ -49,13 +49,13 @@ func TestSessionsOfAUser(t *testing.T) {
 				t.Fatalf("%+v", list)
 			}
 			old := list[1]
-			if !old.Made.Equal(start) || !old.Seen.Equal(start) || !old.Expires.Equal(start.AddDate(0, 0, 30)) ||
-				old.Peer != netip.MustParsePrefix("2001:db8::/64") || old.Provider != "credentials" ||
-				!slices.Equal(old.Methods, []core.Method{core.MethodPassword}) || old.Current {
+			if !old.CreatedAt.Equal(start) || !old.LastSeen.Equal(start) || !old.Expires.Equal(start.AddDate(0, 0, 30)) ||
+				old.Network != netip.MustParsePrefix("2001:db8::/64") || old.Provider != "credentials" ||
+				!slices.Equal(old.AuthMethods, []core.Method{core.MethodPassword}) || old.Current {
 				t.Errorf("%+v", old)
 			}
-			if len(old.Agent) > 256 || !strings.HasPrefix(old.Agent, `Phone\n\x1b[31mxxx`) || list[0].Agent != "Laptop/1" {
-				t.Errorf("agents %q, %q", old.Agent, list[0].Agent)
+			if len(old.UserAgent) > 256 || !strings.HasPrefix(old.UserAgent, `Phone\n\x1b[31mxxx`) || list[0].UserAgent != "Laptop/1" {
+				t.Errorf("agents %q, %q", old.UserAgent, list[0].UserAgent)
 			}
 
 			v := a.Visit(t.Context(), phone.request("GET", "/account", "", ""))
@@ -67,7 +67,7 @@ func TestSessionsOfAUser(t *testing.T) {
 				t.Errorf("seen by another user: %+v, %v", list, err)
 			}
 			a.clock.Advance(30*24*time.Hour - 30*time.Minute)
-			if list := a.list(t, "1"); len(list) != 1 || list[0].Agent != "Laptop/1" {
+			if list := a.list(t, "1"); len(list) != 1 || list[0].UserAgent != "Laptop/1" {
 				t.Errorf("after the first session expired: %+v", list)
 			}
 			if list := a.list(t, "nobody"); len(list) != 0 {
@@ -172,10 +172,10 @@ func TestSessionsOfAuthJS(t *testing.T) {
 	h.people.sessions["of-authjs"] = store.Session{Token: "of-authjs", UserID: "1", Expires: start.AddDate(0, 0, 9)}
 	clear(h.records)
 	list := a.list(t, "1")
-	if len(list) != 2 || list[0].ID != b.session().ID || !list[0].Made.Equal(start) || len(list[0].Methods) != 1 {
+	if len(list) != 2 || list[0].ID != b.session().ID || !list[0].CreatedAt.Equal(start) || len(list[0].AuthMethods) != 1 {
 		t.Fatalf("%+v", list)
 	}
-	if other := list[1]; other.ID == "" || !other.Expires.Equal(start.AddDate(0, 0, 9)) || !other.Made.IsZero() {
+	if other := list[1]; other.ID == "" || !other.Expires.Equal(start.AddDate(0, 0, 9)) || !other.CreatedAt.IsZero() {
 		t.Errorf("%+v", other)
 	}
 	if n, err := a.EndSessions(t.Context(), "1", core.EndOptions{One: list[1].ID}); n != 1 || err != nil {
@@ -260,7 +260,7 @@ func TestSeen(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, h := factual(t, strategy, revocable, func(c *core.Config) { c.Now = time.Now })
 				second := newApp(t, core.Config{
-					Store: h, Session: core.SessionConfig{Strategy: strategy}, Parts: []core.Part{asking{}}, Now: time.Now,
+					Store: h, Session: core.SessionConfig{Strategy: strategy}, Plugins: []core.Plugin{asking{}}, Now: time.Now,
 				}) // another process
 				b := signedIn(t, a, "1")
 				begun := time.Now()
@@ -284,7 +284,7 @@ func TestSeen(t *testing.T) {
 					t.Errorf("calls: %v", h.calls)
 				}
 				list := a.list(t, "1")
-				if !list[0].Made.Equal(begun.Truncate(time.Second)) || !list[0].Seen.Equal(time.Now().Truncate(time.Second)) {
+				if !list[0].CreatedAt.Equal(begun.Truncate(time.Second)) || !list[0].LastSeen.Equal(time.Now().Truncate(time.Second)) {
 					t.Errorf("%+v", list)
 				}
 				clear(h.records)
@@ -298,11 +298,11 @@ func TestSeen(t *testing.T) {
 }
 
 // onFor turns on Session.Revocation for StrategyJWT, the only strategy that supports it.
-func onFor(strategy core.Strategy) core.Toggle {
+func onFor(strategy core.Strategy) core.OptionalBool {
 	if strategy == core.StrategyJWT {
-		return core.On
+		return core.True
 	}
-	return core.Auto
+	return core.Default
 }
 
 // TestSessionEndsDuringCallback ends the user's session during a request that links an account. The account must not be

@@ -14,13 +14,13 @@ import (
 )
 
 // withFacts gives the sessions of a town facts.
-func withFacts(c *core.Config) { c.Parts = append(c.Parts, asking{}) }
+func withFacts(c *core.Config) { c.Plugins = append(c.Plugins, asking{}) }
 
 // reauthenticating makes all providers ask for a password at every sign-in.
 func reauthenticating(c *core.Config) {
 	for _, p := range c.Providers {
 		if p, ok := p.(*core.OAuthProvider); ok {
-			p.Reauthenticates = core.On
+			p.Reauthenticates = core.True
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestSessionOptions(t *testing.T) {
 						}
 					}
 					check("at first")
-					guard := core.Fresh(10 * time.Minute)
+					guard := core.RecentSignIn(10 * time.Minute)
 					if err := guard(t.Context(), b.session()); (err == nil) != row.fresh {
 						t.Errorf("Fresh returned %v", err)
 					}
@@ -224,8 +224,8 @@ func TestAllocationsOfAFactualRead(t *testing.T) {
 			}
 		})
 	}
-	without := reads(func(c *core.Config) { c.Parts = nil })
-	with := reads(func(c *core.Config) { c.Session.Revocation.On = core.On })
+	without := reads(func(c *core.Config) { c.Plugins = nil })
+	with := reads(func(c *core.Config) { c.Session.Revocation.On = core.True })
 	if with > without+2 && !raced || with > 12 && !raced {
 		t.Errorf("%v allocations with facts and Revocation, %v without", with, without)
 	}
@@ -281,7 +281,7 @@ func TestFactsOfDecodersOfTheApplication(t *testing.T) {
 	t.Parallel()
 	kept := &core.Token{}
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
-		c.Session.Revocation.On = core.On
+		c.Session.Revocation.On = core.True
 		c.JWT.Encode = func(_ context.Context, p core.EncodeParams) (string, error) {
 			kept = &core.Token{Subject: p.Token.Subject, IssuedAt: start, Extra: p.Token.Extra}
 			return "token", nil
@@ -318,7 +318,7 @@ func TestMethodsOfATokenAreExact(t *testing.T) {
 			if err := json.Unmarshal([]byte(claims), &token); err != nil {
 				t.Fatal(err)
 			}
-			sealed, err := a.SealToken(&token, sessionCookie, time.Hour)
+			sealed, err := a.EncodeToken(&token, sessionCookie, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

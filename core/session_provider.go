@@ -43,7 +43,7 @@ func newAwaySessions(c *Config, providers []*provider, records store.RecordStore
 		clients: map[string]*oauthClient{}, records: records, maxAge: c.Session.MaxAge, now: c.Now, rand: c.Rand,
 	}
 	for _, p := range providers {
-		if p.oauth != nil && p.oauth.Logout == On {
+		if p.oauth != nil && p.oauth.Logout == True {
 			a.clients[p.id] = p.oauth
 		}
 	}
@@ -202,7 +202,7 @@ func (o *oauthClient) signOutURL(r *SignOutRequest) (string, error) {
 		return o.SignOutURL(&own)
 	})
 	if err == nil {
-		err = checkEndpoint(target, o.AllowInsecureHTTP == On)
+		err = checkEndpoint(target, o.AllowInsecureHTTP == True)
 	}
 	if err != nil {
 		return "", fmt.Errorf("provider %q: SignOutURL: %w", o.ID, err)

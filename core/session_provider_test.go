@@ -23,7 +23,7 @@ func awayApp(t *testing.T, op *smallOP, config core.Config) *app {
 	t.Helper()
 	config.Providers = []core.Provider{&core.OAuthProvider{
 		ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret",
-		HTTPClient: &http.Client{Transport: op}, Logout: core.On,
+		HTTPClient: &http.Client{Transport: op}, Logout: core.True,
 	}, passwords()}
 	a := newApp(t, config)
 	op.clock = a.clock
@@ -196,8 +196,8 @@ func TestSignOutOfAnotherKind(t *testing.T) {
 func TestForgottenProvider(t *testing.T) {
 	t.Parallel()
 	leave := core.Action{Method: "POST", Name: "toy", Verb: "leave"}
-	leave.Handle = func(ctx context.Context, c *core.Call) (*core.Response, error) {
-		return c.Answer(ctx, http.StatusOK, "bye"), c.SignOut(ctx)
+	leave.Handle = func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+		return c.JSON(ctx, http.StatusOK, "bye"), c.SignOut(ctx)
 	}
 	for name, end := range map[string]func(a *app, b *browser){
 		"a plugin signs out": func(_ *app, b *browser) { b.submit("/auth/toy/leave", nil) },
@@ -213,7 +213,7 @@ func TestForgottenProvider(t *testing.T) {
 	} {
 		op, kept := &smallOP{endSession: endpoint}, opRecords{newOPRows(), newDrawer()}
 		a := awayApp(t, op, core.Config{
-			Store: kept, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Parts: []core.Part{answers(leave)},
+			Store: kept, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Plugins: []core.Plugin{answers(leave)},
 		})
 		b := op.signIn(t, a, "s1")
 		if len(kept.records) != 1 {

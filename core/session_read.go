@@ -158,7 +158,7 @@ func (s *sessions) continueJWT(
 		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonRevoked, before.Subject, before.publicID())
 		return nil, p.clearEnded(), nil
 	}
-	var data *sessionData
+	var data *loadedData
 	loaded := false
 	if s.data != nil {
 		token, data, loaded = s.data.carry(ctx, p.at, before, token)
@@ -278,7 +278,7 @@ func (s *sessions) continueStored(
 	session := &both.Session
 	session.User = &both.User
 	if s.data != nil {
-		session.data = &sessionData{keeper: s.data, user: *session.User}
+		session.data = &loadedData{keeper: s.data, user: *session.User}
 		session.data.user.ID = user.ID
 	}
 	if s.facts {

@@ -223,10 +223,10 @@ func (r *sessionRecords) removeAll(ctx context.Context, userID, except string) e
 // info returns the note in the form that the application receives.
 func (n *sessionNote) info(id string) SessionInfo {
 	info := SessionInfo{
-		ID: id, Made: time.Unix(n.Made, 0), Seen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
-		Agent: n.Agent, Methods: slices.Clone(n.Methods), Provider: n.Provider,
+		ID: id, CreatedAt: time.Unix(n.Made, 0), LastSeen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
+		UserAgent: n.Agent, AuthMethods: slices.Clone(n.Methods), Provider: n.Provider,
 	}
-	info.Peer, _ = netip.ParsePrefix(n.Peer)
+	info.Network, _ = netip.ParsePrefix(n.Peer)
 	return info
 }
 
@@ -237,16 +237,16 @@ type SessionInfo struct {
 	ID string
 	// Current is true for the session of the request whose context was passed to [Auth.Sessions].
 	Current bool
-	// Made is when the session started. Seen is when it was last used, accurate to one hour.
-	Made, Seen time.Time
-	// Agent is the User-Agent header of the sign-in: at most 256 printable ASCII characters, the others escaped. The
+	// CreatedAt is when the session started. Seen is when it was last used, accurate to one hour.
+	CreatedAt, LastSeen time.Time
+	// UserAgent is the User-Agent header of the sign-in: at most 256 printable ASCII characters, the others escaped. The
 	// client can send any value.
-	Agent string
-	// Peer is the network that the user signed in from, as in [LimitParams].
-	Peer netip.Prefix
-	// Methods are the authentication methods of the sign-in. Provider is the ID of the provider.
-	Methods  []Method
-	Provider string
+	UserAgent string
+	// Network is the network that the user signed in from, as in [LimitParams].
+	Network netip.Prefix
+	// AuthMethods are the authentication methods of the sign-in. Provider is the ID of the provider.
+	AuthMethods []Method
+	Provider    string
 	// Expires is when the session ends if it is not used before then. Under StrategyJWT it is the value as of Seen.
 	Expires time.Time
 }

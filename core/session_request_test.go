@@ -80,9 +80,9 @@ func checkLate(
 ) {
 	slow := newSlowSession()
 	a, _ := factual(t, strategy, func(c *core.Config) {
-		c.Session.Revocation.On = core.Off
+		c.Session.Revocation.On = core.False
 		if revocation {
-			c.Session.Revocation.On = core.On
+			c.Session.Revocation.On = core.True
 		}
 		c.Callbacks.Session = slow.callback
 		if strategy == core.StrategyJWT {
@@ -239,7 +239,7 @@ func TestRenewalOfARevokedToken(t *testing.T) {
 	b := signedIn(t, newApp(t, old), "1") // without Revocation, as with Auth.js
 	slow := newSlowSession()
 	on := old
-	on.Session.Revocation.On, on.Session.UpdateAge = core.On, core.Always
+	on.Session.Revocation.On, on.Session.UpdateAge = core.True, core.UpdateAlways
 	here := newApp(t, on)
 	on.Callbacks.Session = slow.callback
 	elsewhere := newApp(t, on)

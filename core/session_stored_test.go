@@ -59,7 +59,7 @@ func TestAbsoluteMaxAge(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		t.Run(string(strategy), func(t *testing.T) {
 			a := newApp(t, core.Config{Store: newSessionRows(), Session: core.SessionConfig{
-				Strategy: strategy, MaxAge: time.Hour, UpdateAge: core.Always, AbsoluteMaxAge: 3 * time.Hour,
+				Strategy: strategy, MaxAge: time.Hour, UpdateAge: core.UpdateAlways, AbsoluteMaxAge: 3 * time.Hour,
 			}})
 			b := visit(t, a)
 			cookies, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "1", Name: "Ada"})
@@ -90,7 +90,7 @@ func TestAbsoluteMaxAge(t *testing.T) {
 func TestHashTokens(t *testing.T) {
 	t.Parallel()
 	store := newSessionRows()
-	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{HashTokens: true, UpdateAge: core.Always}})
+	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{HashTokens: true, UpdateAge: core.UpdateAlways}})
 	b := visit(t, a)
 	cookies, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "1"})
 	if err != nil {

@@ -213,14 +213,14 @@ func TestPlantedSession(t *testing.T) {
 			planted := "planted-by-eve"
 			if subject != "" {
 				var err error
-				if planted, err = a.SealToken(&core.Token{Subject: subject, Name: "Eve"}, sessionCookie, time.Hour); err != nil {
+				if planted, err = a.EncodeToken(&core.Token{Subject: subject, Name: "Eve"}, sessionCookie, time.Hour); err != nil {
 					t.Fatal(err)
 				}
 			}
 			b := visit(t, a)
 			b.cookies[sessionCookie], b.cookies[sessionCookie+".0"] = planted, planted
 			signIn(t, b)
-			token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
+			token, err := a.DecodeToken(b.cookies[sessionCookie], sessionCookie)
 			if err != nil || token.Subject != "1" || token.Name != "Ada" || b.cookies[sessionCookie] == planted ||
 				b.cookies[sessionCookie+".0"] != "" {
 				t.Errorf("signed in as %+v, %v", token, err)
@@ -328,7 +328,7 @@ func TestTimesAreOurs(t *testing.T) {
 	if r.Status != 200 || strings.Contains(string(r.Body), "evil") {
 		t.Fatalf("status %d: %s", r.Status, r.Body)
 	}
-	token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
+	token, err := a.DecodeToken(b.cookies[sessionCookie], sessionCookie)
 	if err != nil || !token.Expires.Equal(start.Add(time.Hour)) || !token.IssuedAt.Equal(start) || token.ID == "mine" ||
 		token.Subject != "1" || token.Email != "ada@example.com" || token.Extra.Text("theme") != "dark" {
 		t.Errorf("token %+v, %v", token, err)

@@ -11,16 +11,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 )
 
-// Gate is a sign-in gate. It decides whether a sign-in that is otherwise complete gets its session now. An empty next
-// completes the sign-in. Otherwise the sign-in is stored as pending, and the browser is redirected to next, a GET
+// SignInGate is a sign-in gate. It decides whether a sign-in that is otherwise complete gets its session now. An empty
+// next completes the sign-in. Otherwise the sign-in is stored as pending, and the browser is redirected to next, a GET
 // action of the same plugin such as "secondfactor". An error denies the sign-in; an error of type [ErrAccessDenied] is
 // shown to the user as a denial, any other as a failure of this site.
 //
 // Gates run in the order of their registration, for every sign-in method except [Auth.NewSession]. They do not run when
 // a signed-in user links another account, because that session continues. No session exists before all gates have
-// passed. After a plugin has completed a pending sign-in with [Call.Release], the gate that stored it does not run
-// again, but the other gates do. Gates are called concurrently.
-type Gate func(ctx context.Context, p *PendingSignIn) (next string, err error)
+// passed. After a plugin has completed a pending sign-in with [ActionRequest.CompleteSignIn], the gate that stored it
+// does not run again, but the other gates do. Gates are called concurrently.
+type SignInGate func(ctx context.Context, p *PendingSignIn) (next string, err error)
 
 // PendingSignIn is a sign-in that has no session yet. Its pointers refer to copies: changing them has no effect.
 type PendingSignIn struct {
@@ -44,12 +44,15 @@ type PendingSignIn struct {
 	data   pendingData
 }
 
-// Kept reads a cookie that [Call.Keep] stored, for example the mark of a trusted device that needs no second factor.
-func (p *PendingSignIn) Kept(name string, v any) bool { return p.parts.kept(&p.in.arrival, name, v) }
+// EncryptedCookie reads a cookie that [ActionRequest.SetEncryptedCookie] stored, for example the mark of a trusted
+// device that needs no second factor.
+func (p *PendingSignIn) EncryptedCookie(name string, v any) bool {
+	return p.parts.kept(&p.in.arrival, name, v)
+}
 
-// Gate adds a sign-in gate. The store must support records, because pending sign-ins are stored there.
-func (h *Host) Gate(g Gate) {
-	h.attaching("Gate")
+// AddSignInGate adds a sign-in gate. The store must support records, because pending sign-ins are stored there.
+func (h *PluginHost) AddSignInGate(g SignInGate) {
+	h.attaching("AddSignInGate")
 	if g == nil {
 		h.fault("a sign-in gate is nil: remove it")
 		return
@@ -66,7 +69,7 @@ func (h *Host) Gate(g Gate) {
 
 // partGate is a sign-in gate and its plugin.
 type partGate struct {
-	ask    Gate
+	ask    SignInGate
 	part   string
 	number int // position among the plugin's gates
 }

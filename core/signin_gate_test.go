@@ -29,27 +29,27 @@ type toyFactor struct {
 	resumed func()
 }
 
-func (f *toyFactor) Attach(h *core.Host) error {
-	h.Gate(func(_ context.Context, p *core.PendingSignIn) (string, error) {
+func (f *toyFactor) Attach(h *core.PluginHost) error {
+	h.AddSignInGate(func(_ context.Context, p *core.PendingSignIn) (string, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.seen = append(f.seen, *p)
-		if p.Kept(f.name+"-device", new(bool)) {
+		if p.EncryptedCookie(f.name+"-device", new(bool)) {
 			return "", nil
 		}
 		return f.name, f.err
 	})
-	h.Action(core.Action{Method: "GET", Name: f.name,
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			p, err := c.Resume(ctx)
+	h.AddAction(core.Action{Method: "GET", Name: f.name,
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			p, err := c.PendingSignIn(ctx)
 			if err != nil || p == nil {
 				return nil, errors.Join(err, &core.Problem{Status: 409, Code: "nothing-pending"})
 			}
-			return c.Answer(ctx, http.StatusOK, p.User.ID), nil
+			return c.JSON(ctx, http.StatusOK, p.User.ID), nil
 		}})
-	h.Action(core.Action{Method: "POST", Name: f.name,
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			p, err := c.Resume(ctx)
+	h.AddAction(core.Action{Method: "POST", Name: f.name,
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			p, err := c.PendingSignIn(ctx)
 			switch {
 			case err != nil:
 				return nil, err
@@ -60,19 +60,19 @@ func (f *toyFactor) Attach(h *core.Host) error {
 			case f.resumed != nil:
 				f.resumed()
 			case c.Field("trust") != "":
-				if err := c.Keep(f.name+"-device", true, time.Hour); err != nil {
+				if err := c.SetEncryptedCookie(f.name+"-device", true, time.Hour); err != nil {
 					return nil, err
 				}
 			}
-			return c.Release(ctx, p, core.MethodOTP)
+			return c.CompleteSignIn(ctx, p, core.MethodOTP)
 		}})
-	h.Action(core.Action{Method: "GET", Name: f.name, Verb: "now",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-			p, err := c.Resume(ctx)
+	h.AddAction(core.Action{Method: "GET", Name: f.name, Verb: "now",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			p, err := c.PendingSignIn(ctx)
 			if err != nil || p == nil {
 				return nil, errors.Join(err, errors.New("nothing is pending"))
 			}
-			return c.Release(ctx, p)
+			return c.CompleteSignIn(ctx, p)
 		}})
 	return nil
 }
@@ -88,10 +88,10 @@ func gatedTown(
 		bird := &service1{now: func() time.Time { return start }}
 		c.Providers = append(c.Providers, bird.provider())
 		for _, f := range factors {
-			c.Parts = append(c.Parts, f)
+			c.Plugins = append(c.Plugins, f)
 		}
-		c.Parts = append(c.Parts, answers(core.Action{Method: "POST", Name: "direct",
-			Handle: func(ctx context.Context, call *core.Call) (*core.Response, error) {
+		c.Plugins = append(c.Plugins, answers(core.Action{Method: "POST", Name: "direct",
+			Handle: func(ctx context.Context, call *core.ActionRequest) (*core.Response, error) {
 				return call.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}, Methods: []core.Method{"toy"}})
 			}}))
 		c.Events.SignIn = func(_ context.Context, e core.SignInEvent) error {
@@ -328,7 +328,7 @@ func TestGates(t *testing.T) {
 func TestGateRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		gate   core.Gate
+		gate   core.SignInGate
 		status int
 	}{
 		"denied": {func(context.Context, *core.PendingSignIn) (string, error) { return "", core.ErrAccessDenied }, 403},
@@ -346,15 +346,15 @@ func TestGateRefuses(t *testing.T) {
 				f := &toyFactor{name: "toyfactor"}
 				w := newTown(t, power{}, strategy, func(config *core.Config) {
 					config.Store, _ = config.Store.(struct{ least }).least.(*people).records()
-					gate := partFunc(func(h *core.Host) error {
-						h.Gate(c.gate)
-						h.Action(core.Action{Method: "POST", Name: "mine",
-							Handle: func(ctx context.Context, call *core.Call) (*core.Response, error) {
+					gate := partFunc(func(h *core.PluginHost) error {
+						h.AddSignInGate(c.gate)
+						h.AddAction(core.Action{Method: "POST", Name: "mine",
+							Handle: func(ctx context.Context, call *core.ActionRequest) (*core.Response, error) {
 								return call.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}})
 							}})
 						return nil
 					})
-					config.Parts = []core.Part{gate, f}
+					config.Plugins = []core.Plugin{gate, f}
 				})
 				w.users["u1"] = core.User{ID: "u1"}
 				b := w.browser()
@@ -373,7 +373,7 @@ func TestGateRefuses(t *testing.T) {
 func TestGateNeedsRecords(t *testing.T) {
 	t.Parallel()
 	_, err := core.New(core.Config{
-		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Parts: []core.Part{&toyFactor{name: "toyfactor"}},
+		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Plugins: []core.Plugin{&toyFactor{name: "toyfactor"}},
 		Getenv: func(string) string { return "" }, Store: &tokenStore{},
 	})
 	if err == nil || !strings.Contains(err.Error(), "needs a Store that implements store.RecordStore") {
@@ -393,7 +393,7 @@ func TestGateKeepsWhatCallbacksSee(t *testing.T) {
 		w := newTown(t, power{}, core.StrategyJWT, func(c *core.Config) {
 			if gated {
 				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
-				c.Parts = []core.Part{&toyFactor{name: "toyfactor"}}
+				c.Plugins = []core.Plugin{&toyFactor{name: "toyfactor"}}
 			}
 			c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 				if p.Account != nil {
@@ -428,8 +428,8 @@ func TestGateKeepsWhatCallbacksSee(t *testing.T) {
 // TestProveEmail verifies the address of a user who may have sign-in methods of an attacker.
 func TestProveEmail(t *testing.T) {
 	t.Parallel()
-	own := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "own", EmailProved: victim}
-	other := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "x", EmailProved: "other@x.example"}
+	own := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "own", VerifiedEmail: victim}
+	other := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "x", VerifiedEmail: "other@x.example"}
 	strange := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "strange"}
 	for name, c := range map[string]struct {
 		accounts []core.Account
@@ -449,11 +449,11 @@ func TestProveEmail(t *testing.T) {
 				t.Parallel()
 				w := newTown(t, power{}, strategy, func(config *core.Config) {
 					config.Store, _ = config.Store.(struct{ least }).least.(*people).records()
-					config.Parts = []core.Part{partFunc(func(h *core.Host) error {
-						h.ProvesEmail()
-						h.Action(core.Action{Method: "POST", Name: "prove",
-							Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-								return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"), victim)
+					config.Plugins = []core.Plugin{partFunc(func(h *core.PluginHost) error {
+						h.VerifiesEmail()
+						h.AddAction(core.Action{Method: "POST", Name: "prove",
+							Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+								return c.Redirect("/"), c.MarkEmailVerified(ctx, c.Field("id"), victim)
 							}})
 						return nil
 					})}
@@ -526,11 +526,11 @@ func TestProveEmailLooksTwice(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
 		c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
-		c.Parts = []core.Part{partFunc(func(h *core.Host) error {
-			h.ProvesEmail()
-			h.Action(core.Action{Method: "POST", Name: "prove",
-				Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-					return c.Redirect("/"), c.ProveEmail(ctx, "u1", victim)
+		c.Plugins = []core.Plugin{partFunc(func(h *core.PluginHost) error {
+			h.VerifiesEmail()
+			h.AddAction(core.Action{Method: "POST", Name: "prove",
+				Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+					return c.Redirect("/"), c.MarkEmailVerified(ctx, "u1", victim)
 				}})
 			return nil
 		})}
@@ -565,10 +565,10 @@ func TestGateCookieIsCores(t *testing.T) {
 	f := &toyFactor{name: "toyfactor"}
 	w, _, _ := gatedTown(t, core.StrategyJWT, f)
 	var looked bool
-	a := newApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "reader",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+	a := newApp(t, core.Config{Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "reader",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			looked = true
-			return c.Answer(ctx, http.StatusOK, c.Kept("pending", new(any))), nil
+			return c.JSON(ctx, http.StatusOK, c.EncryptedCookie("pending", new(any))), nil
 		}})}})
 	w.users["u1"] = core.User{ID: "u1"}
 	b := w.browser()
@@ -589,12 +589,12 @@ func TestEndOthers(t *testing.T) {
 			w := newTown(t, power{}, strategy, func(c *core.Config) {
 				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
 				c.Session.Revocation.On = onFor(strategy)
-				c.Parts = []core.Part{&toyFactor{name: "toyfactor"}, partFunc(func(h *core.Host) error {
-					h.Facts()
-					h.Action(core.Action{Method: "POST", Name: "others",
-						Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-							n, err := c.EndOthers(ctx)
-							return c.Answer(ctx, http.StatusOK, n), err
+				c.Plugins = []core.Plugin{&toyFactor{name: "toyfactor"}, partFunc(func(h *core.PluginHost) error {
+					h.TrackAuthentication()
+					h.AddAction(core.Action{Method: "POST", Name: "others",
+						Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+							n, err := c.EndOtherSessions(ctx)
+							return c.JSON(ctx, http.StatusOK, n), err
 						}})
 					return nil
 				})}

@@ -44,14 +44,14 @@ func passkeyMethodID(credentialID string) string { return publicID("passkey " + 
 
 // SignInMethods lists the linked accounts and the passkeys of a user, in the order of the store. It does not list
 // passwords and sign-in links.
-func (h *Host) SignInMethods(ctx context.Context, userID string) ([]SignInMethod, error) {
+func (h *PluginHost) SignInMethods(ctx context.Context, userID string) ([]SignInMethod, error) {
 	return h.parts.signInMethods(ctx, userID)
 }
 
 // RemoveSignInMethods calls remove for each linked account and passkey of a user, removes the method if remove returns
 // true, and returns the removed methods. After an error some may have been removed. It does not protect the last
-// sign-in method, and it sends no emails: see [Call.NotifyMethod].
-func (h *Host) RemoveSignInMethods(
+// sign-in method, and it sends no emails: see [ActionRequest.NotifyMethod].
+func (h *PluginHost) RemoveSignInMethods(
 	ctx context.Context, userID string, remove func(SignInMethod) bool,
 ) (removed []SignInMethod, err error) {
 	all, err := h.parts.signInMethods(ctx, userID)
@@ -70,8 +70,8 @@ func (h *Host) RemoveSignInMethods(
 	return removed, nil
 }
 
-// Unlinked returns the sign-in methods that [Call.ProveEmail] removed in this request.
-func (c *Call) Unlinked() []SignInMethod { return slices.Clone(c.unlinked) }
+// RemovedMethods returns the sign-in methods that [ActionRequest.MarkEmailVerified] removed in this request.
+func (c *ActionRequest) RemovedMethods() []SignInMethod { return slices.Clone(c.unlinked) }
 
 func (ps *parts) signInMethods(ctx context.Context, userID string) (all []SignInMethod, err error) {
 	s := ps.auth.store
@@ -214,21 +214,21 @@ type notices struct {
 	action string
 }
 
-// Notices sends users an email when a sign-in method was added or removed: [LetterPasskeyAdded],
-// [LetterPasskeyRemoved], [LetterAccountLinked], [LetterAccountUnlinked]. The emails are sent as by [Call.Notify],
-// after the change was committed. action is the plugin's page where the owner can secure the account; the email links
-// to it. If several plugins call Notices, the first one counts. A nil mailer is ignored.
-func (h *Host) Notices(action string, mailer Mailer) {
-	h.attaching("Notices")
+// NotifyMethodChanges sends users an email when a sign-in method was added or removed: [EmailPasskeyAdded],
+// [EmailPasskeyRemoved], [EmailAccountLinked], [EmailAccountUnlinked]. The emails are sent as by
+// [ActionRequest.Notify], after the change was committed. action is the plugin's page where the owner can secure the
+// account; the email links to it. If several plugins call Notices, the first one counts. A nil mailer is ignored.
+func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
+	h.attaching("NotifyMethodChanges")
 	if h.parts.notices.mailer == nil && mailer != nil {
 		h.parts.notices = notices{mailer, action}
 	}
 }
 
 // NotifyMethod emails a user about a sign-in method that was added or removed in this request, if a plugin called
-// [Host.Notices]. The address must be verified, by its user or by a linked provider: an unverified address may belong
-// to another person. provider is the ID of the provider. A failure is logged.
-func (c *Call) NotifyMethod(ctx context.Context, kind LetterKind, userID, provider string) {
+// [PluginHost.NotifyMethodChanges]. The address must be verified, by its user or by a linked provider: an unverified
+// address may belong to another person. provider is the ID of the provider. A failure is logged.
+func (c *ActionRequest) NotifyMethod(ctx context.Context, kind EmailKind, userID, provider string) {
 	if c.parts.notices.mailer == nil {
 		return
 	}
@@ -241,7 +241,7 @@ func (c *Call) NotifyMethod(ctx context.Context, kind LetterKind, userID, provid
 	c.parts.notify(ctx, &c.in.arrival, kind, user, provider)
 }
 
-func (ps *parts) notify(ctx context.Context, v *arrival, kind LetterKind, user *User, provider string) {
+func (ps *parts) notify(ctx context.Context, v *arrival, kind EmailKind, user *User, provider string) {
 	if ps.notices.mailer == nil || user == nil || user.Email == "" {
 		return
 	}
@@ -256,24 +256,24 @@ func (ps *parts) notify(ctx context.Context, v *arrival, kind LetterKind, user *
 			v.log.failure(ctx, errorf(ErrStore, "notify a user: %w", err), v.attrs()...)
 			return
 		}
-		verified = slices.ContainsFunc(linked, func(a *Account) bool { return a.EmailProved == user.Email })
+		verified = slices.ContainsFunc(linked, func(a *Account) bool { return a.VerifiedEmail == user.Email })
 	}
 	if !verified {
 		return
 	}
-	l := Letter{To: to, Kind: kind, At: ps.now(), Theme: ps.auth.pages.theme, Locale: v.language(), Request: v.r}
-	if kind == LetterAccountLinked || kind == LetterAccountUnlinked {
+	l := Email{To: to, Kind: kind, At: ps.now(), Theme: ps.auth.pages.theme, Locale: v.language(), Request: v.r}
+	if kind == EmailAccountLinked || kind == EmailAccountUnlinked {
 		l.Service = ps.providerName(provider)
 	}
 	if v.base != "" {
 		l.Host, l.URL = hostOf(v.origin), Secret(v.base+"/"+ps.notices.action)
 		l.Peer, _ = v.peer(v.r)
 	}
-	ps.auth.mail.notify(ctx, v, BackgroundEmail{Letter: l, Mailer: ps.notices.mailer, UserID: user.ID})
+	ps.auth.mail.notify(ctx, v, BackgroundEmail{Email: l, Mailer: ps.notices.mailer, UserID: user.ID})
 }
 
 // added records a sign-in method that was added to a user, and emails them unless the user is new.
-func (w *writer) added(ctx context.Context, u *User, id string, kind LetterKind, provider string) {
+func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, provider string) {
 	isNew := w.made != nil && w.made.ID == u.ID
 	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
 	w.afterCommit(func() {
@@ -284,19 +284,19 @@ func (w *writer) added(ctx context.Context, u *User, id string, kind LetterKind,
 	})
 }
 
-// ResetStarter registers the plugin's function that starts a password reset in the browser of a request, without an
+// AddPasswordReset registers the plugin's function that starts a password reset in the browser of a request, without an
 // email. start returns the URL of the page where the user chooses a password.
-func (h *Host) ResetStarter(start func(ctx context.Context, c *Call, userID string) (url string, err error)) {
-	h.attaching("ResetStarter")
+func (h *PluginHost) AddPasswordReset(start func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)) {
+	h.attaching("AddPasswordReset")
 	h.parts.reset = start
 }
 
-// StartReset starts a password reset in this browser with the function of [Host.ResetStarter]. Call it only if this
-// request has verified that the user can read their mailbox. It returns the URL of the page where the user chooses a
-// password, or "" if no plugin stores passwords.
-func (c *Call) StartReset(ctx context.Context, userID string) (url string, err error) {
+// StartPasswordReset starts a password reset in this browser with the function of [PluginHost.AddPasswordReset]. Call
+// it only if this request has verified that the user can read their mailbox. It returns the URL of the page where the
+// user chooses a password, or "" if no plugin stores passwords.
+func (c *ActionRequest) StartPasswordReset(ctx context.Context, userID string) (url string, err error) {
 	if c.in.r.Method != "POST" {
-		return "", errors.New("core: Call.StartReset: a GET action cannot start a reset")
+		return "", errors.New("core: ActionRequest.StartPasswordReset: a GET action cannot start a reset")
 	}
 	if c.parts.reset == nil {
 		return "", nil

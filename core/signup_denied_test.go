@@ -25,9 +25,9 @@ func newSignUps(w *town) map[string]func(*browser) *core.Response {
 }
 
 // creating is a plugin whose POST toy creates a user by SignIn.Create.
-func creating(users core.Store) core.Part {
+func creating(users core.Store) core.Plugin {
 	return answers(core.Action{Method: "POST", Name: "toy",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			fresh := &core.User{ID: "asked-for", Email: c.Field("email")}
 			return c.SignIn(ctx, core.SignIn{User: fresh, Create: func(ctx context.Context) (*core.User, error) {
 				stored := fresh.Clone()
@@ -60,7 +60,7 @@ func deniedSignUp(t *testing.T, strategy core.Strategy, can power, name, decisio
 	var order []string
 	var told string
 	w := newTown(t, can, strategy, func(c *core.Config) {
-		c.Parts = append(c.Parts, creating(c.Store))
+		c.Plugins = append(c.Plugins, creating(c.Store))
 		c.Callbacks.SignIn = func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
 			switch {
 			case p.VerificationRequest:
@@ -68,7 +68,7 @@ func deniedSignUp(t *testing.T, strategy core.Strategy, can power, name, decisio
 			case decision == "deny":
 				return core.Deny(), nil
 			case decision == "redirect":
-				return core.GoTo("/sorry"), nil
+				return core.RedirectTo("/sorry"), nil
 			}
 			order = append(order, "callback")
 			return core.Allow(), nil
@@ -112,8 +112,8 @@ func TestCreatedByPart(t *testing.T) {
 			var order []string
 			a := newApp(t, core.Config{
 				Store: p.as(power{}), Session: core.SessionConfig{Strategy: strategy},
-				Parts: []core.Part{answers(core.Action{Method: "POST", Name: "toy",
-					Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+				Plugins: []core.Plugin{answers(core.Action{Method: "POST", Name: "toy",
+					Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 						return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1", Name: "Ada"}, Created: created})
 					}})},
 				Events: core.Events{
@@ -137,8 +137,8 @@ func TestCreatedByPart(t *testing.T) {
 func TestCreateReturnsNobody(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string]*core.User{"nil": nil, "no ID": {Name: "Ada"}} {
-		a := newApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "POST", Name: "toy",
-			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		a := newApp(t, core.Config{Plugins: []core.Plugin{answers(core.Action{Method: "POST", Name: "toy",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 				return c.SignIn(ctx, core.SignIn{
 					User: &core.User{ID: "u1"}, Create: func(context.Context) (*core.User, error) { return made, nil },
 				})

@@ -72,7 +72,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 		}
 		s.publicBase = s.publicPath + base
 	}
-	s.origins = weburl.Options{TrustHost: c.TrustHost == On || len(c.TrustedHosts) > 0, ForwardedTrusted: true}
+	s.origins = weburl.Options{TrustHost: c.TrustHost == True || len(c.TrustedHosts) > 0, ForwardedTrusted: true}
 	for i, host := range c.TrustedHosts {
 		pattern, err := weburl.ParsePattern(host)
 		if err != nil {

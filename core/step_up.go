@@ -128,7 +128,7 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	if id.currentAuthTime, err = s.sessions.currentAuthTime(ctx, &c.session); err != nil {
 		return err
 	}
-	id.unconfirmed = id.authTime == nil && id.client.Reauthenticates != On
+	id.unconfirmed = id.authTime == nil && id.client.Reauthenticates != True
 	return nil
 }
 

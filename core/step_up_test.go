@@ -27,7 +27,7 @@ func newVault(t *testing.T, strategy core.Strategy, change func(op, plain *core.
 	}
 	c := core.Config{
 		Store: newPeople().as(power{true, true, true, true}), Session: core.SessionConfig{Strategy: strategy},
-		Parts: []core.Part{asking{}}, Providers: []core.Provider{provider, plain},
+		Plugins: []core.Plugin{asking{}}, Providers: []core.Provider{provider, plain},
 	}
 	if change != nil {
 		change(provider, plain, &c)
@@ -42,7 +42,7 @@ func (b *browser) openVault() *core.Response {
 	b.t.Helper()
 	b.header.Set("Accept", "text/html")
 	v := b.auth.Visit(b.t.Context(), b.request("GET", "/vault", "", ""))
-	_, r := v.Require(core.Fresh(10 * time.Minute))
+	_, r := v.Require(core.RecentSignIn(10 * time.Minute))
 	b.take(answerOf(v))
 	return r
 }
@@ -68,24 +68,24 @@ func TestStepUpWithProvider(t *testing.T) {
 	raw := func(v any) func(time.Time) any { return func(time.Time) any { return v } }
 	for name, row := range map[string]struct {
 		provider        string
-		reauthenticates core.Toggle
+		reauthenticates core.OptionalBool
 		authTime        func(now time.Time) any
 		opens           bool
 	}{
-		"auth_time now":                           {"op", core.Auto, at(0), true},
-		"auth_time within the guard's age":        {"op", core.Auto, at(9 * time.Minute), true},
-		"auth_time older than the guard's age":    {"op", core.Auto, at(11 * time.Minute), false},
-		"auth_time of last week":                  {"op", core.Auto, at(7 * 24 * time.Hour), false},
-		"auth_time of last week, reauthenticates": {"op", core.On, at(7 * 24 * time.Hour), false},
-		"auth_time in the future":                 {"op", core.Auto, at(-time.Hour), true},
-		"no auth_time":                            {"op", core.Auto, raw(nil), false},
-		"no auth_time, reauthenticates":           {"op", core.On, raw(nil), true},
-		"auth_time is text":                       {"op", core.Auto, raw("now"), false},
-		"auth_time is text, reauthenticates":      {"op", core.On, raw("now"), false},
-		"auth_time is negative":                   {"op", core.Auto, raw(-1), false},
-		"OAuth":                                   {"plain", core.Auto, raw(nil), false},
-		"OAuth, switched off":                     {"plain", core.Off, raw(nil), false},
-		"OAuth, reauthenticates":                  {"plain", core.On, raw(nil), true},
+		"auth_time now":                           {"op", core.Default, at(0), true},
+		"auth_time within the guard's age":        {"op", core.Default, at(9 * time.Minute), true},
+		"auth_time older than the guard's age":    {"op", core.Default, at(11 * time.Minute), false},
+		"auth_time of last week":                  {"op", core.Default, at(7 * 24 * time.Hour), false},
+		"auth_time of last week, reauthenticates": {"op", core.True, at(7 * 24 * time.Hour), false},
+		"auth_time in the future":                 {"op", core.Default, at(-time.Hour), true},
+		"no auth_time":                            {"op", core.Default, raw(nil), false},
+		"no auth_time, reauthenticates":           {"op", core.True, raw(nil), true},
+		"auth_time is text":                       {"op", core.Default, raw("now"), false},
+		"auth_time is text, reauthenticates":      {"op", core.True, raw("now"), false},
+		"auth_time is negative":                   {"op", core.Default, raw(-1), false},
+		"OAuth":                                   {"plain", core.Default, raw(nil), false},
+		"OAuth, switched off":                     {"plain", core.False, raw(nil), false},
+		"OAuth, reauthenticates":                  {"plain", core.True, raw(nil), true},
 	} {
 		for _, strategy := range bothStrategies {
 			t.Run(name+", "+string(strategy), func(t *testing.T) {

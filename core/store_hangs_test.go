@@ -101,7 +101,7 @@ func TestStoreHangs(t *testing.T) {
 				if _, err := s.CreateUser(t.Context(), &core.User{ID: "1", Email: "ada@example.com"}); err != nil {
 					t.Fatal(err)
 				}
-				mail := &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }}
+				mail := &core.EmailProvider{Send: func(context.Context, core.Email) error { return nil }}
 				a := newApp(t, core.Config{Store: s, Providers: []core.Provider{passwords(), mail}})
 				b := visit(t, a)
 				signIn(t, b)

@@ -158,10 +158,10 @@ func newHouse() house {
 	return h
 }
 
-// asking is a plugin that only calls Host.Facts.
+// asking is a plugin that only calls PluginHost.TrackAuthentication.
 type asking struct{}
 
-func (asking) Attach(h *core.Host) error { h.Facts(); return nil }
+func (asking) Attach(h *core.PluginHost) error { h.TrackAuthentication(); return nil }
 
 // byName is a provider that signs in the user with the typed ID.
 func byName() core.Provider {
@@ -177,7 +177,7 @@ func factual(t *testing.T, strategy core.Strategy, change ...func(*core.Config))
 	t.Helper()
 	h := newHouse()
 	c := core.Config{
-		Store: h, Providers: []core.Provider{byName()}, Parts: []core.Part{asking{}}, InsecureNoLimits: true,
+		Store: h, Providers: []core.Provider{byName()}, Plugins: []core.Plugin{asking{}}, InsecureNoLimits: true,
 	}
 	c.Session.Strategy = strategy
 	for _, f := range change {
@@ -255,7 +255,7 @@ func TestFactsAreAskedFor(t *testing.T) {
 	for _, strategy := range bothStrategies {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
-			a, h := factual(t, strategy, func(c *core.Config) { c.Parts = nil })
+			a, h := factual(t, strategy, func(c *core.Config) { c.Plugins = nil })
 			b := signedIn(t, a, "1")
 			s := b.session()
 			if s.ID != "" || !s.AuthTime.IsZero() || s.Methods != nil {
@@ -378,7 +378,7 @@ func TestFactsThatAreNotOurs(t *testing.T) {
 			if err := json.Unmarshal([]byte(claims), &token); err != nil {
 				t.Fatal(err)
 			}
-			sealed, err := a.SealToken(&token, sessionCookie, time.Hour)
+			sealed, err := a.EncodeToken(&token, sessionCookie, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

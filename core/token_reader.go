@@ -27,7 +27,7 @@ type TokenOptions struct {
 	CookieName string
 	// Secure says whether the cookie name has the prefix "__Secure-". It is ignored if CookieName is set. By default both
 	// names are accepted, and the name with the prefix is tried first.
-	Secure Toggle
+	Secure OptionalBool
 	// Salt is the salt of the key derivation. The default is the name of the cookie, as in the application. For a token in
 	// the Authorization header, the reader tries each possible cookie name.
 	Salt string
@@ -94,9 +94,9 @@ func (o *TokenOptions) names() []string {
 	switch {
 	case o.CookieName != "":
 		return []string{o.CookieName}
-	case o.Secure == On:
+	case o.Secure == True:
 		return []string{"__Secure-" + plain}
-	case o.Secure == Off:
+	case o.Secure == False:
 		return []string{plain}
 	}
 	return []string{"__Secure-" + plain, plain}
@@ -311,10 +311,10 @@ func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
 	return reader.RawToken(r.Header), nil
 }
 
-// SealToken encrypts a session token in the format of Auth.js, for tests and tools. salt is the name of the session
+// EncodeToken encrypts a session token in the format of Auth.js, for tests and tools. salt is the name of the session
 // cookie.
-func (a *Auth) SealToken(t *Token, salt string, maxAge time.Duration) (string, error) {
-	if err := configured(a, "SealToken"); err != nil {
+func (a *Auth) EncodeToken(t *Token, salt string, maxAge time.Duration) (string, error) {
+	if err := configured(a, "EncodeToken"); err != nil {
 		return "", err
 	}
 	keys, err := jwe.NewKeyring(a.site.secrets, salt)
@@ -324,9 +324,9 @@ func (a *Auth) SealToken(t *Token, salt string, maxAge time.Duration) (string, e
 	return a.sessions.jwt.seal(keys, t, maxAge)
 }
 
-// OpenToken decrypts a token of SealToken.
-func (a *Auth) OpenToken(sealed, salt string) (*Token, error) {
-	if err := configured(a, "OpenToken"); err != nil {
+// DecodeToken decrypts a token of EncodeToken.
+func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
+	if err := configured(a, "DecodeToken"); err != nil {
 		return nil, err
 	}
 	keys, err := jwe.NewKeyring(a.site.secrets, salt)

@@ -21,7 +21,7 @@ const (
 // sealedFor returns a token of subject 1 for a salt.
 func sealedFor(t *testing.T, a *app, salt string) string {
 	t.Helper()
-	text, err := a.SealToken(&core.Token{Subject: "1"}, salt, time.Hour)
+	text, err := a.EncodeToken(&core.Token{Subject: "1"}, salt, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +61,11 @@ func TestTokenReaderOptions(t *testing.T) {
 		{"a bad cookie before a good one of the other name", nil,
 			http.Header{"Cookie": {sessionCookie + "=x; " + plainSessionCookie + "=" + plain}}, true},
 
-		{"secure: the cookie of https", secureNames(core.On), cookieHeader(sessionCookie, secure), true},
-		{"secure: the cookie of http", secureNames(core.On), cookieHeader(plainSessionCookie, plain), false},
-		{"secure: a bearer token of http", secureNames(core.On), bearerHeader(plain), false},
-		{"not secure: the cookie of https", secureNames(core.Off), cookieHeader(sessionCookie, secure), false},
-		{"not secure: the cookie of http", secureNames(core.Off), cookieHeader(plainSessionCookie, plain), true},
+		{"secure: the cookie of https", secureNames(core.True), cookieHeader(sessionCookie, secure), true},
+		{"secure: the cookie of http", secureNames(core.True), cookieHeader(plainSessionCookie, plain), false},
+		{"secure: a bearer token of http", secureNames(core.True), bearerHeader(plain), false},
+		{"not secure: the cookie of https", secureNames(core.False), cookieHeader(sessionCookie, secure), false},
+		{"not secure: the cookie of http", secureNames(core.False), cookieHeader(plainSessionCookie, plain), true},
 
 		{"cookie name", cookieNamed("sid"), cookieHeader("sid", own), true},
 		{"cookie name, and a default one", cookieNamed("sid"), cookieHeader(sessionCookie, secure), false},
@@ -125,7 +125,7 @@ func TestTokenReaderOptions(t *testing.T) {
 	}
 }
 
-func secureNames(position core.Toggle) func(*core.TokenOptions) {
+func secureNames(position core.OptionalBool) func(*core.TokenOptions) {
 	return func(o *core.TokenOptions) { o.Secure = position }
 }
 
@@ -252,7 +252,7 @@ func TestRawToken(t *testing.T) {
 // without telling the server, with the header alone, and with an origin that is known to be https.
 func TestTokenByOrigin(t *testing.T) {
 	t.Parallel()
-	trusting := core.Config{TrustHost: core.On}
+	trusting := core.Config{TrustHost: core.True}
 	for _, row := range []struct {
 		name          string
 		config        core.Config
@@ -264,9 +264,9 @@ func TestTokenByOrigin(t *testing.T) {
 		{"the header alone", trusting, core.Request{}, true, true},
 		{"the header alone, pinned to https", core.Config{URL: "https://app.test"}, core.Request{}, true, false},
 		{"the header alone, pinned to http", core.Config{URL: "http://app.test"}, core.Request{}, true, true},
-		{"forced to be secure", core.Config{TrustHost: core.On, UseSecureCookies: core.On},
+		{"forced to be secure", core.Config{TrustHost: core.True, UseSecureCookies: core.True},
 			core.Request{Hosts: []string{"app.test"}, Scheme: "http"}, true, false},
-		{"forced not to be", core.Config{TrustHost: core.On, UseSecureCookies: core.Off},
+		{"forced not to be", core.Config{TrustHost: core.True, UseSecureCookies: core.False},
 			core.Request{Hosts: []string{"app.test"}, Scheme: "https"}, false, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -298,8 +298,8 @@ func TestTokenByOrigin(t *testing.T) {
 // TestTokenUnderTheOwnNameGoesFirst sends tokens under both names of the session cookie to an http origin.
 func TestTokenUnderTheOwnNameGoesFirst(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustHost: core.On})
-	other, err := a.SealToken(&core.Token{Subject: "2"}, sessionCookie, time.Hour)
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustHost: core.True})
+	other, err := a.EncodeToken(&core.Token{Subject: "2"}, sessionCookie, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestTokenUnderTheOwnNameGoesFirst(t *testing.T) {
 func TestAuthorizationHeaders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
-	good, err := a.SealToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
+	good, err := a.EncodeToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

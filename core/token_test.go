@@ -65,16 +65,16 @@ func TestClaimsTooLarge(t *testing.T) {
 func TestOneSpellingOfAToken(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{})
-	good, err := a.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour)
+	good, err := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.OpenToken(good, "salt"); err != nil {
+	if _, err := a.DecodeToken(good, "salt"); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(token string) {
 		t.Helper()
-		if _, err := a.OpenToken(token, "salt"); err == nil {
+		if _, err := a.DecodeToken(token, "salt"); err == nil {
 			t.Errorf("accepted: %q", token)
 		}
 	}
@@ -121,11 +121,11 @@ func TestSealedThings(t *testing.T) {
 		if got := string(thief.get("/auth/session").Body); got != "null" {
 			t.Errorf("%s is accepted as a session: %s", name, got)
 		}
-		if _, err := a.OpenToken(sealed[sessionCookie], name); err == nil {
+		if _, err := a.DecodeToken(sealed[sessionCookie], name); err == nil {
 			t.Errorf("a session token is accepted as %s", name)
 		}
 	}
-	if _, err := a.OpenToken(sealed[sessionCookie], "authjs.session-token"); err == nil {
+	if _, err := a.DecodeToken(sealed[sessionCookie], "authjs.session-token"); err == nil {
 		t.Error("a token of the cookie with a prefix is accepted under the name without")
 	}
 	sealed["encodedState"] = sealed["the state parameter"]
@@ -137,7 +137,7 @@ func TestSealedThings(t *testing.T) {
 			continue
 		}
 		for to := range sealed {
-			if _, err := a.OpenToken(value, to); (err == nil) != (from == to) {
+			if _, err := a.DecodeToken(value, to); (err == nil) != (from == to) {
 				t.Errorf("a value encrypted as %s is accepted as %s: %v", from, to, err)
 			} else if err == nil {
 				opened++
@@ -199,7 +199,7 @@ func TestTokensNeverRepeat(t *testing.T) {
 		}
 		for _, check := range []string{"pkce.code_verifier", "nonce", "state"} {
 			name := "__Secure-authjs." + check
-			claims, err := a.OpenToken(b.cookies[name], name)
+			claims, err := a.DecodeToken(b.cookies[name], name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -313,7 +313,7 @@ func TestNoRandomness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token, err := a.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour); err == nil {
+	if token, err := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour); err == nil {
 		t.Errorf("created %q", token)
 	}
 	good := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)}})
@@ -364,7 +364,7 @@ func TestRotation(t *testing.T) {
 			store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 			link := ""
 			open := func(secrets ...core.Secret) *app {
-				send := func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil }
+				send := func(_ context.Context, m core.Email) error { link = string(m.URL); return nil }
 				return newApp(t, core.Config{
 					Secrets: secrets, Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT},
 					Providers: []core.Provider{passwords(), &core.EmailProvider{Send: send}},
@@ -380,7 +380,7 @@ func TestRotation(t *testing.T) {
 				t.Errorf("session valid: %v", got)
 			}
 			b.auth = before
-			_, err := before.OpenToken(b.cookies[sessionCookie], sessionCookie)
+			_, err := before.DecodeToken(b.cookies[sessionCookie], sessionCookie)
 			if row.alive && (err == nil) != (row.secrets[0] == older) {
 				t.Errorf("the renewed token is not encrypted with the first secret: %v", err)
 			}

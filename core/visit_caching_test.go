@@ -17,7 +17,7 @@ import (
 func TestReadingTheSessionKeepsSharedCachesOff(t *testing.T) {
 	t.Parallel()
 	type role struct{ Name string }
-	data := &core.Data[role]{Load: func(context.Context, *core.User) (role, error) { return role{"admin"}, nil }}
+	data := &core.SessionData[role]{Load: func(context.Context, *core.User) (role, error) { return role{"admin"}, nil }}
 	never := func(context.Context, *core.Session) error { return core.ErrForbidden }
 	old := func(context.Context, *core.Session) error { return &core.StepUp{} }
 	reads := map[string]func(a *core.Auth, v *core.Visit, r *core.Request) *core.Response{
@@ -26,8 +26,8 @@ func TestReadingTheSessionKeepsSharedCachesOff(t *testing.T) {
 			_, _ = core.SessionFrom(v)
 			return nil
 		},
-		"Data.From": func(_ *core.Auth, v *core.Visit, _ *core.Request) *core.Response {
-			_, _, _ = data.From(v)
+		"SessionData.FromContext": func(_ *core.Auth, v *core.Visit, _ *core.Request) *core.Response {
+			_, _, _ = data.FromContext(v)
 			return nil
 		},
 		"a component": func(_ *core.Auth, v *core.Visit, _ *core.Request) *core.Response {
@@ -51,7 +51,7 @@ func TestReadingTheSessionKeepsSharedCachesOff(t *testing.T) {
 			return refusal
 		},
 		"a guard of paths": func(_ *core.Auth, v *core.Visit, _ *core.Request) *core.Response {
-			_, refusal := v.RequireWhere(core.Under("/"))
+			_, refusal := v.RequireWhere(core.PathPrefix("/"))
 			return refusal
 		},
 		"a guard that refuses": func(_ *core.Auth, v *core.Visit, _ *core.Request) *core.Response {
@@ -103,7 +103,7 @@ func TestReadingTheSessionKeepsSharedCachesOff(t *testing.T) {
 func TestPageCachesAreKeptOut(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
-		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.UpdateAlways},
 	})
 	b := visit(t, a)
 	signIn(t, b)
@@ -225,7 +225,7 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 func TestNothingIsSetBehindTheHook(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
-		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.UpdateAlways},
 	})
 	b := visit(t, a)
 	signIn(t, b)

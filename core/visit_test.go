@@ -91,7 +91,7 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 func TestSessionAndFormsAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
-		Providers: []core.Provider{passwords(), plainOAuth()}, Session: core.SessionConfig{UpdateAge: core.Always},
+		Providers: []core.Provider{passwords(), plainOAuth()}, Session: core.SessionConfig{UpdateAge: core.UpdateAlways},
 	})
 	b := visit(t, a)
 	signIn(t, b)
@@ -118,7 +118,7 @@ func TestContextValueHasNoEffects(t *testing.T) {
 	t.Parallel()
 	reads := 0
 	a := newApp(t, core.Config{
-		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.UpdateAlways},
 		Events: core.Events{Session: func(context.Context, core.SessionEvent) error { reads++; return nil }},
 	})
 	b := visit(t, a)
@@ -326,7 +326,7 @@ func TestSessionInOneCallBehindAHook(t *testing.T) {
 	t.Parallel()
 	reads := 0
 	config := core.Config{
-		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.UpdateAlways},
 		Events: core.Events{Session: func(context.Context, core.SessionEvent) error { reads++; return nil }},
 	}
 	a := newApp(t, config)

@@ -83,7 +83,7 @@ func (e contradictions) ways() {
 				"is none", "set Store, or remove the option")
 		}
 	}
-	if e.config.EnableWebAuthn && !passkeys && len(e.config.Parts) == 0 {
+	if e.config.EnableWebAuthn && !passkeys && len(e.config.Plugins) == 0 {
 		e.report.add("config", Unknown, "EnableWebAuthn is set, and no provider is for passkeys",
 			"add webauthn.Passkey() to Providers, or remove EnableWebAuthn")
 	}

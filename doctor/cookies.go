@@ -32,11 +32,11 @@ func (e cookies) look() {
 		e.serves(each)
 	}
 	switch {
-	case e.config.UseSecureCookies == core.Off && e.secure():
+	case e.config.UseSecureCookies == core.False && e.secure():
 		e.report.add("cookies", Wrong, "UseSecureCookies is Off, and the site is "+e.site.String()+
 			": the cookies go out in the clear as soon as somebody has the browser ask by http",
 			"leave UseSecureCookies at Auto")
-	case e.config.UseSecureCookies == core.On && e.site != nil && !e.secure() && !local(e.site.Hostname()):
+	case e.config.UseSecureCookies == core.True && e.site != nil && !e.secure() && !local(e.site.Hostname()):
 		e.report.add("cookies", Wrong, "UseSecureCookies is On, and the site is "+e.site.String()+
 			": browsers drop Secure cookies of http pages, and every sign-in ends in MissingCSRF",
 			"serve the site by https and write https:// in AUTH_URL, or leave UseSecureCookies at Auto")
@@ -62,7 +62,7 @@ func (e cookies) comesBack(c namedCookie) {
 				"set Domain to "+host+" or to a domain above it, or leave it empty")
 		}
 	}
-	if c.Secure == core.Off && e.secure() && e.config.UseSecureCookies != core.Off {
+	if c.Secure == core.False && e.secure() && e.config.UseSecureCookies != core.False {
 		e.report.add("cookies", Wrong, field+".Secure is Off on an https site", "leave it at Auto")
 	}
 	base := "/auth"
@@ -95,7 +95,7 @@ func (e cookies) serves(c namedCookie) {
 		e.report.add("cookies", Unknown, field+".SameSite is None: requests that other sites have browsers send carry the "+
 			"session", "leave SameSite empty, for Lax, unless the site is shown in frames of others")
 	}
-	if c.HTTPOnly == core.Off && c.field == "SessionToken" {
+	if c.HTTPOnly == core.False && c.field == "SessionToken" {
 		e.report.add("cookies", Wrong, field+".HTTPOnly is Off: any script on any page can take the session along",
 			"leave it at Auto, and ask /session for what pages show")
 	}

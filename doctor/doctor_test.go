@@ -53,7 +53,7 @@ func TestSound(t *testing.T) {
 // mailing is a plugin with a mailer.
 type mailing struct{ mailer core.Mailer }
 
-func (mailing) Attach(*core.Host) error { return nil }
+func (mailing) Attach(*core.PluginHost) error { return nil }
 
 func (m mailing) Mailer() core.Mailer { return m.mailer }
 
@@ -64,7 +64,7 @@ func (catcher) Development() {}
 
 type plainMailer struct{}
 
-func (plainMailer) Send(context.Context, core.Letter) error { return nil }
+func (plainMailer) Send(context.Context, core.Email) error { return nil }
 
 // TestDevelopmentMailbox: doctor reports a mailer that delivers nothing if the site is on https.
 func TestDevelopmentMailbox(t *testing.T) {
@@ -79,7 +79,7 @@ func TestDevelopmentMailbox(t *testing.T) {
 		"another mailer":       {"https://app.example.org", plainMailer{}, false},
 	} {
 		c := config()
-		c.URL, c.Store, c.Parts = row.url, memory.New(), []core.Part{mailing{row.mailer}}
+		c.URL, c.Store, c.Plugins = row.url, memory.New(), []core.Plugin{mailing{row.mailer}}
 		report := doctor.Run(t.Context(), c, doctor.Options{})
 		if strings.Contains(report.String(), "wrong    mail           emails go to the development mailbox") != row.wrong {
 			t.Errorf("%s: got\n%s", name, report)
@@ -161,10 +161,10 @@ func TestMerge(t *testing.T) {
 // guarded is a plugin with two actions. One requires a session and is rate-limited.
 type guarded struct{}
 
-func (guarded) Attach(h *core.Host) error {
-	answer := func(context.Context, *core.Call) (*core.Response, error) { return &core.Response{}, nil }
-	h.Action(core.Action{Method: http.MethodGet, Name: "team", Handle: answer})
-	h.Action(core.Action{
+func (guarded) Attach(h *core.PluginHost) error {
+	answer := func(context.Context, *core.ActionRequest) (*core.Response, error) { return &core.Response{}, nil }
+	h.AddAction(core.Action{Method: http.MethodGet, Name: "team", Handle: answer})
+	h.AddAction(core.Action{
 		Method: http.MethodPost, Name: "team", Verb: "leave", Handle: answer, Attempt: core.AttemptCredentials,
 		Require: []core.Guard{func(context.Context, *core.Session) error { return nil }},
 	})
@@ -173,7 +173,7 @@ func (guarded) Attach(h *core.Host) error {
 
 func TestRoutes(t *testing.T) {
 	c := config()
-	c.Parts = []core.Part{guarded{}}
+	c.Plugins = []core.Plugin{guarded{}}
 	routes, err := doctor.Routes(c)
 	if err != nil {
 		t.Fatal(err)

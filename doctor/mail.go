@@ -55,18 +55,18 @@ func (e mails) development(mailer core.Mailer) bool {
 		return false
 	}
 	e.report.add("mail", Wrong, "emails go to the development mailbox, which delivers nothing, and the site is on https",
-		"use a mail server: smtp.Nodemailer().Mailer() with EMAIL_SERVER and EMAIL_FROM, for example")
+		"use a mail server: smtp.NewMailer(smtp.Options{}) with EMAIL_SERVER and EMAIL_FROM, for example")
 	return true
 }
 
 // parts returns all plugins of the configuration, including providers that are plugins.
 func (e mails) parts() (all []any) {
 	for _, p := range e.config.Providers {
-		if part, ok := p.(core.Part); ok {
+		if part, ok := p.(core.Plugin); ok {
 			all = append(all, part)
 		}
 	}
-	for _, p := range e.config.Parts {
+	for _, p := range e.config.Plugins {
 		all = append(all, p)
 	}
 	return all

@@ -41,9 +41,9 @@ func (e origins) look() {
 // trusts reports whether the Host header is trusted, by the same rule as core.New.
 func (e origins) trusts() bool {
 	switch e.config.TrustHost {
-	case core.On:
+	case core.True:
 		return true
-	case core.Off:
+	case core.False:
 		return false
 	}
 	return e.getenv("AUTH_TRUST_HOST") != "" && !falsy(e.getenv("AUTH_TRUST_HOST")) ||

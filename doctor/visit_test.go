@@ -43,7 +43,7 @@ func site(t *testing.T, change func(*core.Config)) http.Handler {
 
 func TestVisit(t *testing.T) {
 	plain := func(*core.Config) {}
-	trusting := func(c *core.Config) { c.TrustHost = core.On }
+	trusting := func(c *core.Config) { c.TrustHost = core.True }
 	for _, row := range []struct {
 		name  string
 		tls   bool
@@ -73,7 +73,7 @@ func TestVisit(t *testing.T) {
 			return terminated(site(t, trusting))
 		}, "", "cookies", "does not know"},
 		{"cookies for https", false, func(t *testing.T) http.Handler {
-			return site(t, func(c *core.Config) { c.UseSecureCookies = core.On })
+			return site(t, func(c *core.Config) { c.UseSecureCookies = core.True })
 		}, "", "", ""}, // on localhost browsers store them
 		{"cookies taken away", false, func(t *testing.T) http.Handler {
 			return without("Set-Cookie", site(t, plain))

@@ -25,7 +25,7 @@ func Apple(options ...Options) *core.OAuthProvider {
 		Checks:        []core.Check{core.CheckNonce, core.CheckState},
 		ClientAuth:    core.ClientSecretPost,
 		Profile:       mapping{id: "sub", name: "user.name.firstName + user.name.lastName || email", email: "email"}.person(),
-		EmailProved:   func(p core.Profile) bool { return p.Bool("email_verified") || p.Text("email_verified") == "true" },
+		EmailVerified: func(p core.Profile) bool { return p.Bool("email_verified") || p.Text("email_verified") == "true" },
 		Style:         core.Style{Mark: markApple()},
 	}, options)
 }

@@ -14,8 +14,8 @@ import (
 //
 // The issuer is https://<tenant>.<region>.auth0.com/, with the trailing slash.
 //
-// If Logout is core.On, add {origin}/auth/logout/auth0 to the allowed logout URLs. For tenants that do not publish the
-// standard sign-out endpoint, the older endpoint /v2/logout is used, which has other parameters.
+// If Logout is core.True, add {origin}/auth/logout/auth0 to the allowed logout URLs. For tenants that do not publish
+// the standard sign-out endpoint, the older endpoint /v2/logout is used, which has other parameters.
 func Auth0(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "auth0", Name: "Auth0", Type: core.TypeOIDC,

@@ -14,7 +14,7 @@ import (
 //
 // The issuer is https://cognito-idp.<region>.amazonaws.com/<pool>.
 //
-// If Logout is core.On, add {origin}/auth/logout/cognito to the allowed sign-out URLs of the app client. Cognito's
+// If Logout is core.True, add {origin}/auth/logout/cognito to the allowed sign-out URLs of the app client. Cognito's
 // sign-out parameters differ from the standard, and it returns no state.
 func Cognito(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{

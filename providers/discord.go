@@ -28,10 +28,10 @@ func Discord(options ...Options) *core.OAuthProvider {
 			}
 			return profile, err
 		},
-		Scope:       "identify email",
-		Profile:     discordPerson,
-		EmailProved: func(p core.Profile) bool { return p.Bool("verified") },
-		Style:       core.Style{Mark: markDiscord()},
+		Scope:         "identify email",
+		Profile:       discordPerson,
+		EmailVerified: func(p core.Profile) bool { return p.Bool("verified") },
+		Style:         core.Style{Mark: markDiscord()},
 	}, options)
 }
 

@@ -8,6 +8,6 @@ import (
 
 // Email signs in with an emailed link. send sends it. from is the sender's address. Email requires a store with
 // verification tokens.
-func Email(from string, send func(ctx context.Context, m core.SignInMail) error) *core.EmailProvider {
+func Email(from string, send func(ctx context.Context, m core.Email) error) *core.EmailProvider {
 	return &core.EmailProvider{From: from, Send: send}
 }

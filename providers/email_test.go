@@ -171,8 +171,8 @@ func send(p *core.EmailProvider, c recorded) error {
 	if err := p.Configure(p, noEnv); err != nil {
 		return err
 	}
-	m := core.SignInMail{
-		To: "jane@example.com", From: p.From, URL: sampleLink, Token: "tok", Host: "app.example.com", ProviderID: p.ID,
+	m := core.Email{
+		To: "jane@example.com", Kind: core.EmailSignIn, From: p.From, URL: sampleLink, Token: "tok", Host: "app.example.com", ProviderID: p.ID,
 	}
 	if c.Identifier != "" {
 		m.To = c.Identifier
@@ -299,8 +299,8 @@ func TestAnswersStayClean(t *testing.T) {
 	if err := p.Configure(p, noEnv); err != nil {
 		t.Fatal(err)
 	}
-	m := core.SignInMail{
-		To: "jane@example.com", URL: sampleLink + "&token=SECRETTOKEN", Token: "SECRETTOKEN", Host: "app.example.com",
+	m := core.Email{
+		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + "&token=SECRETTOKEN", Token: "SECRETTOKEN", Host: "app.example.com",
 	}
 	for _, row := range []struct {
 		name   string
@@ -347,7 +347,7 @@ func TestKeyAndSenderOfTheEnvironment(t *testing.T) {
 	if err := p.Configure(p, func(name string) string { return env[name] }); err != nil {
 		t.Fatal(err)
 	}
-	m := core.SignInMail{To: "jane@example.com", URL: sampleLink, Host: "app.example.com"}
+	m := core.Email{To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink, Host: "app.example.com"}
 	if err := p.Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -370,11 +370,11 @@ func TestSenderThatIsNone(t *testing.T) {
 }
 
 func TestLetter(t *testing.T) {
-	m := core.SignInMail{
-		To: "jane@example.com", URL: sampleLink + `"><script>alert(1)</script>`, Host: `app.example.com"><b>`,
+	m := core.Email{
+		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + `"><script>alert(1)</script>`, Host: `app.example.com"><b>`,
 		Theme: core.Theme{BrandColor: "rgb(1, 2, 3)", ButtonText: "black"},
 	}
-	l, err := providers.SignInLetter(m)
+	l, err := providers.WriteEmail(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,12 +391,12 @@ func TestLetter(t *testing.T) {
 		}
 	}
 	m.Theme = core.Theme{BrandColor: "red;background:url(//evil.example)"}
-	l, err = providers.SignInLetter(m)
+	l, err = providers.WriteEmail(m)
 	if err != nil || !strings.Contains(l.HTML, "background:#346df1") || strings.Contains(l.HTML, "evil") {
 		t.Errorf("error %v, email %s", err, l.HTML)
 	}
-	own := providers.EmailOptions{Letter: func(core.SignInMail) (providers.Letter, error) {
-		return providers.Letter{Subject: "own"}, nil
+	own := providers.EmailOptions{Content: func(core.Email) (providers.EmailContent, error) {
+		return providers.EmailContent{Subject: "own"}, nil
 	}}
 	if l, err := own.Write(m); err != nil || l.Subject != "own" {
 		t.Errorf("got %v, %v", l, err)
@@ -411,7 +411,7 @@ func TestRecipients(t *testing.T) {
 		"jane@example.com\r\nBcc: x@example.com": false, "jane@example.com, x@example.com": false, "": false,
 		" jane@example.com": false, "jane@example.com (x)": false,
 	} {
-		if _, err := (providers.EmailOptions{}).Write(core.SignInMail{To: to}); (err == nil) != good {
+		if _, err := (providers.EmailOptions{}).Write(core.Email{To: to, Kind: core.EmailSignIn}); (err == nil) != good {
 			t.Errorf("%q: %v", to, err)
 		}
 	}

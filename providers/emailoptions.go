@@ -28,12 +28,9 @@ type EmailOptions struct {
 	MaxAge time.Duration
 	// Secret is used to hash the tokens, instead of the secrets of the configuration.
 	Secret core.Secret
-	// Letter returns the content of a sign-in email. The default is [SignInLetter]. Loops has its own templates and
-	// ignores it.
-	Letter func(m core.SignInMail) (Letter, error)
-	// Letters returns the content of any email that is sent as a [core.Mailer]. The default is [WriteLetter], and Letter
-	// for sign-in emails.
-	Letters func(l core.Letter) (Letter, error)
+	// Content returns the content of an email of any kind. The default is [WriteEmail]; call it for the kinds that you do
+	// not write yourself. Loops has its own templates and ignores it.
+	Content func(m core.Email) (EmailContent, error)
 	// NormalizeIdentifier and GenerateToken are described at [core.EmailProvider].
 	NormalizeIdentifier func(identifier string) (string, error)
 	GenerateToken       func(ctx context.Context) (string, error)
@@ -52,32 +49,16 @@ func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
 	return p
 }
 
-// Write returns the content of the sign-in email m. It returns an error if the recipient is not a single plain address,
-// which a custom NormalizeIdentifier may allow: the email would reach another mailbox than that of the stored address.
-func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
+// Write returns the content of the email m. It returns an error if the recipient is not a single plain address, which a
+// custom NormalizeIdentifier may allow: the email would reach another mailbox than that of the stored address.
+func (o EmailOptions) Write(m core.Email) (EmailContent, error) {
 	if err := bare(m.To); err != nil {
-		return Letter{}, err
+		return EmailContent{}, err
 	}
-	if o.Letter != nil {
-		return o.Letter(m)
+	if o.Content != nil {
+		return o.Content(m)
 	}
-	return SignInLetter(m)
-}
-
-// WriteLetter returns the content of an email of any kind. It checks the recipient like Write.
-func (o EmailOptions) WriteLetter(l core.Letter) (Letter, error) {
-	if err := bare(l.To); err != nil {
-		return Letter{}, err
-	}
-	if o.Letters != nil {
-		return o.Letters(l)
-	}
-	if o.Letter != nil && l.Kind == core.LetterSignIn {
-		return o.Letter(core.SignInMail{
-			To: l.To, URL: l.URL, Expires: l.Expires, Theme: l.Theme, Host: l.Host, Request: l.Request,
-		})
-	}
-	return WriteLetter(l)
+	return WriteEmail(m)
 }
 
 // bare returns an error unless address is a single plain address.

@@ -24,7 +24,7 @@ const serviceTimeout = 15 * time.Second
 type mailService struct {
 	id, name string
 	// request returns the HTTP request for an email. The sender is a parsed address.
-	request func(ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter) (*http.Request, error)
+	request func(ctx context.Context, key string, from *mail.Address, m core.Email, content EmailContent) (*http.Request, error)
 }
 
 // provider returns the provider of a service. core.New reports missing options, and errors in the options.
@@ -56,13 +56,9 @@ func (s mailService) provider(o EmailOptions, fault error) *core.EmailProvider {
 			return err
 		}
 		deliver := delivery{service: s, id: p.ID, client: client, key: key, from: from}
-		p.Send = func(ctx context.Context, m core.SignInMail) error {
-			letter, err := o.Write(m)
-			return deliver.send(ctx, m.Letter(), letter, err)
-		}
-		p.Deliver = func(ctx context.Context, l core.Letter) error {
-			letter, err := o.WriteLetter(l)
-			return deliver.send(ctx, l, letter, err)
+		p.Send = func(ctx context.Context, m core.Email) error {
+			content, err := o.Write(m)
+			return deliver.send(ctx, m, content, err)
 		}
 		return nil
 	}
@@ -78,12 +74,12 @@ type delivery struct {
 }
 
 // send sends an email unless its content could not be created. An error asks the user to try again.
-func (d delivery) send(ctx context.Context, m core.Letter, letter Letter, written error) error {
+func (d delivery) send(ctx context.Context, m core.Email, content EmailContent, written error) error {
 	err := written
 	if err != nil {
 		err = fmt.Errorf("write the email: %w", err)
 	} else {
-		err = d.post(ctx, m, letter)
+		err = d.post(ctx, m, content)
 	}
 	if err != nil {
 		return core.NewError(core.ErrEmailSignIn, fmt.Errorf("%s: %w", d.id, err))
@@ -91,8 +87,8 @@ func (d delivery) send(ctx context.Context, m core.Letter, letter Letter, writte
 	return nil
 }
 
-func (d delivery) post(ctx context.Context, m core.Letter, letter Letter) error {
-	request, err := d.service.request(ctx, d.key, d.from, m, letter)
+func (d delivery) post(ctx context.Context, m core.Email, content EmailContent) error {
+	request, err := d.service.request(ctx, d.key, d.from, m, content)
 	if err != nil {
 		return err
 	}
@@ -113,11 +109,11 @@ func (d delivery) post(ctx context.Context, m core.Letter, letter Letter) error 
 	if err != nil {
 		return fmt.Errorf("status %d, and the response is incomplete", answer.StatusCode)
 	}
-	return fmt.Errorf("status %d: %s", answer.StatusCode, Clean(string(body), append(Hidden(m), core.Secret(d.key))...))
+	return fmt.Errorf("status %d: %s", answer.StatusCode, Clean(string(body), append(EmailSecrets(m), core.Secret(d.key))...))
 }
 
-// Hidden returns the parts of an email that must not be logged: the code, the link, and the token in it.
-func Hidden(l core.Letter) []core.Secret {
+// EmailSecrets returns the parts of an email that must not be logged: the code, the link, and the token in it.
+func EmailSecrets(l core.Email) []core.Secret {
 	hidden := []core.Secret{l.URL, l.Code}
 	if link, err := url.Parse(string(l.URL)); err == nil {
 		for _, token := range link.Query()["token"] {

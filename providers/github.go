@@ -26,7 +26,7 @@ func GitHub(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.github.com/user"},
 		Scope:         "read:user user:email",
 		FetchUserinfo: githubUser,
-		EmailProved:   func(p core.Profile) bool { return p.Text("email") != "" }, // profiles show only verified addresses
+		EmailVerified: func(p core.Profile) bool { return p.Text("email") != "" }, // profiles show only verified addresses
 		Profile:       mapping{id: "id", name: "name ?? login", email: "email", image: "avatar_url"}.person(),
 		Style:         core.Style{Mark: markGithub()},
 	}, options)

@@ -15,10 +15,10 @@ import (
 // Environment: AUTH_LOOPS_KEY.
 func Loops(transactionalID string, options ...EmailOptions) *core.EmailProvider {
 	p := mailService{"loops", "Loops", func(
-		ctx context.Context, key string, _ *mail.Address, m core.Letter, l Letter,
+		ctx context.Context, key string, _ *mail.Address, m core.Email, l EmailContent,
 	) (*http.Request, error) {
 		variables := map[string]string{"url": string(m.URL)}
-		if m.Kind != core.LetterSignIn {
+		if m.Kind != core.EmailSignIn {
 			variables["kind"], variables["subject"], variables["text"] = string(m.Kind), l.Subject, l.Text
 		}
 		return post(ctx, "https://app.loops.so/api/v1/transactional", "Bearer "+key, map[string]any{

@@ -28,7 +28,7 @@ func Mailgun(options ...MailgunOptions) *core.EmailProvider {
 	name := "Mailgun"
 	set(&name, o.Name)
 	p := mailService{"mailgun", "Mailgun", func(
-		ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter,
+		ctx context.Context, key string, from *mail.Address, m core.Email, l EmailContent,
 	) (*http.Request, error) {
 		sender := *from
 		if sender.Name == "" {

@@ -44,7 +44,7 @@ func entra(id, name string, options []Options) *core.OAuthProvider {
 		Scope:         "openid profile email User.Read",
 		AcceptIssuer:  entraIssuer,
 		Profile:       EntraProfile(48),
-		EmailProved: func(p core.Profile) bool {
+		EmailVerified: func(p core.Profile) bool {
 			return p.Bool("xms_edov") || p.Text("xms_edov") == "1" || p.Text("xms_edov") == "true"
 		},
 		Style: core.Style{Mark: markMicrosoft()},

@@ -40,7 +40,7 @@ type Options struct {
 	AllowDangerousEmailAccountLinking bool
 	// AllowInsecureHTTP allows plain http, and names that resolve to this machine, for a provider inside a cluster. See
 	// [core.OAuthProvider] for the risk.
-	AllowInsecureHTTP core.Toggle
+	AllowInsecureHTTP core.OptionalBool
 	// RedirectProxyURL replaces that of the configuration.
 	RedirectProxyURL string
 	// HTTPClient sends the requests to the provider.
@@ -97,7 +97,7 @@ func (o Options) apply(p *core.OAuthProvider) *core.OAuthProvider {
 	if set(&p.Scope, o.Scope); o.AddScope != "" {
 		p.Scope = moreScope(p.Scope, o.AddScope)
 	}
-	if o.AllowInsecureHTTP != core.Auto {
+	if o.AllowInsecureHTTP != core.Default {
 		p.AllowInsecureHTTP = o.AllowInsecureHTTP
 	}
 	if o.Checks != nil {

@@ -12,7 +12,7 @@ import (
 // AUTH_POSTMARK_KEY (the server's token), EMAIL_FROM.
 func Postmark(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"postmark", "Postmark", func(
-		ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter,
+		ctx context.Context, key string, from *mail.Address, m core.Email, l EmailContent,
 	) (*http.Request, error) {
 		r, err := post(ctx, "https://api.postmarkapp.com/email", "", map[string]string{
 			"From": line(from), "To": m.To, "Subject": l.Subject, "TextBody": l.Text, "HtmlBody": l.HTML,

@@ -11,7 +11,7 @@ import (
 // SendGrid sends sign-in links with https://sendgrid.com. Environment: AUTH_SENDGRID_KEY, EMAIL_FROM.
 func SendGrid(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"sendgrid", "SendGrid", func(
-		ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter,
+		ctx context.Context, key string, from *mail.Address, m core.Email, l EmailContent,
 	) (*http.Request, error) {
 		sender := map[string]string{"email": from.Address}
 		if from.Name != "" { // a separate member: the service rejects a name within the address

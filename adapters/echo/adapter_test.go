@@ -74,7 +74,7 @@ func (c call) Stream(first string, then func() string) {
 }
 
 func (c call) Session() (*core.Session, error)    { return authecho.Session(c.c) }
-func (c call) OneSession() (*core.Session, error) { return c.a.Session(c.c) }
+func (c call) OneSession() (*core.Session, error) { return c.a.LoadSession(c.c) }
 
 func (c call) Kept() func() (*core.Session, error) {
 	ctx := c.Context()

@@ -19,7 +19,7 @@ func TestContextOfAnotherVisitor(t *testing.T) {
 	auth, err := core.New(core.Config{
 		URL: "http://app.test", Getenv: func(string) string { return "" },
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
-		Session: core.SessionConfig{UpdateAge: core.Always},
+		Session: core.SessionConfig{UpdateAge: core.UpdateAlways},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -89,14 +89,15 @@ func (a *Adapter) visit(c *echo.Context, next echo.HandlerFunc) error {
 // RequireSession is a middleware that lets only signed-in users through. Without a session, page requests are
 // redirected to the sign-in page with 303, and other requests get 401 (docs/protocol.md §7.9).
 //
-// The guards run after that check, in order: [core.Fresh], or guards of the application. RequireSession includes
+// The guards run after that check, in order: [core.RecentSignIn], or guards of the application. RequireSession includes
 // [Adapter.Hook] but ignores Skipper. It also works after the hook.
 func (a *Adapter) RequireSession(guards ...core.Guard) echo.MiddlewareFunc {
 	return a.RequireSessionWhere(nil, guards...)
 }
 
-// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.Under]("/admin"). Use it
-// to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the session.
+// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.PathPrefix]("/admin").
+// Use it to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the
+// session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c *echo.Context) error {
@@ -114,9 +115,9 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 // Session returns the user's session, or nil if there is none. It needs the hook; see [core.SessionFrom].
 func Session(c *echo.Context) (*core.Session, error) { return core.SessionFrom(c.Request().Context()) }
 
-// Session returns the user's session, or nil if there is none. It needs no hook. It may set response headers, so call
-// it before the header is written; see [core.Auth.Session].
-func (a *Adapter) Session(c *echo.Context) (*core.Session, error) {
+// LoadSession returns the user's session, or nil if there is none. It needs no hook. It may set response headers, so
+// call it before the header is written; see [core.Auth.Session].
+func (a *Adapter) LoadSession(c *echo.Context) (*core.Session, error) {
 	return a.auth.Session(c.Request().Context(), authhttp.Request(c.Request()), c.Response().Header())
 }
 

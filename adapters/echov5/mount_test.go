@@ -20,7 +20,7 @@ func TestMountOnAGroup(t *testing.T) {
 	} {
 		t.Run(row.base+" on "+row.group, func(t *testing.T) {
 			auth, err := core.New(core.Config{
-				BasePath: row.base, TrustHost: core.On,
+				BasePath: row.base, TrustHost: core.True,
 				Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
 			})
 			if err != nil {

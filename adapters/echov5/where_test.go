@@ -23,7 +23,7 @@ func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 	}
 	e := echo.New()
 	e.Pre(middleware.Rewrite(map[string]string{"/de/*": "/$1"}))
-	e.Use(authecho.New(auth).RequireSessionWhere(core.Under("/admin", "/app/admin")))
+	e.Use(authecho.New(auth).RequireSessionWhere(core.PathPrefix("/admin", "/app/admin")))
 	for _, path := range []string{"/admin/users", "/app/admin/users", "/public"} {
 		e.GET(path, func(c *echo.Context) error { return c.String(200, "page") })
 	}

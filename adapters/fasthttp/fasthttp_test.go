@@ -24,9 +24,9 @@ import (
 func newAuth(t *testing.T) *core.Auth {
 	t.Helper()
 	auth, err := core.New(core.Config{
-		TrustHost: core.On, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+		TrustHost: core.True, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
-		Session: core.SessionConfig{UpdateAge: core.Always},
+		Session: core.SessionConfig{UpdateAge: core.UpdateAlways},
 	})
 	if err != nil {
 		t.Fatal(err)

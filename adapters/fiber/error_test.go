@@ -78,7 +78,7 @@ func TestErrorsThatHandlersReturn(t *testing.T) {
 				}
 			}
 			f.Get("/hooked", a.Hook(), read(authfiber.Session))
-			f.Get("/once", read(a.Session))
+			f.Get("/once", read(a.LoadSession))
 			f.Get("/hookless", read(authfiber.Session))
 			f.Post("/signin", a.TrySignIn)
 			f.Post("/signout", a.TrySignOut)

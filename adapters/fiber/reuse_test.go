@@ -17,7 +17,7 @@ import (
 // next request. This happens if a timeout responds and the handler continues. The hook's cookies must be dropped, so
 // that the other user does not get them.
 func TestContextOfAnotherVisitor(t *testing.T) {
-	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.UpdateAlways })
 	for _, reused := range []bool{false, true} {
 		f := fiber.New()
 		var first, second fasthttp.RequestCtx

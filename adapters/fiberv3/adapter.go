@@ -101,14 +101,15 @@ func timedOut(c fiber.Ctx) bool {
 // RequireSession is a middleware that lets only signed-in users through. Without a session, page requests are
 // redirected to the sign-in page with 303, and other requests get 401 (docs/protocol.md §7.9).
 //
-// The guards run after that check, in order: [core.Fresh], or guards of the application. RequireSession includes
+// The guards run after that check, in order: [core.RecentSignIn], or guards of the application. RequireSession includes
 // [Adapter.Hook] but ignores Next. It also works after the hook.
 func (a *Adapter) RequireSession(guards ...core.Guard) fiber.Handler {
 	return a.RequireSessionWhere(nil, guards...)
 }
 
-// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.Under]("/admin"). Use it
-// to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the session.
+// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.PathPrefix]("/admin").
+// Use it to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the
+// session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) fiber.Handler {
 	guarded := func(c fiber.Ctx) error {
 		path := strings.Clone(c.Path())
@@ -134,9 +135,9 @@ func Session(c fiber.Ctx) (*core.Session, error) {
 	return session, public(err)
 }
 
-// Session returns the user's session, or nil if there is none. It needs no hook. It may set response headers; see
+// LoadSession returns the user's session, or nil if there is none. It needs no hook. It may set response headers; see
 // [core.Auth.Session].
-func (a *Adapter) Session(c fiber.Ctx) (*core.Session, error) {
+func (a *Adapter) LoadSession(c fiber.Ctx) (*core.Session, error) {
 	session, err := a.auth.Session(c.Context(), Request(c), authfasthttp.Header(c.RequestCtx()))
 	return session, public(err)
 }

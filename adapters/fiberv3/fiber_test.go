@@ -23,7 +23,7 @@ func newAuth(t *testing.T, change func(*core.Config)) *core.Auth {
 		return &core.User{ID: "1", Name: "Ada"}, nil
 	}
 	config := core.Config{
-		TrustHost: core.On, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+		TrustHost: core.True, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 		Secrets:   []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Providers: []core.Provider{&core.CredentialsProvider{Authorize: authorize}},
 	}

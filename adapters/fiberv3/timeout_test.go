@@ -19,7 +19,7 @@ import (
 // TestTimeout makes fiber's timeout respond while a handler that has read the session continues. The handler may still
 // write to the header of the abandoned response, so the hook must not write to it.
 func TestTimeout(t *testing.T) {
-	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.UpdateAlways })
 	hook := authfiber.New(auth).Hook()
 	onTimeout := func(c fiber.Ctx) error { return c.Status(504).SendString("too late") }
 	for _, row := range []struct {
@@ -87,7 +87,7 @@ func TestTimeout(t *testing.T) {
 
 // TestEvents reads the session before an event stream, which fiber also calls abandoned. Its cookie must be set.
 func TestEvents(t *testing.T) {
-	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.UpdateAlways })
 	f := fiber.New()
 	f.Get("/", authfiber.New(auth).Hook(), func(c fiber.Ctx) error {
 		if s, err := authfiber.Session(c); s == nil || err != nil {

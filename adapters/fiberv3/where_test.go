@@ -21,7 +21,7 @@ func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := authfiber.New(auth).RequireSessionWhere(core.Under("/admin"))
+	guard := authfiber.New(auth).RequireSessionWhere(core.PathPrefix("/admin"))
 	page := func(c fiber.Ctx) error { return c.SendString("page") }
 	pages := func(r fiber.Router) {
 		r.Use(guard)

@@ -65,14 +65,15 @@ func (a *Adapter) visit(c *gin.Context, next func()) {
 // RequireSession is a middleware that lets only signed-in users through. Without a session, page requests are
 // redirected to the sign-in page with 303, and other requests get 401 (docs/protocol.md §7.9).
 //
-// The guards run after that check, in order: [core.Fresh], or guards of the application. RequireSession includes
+// The guards run after that check, in order: [core.RecentSignIn], or guards of the application. RequireSession includes
 // [Adapter.Hook], and also works after it.
 func (a *Adapter) RequireSession(guards ...core.Guard) gin.HandlerFunc {
 	return a.RequireSessionWhere(nil, guards...)
 }
 
-// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.Under]("/admin"). Use it
-// to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the session.
+// RequireSessionWhere is RequireSession for the requests that where selects, for example [core.PathPrefix]("/admin").
+// Use it to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the
+// session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.visit(c, func() {
@@ -90,9 +91,9 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 // Session returns the user's session, or nil if there is none. It needs the hook; see [core.SessionFrom].
 func Session(c *gin.Context) (*core.Session, error) { return core.SessionFrom(c.Request.Context()) }
 
-// Session returns the user's session, or nil if there is none. It needs no hook. It may set response headers, so call
-// it before the header is written; see [core.Auth.Session].
-func (a *Adapter) Session(c *gin.Context) (*core.Session, error) {
+// LoadSession returns the user's session, or nil if there is none. It needs no hook. It may set response headers, so
+// call it before the header is written; see [core.Auth.Session].
+func (a *Adapter) LoadSession(c *gin.Context) (*core.Session, error) {
 	return a.auth.Session(c.Request.Context(), authhttp.Request(c.Request), c.Writer.Header())
 }
 

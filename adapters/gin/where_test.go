@@ -24,8 +24,8 @@ func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := gin.New()
-	group := r.Group("/app", authgin.New(auth).RequireSessionWhere(core.Under("/app/admin")))
-	r.Use(authgin.New(auth).RequireSessionWhere(core.Under("/admin")))
+	group := r.Group("/app", authgin.New(auth).RequireSessionWhere(core.PathPrefix("/app/admin")))
+	r.Use(authgin.New(auth).RequireSessionWhere(core.PathPrefix("/admin")))
 	for _, path := range []string{"/admin/users", "/public"} {
 		r.GET(path, func(c *gin.Context) { c.String(200, "page") })
 		group.GET(path, func(c *gin.Context) { c.String(200, "page") })

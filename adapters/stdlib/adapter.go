@@ -57,13 +57,13 @@ func (a *Adapter) Hook(next http.Handler) http.Handler {
 // [Adapter.Hook], and also works after it.
 func (a *Adapter) RequireSession(next http.Handler) http.Handler { return a.Require()(next) }
 
-// Require is RequireSession with guards, which run in order: a.Require(core.Fresh(time.Hour))(next).
+// Require is RequireSession with guards, which run in order: a.Require(core.RecentSignIn(time.Hour))(next).
 func (a *Adapter) Require(guards ...core.Guard) func(next http.Handler) http.Handler {
 	return a.RequireWhere(nil, guards...)
 }
 
-// RequireWhere is Require for the requests that where selects, for example [core.Under]("/admin"). Use it to protect
-// paths of a whole mux. Other requests pass, and their handlers can read the session.
+// RequireWhere is Require for the requests that where selects, for example [core.PathPrefix]("/admin"). Use it to
+// protect paths of a whole mux. Other requests pass, and their handlers can read the session.
 func (a *Adapter) RequireWhere(where func(*core.Request) bool, guards ...core.Guard) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,9 +80,9 @@ func (a *Adapter) RequireWhere(where func(*core.Request) bool, guards ...core.Gu
 // Session returns the user's session, or nil if there is none. It needs the hook; see [core.SessionFrom].
 func Session(r *http.Request) (*core.Session, error) { return core.SessionFrom(r.Context()) }
 
-// Session returns the user's session, or nil if there is none. It needs no hook. It may set headers of w, so call it
-// before the header is written; see [core.Auth.Session].
-func (a *Adapter) Session(w http.ResponseWriter, r *http.Request) (*core.Session, error) {
+// LoadSession returns the user's session, or nil if there is none. It needs no hook. It may set headers of w, so call
+// it before the header is written; see [core.Auth.Session].
+func (a *Adapter) LoadSession(w http.ResponseWriter, r *http.Request) (*core.Session, error) {
 	return a.auth.Session(r.Context(), Request(r), w.Header())
 }
 

@@ -76,7 +76,7 @@ func (c call) Stream(first string, then func() string) {
 
 func (c call) Session() (*core.Session, error)     { return authhttp.Session(c.r) }
 func (c call) Kept() func() (*core.Session, error) { return c.Session }
-func (c call) OneSession() (*core.Session, error)  { return c.a.Session(c.w, c.r) }
+func (c call) OneSession() (*core.Session, error)  { return c.a.LoadSession(c.w, c.r) }
 
 func (c call) SignIn()                                   { c.a.SignIn(c.w, c.r) }
 func (c call) SignOut()                                  { c.a.SignOut(c.w, c.r) }
@@ -101,7 +101,7 @@ func benchmarkAuth(b *testing.B) (*core.Auth, *http.Request) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	token, err := auth.SealToken(&core.Token{
+	token, err := auth.EncodeToken(&core.Token{
 		Subject: "5f0c9d3e-6b9a-4c55-9d8c-0a3b7a1f2c11", Name: "Ada Lovelace", Email: "ada@example.com",
 		Picture: "https://img.example/u/ada.png",
 	}, "__Secure-authjs.session-token", 24*time.Hour)

@@ -18,7 +18,7 @@ func TestUnderReadsThePathOfTheRouter(t *testing.T) {
 	for _, path := range []string{"/admin/users", "/public"} {
 		inner.HandleFunc(path, func(http.ResponseWriter, *http.Request) {})
 	}
-	guarded := authhttp.New(auth).RequireWhere(core.Under("/admin"))(inner)
+	guarded := authhttp.New(auth).RequireWhere(core.PathPrefix("/admin"))(inner)
 	rewrite := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.Path = strings.TrimPrefix(r.URL.Path, "/de")
 		guarded.ServeHTTP(w, r)

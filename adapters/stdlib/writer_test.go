@@ -18,7 +18,7 @@ import (
 // rendered before, once.
 func TestCookiesGoOutWithTheHeader(t *testing.T) {
 	auth, err := core.New(core.Config{
-		TrustHost: core.On, Getenv: func(string) string { return "" },
+		TrustHost: core.True, Getenv: func(string) string { return "" },
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func TestCookiesGoOutWithTheHeader(t *testing.T) {
 // connection.
 func TestHijackedConnection(t *testing.T) {
 	auth, err := core.New(core.Config{
-		TrustHost: core.On, Getenv: func(string) string { return "" },
+		TrustHost: core.True, Getenv: func(string) string { return "" },
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 	})
 	if err != nil {
@@ -103,7 +103,7 @@ func TestHijackedConnection(t *testing.T) {
 // TestWriterHasNoMorePowersThanItStandsOn calls the optional methods of a writer on top of one without them.
 func TestWriterHasNoMorePowersThanItStandsOn(t *testing.T) {
 	auth, err := core.New(core.Config{
-		TrustHost: core.On, Getenv: func(string) string { return "" },
+		TrustHost: core.True, Getenv: func(string) string { return "" },
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 	})
 	if err != nil {

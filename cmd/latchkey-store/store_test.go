@@ -29,11 +29,11 @@ type terminal struct {
 	env      map[string]string
 	answer   string
 	out, log bytes.Buffer
-	letters  []core.Letter
+	letters  []core.Email
 }
 
 // Send implements core.Mailer.
-func (c *terminal) Send(_ context.Context, l core.Letter) error {
+func (c *terminal) Send(_ context.Context, l core.Email) error {
 	c.letters = append(c.letters, l)
 	return nil
 }
@@ -191,7 +191,7 @@ func (c *terminal) manages(id string) {
 	}
 	c.resetsFactors(id)
 	c.must("users", "reset-password", id, "--yes")
-	if len(c.letters) != 1 || c.letters[0].Kind != core.LetterReset || c.letters[0].To != "ada@example.org" ||
+	if len(c.letters) != 1 || c.letters[0].Kind != core.EmailReset || c.letters[0].To != "ada@example.org" ||
 		!strings.HasPrefix(string(c.letters[0].URL), "https://app.example.org/auth/password/reset?token=") {
 		c.Errorf("%d letters", len(c.letters))
 	}

@@ -217,7 +217,7 @@ func (c *command) config(s *opened) core.Config {
 		secrets = []core.Secret{core.Secret(rand.Text() + rand.Text())}
 	}
 	return core.Config{
-		Store: s.everything, Secrets: secrets, Getenv: c.getenv, Logger: slog.New(slog.DiscardHandler), CleanUp: core.Off,
+		Store: s.everything, Secrets: secrets, Getenv: c.getenv, Logger: slog.New(slog.DiscardHandler), CleanUp: core.False,
 		Providers: []core.Provider{&core.CredentialsProvider{
 			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 		}},
@@ -228,7 +228,7 @@ func (c *command) config(s *opened) core.Config {
 func (c *command) signOut(ctx context.Context, s *opened, u *core.User) error {
 	ended := 0
 	for _, session := range []core.SessionConfig{
-		{Strategy: core.StrategyDatabase}, {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
+		{Strategy: core.StrategyDatabase}, {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.True}},
 	} {
 		config := c.config(s)
 		config.Session = session
@@ -254,7 +254,7 @@ func (c *command) resetPassword(ctx context.Context, s *opened, u *core.User) er
 	}
 	mailer := c.mail
 	if mailer == nil {
-		mailer = smtp.Email().Mailer()
+		mailer = smtp.NewMailer(smtp.Options{})
 	}
 	config, way := c.config(s), password.New(password.Options{Mail: mailer})
 	config.Providers = []core.Provider{way}

@@ -49,34 +49,34 @@ type Account struct {
 	AuthorizationDetails json.RawMessage
 	// Extra contains further members. Stores keep and return them. They are never logged, because a member can be a token.
 	Extra Members
-	// EmailProved is the canonical email address that the provider reported as verified at the last sign-in. It is empty
+	// VerifiedEmail is the canonical email address that the provider reported as verified at the last sign-in. It is empty
 	// if the provider reported none. Core sets it before it stores an account, and reads it when another sign-in is the
 	// first to verify that address: see docs/accounts.md. A store may omit it; the address then counts as not verified by
 	// the provider. It is never sent to the browser.
-	EmailProved string
+	VerifiedEmail string
 }
 
-// emailProvedMember is the name of [Account.EmailProved] in stored members.
+// emailProvedMember is the name of [Account.VerifiedEmail] in stored members.
 const emailProvedMember = "email_proved"
 
 // StoredMembers returns the members for a store that keeps EmailProved among them: Extra and, unless it is empty,
 // EmailProved as the member email_proved. A member of that name in Extra is left out.
 func (a *Account) StoredMembers() Members {
 	_, foreign := a.Extra[emailProvedMember]
-	if a.EmailProved == "" && !foreign {
+	if a.VerifiedEmail == "" && !foreign {
 		return a.Extra
 	}
 	m := maps.Clone(a.Extra)
 	delete(m, emailProvedMember)
-	if a.EmailProved != "" {
-		_ = m.Set(emailProvedMember, a.EmailProved) // a text can be encoded
+	if a.VerifiedEmail != "" {
+		_ = m.Set(emailProvedMember, a.VerifiedEmail) // a text can be encoded
 	}
 	return m
 }
 
 // SetStoredMembers sets Extra and EmailProved from the result of StoredMembers. It keeps m.
 func (a *Account) SetStoredMembers(m Members) {
-	a.EmailProved = m.Text(emailProvedMember)
+	a.VerifiedEmail = m.Text(emailProvedMember)
 	if delete(m, emailProvedMember); len(m) == 0 {
 		m = nil
 	}

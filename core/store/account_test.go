@@ -28,7 +28,7 @@ func TestStoredMembers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := &store.Account{Extra: tt.extra, EmailProved: tt.proved}
+			a := &store.Account{Extra: tt.extra, VerifiedEmail: tt.proved}
 			before := len(tt.extra)
 			kept := a.StoredMembers()
 			if raw, _ := json.Marshal(kept); string(raw) != tt.want {
@@ -39,8 +39,8 @@ func TestStoredMembers(t *testing.T) {
 			}
 			var back store.Account
 			back.SetStoredMembers(kept)
-			if _, there := back.Extra["email_proved"]; there || back.EmailProved != tt.proved {
-				t.Errorf("read %q, %s", back.EmailProved, back.Extra)
+			if _, there := back.Extra["email_proved"]; there || back.VerifiedEmail != tt.proved {
+				t.Errorf("read %q, %s", back.VerifiedEmail, back.Extra)
 			}
 		})
 	}

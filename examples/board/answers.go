@@ -13,7 +13,7 @@ import (
 
 // answers has the functions that all pages share: the response after a change, and the display of errors.
 type answers struct {
-	people *core.Data[Member]
+	people *core.SessionData[Member]
 	live   *live
 	log    *slog.Logger
 }
@@ -31,7 +31,7 @@ func (a *answers) changed(w http.ResponseWriter, r *http.Request, page string, e
 // fail responds with an error that the user can fix.
 func (a *answers) fail(w http.ResponseWriter, r *http.Request, err error) {
 	_, key := problem(err)
-	_, me, _ := a.people.From(r.Context()) // zero if the session could not be read
+	_, me, _ := a.people.FromContext(r.Context()) // zero if the session could not be read
 	show(w, r, a.failed(r, err), problemPage(me, key))
 }
 

@@ -31,11 +31,11 @@ func (s *site) configure() error {
 	if err != nil {
 		return err
 	}
-	box := mailbox.NewWith(providers.WriteLetter)
+	box := mailbox.NewWith(providers.WriteEmail)
 	s.ways = ways{
 		mailbox:   box,
-		passwords: password.New(password.Options{Mail: box.Mailer()}),
-		account:   account.New(account.Options{Mail: box.Mailer(), Delete: s.forget}),
+		passwords: password.New(password.Options{Mail: box}),
+		account:   account.New(account.Options{Mail: box, Delete: s.forget}),
 	}
 	s.team = newTeam(s.db, s.ways.account.Invitation)
 	s.auth, err = core.New(core.Config{
@@ -51,7 +51,7 @@ func (s *site) configure() error {
 			providers.Email("no-reply@localhost", box.Send),
 		},
 		// The team's gate must run before the account plugin, which deletes a used invitation.
-		Parts:          []core.Part{s.team, s.ways.account},
+		Plugins:        []core.Plugin{s.team, s.ways.account},
 		Data:           s.team.people,
 		Session:        core.SessionConfig{Bearer: true}, // for the API
 		Theme:          core.Theme{Name: "Corkboard", BrandColor: "#a8481f", Logo: "/assets/logo.svg"},

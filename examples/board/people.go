@@ -34,7 +34,7 @@ type Member struct {
 	Confirmed bool `json:"confirmed,omitempty"`
 }
 
-// Roles returns the roles that core.Role checks.
+// Roles returns the roles that core.HasRole checks.
 func (m Member) Roles() []string { return []string{m.Role} }
 
 // Writes reports whether the member may change the board.
@@ -43,14 +43,14 @@ func (m Member) Writes() bool { return m.Role == member || m.Role == owner }
 // team stores the members of the board. It is a plugin whose gate runs at every sign-in.
 type team struct {
 	members table[Member]
-	people  *core.Data[Member]
+	people  *core.SessionData[Member]
 	// invitation returns the open invitation of an address.
 	invitation func(ctx context.Context, email string) (*account.Invitation, error)
 }
 
 func newTeam(db *bbolt.DB, invitation func(context.Context, string) (*account.Invitation, error)) *team {
 	t := &team{members: table[Member]{db, "members"}, invitation: invitation}
-	t.people = &core.Data[Member]{
+	t.people = &core.SessionData[Member]{
 		Load: func(_ context.Context, u *core.User) (Member, error) {
 			m, err := t.members.get(u.ID)
 			if errors.Is(err, errNone) {
@@ -63,9 +63,9 @@ func newTeam(db *bbolt.DB, invitation func(context.Context, string) (*account.In
 	return t
 }
 
-// Attach implements core.Part.
-func (t *team) Attach(h *core.Host) error {
-	h.Gate(t.arrive)
+// Attach implements core.Plugin.
+func (t *team) Attach(h *core.PluginHost) error {
+	h.AddSignInGate(t.arrive)
 	return nil
 }
 

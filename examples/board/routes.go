@@ -20,9 +20,9 @@ func (s *site) routes() http.Handler {
 
 	anybody := a.Hook
 	signedIn := a.RequireSession
-	writers := a.Require(core.Role(s.team.people, member, owner))
-	owners := a.Require(signedInPerson, core.Role(s.team.people, owner))
-	proved := a.Require(signedInPerson, core.Fresh(freshFor)) // requires a recent sign-in
+	writers := a.Require(core.HasRole(s.team.people, member, owner))
+	owners := a.Require(signedInPerson, core.HasRole(s.team.people, owner))
+	proved := a.Require(signedInPerson, core.RecentSignIn(freshFor)) // requires a recent sign-in
 	route := func(pattern string, guard func(http.Handler) http.Handler, handle http.HandlerFunc) {
 		mux.Handle(pattern, guard(policy(handle)))
 	}

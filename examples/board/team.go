@@ -37,7 +37,7 @@ func (t *teamPages) get(w http.ResponseWriter, r *http.Request) {
 
 func (t *teamPages) show(w http.ResponseWriter, r *http.Request, status int, v teamView) {
 	var err error
-	if _, v.Me, err = t.people.From(r.Context()); err == nil {
+	if _, v.Me, err = t.people.FromContext(r.Context()); err == nil {
 		v.People, err = t.team.list()
 	}
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *teamPages) show(w http.ResponseWriter, r *http.Request, status int, v t
 // setRole changes a member's role and updates their open board.
 func (t *teamPages) setRole(w http.ResponseWriter, r *http.Request) {
 	id, role := r.PathValue("id"), r.PostFormValue("role")
-	_, me, err := t.people.From(r.Context())
+	_, me, err := t.people.FromContext(r.Context())
 	switch {
 	case err != nil:
 	case !slices.Contains(roles, role):

@@ -80,7 +80,7 @@ func TestInvitation(t *testing.T) {
 		t.Errorf("invited: %s", text)
 	}
 	letter, err := p.ways.mailbox.Wait(t.Context(), "zoe@example.com")
-	if err != nil || letter.Kind != core.LetterInvite || letter.URL != p.url+"/auth/signin" {
+	if err != nil || letter.Kind != core.EmailInvite || letter.URL != p.url+"/auth/signin" {
 		t.Fatalf("the letter is %+v, %v", letter, err)
 	}
 	p.byMail("other@example.com")

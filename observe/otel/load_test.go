@@ -30,7 +30,7 @@ func TestFollow(t *testing.T) {
 	auth, err := core.New(core.Config{
 		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"}, Store: memory.New(),
 		Now: func() time.Time { return now }, Getenv: func(string) string { return "" }, Providers: ways,
-		Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
+		Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.True}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func loaded(t *testing.T, metrics *prometheus.Metrics) {
 		auth, err := core.New(metrics.Wrap(core.Config{
 			URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"},
 			Store: memory.New(), Now: func() time.Time { return now }, Getenv: func(string) string { return "" },
-			Session:   core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
+			Session:   core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.True}},
 			Providers: []core.Provider{provider},
 		}))
 		if err != nil {

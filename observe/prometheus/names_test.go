@@ -15,7 +15,7 @@ import (
 // stores is a plugin that calls every store method that a plugin can call, for a user that does not exist.
 type stores struct{ t *testing.T }
 
-func (s stores) Attach(h *core.Host) error {
+func (s stores) Attach(h *core.PluginHost) error {
 	for _, face := range []any{
 		h.Store, h.Accounts, h.Authenticators, h.Transactor, h.UserDeleter, h.SessionLister, h.Records(),
 	} {
@@ -44,7 +44,7 @@ func TestCallsAreNamedAsInErrors(t *testing.T) {
 	var told []string
 	_, err := core.New(core.Config{
 		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"}, Store: memory.New(),
-		Getenv: func(string) string { return "" }, Parts: []core.Part{stores{t}},
+		Getenv: func(string) string { return "" }, Plugins: []core.Plugin{stores{t}},
 		Providers: []core.Provider{&core.CredentialsProvider{
 			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 		}},

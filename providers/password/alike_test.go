@@ -133,8 +133,8 @@ func TestHashesAreComputedAlike(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{})
 	w := site(t, func(o *password.Options, _ *core.Config) {
-		o.AtOnce = 1
-		o.Import = []password.Verifier{password.Func(func(e string) bool { return e == "held" },
+		o.MaxConcurrent = 1
+		o.LegacyHashes = []password.Verifier{password.Func(func(e string) bool { return e == "held" },
 			func(string, []byte) (bool, error) { <-held; return false, nil })}
 	})
 	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: "held@example.com"})
@@ -180,7 +180,7 @@ func TestKnownAddressIsTold(t *testing.T) {
 	mallory := w.visit()
 	says(t, mallory.post("password/sign-up", "email", "ADA@example.com", "password", evil, "name", "Win a car"), 202,
 		"mail")
-	l := w.letter(ada, core.LetterExists)
+	l := w.letter(ada, core.EmailExists)
 	if string(l.URL) != "https://app.test/auth/signin" || strings.Contains(string(l.URL), "token") {
 		t.Error("the email links to another page")
 	}
@@ -230,7 +230,7 @@ func TestMailFails(t *testing.T) {
 	w.post.fails = nil
 	b := w.visit()
 	b.post("password/sign-up", "email", "bob@example.com", "password", good)
-	b.post("password/confirm", "token", token(t, w.letter("bob@example.com", core.LetterVerify)))
+	b.post("password/confirm", "token", token(t, w.letter("bob@example.com", core.EmailVerify)))
 	if b.session() != "bob@example.com" {
 		t.Error("the second sign-up does not work")
 	}

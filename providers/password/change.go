@@ -26,13 +26,13 @@ type changes struct {
 	log       *slog.Logger
 }
 
-func changeForm(c *core.Call, address string) form {
+func changeForm(c *core.ActionRequest, address string) form {
 	return form{textChange, func(page ui.Page, v filled) templ.Component {
 		return changePage(page, c.URL(ID+"/change"), c.URL(ID+"/forgot"), v)
 	}, filled{email: address}}
 }
 
-func (s *changes) show(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *changes) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := c.Session(ctx)
 	if err != nil || session == nil || session.User == nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *changes) show(ctx context.Context, c *core.Call) (*core.Response, error
 
 // change handles POST password/change (current, newPassword). It ends the user's other sessions. The current session
 // continues with a new token.
-func (s *changes) change(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *changes) change(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := c.Session(ctx)
 	if err != nil || session == nil || session.User == nil { // the guards require a session
 		return nil, errors.Join(errors.New("password: change: no user is signed in"), err)
@@ -84,7 +84,7 @@ var guesses = []core.Attempt{core.AttemptCredentials, core.AttemptInARow}
 
 // current checks the current password. For a user without a password the response is the same as for a wrong one. Such
 // users set their first password with a link by email.
-func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*stored, error) {
+func (s *changes) current(ctx context.Context, c *core.ActionRequest, user *core.User) (*stored, error) {
 	current := c.Field("current")
 	wrong := problem(http.StatusUnauthorized, codeWrong, textWrong)
 	if current == "" || len(current) > maxPasswordBytes {
@@ -107,17 +107,17 @@ func (s *changes) current(ctx context.Context, c *core.Call, user *core.User) (*
 		return nil, wrong
 	}
 	for _, attempt := range guesses {
-		c.Forgive(ctx, attempt, user.ID)
+		c.ResetAttempts(ctx, attempt, user.ID)
 	}
 	return old, nil
 }
 
 // after ends the sessions, links and devices of the old password.
-func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) error {
+func (s *changes) after(ctx context.Context, c *core.ActionRequest, user *core.User) error {
 	c.Audit(ctx, audit.Event{
 		Name: audit.PasswordChanged, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
-	c.KnowBrowser(ctx, user)
+	c.RememberBrowser(ctx, user)
 	s.letters.notifyChanged(ctx, c, user)
 	s.revoker.links(ctx, user.ID)
 	err := s.revoker.others(ctx, c)
@@ -126,7 +126,7 @@ func (s *changes) after(ctx context.Context, c *core.Call, user *core.User) erro
 			"user", user.ID, "error", err)
 	}
 	if !errors.Is(err, core.ErrNotFound) {
-		err = c.Reissue(ctx, core.MethodPassword)
+		err = c.RenewSession(ctx, core.MethodPassword)
 	}
 	if errors.Is(err, core.ErrNotFound) { // the session expired: the password is changed, and the user signs in again
 		s.log.InfoContext(ctx, "password: the session ended during the password change", "user", user.ID, "error", err)

@@ -15,10 +15,10 @@ func TestChangeLeavesEndedSessions(t *testing.T) {
 	for name, sessions := range map[string]core.SessionConfig{
 		"database":                {Strategy: core.StrategyDatabase},
 		"jwt":                     {Strategy: core.StrategyJWT},
-		"jwt, without revocation": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.Off}},
+		"jwt, without revocation": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.False}},
 	} {
 		for _, how := range []string{"sign-out", "EndSessions"} {
-			if sessions.Revocation.On == core.Off && how == "EndSessions" {
+			if sessions.Revocation.On == core.False && how == "EndSessions" {
 				continue
 			}
 			t.Run(name+" "+how, func(t *testing.T) {

@@ -24,7 +24,7 @@ type confirmations struct {
 }
 
 // form returns the page of a link. w is its sign-up, or nil if it was not looked up.
-func (s *confirmations) form(c *core.Call, w *storedSignUp) form {
+func (s *confirmations) form(c *core.ActionRequest, w *storedSignUp) form {
 	token := c.Field("token")
 	f := filled{token: token, asks: !s.startedSignUp(c, token)}
 	if w != nil {
@@ -36,20 +36,20 @@ func (s *confirmations) form(c *core.Call, w *storedSignUp) form {
 }
 
 // startedSignUp reports whether this browser started the sign-up of a token.
-func (s *confirmations) startedSignUp(c *core.Call, token string) bool {
+func (s *confirmations) startedSignUp(c *core.ActionRequest, token string) bool {
 	return startedSignUp(c, s.pending.links.keys(kindSignUp, token))
 }
 
 // show handles GET password/confirm, the link in the email. It does not use up the link, because mail scanners open
 // links too. In a browser that did not start the sign-up, it shows the address, or an error if the link is no longer
 // valid. A JSON response says whether the password is required.
-func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *confirmations) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := s.form(c, nil)
 	if f.token == "" || len(f.token) > maxTokenLength {
 		return nil, errLink
 	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, map[string]bool{"password": f.asks}), nil
+		return c.JSON(ctx, http.StatusOK, map[string]bool{"password": f.asks}), nil
 	}
 	if f.asks {
 		w, err := s.pending.find(ctx, f.token)
@@ -66,7 +66,7 @@ func (s *confirmations) show(ctx context.Context, c *core.Call) (*core.Response,
 
 // confirm handles POST password/confirm (token; also password in a browser that did not start the sign-up). It calls
 // Callbacks.SignIn, creates the user with a verified address, and signs them in through the sign-in gates.
-func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *confirmations) confirm(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	token := c.Field("token")
 	w, err := s.pending.find(ctx, token)
 	switch {
@@ -95,7 +95,7 @@ func (s *confirmations) confirm(ctx context.Context, c *core.Call) (*core.Respon
 
 // create creates the user, after Callbacks.SignIn has allowed the sign-up.
 func (s *confirmations) create(
-	ctx context.Context, c *core.Call, w *storedSignUp, user *core.User,
+	ctx context.Context, c *core.ActionRequest, w *storedSignUp, user *core.User,
 ) (*core.User, error) {
 	user, err := s.userCreator.admit(ctx, w, user)
 	if err != nil {
@@ -119,7 +119,7 @@ func linkGone(err error) error {
 }
 
 // checkPassword checks the password of a sign-up. Attempts are counted for the sign-up, from any number of clients.
-func (s *confirmations) checkPassword(ctx context.Context, c *core.Call, w *storedSignUp) error {
+func (s *confirmations) checkPassword(ctx context.Context, c *core.ActionRequest, w *storedSignUp) error {
 	password := c.Field("password")
 	wrong := problem(http.StatusUnauthorized, codeWrong, textWrongSignUp)
 	if password == "" || len(password) > maxPasswordBytes {
@@ -136,6 +136,6 @@ func (s *confirmations) checkPassword(ctx context.Context, c *core.Call, w *stor
 	if !ok {
 		return wrong
 	}
-	c.Forgive(ctx, core.AttemptCredentials, counted)
+	c.ResetAttempts(ctx, core.AttemptCredentials, counted)
 	return nil
 }

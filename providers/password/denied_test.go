@@ -16,7 +16,7 @@ func TestDeniedSignUp(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, there := range []bool{true, false} {
-			for _, denial := range []core.SignInResult{core.Deny(), core.GoTo("/sorry")} {
+			for _, denial := range []core.SignInResult{core.Deny(), core.RedirectTo("/sorry")} {
 				result := denial
 				var order []string
 				w := site(t, transactions(there), func(_ *password.Options, c *core.Config) {
@@ -36,7 +36,7 @@ func TestDeniedSignUp(t *testing.T) {
 				})
 				b := w.visit()
 				b.post("password/sign-up", "email", ada, "password", good)
-				link := token(t, w.letter(ada, core.LetterVerify))
+				link := token(t, w.letter(ada, core.EmailVerify))
 				w.store.took()
 				if r := b.post("password/confirm", "token", link); r.Status == http.StatusOK && result == core.Deny() {
 					t.Errorf("answered %d", r.Status)

@@ -11,15 +11,15 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// noMail drops emails. Real programs use smtp.Nodemailer().Mailer().
+// noMail drops emails. Real programs use smtp.NewMailer(smtp.Options{}).
 type noMail struct{}
 
-func (noMail) Send(context.Context, core.Letter) error { return nil }
+func (noMail) Send(context.Context, core.Email) error { return nil }
 
 // Import hashes of another system. At the user's first sign-in such a hash is replaced by argon2id.
 func Example() {
 	ctx, store := context.Background(), memory.New()
-	passwords := password.New(password.Options{Mail: noMail{}, Import: []password.Verifier{password.Bcrypt()}})
+	passwords := password.New(password.Options{Mail: noMail{}, LegacyHashes: []password.Verifier{password.Bcrypt()}})
 	_, err := core.New(core.Config{
 		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"}, URL: "https://app.example",
 		Store: store, Providers: []core.Provider{passwords},

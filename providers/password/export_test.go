@@ -18,7 +18,7 @@ func (p *Provider) Patience(d time.Duration) { p.hashing.wait = d }
 // allow this; most tests do not depend on the cost.
 func (p *Provider) Cheaply() {
 	for _, m := range p.liveManagement() {
-		m.hashes.costs = Params{Memory: 64, Passes: 2, Lanes: 1}
+		m.hashes.costs = Params{Memory: 64, Time: 2, Threads: 1}
 	}
 }
 

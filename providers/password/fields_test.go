@@ -15,7 +15,7 @@ import (
 func TestFieldsOfASignUp(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(o *password.Options, _ *core.Config) {
-		o.Words = []string{"Latchkey"}
+		o.Blocklist = []string{"Latchkey"}
 		o.Breached = func(_ context.Context, p core.Secret) (bool, error) {
 			switch {
 			case strings.Contains(string(p), "panics"):
@@ -119,10 +119,10 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 	// The last value of a duplicate field counts, as in all actions.
 	says(t, w.visit().post("password/sign-up", "email", "x", "email", "b@example.com", "password", "y", "password", good),
 		202, "mail")
-	w.letter("b@example.com", core.LetterVerify)
+	w.letter("b@example.com", core.EmailVerify)
 	// Without cookies there is no CSRF token, so no sign-up is possible. A link that is opened there asks for the
 	// password.
-	says(t, w.visit().post("password/confirm", "token", token(t, w.letter("b@example.com", core.LetterVerify))),
+	says(t, w.visit().post("password/confirm", "token", token(t, w.letter("b@example.com", core.EmailVerify))),
 		401, "password_wrong")
 }
 

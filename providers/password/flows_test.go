@@ -26,7 +26,7 @@ func TestWholeWay(t *testing.T) {
 			w := site(t, change)
 			b := w.visit()
 			says(t, b.post("password/sign-up", "email", "Ada@Example.com", "password", good, "name", "Ada L."), 202, "mail")
-			l := w.letter(ada, core.LetterVerify)
+			l := w.letter(ada, core.EmailVerify)
 			if w.user(ada) != nil {
 				t.Error("a user was made before the proof")
 			}
@@ -54,7 +54,7 @@ func TestWholeWay(t *testing.T) {
 			if w.signIn(ada, good) != "" || w.signIn(ada, better) != ada {
 				t.Error("after the reset the old password is valid, or the new one is not")
 			}
-			w.letter(ada, core.LetterPasswordChanged)
+			w.letter(ada, core.EmailPasswordChanged)
 			c := w.visit()
 			c.post("callback/password", "email", ada, "password", better)
 			says(t, c.post("password/change", "current", better, "newPassword", good), 200, "done")
@@ -76,7 +76,7 @@ func TestPreHijack(t *testing.T) {
 		t.Parallel()
 		w := site(t)
 		says(t, w.visit().post("password/sign-up", "email", ada, "password", evil), 202, "mail")
-		link := token(t, w.letter(ada, core.LetterVerify))
+		link := token(t, w.letter(ada, core.EmailVerify))
 		b := w.visit()
 		if r := b.get("/auth/password/confirm?token=" + link); string(r.Body) != `{"password":true}` {
 			t.Errorf("the link is answered %s", r.Body)
@@ -92,7 +92,7 @@ func TestPreHijack(t *testing.T) {
 		w := site(t)
 		mallory := w.visit()
 		mallory.post("password/sign-up", "email", ada, "password", evil)
-		first := token(t, w.letter(ada, core.LetterVerify))
+		first := token(t, w.letter(ada, core.EmailVerify))
 		w.signUp(ada, good)
 		if w.signIn(ada, evil) != "" || w.signIn(ada, good) != ada {
 			t.Error("the account has mallory's password")
@@ -108,7 +108,7 @@ func TestPreHijack(t *testing.T) {
 		t.Parallel()
 		w := site(t)
 		w.visit().post("password/sign-up", "email", ada, "password", evil)
-		link := token(t, w.letter(ada, core.LetterVerify))
+		link := token(t, w.letter(ada, core.EmailVerify))
 		b := w.visit()
 		b.post("password/sign-up", "email", "bob@example.com", "password", good)
 		says(t, b.post("password/confirm", "token", link), 401, "password_wrong")
@@ -121,7 +121,7 @@ func TestPreHijack(t *testing.T) {
 			t.Fatal(err)
 		}
 		says(t, w.visit().post("password/sign-up", "email", ada, "password", good), 202, "mail")
-		w.letter(ada, core.LetterExists)
+		w.letter(ada, core.EmailExists)
 		says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", good), 200, "signin")
 		if u := w.user(ada); u.ID != made.ID || u.EmailVerified.IsZero() {
 			t.Errorf("the reset has not proved the address: %v", u)
@@ -136,9 +136,9 @@ func TestTheBrowserThatSignedUp(t *testing.T) {
 	w := site(t)
 	b := w.visit()
 	b.post("password/sign-up", "email", "adda@example.com", "password", good)
-	first := token(t, w.letter("adda@example.com", core.LetterVerify))
+	first := token(t, w.letter("adda@example.com", core.EmailVerify))
 	b.post("password/sign-up", "email", ada, "password", better)
-	second := token(t, w.letter(ada, core.LetterVerify))
+	second := token(t, w.letter(ada, core.EmailVerify))
 	for _, link := range []string{first, second} {
 		if r := b.get("/auth/password/confirm?token=" + link); string(r.Body) != `{"password":false}` {
 			t.Errorf("the link is answered %s", r.Body)
@@ -161,7 +161,7 @@ func TestLinkIsLeftAlone(t *testing.T) {
 	w := site(t)
 	b := w.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	link := token(t, w.letter(ada, core.LetterVerify))
+	link := token(t, w.letter(ada, core.EmailVerify))
 	w.store.took()
 	for range 10 {
 		w.visit().get("/auth/password/confirm?token=" + link)
@@ -190,7 +190,7 @@ func TestLinksEnd(t *testing.T) {
 	w := site(t)
 	b := w.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	signUp := token(t, w.letter(ada, core.LetterVerify))
+	signUp := token(t, w.letter(ada, core.EmailVerify))
 	for name, wrong := range map[string]string{
 		"none": "", "made up": "x", "cut": signUp[:20], "longer": signUp + "x", "a kilobyte": strings.Repeat("x", 1024),
 		"NUL": "\x00", "no UTF-8": "\xff\xfe",
@@ -220,7 +220,7 @@ func TestLinksEnd(t *testing.T) {
 	// A link for one purpose is not valid for another.
 	says(t, w.visit().post("password/confirm", "token", w.forgot(ada), "password", better), 400, "link_invalid")
 	w.visit().post("password/sign-up", "email", "bob@example.com", "password", good)
-	bob := w.open(token(t, w.letter("bob@example.com", core.LetterVerify)))
+	bob := w.open(token(t, w.letter("bob@example.com", core.EmailVerify)))
 	says(t, bob.post("password/reset", "newPassword", evil), 400, "link_invalid")
 
 	// The cookie of a link is invalid on another site, when altered, and under another name.
@@ -260,7 +260,7 @@ func TestChangeWithoutAnID(t *testing.T) {
 	w.signUp(ada, good)
 	before, err := core.New(core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: w.store,
-		Session: core.SessionConfig{Strategy: core.StrategyJWT}, Now: w.Now, CleanUp: core.Off,
+		Session: core.SessionConfig{Strategy: core.StrategyJWT}, Now: w.Now, CleanUp: core.False,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -346,7 +346,7 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 // becomes invalid when the address is verified in another way.
 func TestPasswordOfAnUnprovedAddress(t *testing.T) {
 	t.Parallel()
-	w := site(t, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{password.Bcrypt()} })
+	w := site(t, func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{password.Bcrypt()} })
 	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada})
 	if err != nil {
 		t.Fatal(err)

@@ -67,13 +67,13 @@ func (l *sentLinks) forget(address string) {
 	}
 }
 
-func forgotForm(c *core.Call) form {
+func forgotForm(c *core.ActionRequest) form {
 	return form{textForgot, func(page ui.Page, v filled) templ.Component {
 		return forgotPage(page, c.URL(ID+"/forgot"), c.URL("signin"), v)
 	}, filled{email: c.Field("email")}}
 }
 
-func (s *resetRequests) show(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *resetRequests) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := forgotForm(c)
 	f.email = ""
 	return s.pages.show(ctx, c, http.StatusOK, f)
@@ -81,7 +81,7 @@ func (s *resetRequests) show(ctx context.Context, c *core.Call) (*core.Response,
 
 // ask handles POST password/forgot (email). It looks up the user after the response, so that the response time is the
 // same for unknown addresses.
-func (s *resetRequests) ask(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	typed := c.Field("email")
 	address, ok := isMail(typed)
 	if !ok {
@@ -97,19 +97,19 @@ func (s *resetRequests) ask(ctx context.Context, c *core.Call) (*core.Response, 
 	if err != nil {
 		return nil, err
 	}
-	l := s.letters.write(c, core.LetterReset, address)
+	l := s.letters.write(c, core.EmailReset, address)
 	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
 	link := &resetEmail{resetLinks: s.links, token: token, letter: l, once: true}
 	err = s.letters.later(ctx, c, core.BackgroundEmail{
-		Letter: core.Letter{Kind: core.LetterReset}, Subject: address,
+		Email: core.Email{Kind: core.EmailReset}, Subject: address,
 		Undo: func(ctx context.Context) {
 			s.letters.sent.forget(address)
 			link.undo(ctx)
 		},
-		Write: func(ctx context.Context) (core.Letter, error) {
+		Write: func(ctx context.Context) (core.Email, error) {
 			user, err := userByEmail(ctx, s.users, typed)
 			if err != nil || user == nil {
-				return core.Letter{}, err
+				return core.Email{}, err
 			}
 			return link.write(ctx, user)
 		},

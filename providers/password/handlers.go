@@ -22,16 +22,16 @@ type handlers struct {
 }
 
 // newHandlers returns the handlers for an Auth with a store.
-func (p *Provider) newHandlers(h *core.Host) *handlers {
+func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	o, users, records := &p.options, h.Store, h.Records()
-	hashes := &hasher{o.Hash, o.Import, h.Rand, p.hashing, p.pace, h.Now, sleep}
-	chosen := &newPasswords{&policy{o.MinLength, o.Words, o.Breached, h.Logger}, hashes}
+	hashes := &hasher{o.Hash, o.LegacyHashes, h.Rand, p.hashing, p.pace, h.Now, sleep}
+	chosen := &newPasswords{&policy{o.MinLength, o.Blocklist, o.Breached, h.Logger}, hashes}
 	post := &letters{o.Mail, h.Theme, h.Now, &sentLinks{now: h.Now}}
 	shown := &pages{o.MinLength}
 	kept := &passwords{records, h.Now}
 	tokens := &links{h, records}
 	pending := &signUpStore{tokens, o.SignUp == ByInvitation}
-	reset := &resetLinks{tokens, kept, users, post, o.ResetFor}
+	reset := &resetLinks{tokens, kept, users, post, o.ResetTTL}
 	revoker := &revoker{h.Auth, records, h.Logger}
 	made := &userCreator{pending, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
 	managed := &management{h, users, records, kept, hashes, reset}
@@ -60,7 +60,7 @@ func (s *handlers) actions() []core.Action {
 		{Method: http.MethodPost, Name: ID, Verb: "change", Require: requireSessionID, Handle: s.changes.change},
 	}
 	if s.closed {
-		refuse := func(context.Context, *core.Call) (*core.Response, error) {
+		refuse := func(context.Context, *core.ActionRequest) (*core.Response, error) {
 			return nil, problem(http.StatusForbidden, codeClosed, textClosed)
 		}
 		return append(all, core.Action{Method: http.MethodPost, Name: ID, Verb: "sign-up", Handle: refuse})
@@ -88,7 +88,7 @@ func (s *handlers) links() []ui.Link {
 // Sessions of Auth.js and of early versions have no ID; their users sign in again.
 var requireSessionID = []core.Guard{func(ctx context.Context, session *core.Session) error {
 	if session.ID == "" {
-		return core.Fresh(15*time.Minute)(ctx, session)
+		return core.RecentSignIn(15*time.Minute)(ctx, session)
 	}
 	return nil
 }}

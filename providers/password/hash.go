@@ -16,11 +16,11 @@ import (
 type Params struct {
 	// Memory is the memory of one hash computation, in KiB. The default is 19,456.
 	Memory uint32
-	// Passes is the number of passes over the memory. The default is 2.
-	Passes uint32
-	// Lanes is the number of threads of one hash computation. The default is 1, which gives busy servers the most
+	// Time is the number of passes over the memory. The default is 2.
+	Time uint32
+	// Threads is the number of threads of one hash computation. The default is 1, which gives busy servers the most
 	// throughput.
-	Lanes uint8
+	Threads uint8
 }
 
 const (
@@ -40,11 +40,11 @@ func (p Params) withDefaults() Params {
 	if p.Memory == 0 {
 		p.Memory = 19456
 	}
-	if p.Passes == 0 {
-		p.Passes = 2
+	if p.Time == 0 {
+		p.Time = 2
 	}
-	if p.Lanes == 0 {
-		p.Lanes = 1
+	if p.Threads == 0 {
+		p.Threads = 1
 	}
 	return p
 }
@@ -52,12 +52,12 @@ func (p Params) withDefaults() Params {
 // check returns an error if p, with its defaults set, is too weak or too costly.
 func (p Params) check() error {
 	switch {
-	case p.Memory < leastMemory || uint64(p.Memory)*uint64(p.Passes) < leastWork:
+	case p.Memory < leastMemory || uint64(p.Memory)*uint64(p.Time) < leastWork:
 		return fmt.Errorf("the Hash of %d KiB and %d passes is too weak: use the zero value, or at least %d KiB, and "+
-			"%d KiB times passes", p.Memory, p.Passes, leastMemory, leastWork)
-	case p.Memory > 1<<20 || p.Passes > 100 || p.Lanes > 16:
+			"%d KiB times passes", p.Memory, p.Time, leastMemory, leastWork)
+	case p.Memory > 1<<20 || p.Time > 100 || p.Threads > 16:
 		return fmt.Errorf("the Hash of %d KiB, %d passes and %d lanes is a denial of service: use the zero value, or at "+
-			"most %d KiB, 100 passes and 16 lanes", p.Memory, p.Passes, p.Lanes, 1<<20)
+			"most %d KiB, 100 passes and 16 lanes", p.Memory, p.Time, p.Threads, 1<<20)
 	}
 	return nil
 }
@@ -82,8 +82,8 @@ func (p Params) hash(random io.Reader, password []byte) (string, error) {
 	if _, err := io.ReadFull(random, salt); err != nil {
 		return "", fmt.Errorf("password: salt: %w", err)
 	}
-	key := argon2.IDKey(password, salt, p.Passes, p.Memory, p.Lanes, keyLength)
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.Memory, p.Passes, p.Lanes,
+	key := argon2.IDKey(password, salt, p.Time, p.Memory, p.Threads, keyLength)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.Memory, p.Time, p.Threads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
 }
 
@@ -93,15 +93,15 @@ func (e *encoded) matches(password []byte) bool {
 	if e.i {
 		compute = argon2.Key
 	}
-	key := compute(password, e.salt, p.Passes, p.Memory, p.Lanes, uint32(len(e.key))) //nolint:gosec // 16 to 64
+	key := compute(password, e.salt, p.Time, p.Memory, p.Threads, uint32(len(e.key))) //nolint:gosec // 16 to 64
 	return subtle.ConstantTimeCompare(key, e.key) == 1
 }
 
 // affordable returns an error if the parameters are more than ten times the configured ones.
 func (e *encoded) affordable(own Params) error {
 	p := e.params
-	if uint64(p.Memory) > maxCostFactor*uint64(own.Memory) || uint64(p.Lanes) > maxCostFactor*uint64(own.Lanes) ||
-		uint64(p.Memory)*uint64(p.Passes) > maxCostFactor*uint64(own.Memory)*uint64(own.Passes) {
+	if uint64(p.Memory) > maxCostFactor*uint64(own.Memory) || uint64(p.Threads) > maxCostFactor*uint64(own.Threads) ||
+		uint64(p.Memory)*uint64(p.Time) > maxCostFactor*uint64(own.Memory)*uint64(own.Time) {
 		return errCostly
 	}
 	return nil

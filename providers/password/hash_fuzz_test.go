@@ -23,12 +23,12 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		p := e.params
-		again := fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", p.Memory, p.Passes, p.Lanes,
+		again := fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", p.Memory, p.Time, p.Threads,
 			base64.RawStdEncoding.EncodeToString(e.salt), base64.RawStdEncoding.EncodeToString(e.key))
 		if again != text {
 			t.Errorf("%q is read as %q", text, again)
 		}
-		if e.affordable(own) == nil && uint64(p.Memory)*uint64(p.Passes) > 10*uint64(own.Memory)*uint64(own.Passes) {
+		if e.affordable(own) == nil && uint64(p.Memory)*uint64(p.Time) > 10*uint64(own.Memory)*uint64(own.Time) {
 			t.Errorf("%q would be computed", text)
 		}
 	})

@@ -28,7 +28,7 @@ func TestReferenceHash(t *testing.T) {
 // TestPasswordsAreBytes: a password is hashed as typed. Nothing is trimmed, truncated or normalized.
 func TestPasswordsAreBytes(t *testing.T) {
 	t.Parallel()
-	p := Params{Memory: 64, Passes: 1, Lanes: 1}
+	p := Params{Memory: 64, Time: 1, Threads: 1}
 	long := strings.Repeat("a", 1024)
 	for _, pair := range [][2]string{
 		{"password", "password "}, {"password", " password"}, {"password", "Password"}, {"pass\x00word", "pass\x00sword"},
@@ -54,7 +54,7 @@ func TestPasswordsAreBytes(t *testing.T) {
 // TestAllOfAHashIsCompared: every byte of a hash counts.
 func TestAllOfAHashIsCompared(t *testing.T) {
 	t.Parallel()
-	p := Params{Memory: 64, Passes: 1, Lanes: 1}
+	p := Params{Memory: 64, Time: 1, Threads: 1}
 	text, err := p.hash(bytes.NewReader(make([]byte, saltLength)), []byte("password"))
 	if err != nil {
 		t.Fatal(err)
@@ -133,13 +133,13 @@ func TestParamsOfTheConfiguration(t *testing.T) {
 		fine bool
 	}{
 		"zero":               {Params{}, true},
-		"the other row":      {Params{Memory: 47104, Passes: 1}, true},
-		"the smallest":       {Params{Memory: 7168, Passes: 5}, true},
-		"one pass":           {Params{Passes: 1}, false},
-		"little memory":      {Params{Memory: 1024, Passes: 100}, false},
+		"the other row":      {Params{Memory: 47104, Time: 1}, true},
+		"the smallest":       {Params{Memory: 7168, Time: 5}, true},
+		"one pass":           {Params{Time: 1}, false},
+		"little memory":      {Params{Memory: 1024, Time: 100}, false},
 		"a denial":           {Params{Memory: 2 << 20}, false},
-		"passes without end": {Params{Passes: 101}, false},
-		"lanes without end":  {Params{Lanes: 17}, false},
+		"passes without end": {Params{Time: 101}, false},
+		"lanes without end":  {Params{Threads: 17}, false},
 	} {
 		if err := row.p.withDefaults().check(); (err == nil) != row.fine {
 			t.Errorf("%s: %v", name, err)

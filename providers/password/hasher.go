@@ -96,7 +96,7 @@ func (h *hasher) compare(password string, old *stored) (ok, current bool, err er
 	} else if verifier := h.verifier(string(old.Hash)); verifier != nil {
 		ok, err = verifier.Verify(string(old.Hash), []byte(password))
 	} else {
-		err = errors.New("password: unknown hash format: add a Verifier to Options.Import")
+		err = errors.New("password: unknown hash format: add a Verifier to Options.LegacyHashes")
 	}
 	if err != nil {
 		h.computeDummy(password)
@@ -141,7 +141,7 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 		return hashed(encoded), e.affordable(h.costs)
 	}
 	if h.verifier(encoded) == nil {
-		return "", errors.New("password: import: no Verifier of Options.Import knows the hash: add the one of its format")
+		return "", errors.New("password: import: no Verifier of Options.LegacyHashes knows the hash: add the one of its format")
 	}
 	return hashed(encoded), nil
 }

@@ -17,18 +17,18 @@ type letters struct {
 }
 
 // write returns an email. The caller adds the link.
-func (l *letters) write(c *core.Call, kind core.LetterKind, to string) core.Letter {
-	return core.Letter{To: to, Kind: kind, Host: c.Host(), Theme: l.theme, Locale: c.Locale, Request: c.Request}
+func (l *letters) write(c *core.ActionRequest, kind core.EmailKind, to string) core.Email {
+	return core.Email{To: to, Kind: kind, Host: c.Host(), Theme: l.theme, Locale: c.Locale, Request: c.Request}
 }
 
 // send sends an email and waits for the result.
-func (l *letters) send(ctx context.Context, letter core.Letter) error {
-	return letter.Deliver(ctx, l.mail)
+func (l *letters) send(ctx context.Context, letter core.Email) error {
+	return letter.Send(ctx, l.mail)
 }
 
 // later sends an email after the response. It returns errBusy if the queue is full, whether or not the address belongs
 // to a user.
-func (l *letters) later(ctx context.Context, c *core.Call, e core.BackgroundEmail) error {
+func (l *letters) later(ctx context.Context, c *core.ActionRequest, e core.BackgroundEmail) error {
 	e.Mailer = l.mail
 	err := c.SendLater(ctx, e)
 	if errors.Is(err, core.ErrMailQueueFull) {
@@ -38,14 +38,14 @@ func (l *letters) later(ctx context.Context, c *core.Call, e core.BackgroundEmai
 }
 
 // notifyChanged emails a user that their password changed.
-func (l *letters) notifyChanged(ctx context.Context, c *core.Call, user *core.User) {
+func (l *letters) notifyChanged(ctx context.Context, c *core.ActionRequest, user *core.User) {
 	if user.Email == "" {
 		return
 	}
 	if address, ok := isMail(user.Email); ok {
 		l.sent.forget(address)
 	}
-	letter := l.write(c, core.LetterPasswordChanged, user.Email)
+	letter := l.write(c, core.EmailPasswordChanged, user.Email)
 	letter.URL, letter.At = core.Secret(c.URL(ID+"/forgot")), l.now()
-	c.Notify(ctx, core.BackgroundEmail{Letter: letter, Mailer: l.mail, UserID: user.ID})
+	c.Notify(ctx, core.BackgroundEmail{Email: letter, Mailer: l.mail, UserID: user.ID})
 }

@@ -16,7 +16,7 @@ const maxTokenLength = 128
 
 // links stores the records that emailed tokens refer to. Their keys are digests of the tokens.
 type links struct {
-	host    *core.Host // for digests, the clock and logging
+	host    *core.PluginHost // for digests, the clock and logging
 	records store.RecordStore
 }
 

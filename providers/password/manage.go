@@ -12,7 +12,7 @@ import (
 
 // management lets programs manage the passwords of one Auth.
 type management struct {
-	host      *core.Host
+	host      *core.PluginHost
 	users     core.Store
 	records   store.RecordStore
 	passwords *passwords
@@ -34,7 +34,7 @@ func (p *Provider) onlyManagement() (*management, error) {
 }
 
 // Import stores the hash of a user's password unchanged. The hash must be argon2id in the PHC string format, or known
-// to a Verifier of Options.Import. Unsalted MD5 and SHA-1 are rejected even if a Verifier knows them.
+// to a Verifier of Options.LegacyHashes. Unsalted MD5 and SHA-1 are rejected even if a Verifier knows them.
 //
 // Import returns core.ErrConflict if the user has a password, which stays; so an import can be repeated. It returns
 // core.ErrNotFound if there is no such user.
@@ -87,8 +87,8 @@ func (p *Provider) SendReset(ctx context.Context, userID string) error {
 	if err != nil {
 		return fmt.Errorf("password: reset: %w", err)
 	}
-	l := core.Letter{
-		Kind: core.LetterReset, URL: core.Secret(link), Host: hostOf(link), Theme: m.host.Theme, Locale: m.host.Locale,
+	l := core.Email{
+		Kind: core.EmailReset, URL: core.Secret(link), Host: hostOf(link), Theme: m.host.Theme, Locale: m.host.Locale,
 	}
 	return m.links.mail(ctx, user, token, l)
 }

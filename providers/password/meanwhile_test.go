@@ -85,8 +85,8 @@ func comparingWith(
 ) (w *world, u *core.User) {
 	t.Helper()
 	w = site(t, func(o *password.Options, c *core.Config) {
-		o.AtOnce = 2
-		o.Import = []password.Verifier{password.Func(func(e string) bool { return strings.HasPrefix(e, "old") },
+		o.MaxConcurrent = 2
+		o.LegacyHashes = []password.Verifier{password.Func(func(e string) bool { return strings.HasPrefix(e, "old") },
 			func(e string, p []byte) (bool, error) { return compare(e, string(p)), nil })}
 		change(o, c)
 	})
@@ -146,7 +146,7 @@ func TestChangedBeforeTheSessionBegins(t *testing.T) {
 	} {
 		for _, sessions := range []core.SessionConfig{
 			{Strategy: core.StrategyDatabase},
-			{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.On}},
+			{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.True}},
 		} {
 			t.Run(string(sessions.Strategy)+" "+name, func(t *testing.T) {
 				t.Parallel()

@@ -29,15 +29,15 @@ func TestFaultsOfOptions(t *testing.T) {
 	}{
 		"no mail": {func(o *password.Options, _ *core.Config) { o.Mail = nil }, "no Mail"},
 		"mail in parts": {func(o *password.Options, _ *core.Config) { o.Mail = (&core.EmailProvider{}).Mailer() },
-			"no Deliver"},
-		"short passwords": {func(o *password.Options, _ *core.Config) { o.MinLength = 7 }, "MinLength is 7"},
-		"endless ones":    {func(o *password.Options, _ *core.Config) { o.MinLength = 2000 }, "MinLength is 2000"},
-		"weak hash":       {func(o *password.Options, _ *core.Config) { o.Hash.Memory = 64 }, "too weak"},
-		"costly hash":     {func(o *password.Options, _ *core.Config) { o.Hash.Passes = 5000 }, "denial of service"},
-		"negative AtOnce": {func(o *password.Options, _ *core.Config) { o.AtOnce = -1 }, "AtOnce is -1"},
-		"negative reset":  {func(o *password.Options, _ *core.Config) { o.ResetFor = -time.Second }, "ResetFor is -1s"},
-		"endless reset":   {func(o *password.Options, _ *core.Config) { o.ResetFor = 25 * time.Hour }, "ResetFor is 25h"},
-		"nil verifier": {func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{nil} },
+			"no Send"},
+		"short passwords":        {func(o *password.Options, _ *core.Config) { o.MinLength = 7 }, "MinLength is 7"},
+		"endless ones":           {func(o *password.Options, _ *core.Config) { o.MinLength = 2000 }, "MinLength is 2000"},
+		"weak hash":              {func(o *password.Options, _ *core.Config) { o.Hash.Memory = 64 }, "too weak"},
+		"costly hash":            {func(o *password.Options, _ *core.Config) { o.Hash.Time = 5000 }, "denial of service"},
+		"negative MaxConcurrent": {func(o *password.Options, _ *core.Config) { o.MaxConcurrent = -1 }, "MaxConcurrent is -1"},
+		"negative reset":         {func(o *password.Options, _ *core.Config) { o.ResetTTL = -time.Second }, "ResetTTL is -1s"},
+		"endless reset":          {func(o *password.Options, _ *core.Config) { o.ResetTTL = 25 * time.Hour }, "ResetTTL is 25h"},
+		"nil verifier": {func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{nil} },
 			"Import[0] is nil"},
 		"another sign-up": {func(o *password.Options, _ *core.Config) { o.SignUp = 7 }, "SignUp is 7"},
 		"no store":        {func(_ *password.Options, c *core.Config) { c.Store = nil }, "needs a Store: set Config.Store"},
@@ -77,7 +77,7 @@ func TestWhoMaySignUp(t *testing.T) {
 	})
 	t.Run("the invited", func(t *testing.T) {
 		t.Parallel()
-		var host *core.Host
+		var host *core.PluginHost
 		var records store.RecordStore
 		down, seen := errors.New("down"), 0
 		w := site(t, func(o *password.Options, c *core.Config) {
@@ -92,7 +92,7 @@ func TestWhoMaySignUp(t *testing.T) {
 				seen++
 				return core.Allow(), down
 			}
-			c.Parts = []core.Part{partFunc(func(h *core.Host) error { host = h; return nil })}
+			c.Plugins = []core.Plugin{partFunc(func(h *core.PluginHost) error { host = h; return nil })}
 		})
 		records = w.store
 		says(t, w.visit().post("password/sign-up", "email", ada, "password", good), 202, "mail")
@@ -117,7 +117,7 @@ func TestWhoMaySignUp(t *testing.T) {
 		invite(time.Hour)
 		b := w.visit()
 		b.post("password/sign-up", "email", ada, "password", good)
-		link := token(t, w.letter(ada, core.LetterVerify))
+		link := token(t, w.letter(ada, core.EmailVerify))
 		invite(-time.Second)
 		says(t, b.post("password/confirm", "token", link), 400, "link_invalid") // withdrawn in the meantime
 		invite(time.Hour)
@@ -132,9 +132,9 @@ func TestWhoMaySignUp(t *testing.T) {
 	})
 }
 
-type partFunc func(h *core.Host) error
+type partFunc func(h *core.PluginHost) error
 
-func (f partFunc) Attach(h *core.Host) error { return f(h) }
+func (f partFunc) Attach(h *core.PluginHost) error { return f(h) }
 
 // TestImport imports hashes and replaces them at the first sign-in.
 func TestImport(t *testing.T) {
@@ -143,7 +143,7 @@ func TestImport(t *testing.T) {
 		password.Bcrypt(), password.Scrypt(), password.PBKDF2(), password.Django(), password.BetterAuth(),
 		password.Firebase(firebase), password.Argon2i(), password.WordPress(), password.Spring(), password.Lucia(),
 	}
-	w := site(t, func(o *password.Options, _ *core.Config) { o.Import, o.Hash = all, usualCost })
+	w := site(t, func(o *password.Options, _ *core.Config) { o.LegacyHashes, o.Hash = all, usualCost })
 	for i, v := range vectors {
 		email := "user" + strconv.Itoa(i) + "@example.com"
 		u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: email})
@@ -188,7 +188,7 @@ func TestImport(t *testing.T) {
 func TestUnsaltedWhateverAVerifierSays(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(o *password.Options, _ *core.Config) {
-		o.Import = []password.Verifier{password.Func(func(string) bool { return true },
+		o.LegacyHashes = []password.Verifier{password.Func(func(string) bool { return true },
 			func(string, []byte) (bool, error) { return true, nil })}
 	})
 	w.signUp(ada, good)
@@ -233,7 +233,7 @@ func TestSendReset(t *testing.T) {
 	if err := w.provider.SendReset(t.Context(), u.ID); err != nil {
 		t.Fatal(err)
 	}
-	l := w.letter(ada, core.LetterReset)
+	l := w.letter(ada, core.EmailReset)
 	if l.Host != "app.test" || l.Request != nil || !strings.HasPrefix(string(l.URL),
 		"https://app.test/auth/password/reset?token=") {
 		t.Errorf("email for host %s", l.Host)
@@ -260,10 +260,10 @@ func TestCostsAreRaised(t *testing.T) {
 	under := func(hash password.Params) *world {
 		return site(t, func(o *password.Options, c *core.Config) { o.Hash, c.Store = hash, kept })
 	}
-	old := under(password.Params{Memory: 7168, Passes: 5})
+	old := under(password.Params{Memory: 7168, Time: 5})
 	b := old.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	b.post("password/confirm", "token", token(t, old.letter(ada, core.LetterVerify)))
+	b.post("password/confirm", "token", token(t, old.letter(ada, core.EmailVerify)))
 	u, err := kept.UserByEmail(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func TestCostsAreRaised(t *testing.T) {
 func TestWithoutAStore(t *testing.T) {
 	_, err := core.New(core.Config{
 		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"},
-		Providers: []core.Provider{password.New(password.Options{Mail: mailbox.New().Mailer()})},
+		Providers: []core.Provider{password.New(password.Options{Mail: mailbox.New()})},
 		Getenv:    func(string) string { return "" },
 	})
 	var problems *core.ConfigError

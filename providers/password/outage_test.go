@@ -145,7 +145,7 @@ func (w *world) asked() (*browser, string) {
 	w.t.Helper()
 	b := w.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	return b, token(w.t, w.letter(ada, core.LetterVerify))
+	return b, token(w.t, w.letter(ada, core.EmailVerify))
 }
 
 // TestAnswerIsLost: a store without transactions creates the user of a sign-up but returns an error. No user without a
@@ -193,7 +193,7 @@ func TestNobodyIsStuck(t *testing.T) {
 	}
 	says(t, b.post("password/confirm", "token", link), 400, "link_invalid")
 	b.post("password/sign-up", "email", ada, "password", good)
-	w.letter(ada, core.LetterExists)
+	w.letter(ada, core.EmailExists)
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
 	if w.signIn(ada, better) != ada {
 		t.Error("the owner of the address cannot sign in")
@@ -232,7 +232,7 @@ func TestFlushWaits(t *testing.T) {
 		t.Error("Flush does not wait")
 	}
 	w.post.release()
-	w.letter(ada, core.LetterVerify)
+	w.letter(ada, core.EmailVerify)
 }
 
 // TestMailQueueOfAClient: one client can have a few emails waiting. Its next request gets 503, whether the address
@@ -262,5 +262,5 @@ func TestMailQueueOfAClient(t *testing.T) {
 	other.from = "198.51.100.7:1"
 	says(t, other.post("password/forgot", "email", ada), 202, "mail")
 	w.post.release()
-	w.letter(ada, core.LetterReset)
+	w.letter(ada, core.EmailReset)
 }

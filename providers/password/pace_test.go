@@ -32,7 +32,7 @@ func newPaced(t *testing.T) *paced {
 			p.advance(d)
 			return parts[2] == string(typed), err
 		})
-	p.world = site(t, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{slow} })
+	p.world = site(t, func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{slow} })
 	p.provider.Sleep(func(_ context.Context, d time.Duration) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func TestSharedProviderKeepsNoAuths(t *testing.T) { // not parallel: it runs the
 		auth, err := core.New(core.Config{
 			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: memory.New(),
 			Session:   core.SessionConfig{Strategy: core.StrategyDatabase},
-			Providers: []core.Provider{provider}, Getenv: func(string) string { return "" }, CleanUp: core.Off,
+			Providers: []core.Provider{provider}, Getenv: func(string) string { return "" }, CleanUp: core.False,
 		})
 		if err != nil {
 			t.Fatal(err)

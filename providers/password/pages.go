@@ -53,14 +53,14 @@ type filled struct {
 type pages struct{ min int }
 
 // show responds with a form.
-func (p *pages) show(ctx context.Context, c *core.Call, status int, f form) (*core.Response, error) {
+func (p *pages) show(ctx context.Context, c *core.ActionRequest, status int, f form) (*core.Response, error) {
 	page := c.Page(c.Locale.Say(f.title))
 	f.csrf, f.min, f.locale = c.CSRFToken, p.min, page.Locale
 	return c.Render(ctx, status, page, f.show(page, f.filled)), nil
 }
 
 // showAgain responds to an invalid form: with a problem document, or with the form and the submitted values.
-func (p *pages) showAgain(ctx context.Context, c *core.Call, f form, err error) (*core.Response, error) {
+func (p *pages) showAgain(ctx context.Context, c *core.ActionRequest, f form, err error) (*core.Response, error) {
 	var told *core.Problem
 	err = busyProblem(err)
 	if c.WantsJSON || !errors.As(err, &told) || told.Text.Key == "" || told.Status >= http.StatusInternalServerError {
@@ -71,22 +71,22 @@ func (p *pages) showAgain(ctx context.Context, c *core.Call, f form, err error) 
 }
 
 // next responds with the next step as JSON, or redirects to its page.
-func next(ctx context.Context, c *core.Call, status int, what, action string) (*core.Response, error) {
+func next(ctx context.Context, c *core.ActionRequest, status int, what, action string) (*core.Response, error) {
 	if c.WantsJSON {
-		return c.Answer(ctx, status, map[string]string{"next": what}), nil
+		return c.JSON(ctx, status, map[string]string{"next": what}), nil
 	}
 	return c.Redirect(c.URL(action)), nil
 }
 
 // showSent handles GET password/sent.
-func showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
+func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host())), nil
 }
 
 // showDone handles GET password/done. Its page links to the site if the user is signed in, and to the sign-in page
 // otherwise.
-func (s *resets) showDone(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *resets) showDone(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	page := c.Page("")
 	v := doneView{action: c.URL("signin"), label: textDoneSignIn, text: textDoneOnly}
 	if session, err := c.Session(ctx); err == nil && session != nil {
@@ -95,8 +95,8 @@ func (s *resets) showDone(ctx context.Context, c *core.Call) (*core.Response, er
 	if s.host.CanEndSessions() {
 		v.text = textDoneBody
 	}
-	if c.Kept(removedCookie, &v.removed) {
-		c.Drop(removedCookie)
+	if c.EncryptedCookie(removedCookie, &v.removed) {
+		c.DeleteEncryptedCookie(removedCookie)
 	}
 	return c.Render(ctx, http.StatusOK, page, donePage(page, v)), nil
 }

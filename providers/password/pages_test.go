@@ -16,7 +16,7 @@ func TestPages(t *testing.T) {
 	signedIn := w.signUp(ada, good)
 	b := w.visit()
 	b.post("password/sign-up", "email", "bob@example.com", "password", good)
-	link := token(t, w.letter("bob@example.com", core.LetterVerify))
+	link := token(t, w.letter("bob@example.com", core.EmailVerify))
 	for name, row := range map[string]struct {
 		b      *browser
 		path   string
@@ -98,7 +98,7 @@ func TestPersonsGoOn(t *testing.T) {
 	if r := b.post("password/sign-up", "email", ada, "password", good); r.Redirect != sent {
 		t.Errorf("led to %s", r.Redirect)
 	}
-	link := token(t, w.letter(ada, core.LetterVerify))
+	link := token(t, w.letter(ada, core.EmailVerify))
 	other := w.person()
 	if r := other.post("password/confirm", "token", link, "password", evil); r.Status != 401 ||
 		!strings.Contains(string(r.Body), `value="`+link+`"`) || !strings.Contains(string(r.Body),
@@ -116,7 +116,7 @@ func TestPersonsGoOn(t *testing.T) {
 	if r := b.post("password/forgot", "email", ada); r.Redirect != "https://app.test/auth/password/sent" {
 		t.Errorf("led to %s", r.Redirect)
 	}
-	reset := token(t, w.letter(ada, core.LetterReset))
+	reset := token(t, w.letter(ada, core.EmailReset))
 	if r := other.get("/auth/password/reset?token=" + reset); r.Status != 303 ||
 		r.Redirect != "https://app.test/auth/password/reset" {
 		t.Errorf("led to %d %s", r.Status, r.Redirect)
@@ -133,7 +133,7 @@ func TestPersonsGoOn(t *testing.T) {
 		email := "x" + want[len(want)-4:] + "@example.com"
 		b := w.person()
 		b.post("password/sign-up", "email", email, "password", good, "callbackUrl", back)
-		r := w.person().post("password/confirm", "token", token(t, w.letter(email, core.LetterVerify)), "password", good)
+		r := w.person().post("password/confirm", "token", token(t, w.letter(email, core.EmailVerify)), "password", good)
 		if strings.TrimSuffix(r.Redirect, "/") != want {
 			t.Errorf("back to %s, want %s", r.Redirect, want)
 		}

@@ -39,9 +39,9 @@ type Options struct {
 	// MinLength is the minimum length of a new password, in characters. The default is 15. Values below 8 are a
 	// configuration error. Use 8 only if every user needs a second factor (NIST SP 800-63B-4 section 3.1.1.2).
 	MinLength int
-	// Words are words that a password must not mainly consist of, such as the name of the site or the company. Case does
-	// not matter. The site's host and the user's email address are always included.
-	Words []string
+	// Blocklist are words that a password must not mainly consist of, such as the name of the site or the company. Case
+	// does not matter. The site's host and the user's email address are always included.
+	Blocklist []string
 	// Breached reports whether a new password is known from a data breach: [HIBP], the method of a [Range], or a function
 	// of the application. If it returns an error, the error is logged and the password is accepted, so the error must not
 	// contain the password. If Breached is nil, only the built-in list of [Common] is used, which is always checked.
@@ -49,19 +49,19 @@ type Options struct {
 	// Hash configures the costs of password hashes. The default is argon2id with 19 MiB, 2 passes and 1 lane. A password
 	// whose hash has other costs is hashed again at the next sign-in.
 	Hash Params
-	// AtOnce is the maximum number of concurrent hash computations in this process, for all Auths that share the provider.
-	// The default is GOMAXPROCS, at least 2. For each of these, up to 32 unidentified clients, 32 identified clients and
-	// 64 known browsers may wait, for up to 3 seconds. Other requests get 503. Each network may take only a part of the
-	// waiting places of identified clients. Known browsers are served first.
+	// MaxConcurrent is the maximum number of concurrent hash computations in this process, for all Auths that share the
+	// provider. The default is GOMAXPROCS, at least 2. For each of these, up to 32 unidentified clients, 32 identified
+	// clients and 64 known browsers may wait, for up to 3 seconds. Other requests get 503. Each network may take only a
+	// part of the waiting places of identified clients. Known browsers are served first.
 	//
-	// Hash computations take at most 2 × AtOnce × Hash.Memory including garbage, or half of the live memory of the process
-	// if that is more. Hashes of Import take the memory that their format requires.
-	AtOnce int
-	// Import lists the hash formats of other systems, such as [Bcrypt]. At the user's first sign-in such a hash is
+	// Hash computations take at most 2 × MaxConcurrent × Hash.Memory including garbage, or half of the live memory of the
+	// process if that is more. Hashes of Import take the memory that their format requires.
+	MaxConcurrent int
+	// LegacyHashes lists the hash formats of other systems, such as [Bcrypt]. At the user's first sign-in such a hash is
 	// replaced by an argon2id hash.
-	Import []Verifier
-	// ResetFor is the lifetime of a password reset link. The default is 30 minutes, the maximum a day.
-	ResetFor time.Duration
+	LegacyHashes []Verifier
+	// ResetTTL is the lifetime of a password reset link. The default is 30 minutes, the maximum a day.
+	ResetTTL time.Duration
 }
 
 // smallestMinLength is the smallest MinLength, and defaultMinLength the default.
@@ -105,16 +105,16 @@ func New(o Options) *Provider {
 	if o.MinLength == 0 {
 		o.MinLength = defaultMinLength
 	}
-	if o.ResetFor == 0 {
-		o.ResetFor = 30 * time.Minute
+	if o.ResetTTL == 0 {
+		o.ResetTTL = 30 * time.Minute
 	}
-	if o.AtOnce == 0 {
-		o.AtOnce = max(2, runtime.GOMAXPROCS(0))
+	if o.MaxConcurrent == 0 {
+		o.MaxConcurrent = max(2, runtime.GOMAXPROCS(0))
 	}
 	return &Provider{
 		CredentialsProvider: &core.CredentialsProvider{ID: ID, Name: "password"},
-		options:             o, hashing: newQueue(max(1, o.AtOnce), uint64(o.Hash.Memory)<<10),
-		pace: &pace{on: len(o.Import) > 0},
+		options:             o, hashing: newQueue(max(1, o.MaxConcurrent), uint64(o.Hash.Memory)<<10),
+		pace: &pace{on: len(o.LegacyHashes) > 0},
 	}
 }
 
@@ -124,27 +124,27 @@ func (p *Provider) Mailer() core.Mailer { return p.options.Mail }
 // Load returns the load of the hash queue, for all Auths that share the provider. It is safe for concurrent use.
 func (p *Provider) Load() core.HashLoad { return p.hashing.load() }
 
-// Attach implements [core.Part].
-func (p *Provider) Attach(h *core.Host) error {
+// Attach implements [core.Plugin].
+func (p *Provider) Attach(h *core.PluginHost) error {
 	p.check(h)
-	h.ProvesEmail()
-	h.KnownBrowsers()
+	h.VerifiesEmail()
+	h.RememberBrowsers()
 	h.EmailsLinks()
 	h.EndsSessions()
-	h.Facts() // a change ends all sessions but the current one, which needs an ID for that
+	h.TrackAuthentication() // a change ends all sessions but the current one, which needs an ID for that
 	if h.Store == nil {
 		_ = h.Records() // reports that Config.Store is missing
 		return nil
 	}
 	s := p.newHandlers(h)
-	h.Notices(ID+"/forgot", p.options.Mail)
-	h.ResetStarter(s.resets.start)
-	h.Provider(&core.CredentialsProvider{
+	h.NotifyMethodChanges(ID+"/forgot", p.options.Mail)
+	h.AddPasswordReset(s.resets.start)
+	h.AddProvider(&core.CredentialsProvider{
 		ID: p.ID, Name: p.Name, Fields: signInFields(), Admit: s.signIns.admit, Style: p.Style, Links: s.links(),
 		InARow: true,
 	})
 	for _, a := range s.actions() {
-		h.Action(a)
+		h.AddAction(a)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,34 +154,34 @@ func (p *Provider) Attach(h *core.Host) error {
 }
 
 // check reports configuration errors.
-func (p *Provider) check(h *core.Host) {
+func (p *Provider) check(h *core.PluginHost) {
 	o := &p.options
 	if o.Mail == nil {
-		h.Fault("no Mail: set password.Options.Mail to what delivers letters, providers.Resend().Mailer() for example")
+		h.AddConfigError("no Mail: set password.Options.Mail to what delivers letters, providers.Resend().Mailer() for example")
 	}
 	if m, ok := o.Mail.(core.ConfiguredMailer); ok {
 		if err := m.Configure(h.Getenv); err != nil {
-			h.Fault("Mail: " + err.Error())
+			h.AddConfigError("Mail: " + err.Error())
 		}
 	}
 	if o.MinLength < smallestMinLength || o.MinLength > maxPasswordBytes {
-		h.Fault(fmt.Sprintf("MinLength is %d: set it to %d or more, or leave it at zero for %d",
+		h.AddConfigError(fmt.Sprintf("MinLength is %d: set it to %d or more, or leave it at zero for %d",
 			o.MinLength, smallestMinLength, defaultMinLength))
 	}
 	if err := o.Hash.check(); err != nil {
-		h.Fault(err.Error())
+		h.AddConfigError(err.Error())
 	}
-	if o.AtOnce < 0 || o.ResetFor < 0 || o.ResetFor > 24*time.Hour {
-		h.Fault(fmt.Sprintf("AtOnce is %d and ResetFor is %v: neither may be negative, nor ResetFor more than a day",
-			o.AtOnce, o.ResetFor))
+	if o.MaxConcurrent < 0 || o.ResetTTL < 0 || o.ResetTTL > 24*time.Hour {
+		h.AddConfigError(fmt.Sprintf("MaxConcurrent is %d and ResetTTL is %v: neither may be negative, nor ResetTTL more than a day",
+			o.MaxConcurrent, o.ResetTTL))
 	}
-	for i, v := range o.Import {
+	for i, v := range o.LegacyHashes {
 		if v == nil {
-			h.Fault(fmt.Sprintf("Import[%d] is nil: leave it out", i))
+			h.AddConfigError(fmt.Sprintf("Import[%d] is nil: leave it out", i))
 		}
 	}
 	if o.SignUp < Open || o.SignUp > Closed {
-		h.Fault(fmt.Sprintf("SignUp is %d: set it to Open, ByInvitation or Closed", o.SignUp))
+		h.AddConfigError(fmt.Sprintf("SignUp is %d: set it to Open, ByInvitation or Closed", o.SignUp))
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // policy checks new passwords.
 type policy struct {
 	min      int
-	own      []string // Options.Words
+	own      []string // Options.Blocklist
 	breached func(ctx context.Context, password core.Secret) (bool, error)
 	log      *slog.Logger
 }
@@ -108,7 +108,7 @@ type newPasswords struct {
 }
 
 // take checks and hashes the new password of the user with that address. Its error is for pages.showAgain.
-func (n *newPasswords) take(ctx context.Context, c *core.Call, password, address string) (hashed, error) {
+func (n *newPasswords) take(ctx context.Context, c *core.ActionRequest, password, address string) (hashed, error) {
 	if err := n.policy.check(ctx, password, address, c.Host()); err != nil {
 		return "", err
 	}

@@ -103,7 +103,7 @@ type placeKey struct{}
 
 // withPriority returns a context for a client that has shown that it owns the account. Its hashes get the priority
 // known.
-func withPriority(ctx context.Context, c *core.Call) context.Context {
+func withPriority(ctx context.Context, c *core.ActionRequest) context.Context {
 	client := core.ClientFromContext(c.WithClient(ctx, ""))
 	client.Known = true
 	return context.WithValue(ctx, placeKey{}, placeFor(client))

@@ -31,7 +31,7 @@ func race(do func(i int) bool) int64 {
 }
 
 // patient allows enough concurrent hashes, because a race is about which request succeeds.
-func patient(o *password.Options, _ *core.Config) { o.AtOnce = 8 }
+func patient(o *password.Options, _ *core.Config) { o.MaxConcurrent = 8 }
 
 // TestFiftyConfirmations opens one link fifty times concurrently: there is one user and one session.
 func TestFiftyConfirmations(t *testing.T) {
@@ -42,7 +42,7 @@ func TestFiftyConfirmations(t *testing.T) {
 			w := site(t, patient, transactions(!hidden))
 			b := w.visit()
 			b.post("password/sign-up", "email", ada, "password", good)
-			link := token(t, w.letter(ada, core.LetterVerify))
+			link := token(t, w.letter(ada, core.EmailVerify))
 			csrf := b.csrf()
 			won := race(func(int) bool {
 				racer := w.visit()
@@ -137,7 +137,7 @@ func TestTwoSignUpsAtOnce(t *testing.T) {
 	for range 8 {
 		b := w.visit()
 		b.post("password/sign-up", "email", ada, "password", good)
-		links, browsers = append(links, token(t, w.letter(ada, core.LetterVerify))), append(browsers, b)
+		links, browsers = append(links, token(t, w.letter(ada, core.EmailVerify))), append(browsers, b)
 	}
 	won := race(func(i int) bool {
 		if i >= len(links) {
@@ -155,7 +155,7 @@ func TestTwoSignUpsAtOnce(t *testing.T) {
 // replaced.
 func TestImprovedOnce(t *testing.T) {
 	t.Parallel()
-	w := site(t, patient, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{password.Bcrypt()} })
+	w := site(t, patient, func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{password.Bcrypt()} })
 	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada})
 	if err != nil {
 		t.Fatal(err)

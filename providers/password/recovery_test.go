@@ -23,7 +23,7 @@ func TestResetEndsSessionsOfUnverifiedAddress(t *testing.T) {
 	for configuration, session := range map[string]core.SessionConfig{
 		"database":            {Strategy: core.StrategyDatabase},
 		"jwt":                 {Strategy: core.StrategyJWT},
-		"jwt, revocation off": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.Off}},
+		"jwt, revocation off": {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: core.False}},
 	} {
 		for source, begin := range map[string]func(w *world, b *browser){
 			"provider account": func(w *world, b *browser) { w.byService(b) },
@@ -52,7 +52,7 @@ func TestResetEndsSessionsOfUnverifiedAddress(t *testing.T) {
 				w := site(t, func(o *password.Options, c *core.Config) {
 					c.Session = session
 					c.Providers = []core.Provider{service()}
-					o.Import = []password.Verifier{oldHash()}
+					o.LegacyHashes = []password.Verifier{oldHash()}
 				})
 				attacker := w.visit()
 				begin(w, attacker)
@@ -148,13 +148,13 @@ func TestResetTellsOfRemovedMethods(t *testing.T) {
 				!strings.Contains(page, "Service") {
 				t.Errorf("the page does not name the provider: %s", page)
 			}
-			var kinds []core.LetterKind
+			var kinds []core.EmailKind
 			for _, l := range w.letters(ada) {
-				if kinds = append(kinds, l.Kind); l.Kind == core.LetterAccountUnlinked && l.Service != "Service" {
+				if kinds = append(kinds, l.Kind); l.Kind == core.EmailAccountUnlinked && l.Service != "Service" {
 					t.Errorf("an email about %q", l.Service)
 				}
 			}
-			if !slices.Contains(kinds, core.LetterAccountUnlinked) {
+			if !slices.Contains(kinds, core.EmailAccountUnlinked) {
 				t.Errorf("emails: %q", kinds)
 			}
 			w.advance(time.Minute)

@@ -18,7 +18,7 @@ import (
 
 // resets handles a reset link: the form, the new password, and the end of the sessions and links of the old one.
 type resets struct {
-	host      *core.Host
+	host      *core.PluginHost
 	provider  string
 	pages     *pages
 	links     *resetLinks
@@ -39,9 +39,9 @@ const resetCookie = "password-reset"
 
 // form returns the reset form. It contains the digest of the link, which is useless without the cookie, and the
 // recently added sign-in methods, so that the owner can remove those of an attacker.
-func (s *resets) form(ctx context.Context, c *core.Call) form {
+func (s *resets) form(ctx context.Context, c *core.ActionRequest) form {
 	var link linkCookie
-	c.Kept(resetCookie, &link)
+	c.EncryptedCookie(resetCookie, &link)
 	return form{textReset, func(page ui.Page, v filled) templ.Component {
 		return resetPage(page, c.URL(ID+"/reset"), v)
 	}, filled{link: link.Digest, ends: s.host.CanEndSessions(), methods: s.recent(ctx, link.Digest)}}
@@ -68,16 +68,16 @@ func removeField(m core.SignInMethod) string { return "remove-" + m.ID }
 
 // remove removes the sign-in methods that the user selected: by fields of the form, or by the IDs in the member
 // "remove" of a JSON body.
-func (s *resets) remove(ctx context.Context, c *core.Call, userID string) ([]core.SignInMethod, error) {
+func (s *resets) remove(ctx context.Context, c *core.ActionRequest, userID string) ([]core.SignInMethod, error) {
 	var ids []string
-	c.Member("remove", &ids)
+	c.JSONMember("remove", &ids)
 	removed, err := s.host.RemoveSignInMethods(ctx, userID, func(m core.SignInMethod) bool {
 		return c.Field(removeField(m)) != "" || slices.Contains(ids, m.ID)
 	})
 	for _, m := range removed {
-		letter, name := core.LetterAccountUnlinked, audit.AccountUnlinked
+		letter, name := core.EmailAccountUnlinked, audit.AccountUnlinked
 		if m.Passkey {
-			letter, name = core.LetterPasskeyRemoved, audit.PasskeyRemoved
+			letter, name = core.EmailPasskeyRemoved, audit.PasskeyRemoved
 		}
 		c.NotifyMethod(ctx, letter, userID, m.Provider)
 		c.Audit(ctx, audit.Event{
@@ -89,7 +89,7 @@ func (s *resets) remove(ctx context.Context, c *core.Call, userID string) ([]cor
 
 // start starts a reset without an email. The caller has verified that the sender of this request can read the user's
 // mailbox, for example by the link that undoes an email change. It returns the URL of the reset page.
-func (s *resets) start(ctx context.Context, c *core.Call, userID string) (string, error) {
+func (s *resets) start(ctx context.Context, c *core.ActionRequest, userID string) (string, error) {
 	user, err := userByID(ctx, s.links.users, userID)
 	switch {
 	case err != nil:
@@ -105,13 +105,13 @@ func (s *resets) start(ctx context.Context, c *core.Call, userID string) (string
 	if _, err := link.write(ctx, user); err != nil {
 		return "", err
 	}
-	return c.URL(ID + "/reset"), c.Keep(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl)
+	return c.URL(ID + "/reset"), c.SetEncryptedCookie(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl)
 }
 
 // show handles GET password/reset. It stores the token in a cookie and redirects to the same URL without the token, so
 // that the token is not in the history or a Referer header. It does not read the store, because mail scanners open
 // links too.
-func (s *resets) show(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *resets) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	token := c.Field("token")
 	if token == "" {
 		return s.pages.show(ctx, c, http.StatusOK, s.form(ctx, c))
@@ -119,7 +119,7 @@ func (s *resets) show(ctx context.Context, c *core.Call) (*core.Response, error)
 	if len(token) > maxTokenLength {
 		return nil, errLink
 	}
-	if err := c.Keep(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl); err != nil {
+	if err := c.SetEncryptedCookie(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl); err != nil {
 		return nil, err
 	}
 	return c.Redirect(c.URL(ID + "/reset")), nil
@@ -129,9 +129,9 @@ func (s *resets) show(ctx context.Context, c *core.Call) (*core.Response, error)
 // does not bypass a sign-in gate. It ends all sessions. If another tab has opened a different link since, possibly an
 // attacker's, the cookie belongs to that link; the form of the first tab then changes nothing. Programs open one link
 // and send no link field.
-func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	var link linkCookie
-	if !c.Kept(resetCookie, &link) {
+	if !c.EncryptedCookie(resetCookie, &link) {
 		return nil, errLink
 	}
 	form := c.Field("link")
@@ -143,7 +143,7 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 	case err != nil:
 		return nil, err
 	case o == nil:
-		c.Drop(resetCookie)
+		c.DeleteEncryptedCookie(resetCookie)
 		return nil, errLink
 	}
 	hash, err := s.chosen.take(withPriority(ctx, c), c, c.Field("newPassword"), o.user.Email)
@@ -152,8 +152,8 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 	}
 	// The link verifies the address. This removes what an attacker attached to the unverified account. It comes first, so
 	// that a failure changes nothing.
-	err = c.ProveEmail(ctx, o.user.ID, o.user.Email)
-	removed := c.Unlinked()
+	err = c.MarkEmailVerified(ctx, o.user.ID, o.user.Email)
+	removed := c.RemovedMethods()
 	if err == nil {
 		var selected []core.SignInMethod
 		selected, err = s.remove(ctx, c, o.user.ID)
@@ -164,18 +164,18 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 	}
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
-		c.Drop(resetCookie)
+		c.DeleteEncryptedCookie(resetCookie)
 		return nil, errLink
 	case err != nil:
 		return nil, err
 	}
-	c.Drop(resetCookie)
+	c.DeleteEncryptedCookie(resetCookie)
 	s.after(ctx, c, o.user)
 	return s.answer(ctx, c, removed)
 }
 
 // answer returns the response that lists the removed sign-in methods.
-func (s *resets) answer(ctx context.Context, c *core.Call, removed []core.SignInMethod) (*core.Response, error) {
+func (s *resets) answer(ctx context.Context, c *core.ActionRequest, removed []core.SignInMethod) (*core.Response, error) {
 	if len(removed) == 0 {
 		return next(ctx, c, http.StatusOK, "signin", ID+"/done")
 	}
@@ -184,12 +184,12 @@ func (s *resets) answer(ctx context.Context, c *core.Call, removed []core.SignIn
 		names[i] = methodName(c.Locale, m)
 	}
 	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, struct {
+		return c.JSON(ctx, http.StatusOK, struct {
 			Next    string   `json:"next"`
 			Removed []string `json:"removed"`
 		}{"signin", names}), nil
 	}
-	if err := c.Keep(removedCookie, names, time.Minute); err != nil {
+	if err := c.SetEncryptedCookie(removedCookie, names, time.Minute); err != nil {
 		s.log.WarnContext(ctx, "password: could not list the removed sign-in methods after a reset", "error", err)
 	}
 	return c.Redirect(c.URL(ID + "/done")), nil
@@ -246,8 +246,8 @@ func (s *resets) recheckAddress(ctx context.Context, o *openReset) error {
 }
 
 // after deletes the links and remembered devices of the old password. A failure does not undo the reset.
-func (s *resets) after(ctx context.Context, c *core.Call, user *core.User) {
-	c.KnowBrowser(ctx, user)
+func (s *resets) after(ctx context.Context, c *core.ActionRequest, user *core.User) {
+	c.RememberBrowser(ctx, user)
 	s.revoker.links(ctx, user.ID)
 	c.Audit(ctx, audit.Event{
 		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
@@ -257,9 +257,9 @@ func (s *resets) after(ctx context.Context, c *core.Call, user *core.User) {
 }
 
 // resetCounts resets the counts of wrong passwords for a user, at the sign-in page and for a change.
-func resetCounts(ctx context.Context, c *core.Call, user *core.User) {
-	c.Forgive(ctx, core.AttemptInARow, user.ID)
+func resetCounts(ctx context.Context, c *core.ActionRequest, user *core.User) {
+	c.ResetAttempts(ctx, core.AttemptInARow, user.ID)
 	if address, ok := isMail(user.Email); ok {
-		c.Forgive(ctx, core.AttemptInARow, address)
+		c.ResetAttempts(ctx, core.AttemptInARow, address)
 	}
 }

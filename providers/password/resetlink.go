@@ -49,7 +49,7 @@ func (l *resetLinks) digest(token string) string { return l.host.Digest(kindRese
 type resetEmail struct {
 	*resetLinks
 	token  string
-	letter core.Letter // without recipient and expiry
+	letter core.Email // without recipient and expiry
 	record *store.Record
 	// once sends no email if one with a valid link was sent within repeatAfter.
 	once bool
@@ -80,18 +80,18 @@ func (l *resetLinks) recentlySent(ctx context.Context, userID, key string, now r
 }
 
 // write stores the link and returns the email.
-func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Letter, error) {
+func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Email, error) {
 	old, err := e.passwords.load(ctx, user.ID)
 	if err != nil {
-		return core.Letter{}, err
+		return core.Email{}, err
 	}
 	link := resetRecord{Made: e.host.Now(), Was: fingerprint(old), Email: user.Email}
 	if e.once {
 		switch again, err := e.recentlySent(ctx, user.ID, e.digest(e.token), link); {
 		case err != nil:
-			return core.Letter{}, err
+			return core.Email{}, err
 		case again:
-			return core.Letter{}, nil
+			return core.Email{}, nil
 		}
 	}
 	e.record, err = e.keep(ctx, kindReset, e.token, user.ID, link, e.ttl)
@@ -102,7 +102,7 @@ func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Letter, e
 		err = core.ErrNotFound
 	}
 	if err != nil {
-		return core.Letter{}, fmt.Errorf("password: store the link: %w", err)
+		return core.Email{}, fmt.Errorf("password: store the link: %w", err)
 	}
 	letter := e.letter
 	letter.To, letter.Expires = user.Email, e.record.Expires
@@ -120,7 +120,7 @@ func (e *resetEmail) undo(ctx context.Context) {
 }
 
 // mail stores a link and sends it. If sending fails, the link is deleted.
-func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, letter core.Letter) error {
+func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, letter core.Email) error {
 	e := &resetEmail{resetLinks: l, token: token, letter: letter}
 	letter, err := e.write(ctx, user)
 	if err != nil {

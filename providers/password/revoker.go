@@ -23,8 +23,8 @@ func (e *revoker) sessions(ctx context.Context, userID string) error {
 }
 
 // others ends the user's other sessions, if the configuration allows it.
-func (e *revoker) others(ctx context.Context, c *core.Call) error {
-	_, err := c.EndOthers(ctx)
+func (e *revoker) others(ctx context.Context, c *core.ActionRequest) error {
+	_, err := c.EndOtherSessions(ctx)
 	return e.ignoreUnsupported(ctx, err)
 }
 

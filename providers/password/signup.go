@@ -31,13 +31,13 @@ const (
 	maxCallbackLength = 2048
 )
 
-func signUpForm(c *core.Call) form {
+func signUpForm(c *core.ActionRequest) form {
 	return form{textSignUp, func(page ui.Page, v filled) templ.Component {
 		return signUpPage(page, c.URL(ID+"/sign-up"), c.URL("signin"), v)
 	}, filled{email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl")}}
 }
 
-func (s *signUps) show(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *signUps) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := signUpForm(c)
 	f.email, f.name = "", "" // a link must not prefill the form
 	return s.pages.show(ctx, c, http.StatusOK, f)
@@ -45,7 +45,7 @@ func (s *signUps) show(ctx context.Context, c *core.Call) (*core.Response, error
 
 // signUp handles POST password/sign-up (email, password, name, callbackUrl). The response is the same whether or not
 // the address belongs to a user. Everything that depends on it happens after the response.
-func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := signUpForm(c)
 	address, ok := isMail(c.Field("email"))
 	if !ok {
@@ -76,16 +76,16 @@ func (s *signUps) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 	if err := rememberSignUp(c, record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not store the sign-up in the browser's cookie", "error", err)
 	}
-	verify := s.letters.write(c, core.LetterVerify, address)
+	verify := s.letters.write(c, core.EmailVerify, address)
 	verify.URL, verify.Expires = core.Secret(c.URL(ID+"/confirm", "token", token)), record.Expires
-	exists := s.letters.write(c, core.LetterExists, address)
+	exists := s.letters.write(c, core.EmailExists, address)
 	exists.URL = core.Secret(c.URL("signin"))
 	dropped := false
 	err = s.letters.later(ctx, c, core.BackgroundEmail{
-		Letter: core.Letter{Kind: core.LetterVerify}, Subject: address,
-		Write: func(ctx context.Context) (core.Letter, error) {
+		Email: core.Email{Kind: core.EmailVerify}, Subject: address,
+		Write: func(ctx context.Context) (core.Email, error) {
 			letter, err := s.answer(ctx, record, p.typed(), verify, exists)
-			dropped = err == nil && letter.Kind != core.LetterVerify
+			dropped = err == nil && letter.Kind != core.EmailVerify
 			return letter, err
 		},
 		Undo: func(ctx context.Context) {
@@ -109,11 +109,11 @@ func isName(name string) bool {
 // answer returns the email to the owner of the address. It runs after the response. If the email has no recipient, none
 // is sent.
 func (s *signUps) answer(
-	ctx context.Context, record *store.Record, typed string, verify, exists core.Letter,
-) (core.Letter, error) {
+	ctx context.Context, record *store.Record, typed string, verify, exists core.Email,
+) (core.Email, error) {
 	user, err := userByEmail(ctx, s.users, typed)
 	if err != nil {
-		return core.Letter{}, err
+		return core.Email{}, err
 	}
 	if user != nil {
 		s.pending.drop(ctx, record)
@@ -121,10 +121,10 @@ func (s *signUps) answer(
 	}
 	switch admitted, err := s.pending.admits(ctx, verify.To); {
 	case err != nil:
-		return core.Letter{}, err
+		return core.Email{}, err
 	case !admitted:
 		s.pending.drop(ctx, record)
-		return core.Letter{}, nil
+		return core.Email{}, nil
 	}
 	return verify, nil
 }

@@ -20,33 +20,33 @@ const (
 )
 
 // rememberSignUp adds a sign-up to the browser's cookie. Browsers without cookies have to type the password.
-func rememberSignUp(c *core.Call, key string) error {
+func rememberSignUp(c *core.ActionRequest, key string) error {
 	var known startedSignUps
-	c.Kept(signUpCookie, &known)
+	c.EncryptedCookie(signUpCookie, &known)
 	known.Digests = append([]string{key}, known.Digests...)
 	known.Digests = known.Digests[:min(len(known.Digests), maxSignUps)]
-	return c.Keep(signUpCookie, known, signUpTTL)
+	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
 }
 
 // startedSignUp reports whether this browser started one of the sign-ups with these keys.
-func startedSignUp(c *core.Call, keys []string) bool {
+func startedSignUp(c *core.ActionRequest, keys []string) bool {
 	var known startedSignUps
-	if len(keys) == 0 || !c.Kept(signUpCookie, &known) {
+	if len(keys) == 0 || !c.EncryptedCookie(signUpCookie, &known) {
 		return false
 	}
 	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(known.Digests, key) })
 }
 
 // forgetSignUp removes a sign-up from the browser's cookie.
-func forgetSignUp(c *core.Call, key string) error {
+func forgetSignUp(c *core.ActionRequest, key string) error {
 	var known startedSignUps
-	if !c.Kept(signUpCookie, &known) {
+	if !c.EncryptedCookie(signUpCookie, &known) {
 		return nil
 	}
 	known.Digests = slices.DeleteFunc(known.Digests, func(d string) bool { return d == key })
 	if len(known.Digests) == 0 {
-		c.Drop(signUpCookie)
+		c.DeleteEncryptedCookie(signUpCookie)
 		return nil
 	}
-	return c.Keep(signUpCookie, known, signUpTTL)
+	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
 }

@@ -105,7 +105,7 @@ func mannWhitney(all []sample) (z float64, known, unknown time.Duration) {
 //	go test -run '^$' -bench Hostile -benchtime 1x .
 func BenchmarkHostile(b *testing.B) {
 	const atOnce, strangers, honest = 2, 500, 20
-	w := site(b, func(o *password.Options, _ *core.Config) { o.AtOnce = atOnce })
+	w := site(b, func(o *password.Options, _ *core.Config) { o.MaxConcurrent = atOnce })
 	w.signUp(ada, good)
 	for range b.N {
 		runtime.GC()

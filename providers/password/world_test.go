@@ -28,12 +28,12 @@ const (
 )
 
 // usualCost has all defaults, for tests of hashes.
-var usualCost = password.Params{Lanes: 1}
+var usualCost = password.Params{Threads: 1}
 
 // postbox is a Mailer that stores emails.
 type postbox struct {
 	mu      sync.Mutex
-	letters []core.Letter
+	letters []core.Email
 	fails   error
 	failed  int           // failed emails
 	panics  bool          // panics with the link
@@ -41,7 +41,7 @@ type postbox struct {
 	held    chan struct{} // receives a value for each waiting email
 }
 
-func (p *postbox) Send(ctx context.Context, l core.Letter) error {
+func (p *postbox) Send(ctx context.Context, l core.Email) error {
 	p.mu.Lock()
 	holds, held, fails, panics := p.holds, p.held, p.fails, p.panics
 	p.mu.Unlock()
@@ -123,7 +123,7 @@ func site(t testing.TB, change ...func(o *password.Options, c *core.Config)) *wo
 	c := core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: w.store,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Now: w.Now, InsecureNoLimits: true,
-		Getenv: func(string) string { return "" }, CleanUp: core.Off,
+		Getenv: func(string) string { return "" }, CleanUp: core.False,
 		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, alter := range change {
@@ -153,12 +153,12 @@ func (w *world) flush() {
 }
 
 // letters returns the emails to an address, oldest first.
-func (w *world) letters(to string) []core.Letter {
+func (w *world) letters(to string) []core.Email {
 	w.t.Helper()
 	w.flush()
 	w.post.mu.Lock()
 	defer w.post.mu.Unlock()
-	var out []core.Letter
+	var out []core.Email
 	for _, l := range w.post.letters {
 		if l.To == to {
 			out = append(out, l)
@@ -168,7 +168,7 @@ func (w *world) letters(to string) []core.Letter {
 }
 
 // letter returns the newest email of a kind to an address. Security notices may be sent before or after other emails.
-func (w *world) letter(to string, kind core.LetterKind) core.Letter {
+func (w *world) letter(to string, kind core.EmailKind) core.Email {
 	w.t.Helper()
 	all := w.letters(to)
 	for _, l := range slices.Backward(all) {
@@ -177,11 +177,11 @@ func (w *world) letter(to string, kind core.LetterKind) core.Letter {
 		}
 	}
 	w.t.Fatalf("emails to %s: %v, want one of kind %s", to, all, kind)
-	return core.Letter{}
+	return core.Email{}
 }
 
 // token returns the token in the link of an email.
-func token(t testing.TB, l core.Letter) string {
+func token(t testing.TB, l core.Email) string {
 	t.Helper()
 	u, err := url.Parse(string(l.URL))
 	if err != nil || u.Query().Get("token") == "" {
@@ -302,7 +302,7 @@ func (w *world) signUp(email, secret string) *browser {
 	w.t.Helper()
 	b := w.visit()
 	says(w.t, b.post("password/sign-up", "email", email, "password", secret), 202, "mail")
-	r := b.post("password/confirm", "token", token(w.t, w.letter(email, core.LetterVerify)))
+	r := b.post("password/confirm", "token", token(w.t, w.letter(email, core.EmailVerify)))
 	if b.session() != email {
 		w.t.Fatalf("no session after the confirmation: %d %s, %v", r.Status, r.Body, r.Err)
 	}
@@ -325,7 +325,7 @@ func (w *world) signIn(email, secret string) string {
 func (w *world) forgot(email string) string {
 	w.t.Helper()
 	says(w.t, w.visit().post("password/forgot", "email", email), 202, "mail")
-	return token(w.t, w.letter(email, core.LetterReset))
+	return token(w.t, w.letter(email, core.EmailReset))
 }
 
 // open opens a reset link in a new browser.

@@ -9,7 +9,7 @@ import (
 
 // Sign-in links with a mail server. By default, the server is $EMAIL_SERVER and the sender $EMAIL_FROM.
 func Example() {
-	links := smtp.Email(smtp.Options{
+	links := smtp.New("email", smtp.Options{
 		Server:       "smtp://user:password@mail.example:587",
 		EmailOptions: providers.EmailOptions{From: "Acme <no-reply@acme.example>"},
 	})

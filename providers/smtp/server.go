@@ -49,7 +49,7 @@ func (s *server) client(timeout time.Duration) (*mail.Client, error) {
 
 // mail sends an email unless its content could not be created.
 func (s *server) mail(
-	ctx context.Context, from *netmail.Address, m core.Letter, letter providers.Letter, written error,
+	ctx context.Context, from *netmail.Address, m core.Email, letter providers.EmailContent, written error,
 ) error {
 	if written != nil {
 		return fmt.Errorf("write the email: %w", written)
@@ -62,7 +62,7 @@ func (s *server) mail(
 		return errors.Join(err, context.DeadlineExceeded)
 	}
 	if err := s.deliver(ctx, timeout, message(from, m, letter, rand.Text())); err != nil {
-		hidden := append(providers.Hidden(m), core.Secret(s.password))
+		hidden := append(providers.EmailSecrets(m), core.Secret(s.password))
 		return fmt.Errorf("mail server %s: %s%s", s.host, providers.Clean(err.Error(), hidden...), hint(err))
 	}
 	return nil

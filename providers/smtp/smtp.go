@@ -1,6 +1,6 @@
 // Package smtp sends sign-in links with a mail server. It is a separate module because it depends on a mail library.
 //
-//	core.Config{Providers: []core.Provider{smtp.Nodemailer()}, …}
+//	core.Config{Providers: []core.Provider{smtp.New("nodemailer")}, …}
 //
 // reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Connections are encrypted: smtp://
 // requires STARTTLS, smtps:// uses TLS from the start. Only for a server on this machine (such as a mail catcher at
@@ -8,6 +8,7 @@
 package smtp
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -42,19 +43,15 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Nodemailer returns the provider "nodemailer".
-func Nodemailer(options ...Options) *core.EmailProvider {
-	return provider("nodemailer", "Nodemailer", options)
-}
-
-// Email is like [Nodemailer] with its older ID "email".
-func Email(options ...Options) *core.EmailProvider { return provider("email", "Email", options) }
-
-func provider(id, name string, options []Options) *core.EmailProvider {
+// New returns a provider with this ID that emails sign-in links. The ID is part of the callback URL; Auth.js uses
+// "nodemailer", and "email" in older versions. New accepts at most one Options value; [core.New] reports more as a
+// configuration error.
+func New(id string, options ...Options) *core.EmailProvider {
+	names := map[string]string{"nodemailer": "Nodemailer", "email": "Email"}
 	o := Options{}
 	for _, o = range options {
 	}
-	p := o.Provider(id, name)
+	p := o.Provider(id, cmp.Or(names[id], id))
 	p.Configure = func(p *core.EmailProvider, getenv func(string) string) error {
 		if len(options) > 1 {
 			return fmt.Errorf("%d values of smtp.Options: merge them into one", len(options))
@@ -71,19 +68,19 @@ func provider(id, name string, options []Options) *core.EmailProvider {
 		if err != nil {
 			return err
 		}
-		p.Send = func(ctx context.Context, m core.SignInMail) error {
-			letter, err := o.Write(m)
-			return sent(p.ID, s.mail(ctx, from, m.Letter(), letter, err))
-		}
-		p.Deliver = func(ctx context.Context, l core.Letter) error {
-			letter, err := o.WriteLetter(l)
-			return sent(p.ID, s.mail(ctx, from, l, letter, err))
+		p.Send = func(ctx context.Context, m core.Email) error {
+			content, err := o.Write(m)
+			return sent(p.ID, s.mail(ctx, from, m, content, err))
 		}
 		p.Check = s.check
 		return nil
 	}
 	return p
 }
+
+// NewMailer returns a Mailer for emails of other features, such as password resets, in an application without sign-in
+// links. An application with links uses the [core.EmailProvider.Mailer] of its provider.
+func NewMailer(o Options) core.ConfiguredMailer { return New("email", o).Mailer() }
 
 // sent turns an error into one that asks the user to try again.
 func sent(id string, err error) error {
@@ -158,7 +155,7 @@ func loopback(host string) bool {
 
 // message returns the email with its headers. The text part comes first, because mail clients show the last part that
 // they support.
-func message(from *netmail.Address, m core.Letter, l providers.Letter, id string) *mail.Msg {
+func message(from *netmail.Address, m core.Email, l providers.EmailContent, id string) *mail.Msg {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	out.FromMailAddress(from)
 	out.ToMailAddress(&netmail.Address{Address: m.Recipient()})

@@ -34,8 +34,8 @@ var numbers = []number{
 	}},
 	{"longest password check queue", "providers/password", "waitingPerSlot", []string{amount + ` for each may wait, `}},
 	{"wait for a password check", "providers/password", "maxWait", []string{`for each may wait, ` + amount + ` at most`}},
-	{"reset link", "providers/password", "o.ResetFor", []string{
-		"`password.Options.ResetFor` \\| " + amount + ` \|`, "reset of a password \\|.*\\| " + amount + `, once`,
+	{"reset link", "providers/password", "o.ResetTTL", []string{
+		"`password.Options.ResetTTL` \\| " + amount + ` \|`, "reset of a password \\|.*\\| " + amount + `, once`,
 	}},
 	{"sign-up link", "providers/password", "signUpTTL", []string{`sign-up waits in a record, for ` + amount}},
 	{"email link", "core", "e.MaxAge", []string{
@@ -53,7 +53,7 @@ var numbers = []number{
 		"`latchkey.known` \\|.*\\| " + amount + ` \|`, "latchkey.known`, sealed, for " + amount,
 	}},
 	{"data of a session", "core", "dataLasts", []string{
-		`kept for ` + amount + " \\(`Data.For`", "`Data.For`, " + amount, `by SQL counts after up to ` + amount,
+		`kept for ` + amount + " \\(`Data.MaxAge`", "`Data.MaxAge`, " + amount, `by SQL counts after up to ` + amount,
 	}},
 	{"session", "core", "c.Session.MaxAge", []string{
 		"`SessionConfig.MaxAge` \\| " + amount + ` \|`, "`SessionConfig.MaxAge`, " + amount + ` unless`,

@@ -123,87 +123,87 @@ func French() ui.Locale {
 		"label.Forgot your password?": "Mot de passe oublié ?",
 		"label.Create an account":     "Créer un compte",
 
-		"letter.title":           "Votre compte",
-		"letter.time":            "Date : %s",
-		"letter.network":         "Réseau : %s",
-		"letter.until":           "Le lien est valable jusqu’au %s.",
-		"letter.code":            "Code : %s",
-		"letter.otherwise":       "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
-		"letter.sign-in.subject": "Connexion à %s",
-		"letter.sign-in.button":  "Se connecter",
-		"letter.sign-in.footer":  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer.",
-		"letter.verify.subject":  "Confirmez votre adresse pour %s",
-		"letter.verify.button":   "Confirmer mon adresse",
-		"letter.verify.body": "" +
+		"email.title":           "Votre compte",
+		"email.time":            "Date : %s",
+		"email.network":         "Réseau : %s",
+		"email.until":           "Le lien est valable jusqu’au %s.",
+		"email.code":            "Code : %s",
+		"email.otherwise":       "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
+		"email.sign-in.subject": "Connexion à %s",
+		"email.sign-in.button":  "Se connecter",
+		"email.sign-in.footer":  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer.",
+		"email.verify.subject":  "Confirmez votre adresse pour %s",
+		"email.verify.button":   "Confirmer mon adresse",
+		"email.verify.body": "" +
 			"Quelqu’un, vous nous l’espérons, souhaite s’inscrire avec cette adresse. Ouvrez le lien dans le " +
 			"navigateur où vous vous êtes inscrit ; tout autre demandera le mot de passe qui y a été choisi.",
-		"letter.verify.footer":  "Si ce n’était pas vous, ignorez cet e-mail : aucun compte ne sera créé.",
-		"letter.exists.subject": "Vous avez un compte sur %s",
-		"letter.exists.button":  "Se connecter",
-		"letter.exists.body": "" +
+		"email.verify.footer":  "Si ce n’était pas vous, ignorez cet e-mail : aucun compte ne sera créé.",
+		"email.exists.subject": "Vous avez un compte sur %s",
+		"email.exists.button":  "Se connecter",
+		"email.exists.body": "" +
 			"Quelqu’un, peut-être vous, a tenté de s’inscrire avec cette adresse, qui a déjà un compte. Rien " +
 			"n’a changé. Connectez-vous avec elle, ou choisissez un nouveau mot de passe si vous avez oublié " +
 			"le vôtre.",
-		"letter.exists.footer": "Si ce n’était pas vous, vous n’avez rien à faire.",
-		"letter.reset.subject": "Choisissez un nouveau mot de passe pour %s",
-		"letter.reset.button":  "Choisir un mot de passe",
-		"letter.reset.body": "" +
+		"email.exists.footer": "Si ce n’était pas vous, vous n’avez rien à faire.",
+		"email.reset.subject": "Choisissez un nouveau mot de passe pour %s",
+		"email.reset.button":  "Choisir un mot de passe",
+		"email.reset.body": "" +
 			"Quelqu’un a demandé à choisir un nouveau mot de passe pour le compte associé à cette adresse.",
-		"letter.reset.footer":             "Si ce n’était pas vous, ignorez cet e-mail : le mot de passe reste inchangé.",
-		"letter.password-changed.subject": "Votre mot de passe pour %s a changé",
-		"letter.password-changed.button":  "Ce n’était pas moi",
-		"letter.password-changed.body":    "Le mot de passe de votre compte a été défini, modifié ou supprimé.",
-		"letter.password-changed.footer": "" +
+		"email.reset.footer":             "Si ce n’était pas vous, ignorez cet e-mail : le mot de passe reste inchangé.",
+		"email.password-changed.subject": "Votre mot de passe pour %s a changé",
+		"email.password-changed.button":  "Ce n’était pas moi",
+		"email.password-changed.body":    "Le mot de passe de votre compte a été défini, modifié ou supprimé.",
+		"email.password-changed.footer": "" +
 			"Si c’était vous, vous n’avez rien à faire. Sinon, choisissez un nouveau mot de passe maintenant.",
-		"letter.email-change.subject":  "Confirmez votre nouvelle adresse pour %s",
-		"letter.email-change.button":   "Confirmer mon adresse",
-		"letter.email-change.body":     "Vous avez demandé à utiliser désormais cette adresse pour votre compte.",
-		"letter.email-change.footer":   "Si ce n’était pas vous, ignorez cet e-mail : rien ne change.",
-		"letter.email-changed.subject": "Votre adresse pour %s a changé",
-		"letter.email-changed.button":  "Annuler la modification",
-		"letter.email-changed.body":    "Votre compte avait cette adresse et en a maintenant une autre.",
-		"letter.email-changed.footer": "" +
+		"email.email-change.subject":  "Confirmez votre nouvelle adresse pour %s",
+		"email.email-change.button":   "Confirmer mon adresse",
+		"email.email-change.body":     "Vous avez demandé à utiliser désormais cette adresse pour votre compte.",
+		"email.email-change.footer":   "Si ce n’était pas vous, ignorez cet e-mail : rien ne change.",
+		"email.email-changed.subject": "Votre adresse pour %s a changé",
+		"email.email-changed.button":  "Annuler la modification",
+		"email.email-changed.body":    "Votre compte avait cette adresse et en a maintenant une autre.",
+		"email.email-changed.footer": "" +
 			"Si c’était vous, vous n’avez rien à faire. Sinon, annulez la modification.",
-		"letter.email-changed.sessions": "Cela met aussi fin à toutes les sessions du compte.",
-		"letter.service":                "Service : %s",
-		"letter.passkey-added.subject":  "Nouvelle clé d’accès pour %s",
-		"letter.passkey-added.button":   "Sécuriser mon compte",
-		"letter.passkey-added.body": "" +
+		"email.email-changed.sessions": "Cela met aussi fin à toutes les sessions du compte.",
+		"email.service":                "Service : %s",
+		"email.passkey-added.subject":  "Nouvelle clé d’accès pour %s",
+		"email.passkey-added.button":   "Sécuriser mon compte",
+		"email.passkey-added.body": "" +
 			"Une clé d’accès a été ajoutée à votre compte. Elle permet de s’y connecter.",
-		"letter.passkey-added.footer": "" +
+		"email.passkey-added.footer": "" +
 			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"letter.passkey-removed.subject": "Clé d’accès supprimée pour %s",
-		"letter.passkey-removed.button":  "Sécuriser mon compte",
-		"letter.passkey-removed.body": "" +
+		"email.passkey-removed.subject": "Clé d’accès supprimée pour %s",
+		"email.passkey-removed.button":  "Sécuriser mon compte",
+		"email.passkey-removed.body": "" +
 			"Une clé d’accès de votre compte a été supprimée. Elle ne permet plus de s’y connecter.",
-		"letter.passkey-removed.footer": "" +
+		"email.passkey-removed.footer": "" +
 			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"letter.account-linked.subject": "Nouveau moyen de connexion pour %s",
-		"letter.account-linked.button":  "Sécuriser mon compte",
-		"letter.account-linked.body": "" +
+		"email.account-linked.subject": "Nouveau moyen de connexion pour %s",
+		"email.account-linked.button":  "Sécuriser mon compte",
+		"email.account-linked.body": "" +
 			"Un compte d’un autre service a été associé à votre compte. Il permet de s’y connecter.",
-		"letter.account-linked.footer": "" +
+		"email.account-linked.footer": "" +
 			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"letter.account-unlinked.subject": "Moyen de connexion supprimé pour %s",
-		"letter.account-unlinked.button":  "Sécuriser mon compte",
-		"letter.account-unlinked.body": "" +
+		"email.account-unlinked.subject": "Moyen de connexion supprimé pour %s",
+		"email.account-unlinked.button":  "Sécuriser mon compte",
+		"email.account-unlinked.body": "" +
 			"Un compte d’un autre service a été dissocié de votre compte. Il ne permet plus de s’y " +
 			"connecter.",
-		"letter.account-unlinked.footer": "" +
+		"email.account-unlinked.footer": "" +
 			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"letter.new-device.subject": "Nouvelle connexion à %s",
-		"letter.new-device.button":  "Voir mes sessions",
-		"letter.new-device.body":    "Quelqu’un s’est connecté à votre compte dans un navigateur inconnu jusqu’ici.",
-		"letter.new-device.footer": "" +
+		"email.new-device.subject": "Nouvelle connexion à %s",
+		"email.new-device.button":  "Voir mes sessions",
+		"email.new-device.body":    "Quelqu’un s’est connecté à votre compte dans un navigateur inconnu jusqu’ici.",
+		"email.new-device.footer": "" +
 			"Si c’était vous, vous n’avez rien à faire. Sinon, mettez fin à cette session et changez votre " +
 			"moyen de connexion.",
-		"letter.invite.subject":  "Vous êtes invité à rejoindre %s",
-		"letter.invite.button":   "Accepter l’invitation",
-		"letter.invite.body":     "Vous pouvez vous inscrire avec cette adresse.",
-		"letter.invite.footer":   "Si vous ne le souhaitez pas, ignorez cet e-mail : aucun compte ne sera créé.",
-		"letter.deleted.subject": "Votre compte sur %s a été supprimé",
-		"letter.deleted.body":    "Votre compte a été supprimé.",
-		"letter.deleted.footer":  "Si ce n’était pas vous, adressez-vous aux responsables du site.",
+		"email.invite.subject":  "Vous êtes invité à rejoindre %s",
+		"email.invite.button":   "Accepter l’invitation",
+		"email.invite.body":     "Vous pouvez vous inscrire avec cette adresse.",
+		"email.invite.footer":   "Si vous ne le souhaitez pas, ignorez cet e-mail : aucun compte ne sera créé.",
+		"email.deleted.subject": "Votre compte sur %s a été supprimé",
+		"email.deleted.body":    "Votre compte a été supprimé.",
+		"email.deleted.footer":  "Si ce n’était pas vous, adressez-vous aux responsables du site.",
 
 		"signin.to":        "Se connecter à %s",
 		"signin.mail-link": "M’envoyer un lien de connexion",

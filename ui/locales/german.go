@@ -126,91 +126,91 @@ func German() ui.Locale {
 		"label.Forgot your password?": "Passwort vergessen?",
 		"label.Create an account":     "Konto erstellen",
 
-		"letter.title":           "Ihr Konto",
-		"letter.time":            "Zeitpunkt: %s",
-		"letter.network":         "Netzwerk: %s",
-		"letter.until":           "Der Link gilt bis %s.",
-		"letter.code":            "Code: %s",
-		"letter.otherwise":       "Wenn die Schaltfläche nicht geht, öffnen Sie diese Adresse:",
-		"letter.sign-in.subject": "Bei %s anmelden",
-		"letter.sign-in.button":  "Anmelden",
-		"letter.sign-in.footer":  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren.",
-		"letter.verify.subject":  "Bestätigen Sie Ihre Adresse für %s",
-		"letter.verify.button":   "Adresse bestätigen",
-		"letter.verify.body": "" +
+		"email.title":           "Ihr Konto",
+		"email.time":            "Zeitpunkt: %s",
+		"email.network":         "Netzwerk: %s",
+		"email.until":           "Der Link gilt bis %s.",
+		"email.code":            "Code: %s",
+		"email.otherwise":       "Wenn die Schaltfläche nicht geht, öffnen Sie diese Adresse:",
+		"email.sign-in.subject": "Bei %s anmelden",
+		"email.sign-in.button":  "Anmelden",
+		"email.sign-in.footer":  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren.",
+		"email.verify.subject":  "Bestätigen Sie Ihre Adresse für %s",
+		"email.verify.button":   "Adresse bestätigen",
+		"email.verify.body": "" +
 			"Jemand, hoffentlich Sie, möchte sich mit dieser Adresse registrieren. Öffnen Sie den Link in " +
 			"dem Browser, in dem Sie sich registriert haben; jeder andere fragt nach dem dort gewählten " +
 			"Passwort.",
-		"letter.verify.footer":  "Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
-		"letter.exists.subject": "Sie haben ein Konto bei %s",
-		"letter.exists.button":  "Anmelden",
-		"letter.exists.body": "" +
+		"email.verify.footer":  "Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
+		"email.exists.subject": "Sie haben ein Konto bei %s",
+		"email.exists.button":  "Anmelden",
+		"email.exists.body": "" +
 			"Jemand, vielleicht Sie, wollte sich mit dieser Adresse registrieren, zu der es schon ein Konto " +
 			"gibt. Es hat sich nichts geändert. Melden Sie sich damit an, oder wählen Sie ein neues " +
 			"Passwort, wenn Sie Ihres vergessen haben.",
-		"letter.exists.footer": "Wenn Sie das nicht waren, brauchen Sie nichts zu tun.",
-		"letter.reset.subject": "Wählen Sie ein neues Passwort für %s",
-		"letter.reset.button":  "Passwort wählen",
-		"letter.reset.body": "" +
+		"email.exists.footer": "Wenn Sie das nicht waren, brauchen Sie nichts zu tun.",
+		"email.reset.subject": "Wählen Sie ein neues Passwort für %s",
+		"email.reset.button":  "Passwort wählen",
+		"email.reset.body": "" +
 			"Jemand hat darum gebeten, für das Konto mit dieser Adresse ein neues Passwort zu wählen.",
-		"letter.reset.footer": "" +
+		"email.reset.footer": "" +
 			"Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Das Passwort bleibt, wie es ist.",
-		"letter.password-changed.subject": "Ihr Passwort für %s wurde geändert",
-		"letter.password-changed.button":  "Das war ich nicht",
-		"letter.password-changed.body":    "Das Passwort Ihres Kontos wurde gesetzt, geändert oder entfernt.",
-		"letter.password-changed.footer": "" +
+		"email.password-changed.subject": "Ihr Passwort für %s wurde geändert",
+		"email.password-changed.button":  "Das war ich nicht",
+		"email.password-changed.body":    "Das Passwort Ihres Kontos wurde gesetzt, geändert oder entfernt.",
+		"email.password-changed.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie jetzt ein neues Passwort.",
-		"letter.email-change.subject":  "Bestätigen Sie Ihre neue Adresse für %s",
-		"letter.email-change.button":   "Adresse bestätigen",
-		"letter.email-change.body":     "Sie möchten diese Adresse künftig für Ihr Konto verwenden.",
-		"letter.email-change.footer":   "Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es ändert sich nichts.",
-		"letter.email-changed.subject": "Ihre Adresse für %s wurde geändert",
-		"letter.email-changed.button":  "Änderung rückgängig machen",
-		"letter.email-changed.body":    "Ihr Konto hatte diese Adresse und hat jetzt eine andere.",
-		"letter.email-changed.footer": "" +
+		"email.email-change.subject":  "Bestätigen Sie Ihre neue Adresse für %s",
+		"email.email-change.button":   "Adresse bestätigen",
+		"email.email-change.body":     "Sie möchten diese Adresse künftig für Ihr Konto verwenden.",
+		"email.email-change.footer":   "Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es ändert sich nichts.",
+		"email.email-changed.subject": "Ihre Adresse für %s wurde geändert",
+		"email.email-changed.button":  "Änderung rückgängig machen",
+		"email.email-changed.body":    "Ihr Konto hatte diese Adresse und hat jetzt eine andere.",
+		"email.email-changed.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, machen Sie die Änderung " +
 			"rückgängig.",
-		"letter.email-changed.sessions": "Das beendet auch alle Sitzungen des Kontos.",
-		"letter.service":                "Dienst: %s",
-		"letter.passkey-added.subject":  "Neuer Passkey für %s",
-		"letter.passkey-added.button":   "Mein Konto sichern",
-		"letter.passkey-added.body":     "Ihrem Konto wurde ein Passkey hinzugefügt. Man kann sich damit anmelden.",
-		"letter.passkey-added.footer": "" +
+		"email.email-changed.sessions": "Das beendet auch alle Sitzungen des Kontos.",
+		"email.service":                "Dienst: %s",
+		"email.passkey-added.subject":  "Neuer Passkey für %s",
+		"email.passkey-added.button":   "Mein Konto sichern",
+		"email.passkey-added.body":     "Ihrem Konto wurde ein Passkey hinzugefügt. Man kann sich damit anmelden.",
+		"email.passkey-added.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"letter.passkey-removed.subject": "Passkey für %s entfernt",
-		"letter.passkey-removed.button":  "Mein Konto sichern",
-		"letter.passkey-removed.body": "" +
+		"email.passkey-removed.subject": "Passkey für %s entfernt",
+		"email.passkey-removed.button":  "Mein Konto sichern",
+		"email.passkey-removed.body": "" +
 			"Ein Passkey Ihres Kontos wurde entfernt. Man kann sich damit nicht mehr anmelden.",
-		"letter.passkey-removed.footer": "" +
+		"email.passkey-removed.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"letter.account-linked.subject": "Neue Anmeldemethode für %s",
-		"letter.account-linked.button":  "Mein Konto sichern",
-		"letter.account-linked.body": "" +
+		"email.account-linked.subject": "Neue Anmeldemethode für %s",
+		"email.account-linked.button":  "Mein Konto sichern",
+		"email.account-linked.body": "" +
 			"Ihrem Konto wurde ein Konto bei einem anderen Dienst hinzugefügt. Man kann sich damit " +
 			"anmelden.",
-		"letter.account-linked.footer": "" +
+		"email.account-linked.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"letter.account-unlinked.subject": "Anmeldemethode für %s entfernt",
-		"letter.account-unlinked.button":  "Mein Konto sichern",
-		"letter.account-unlinked.body": "" +
+		"email.account-unlinked.subject": "Anmeldemethode für %s entfernt",
+		"email.account-unlinked.button":  "Mein Konto sichern",
+		"email.account-unlinked.body": "" +
 			"Ein Konto bei einem anderen Dienst wurde von Ihrem Konto getrennt. Man kann sich damit nicht " +
 			"mehr anmelden.",
-		"letter.account-unlinked.footer": "" +
+		"email.account-unlinked.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"letter.new-device.subject": "Neue Anmeldung bei %s",
-		"letter.new-device.button":  "Meine Sitzungen ansehen",
-		"letter.new-device.body": "" +
+		"email.new-device.subject": "Neue Anmeldung bei %s",
+		"email.new-device.button":  "Meine Sitzungen ansehen",
+		"email.new-device.body": "" +
 			"Jemand hat sich in einem Browser bei Ihrem Konto angemeldet, der bisher nicht bekannt war.",
-		"letter.new-device.footer": "" +
+		"email.new-device.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, beenden Sie die Sitzung, und ändern " +
 			"Sie Ihre Anmeldung.",
-		"letter.invite.subject":  "Einladung zu %s",
-		"letter.invite.button":   "Einladung annehmen",
-		"letter.invite.body":     "Sie können sich mit dieser Adresse registrieren.",
-		"letter.invite.footer":   "Wenn Sie nicht möchten, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
-		"letter.deleted.subject": "Ihr Konto bei %s wurde gelöscht",
-		"letter.deleted.body":    "Ihr Konto wurde gelöscht.",
-		"letter.deleted.footer":  "Wenn Sie das nicht waren, wenden Sie sich an die Betreiber der Website.",
+		"email.invite.subject":  "Einladung zu %s",
+		"email.invite.button":   "Einladung annehmen",
+		"email.invite.body":     "Sie können sich mit dieser Adresse registrieren.",
+		"email.invite.footer":   "Wenn Sie nicht möchten, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
+		"email.deleted.subject": "Ihr Konto bei %s wurde gelöscht",
+		"email.deleted.body":    "Ihr Konto wurde gelöscht.",
+		"email.deleted.footer":  "Wenn Sie das nicht waren, wenden Sie sich an die Betreiber der Website.",
 
 		"signin.to":        "Bei %s anmelden",
 		"signin.mail-link": "Anmeldelink per E-Mail senden",

@@ -123,84 +123,84 @@ func Spanish() ui.Locale {
 		"label.Forgot your password?": "¿Ha olvidado su contraseña?",
 		"label.Create an account":     "Crear una cuenta",
 
-		"letter.title":           "Su cuenta",
-		"letter.time":            "Fecha: %s",
-		"letter.network":         "Red: %s",
-		"letter.until":           "El enlace funciona hasta el %s.",
-		"letter.code":            "Código: %s",
-		"letter.otherwise":       "Si el botón no funciona, abra esta dirección:",
-		"letter.sign-in.subject": "Iniciar sesión en %s",
-		"letter.sign-in.button":  "Iniciar sesión",
-		"letter.sign-in.footer":  "Si no ha solicitado este correo, puede ignorarlo.",
-		"letter.verify.subject":  "Confirme su dirección para %s",
-		"letter.verify.button":   "Confirmar mi dirección",
-		"letter.verify.body": "" +
+		"email.title":           "Su cuenta",
+		"email.time":            "Fecha: %s",
+		"email.network":         "Red: %s",
+		"email.until":           "El enlace funciona hasta el %s.",
+		"email.code":            "Código: %s",
+		"email.otherwise":       "Si el botón no funciona, abra esta dirección:",
+		"email.sign-in.subject": "Iniciar sesión en %s",
+		"email.sign-in.button":  "Iniciar sesión",
+		"email.sign-in.footer":  "Si no ha solicitado este correo, puede ignorarlo.",
+		"email.verify.subject":  "Confirme su dirección para %s",
+		"email.verify.button":   "Confirmar mi dirección",
+		"email.verify.body": "" +
 			"Alguien, esperamos que usted, quiere registrarse con esta dirección. Abra el enlace en el " +
 			"navegador en el que se registró; cualquier otro pedirá la contraseña que se eligió allí.",
-		"letter.verify.footer":  "Si no fue usted, ignore este correo: no se creará ninguna cuenta.",
-		"letter.exists.subject": "Usted tiene una cuenta en %s",
-		"letter.exists.button":  "Iniciar sesión",
-		"letter.exists.body": "" +
+		"email.verify.footer":  "Si no fue usted, ignore este correo: no se creará ninguna cuenta.",
+		"email.exists.subject": "Usted tiene una cuenta en %s",
+		"email.exists.button":  "Iniciar sesión",
+		"email.exists.body": "" +
 			"Alguien, quizá usted, ha intentado registrarse con esta dirección, que ya tiene una cuenta. " +
 			"Nada ha cambiado. Inicie sesión con ella o elija una contraseña nueva si ha olvidado la suya.",
-		"letter.exists.footer":            "Si no fue usted, no tiene que hacer nada.",
-		"letter.reset.subject":            "Elija una contraseña nueva para %s",
-		"letter.reset.button":             "Elegir una contraseña",
-		"letter.reset.body":               "Alguien ha pedido elegir una contraseña nueva para la cuenta con esta dirección.",
-		"letter.reset.footer":             "Si no fue usted, ignore este correo: la contraseña sigue siendo la misma.",
-		"letter.password-changed.subject": "Su contraseña de %s ha cambiado",
-		"letter.password-changed.button":  "No fui yo",
-		"letter.password-changed.body":    "La contraseña de su cuenta se ha establecido, cambiado o eliminado.",
-		"letter.password-changed.footer": "" +
+		"email.exists.footer":            "Si no fue usted, no tiene que hacer nada.",
+		"email.reset.subject":            "Elija una contraseña nueva para %s",
+		"email.reset.button":             "Elegir una contraseña",
+		"email.reset.body":               "Alguien ha pedido elegir una contraseña nueva para la cuenta con esta dirección.",
+		"email.reset.footer":             "Si no fue usted, ignore este correo: la contraseña sigue siendo la misma.",
+		"email.password-changed.subject": "Su contraseña de %s ha cambiado",
+		"email.password-changed.button":  "No fui yo",
+		"email.password-changed.body":    "La contraseña de su cuenta se ha establecido, cambiado o eliminado.",
+		"email.password-changed.footer": "" +
 			"Si fue usted, no tiene que hacer nada. Si no, elija ahora una contraseña nueva.",
-		"letter.email-change.subject":   "Confirme su nueva dirección para %s",
-		"letter.email-change.button":    "Confirmar mi dirección",
-		"letter.email-change.body":      "Ha pedido usar esta dirección para su cuenta a partir de ahora.",
-		"letter.email-change.footer":    "Si no fue usted, ignore este correo: nada cambia.",
-		"letter.email-changed.subject":  "Su dirección de %s ha cambiado",
-		"letter.email-changed.button":   "Deshacer el cambio",
-		"letter.email-changed.body":     "Su cuenta tenía esta dirección y ahora tiene otra.",
-		"letter.email-changed.footer":   "Si ha sido usted, no tiene que hacer nada. Si no, deshaga el cambio.",
-		"letter.email-changed.sessions": "Eso también cierra todas las sesiones de la cuenta.",
-		"letter.service":                "Servicio: %s",
-		"letter.passkey-added.subject":  "Nueva clave de acceso para %s",
-		"letter.passkey-added.button":   "Proteger mi cuenta",
-		"letter.passkey-added.body": "" +
+		"email.email-change.subject":   "Confirme su nueva dirección para %s",
+		"email.email-change.button":    "Confirmar mi dirección",
+		"email.email-change.body":      "Ha pedido usar esta dirección para su cuenta a partir de ahora.",
+		"email.email-change.footer":    "Si no fue usted, ignore este correo: nada cambia.",
+		"email.email-changed.subject":  "Su dirección de %s ha cambiado",
+		"email.email-changed.button":   "Deshacer el cambio",
+		"email.email-changed.body":     "Su cuenta tenía esta dirección y ahora tiene otra.",
+		"email.email-changed.footer":   "Si ha sido usted, no tiene que hacer nada. Si no, deshaga el cambio.",
+		"email.email-changed.sessions": "Eso también cierra todas las sesiones de la cuenta.",
+		"email.service":                "Servicio: %s",
+		"email.passkey-added.subject":  "Nueva clave de acceso para %s",
+		"email.passkey-added.button":   "Proteger mi cuenta",
+		"email.passkey-added.body": "" +
 			"Se ha añadido una clave de acceso a su cuenta. Con ella se puede iniciar sesión.",
-		"letter.passkey-added.footer": "" +
+		"email.passkey-added.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
-		"letter.passkey-removed.subject": "Clave de acceso eliminada de %s",
-		"letter.passkey-removed.button":  "Proteger mi cuenta",
-		"letter.passkey-removed.body": "" +
+		"email.passkey-removed.subject": "Clave de acceso eliminada de %s",
+		"email.passkey-removed.button":  "Proteger mi cuenta",
+		"email.passkey-removed.body": "" +
 			"Se ha eliminado una clave de acceso de su cuenta. Ya no se puede iniciar sesión con ella.",
-		"letter.passkey-removed.footer": "" +
+		"email.passkey-removed.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
-		"letter.account-linked.subject": "Nuevo método de inicio de sesión para %s",
-		"letter.account-linked.button":  "Proteger mi cuenta",
-		"letter.account-linked.body": "" +
+		"email.account-linked.subject": "Nuevo método de inicio de sesión para %s",
+		"email.account-linked.button":  "Proteger mi cuenta",
+		"email.account-linked.body": "" +
 			"Se ha vinculado a su cuenta una cuenta de otro servicio. Con ella se puede iniciar sesión.",
-		"letter.account-linked.footer": "" +
+		"email.account-linked.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
-		"letter.account-unlinked.subject": "Método de inicio de sesión eliminado de %s",
-		"letter.account-unlinked.button":  "Proteger mi cuenta",
-		"letter.account-unlinked.body": "" +
+		"email.account-unlinked.subject": "Método de inicio de sesión eliminado de %s",
+		"email.account-unlinked.button":  "Proteger mi cuenta",
+		"email.account-unlinked.body": "" +
 			"Se ha desvinculado de su cuenta una cuenta de otro servicio. Ya no se puede iniciar sesión con " +
 			"ella.",
-		"letter.account-unlinked.footer": "" +
+		"email.account-unlinked.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
-		"letter.new-device.subject": "Nuevo inicio de sesión en %s",
-		"letter.new-device.button":  "Ver mis sesiones",
-		"letter.new-device.body":    "Alguien ha iniciado sesión en su cuenta desde un navegador que no se conocía.",
-		"letter.new-device.footer": "" +
+		"email.new-device.subject": "Nuevo inicio de sesión en %s",
+		"email.new-device.button":  "Ver mis sesiones",
+		"email.new-device.body":    "Alguien ha iniciado sesión en su cuenta desde un navegador que no se conocía.",
+		"email.new-device.footer": "" +
 			"Si fue usted, no tiene que hacer nada. Si no, cierre esa sesión y cambie su forma de iniciar " +
 			"sesión.",
-		"letter.invite.subject":  "Le han invitado a %s",
-		"letter.invite.button":   "Aceptar la invitación",
-		"letter.invite.body":     "Puede registrarse con esta dirección.",
-		"letter.invite.footer":   "Si no lo desea, ignore este correo: no se creará ninguna cuenta.",
-		"letter.deleted.subject": "Su cuenta en %s se ha eliminado",
-		"letter.deleted.body":    "Su cuenta se ha eliminado.",
-		"letter.deleted.footer":  "Si no fue usted, póngase en contacto con los responsables del sitio.",
+		"email.invite.subject":  "Le han invitado a %s",
+		"email.invite.button":   "Aceptar la invitación",
+		"email.invite.body":     "Puede registrarse con esta dirección.",
+		"email.invite.footer":   "Si no lo desea, ignore este correo: no se creará ninguna cuenta.",
+		"email.deleted.subject": "Su cuenta en %s se ha eliminado",
+		"email.deleted.body":    "Su cuenta se ha eliminado.",
+		"email.deleted.footer":  "Si no fue usted, póngase en contacto con los responsables del sitio.",
 
 		"signin.to":        "Iniciar sesión en %s",
 		"signin.mail-link": "Enviarme un enlace de acceso",

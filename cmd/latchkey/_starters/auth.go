@@ -21,7 +21,7 @@ func newConfig(store core.Store, mail core.Mailer) core.Config {
 	return core.Config{
 		Store:     store,
 		Providers: methods,
-		Parts:     []core.Part{account.New(account.Options{Mail: mail})}, // serves /auth/account
+		Plugins:   []core.Plugin{account.New(account.Options{Mail: mail})}, // serves /auth/account
 		Callbacks: core.Callbacks{Session: withRole},
 	}
 }

@@ -27,9 +27,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The mailbox shows emails instead of sending them. To send them, use smtp.Nodemailer().Mailer().
-	box := mailbox.NewWith(providers.WriteLetter)
-	config := newConfig(store, box.Mailer())
+	// The mailbox shows emails instead of sending them. To send them, use smtp.NewMailer(smtp.Options{}).
+	box := mailbox.NewWith(providers.WriteEmail)
+	config := newConfig(store, box)
 	doctor.Main(config) // "go run . doctor" checks the configuration, "go run . routes" lists the routes
 	if len(os.Args) > 1 {
 		log.Fatalf("unknown command %q: use doctor, routes, or none", os.Args[1])

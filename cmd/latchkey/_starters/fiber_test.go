@@ -24,7 +24,7 @@ func TestSite(t *testing.T) {
 	}
 	defer store.Close()
 	box := mailbox.New()
-	config := newConfig(store, box.Mailer())
+	config := newConfig(store, box)
 	config.Secrets = []core.Secret{"a secret for tests, 32 bytes or more"}
 	auth, err := core.New(config)
 	if err != nil {

@@ -36,7 +36,7 @@ func SignIn(t testing.TB, auth *core.Auth, baseURL string, user *core.User) *htt
 // Unlimited returns a copy of c without rate limits, for tests that sign in with forms: all their requests have the
 // same IP address, and often the same user name. SignIn and Cookies need no copy, because they are never limited.
 func Unlimited(c core.Config) core.Config {
-	c.InsecureNoLimits, c.Limits = true, core.Limits{KnownBrowsers: core.Off}
+	c.InsecureNoLimits, c.Limits = true, core.Limits{KnownBrowsers: core.False}
 	c.Callbacks.Limit, c.Callbacks.Forgive = nil, nil
 	return c
 }

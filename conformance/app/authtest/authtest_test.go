@@ -16,7 +16,7 @@ import (
 
 func TestSignIn(t *testing.T) {
 	auth, err := core.New(core.Config{
-		TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		TrustHost: core.True, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestSignIn(t *testing.T) {
 // TestUnlimited sends more failed sign-ins than any limit allows.
 func TestUnlimited(t *testing.T) {
 	c := core.Config{
-		TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		TrustHost: core.True, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 		Callbacks: core.Callbacks{Limit: func(context.Context, core.LimitParams) (time.Duration, error) {
 			return time.Hour, nil

@@ -13,7 +13,9 @@ import (
 func Example() {
 	box := mailbox.New()
 	ctx := context.Background()
-	err := box.Send(ctx, core.SignInMail{To: "ada@example.com", URL: "http://localhost:3000/auth/callback/email?token=t"})
+	err := box.Send(ctx, core.Email{
+		To: "ada@example.com", Kind: core.EmailSignIn, URL: "http://localhost:3000/auth/callback/email?token=t",
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,8 +1,7 @@
 // Package mailbox captures emails and shows them in a browser and to tests. It delivers nothing, keeps the last 50
 // emails in memory, and responds to loopback connections only, because many of the links sign a user in.
 //
-//	box := mailbox.NewWith(providers.WriteLetter)
-//	mail := box.Mailer() // for providers/password, account and providers.Email
+//	box := mailbox.NewWith(providers.WriteEmail) // a core.Mailer
 //	http.Handle("/mailbox", box)
 package mailbox
 
@@ -35,7 +34,7 @@ type Mail struct {
 	// To and From are the addresses.
 	To, From string
 	// Kind is the kind of the email, for example "sign-in" for a sign-in link.
-	Kind core.LetterKind
+	Kind core.EmailKind
 	// URL is the link and Code the code. Each is empty if the email has none.
 	URL, Code string
 	// Host is the host of the site in the link.
@@ -53,7 +52,7 @@ type Content struct{ Subject, Text, HTML string }
 
 // Mailbox stores emails. It is safe for concurrent use. Create it with [New] or [NewWith].
 type Mailbox struct {
-	write   func(core.Letter) (Content, error)
+	write   func(core.Email) (Content, error)
 	mu      sync.Mutex
 	mails   []Mail // newest first
 	count   int
@@ -63,50 +62,40 @@ type Mailbox struct {
 // New returns an empty mailbox that shows the facts of each email: kind, recipient, link and code.
 func New() *Mailbox {
 	return &Mailbox{
-		write:   func(core.Letter) (Content, error) { return Content{}, nil },
+		write:   func(core.Email) (Content, error) { return Content{}, nil },
 		arrived: make(chan struct{}),
 	}
 }
 
 // NewWith returns an empty mailbox that also shows the subject, HTML and text of each email. write composes an email;
-// pass the function that your mailer uses, for example providers.WriteLetter. If write fails, Send returns its error.
-func NewWith[C ~struct{ Subject, Text, HTML string }](write func(core.Letter) (C, error)) *Mailbox {
+// pass the function that your mailer uses, for example providers.WriteEmail. If write fails, Send returns its error.
+func NewWith[C ~struct{ Subject, Text, HTML string }](write func(core.Email) (C, error)) *Mailbox {
 	b := New()
-	b.write = func(l core.Letter) (Content, error) {
+	b.write = func(l core.Email) (Content, error) {
 		content, err := write(l)
 		return Content(content), err
 	}
 	return b
 }
 
-// Send captures a sign-in email. It has the type of [core.EmailProvider]'s Send.
-func (b *Mailbox) Send(_ context.Context, m core.SignInMail) error { return b.keep(m.Letter(), m.From) }
-
-// Mailer returns the mailbox as a [core.Mailer], which captures emails of every kind.
-func (b *Mailbox) Mailer() core.Mailer { return mailer{b} }
-
-type mailer struct{ box *Mailbox }
-
 // Configure implements [core.ConfiguredMailer]. It returns an error for a site on https, which is not in development:
 // its users would get no email, and a proxy on this machine could expose their sign-in links to the public.
-func (mailer) Configure(getenv func(string) string) error {
+func (*Mailbox) Configure(getenv func(string) string) error {
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
 		if public(getenv(name)) {
 			return errors.New("the mailbox is for development, and " + name + " is an https address: use a mail server, " +
-				"smtp.Nodemailer().Mailer() for example")
+				"smtp.NewMailer for example")
 		}
 	}
 	return nil
 }
 
-// Development marks the mailer as one that delivers nothing, for package doctor.
-func (mailer) Development() {}
+// Development marks the mailbox as a mailer that delivers nothing, for package doctor.
+func (*Mailbox) Development() {}
 
-// Send implements [core.Mailer].
-func (m mailer) Send(_ context.Context, l core.Letter) error { return m.box.keep(l, "") }
-
-func (b *Mailbox) keep(l core.Letter, from string) error {
-	content, err := b.write(l)
+// Send captures an email. It implements [core.Mailer], and has the type of [core.EmailProvider]'s Send.
+func (b *Mailbox) Send(_ context.Context, m core.Email) error {
+	content, err := b.write(m)
 	if err != nil {
 		return err
 	}
@@ -114,8 +103,8 @@ func (b *Mailbox) keep(l core.Letter, from string) error {
 	defer b.mu.Unlock()
 	b.count++
 	mail := Mail{
-		To: l.To, From: from, Kind: l.Kind, URL: string(l.URL), Code: string(l.Code), Host: l.Host,
-		Expires: l.Expires, Received: time.Now(), Content: content, ID: b.count,
+		To: m.To, From: m.From, Kind: m.Kind, URL: string(m.URL), Code: string(m.Code), Host: m.Host,
+		Expires: m.Expires, Received: time.Now(), Content: content, ID: b.count,
 	}
 	b.mails = slices.Insert(b.mails, 0, mail)
 	if len(b.mails) > kept {

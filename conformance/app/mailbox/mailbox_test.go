@@ -14,9 +14,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-func mail(to string) core.SignInMail {
-	return core.SignInMail{
-		To: to, From: "no-reply@app.example", Host: "app.example", Expires: time.Now(),
+func mail(to string) core.Email {
+	return core.Email{
+		To: to, From: "no-reply@app.example", Kind: core.EmailSignIn, Host: "app.example", Expires: time.Now(),
 		URL: "http://localhost:3000/auth/callback/email?token=t&email=" + core.Secret(to),
 	}
 }
@@ -65,7 +65,7 @@ func TestRefusesSitesOnHTTPS(t *testing.T) {
 		"http://app.example/auth/x": 200, "https://app.example/auth/x": 403,
 	} {
 		box := mailbox.New()
-		if err := box.Mailer().Send(t.Context(), core.Letter{To: "ada@example.com", URL: core.Secret(address)}); err != nil {
+		if err := box.Send(t.Context(), core.Email{To: "ada@example.com", URL: core.Secret(address)}); err != nil {
 			t.Fatal(err)
 		}
 		w := httptest.NewRecorder()
@@ -74,11 +74,7 @@ func TestRefusesSitesOnHTTPS(t *testing.T) {
 		if box.ServeHTTP(w, r); w.Code != want {
 			t.Errorf("an email with a link to %s: status %d, want %d", address, w.Code, want)
 		}
-		mailer, ok := box.Mailer().(core.ConfiguredMailer)
-		if !ok {
-			t.Fatal("the mailer is not configured")
-		}
-		err := mailer.Configure(func(name string) string { return map[string]string{"AUTH_URL": address}[name] })
+		err := box.Configure(func(name string) string { return map[string]string{"AUTH_URL": address}[name] })
 		if (err != nil) != (want == 403) {
 			t.Errorf("AUTH_URL=%s: %v", address, err)
 		}
@@ -105,21 +101,20 @@ func TestWaitAndBound(t *testing.T) {
 	}
 }
 
-// TestTakesLetters shows an email that is not a sign-in email, and one without a link.
-func TestTakesLetters(t *testing.T) {
+// TestEveryKind shows an email that is not a sign-in email, and one without a link.
+func TestEveryKind(t *testing.T) {
 	box := mailbox.New()
-	mailer := box.Mailer()
-	for _, l := range []core.Letter{
-		{To: "ada@example.com", Kind: core.LetterReset, URL: "http://app.example/reset?token=t", Host: "app.example",
+	for _, l := range []core.Email{
+		{To: "ada@example.com", Kind: core.EmailReset, URL: "http://app.example/reset?token=t", Host: "app.example",
 			Code: "471100", Expires: time.Now()},
-		{To: "bob@example.com", Kind: core.LetterDeleted, Host: "app.example"},
+		{To: "bob@example.com", Kind: core.EmailDeleted, Host: "app.example"},
 	} {
-		if err := mailer.Send(t.Context(), l); err != nil {
+		if err := box.Send(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := box.Wait(t.Context(), "ada@example.com")
-	want := mailbox.Mail{Kind: core.LetterReset, URL: "http://app.example/reset?token=t", Code: "471100"}
+	want := mailbox.Mail{Kind: core.EmailReset, URL: "http://app.example/reset?token=t", Code: "471100"}
 	if err != nil || got.Kind != want.Kind || got.URL != want.URL || got.Code != want.Code {
 		t.Errorf("mail %+v, error %v", got, err)
 	}
@@ -140,16 +135,16 @@ func TestTakesLetters(t *testing.T) {
 // TestShowsContent: the page shows the subject, HTML and text that the recipient would see.
 func TestShowsContent(t *testing.T) {
 	type content struct{ Subject, Text, HTML string }
-	box := mailbox.NewWith(func(l core.Letter) (content, error) {
-		if l.Kind == core.LetterDeleted {
+	box := mailbox.NewWith(func(l core.Email) (content, error) {
+		if l.Kind == core.EmailDeleted {
 			return content{}, errors.New("no texts")
 		}
 		return content{"Subject <1>", "Text <2>", "<html><head><title>T</title></head><script>x</script></html>"}, nil
 	})
-	if err := box.Mailer().Send(t.Context(), core.Letter{To: "ada@example.com", Kind: core.LetterReset}); err != nil {
+	if err := box.Send(t.Context(), core.Email{To: "ada@example.com", Kind: core.EmailReset}); err != nil {
 		t.Fatal(err)
 	}
-	if err := box.Mailer().Send(t.Context(), core.Letter{To: "b@example.com", Kind: core.LetterDeleted}); err == nil {
+	if err := box.Send(t.Context(), core.Email{To: "b@example.com", Kind: core.EmailDeleted}); err == nil {
 		t.Error("an email that cannot be written was sent")
 	}
 	if n := len(box.Mails()); n != 1 {

@@ -2,7 +2,7 @@
 // through the adapter is the response of core, and that the adapter loses nothing of a request, retains nothing of it
 // for later requests, and trusts no part of it.
 //
-// The test of an adapter serves a [Site] and implements [Call]: what handlers of the framework write for each
+// The test of an adapter serves a [Site] and implements [ActionRequest]: what handlers of the framework write for each
 // operation. The package has everything else: the routes of the application, and one table of requests and responses
 // for all adapters.
 package adaptertest
@@ -50,11 +50,11 @@ func Run(t *testing.T, start Start) {
 		k.expect("session", k.get("/auth/session").body, "null")
 	})
 	t.Run("a session read after the handler", func(t *testing.T) {
-		k := newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+		k := newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.UpdateAlways })
 		visits{k}.afterwards()
 	})
 	t.Run("the session in one call", func(t *testing.T) {
-		k := newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+		k := newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.UpdateAlways })
 		visits{k}.once()
 	})
 	t.Run("bearer tokens", func(t *testing.T) { bearing{newKit(t, start, bearers)}.bearer() })

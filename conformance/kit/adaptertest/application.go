@@ -20,7 +20,7 @@ import (
 // staff is the application's data about a user.
 type staff struct{ Role string }
 
-// Roles implements the method that [core.Role] requires.
+// Roles implements the method that [core.HasRole] requires.
 func (s staff) Roles() []string { return []string{s.Role} }
 
 // roles makes Ada the administrator. For Mallory it returns an error.
@@ -45,7 +45,7 @@ func guard(_ context.Context, s *core.Session) error {
 // application is shared by the routes under test.
 type application struct {
 	auth, office *core.Auth
-	data         *core.Data[staff]
+	data         *core.SessionData[staff]
 	// later receives a function that reads the session after the handler has returned. hold blocks until the handler may
 	// continue.
 	later func(read func() (*core.Session, error))
@@ -59,7 +59,7 @@ func (a *application) routes() []Route {
 		return []Step{{Auth: a.auth, Kind: RequireSession, Guards: guards}}
 	}
 	area := []Step{{
-		Auth: a.auth, Kind: RequireSessionWhere, Where: core.Under("/area"), Guards: []core.Guard{guard},
+		Auth: a.auth, Kind: RequireSessionWhere, Where: core.PathPrefix("/area"), Guards: []core.Guard{guard},
 	}}
 	early := Step{Kind: Early, Do: func(c Call) { say(c, "early\n") }}
 	return []Route{
@@ -80,8 +80,8 @@ func (a *application) routes() []Route {
 		{"GET", "/office", []Step{hook, {Auth: a.office, Kind: RequireSession}}, page},
 
 		{"GET", "/data", []Step{hook}, a.role},
-		{"GET", "/admin", guarded(a.data.Is(func(s staff) bool { return s.Role == "admin" })), a.role},
-		{"GET", "/readers", guarded(core.Any(core.Role(a.data, "reader"), core.Fresh(0))), a.role},
+		{"GET", "/admin", guarded(a.data.Guard(func(s staff) bool { return s.Role == "admin" })), a.role},
+		{"GET", "/readers", guarded(core.AnyOf(core.HasRole(a.data, "reader"), core.RecentSignIn(0))), a.role},
 
 		{"", "/component", []Step{hook, hook}, func(c Call) { draw(c, component) }},
 		{"GET", "/visitor", []Step{hook}, func(c Call) { draw(c, visitor) }},
@@ -142,7 +142,7 @@ func parallel(c Call) {
 
 // role writes the application's data about the user.
 func (a *application) role(c Call) {
-	session, data, err := a.data.From(c.Context())
+	session, data, err := a.data.FromContext(c.Context())
 	switch {
 	case err != nil:
 		say(c, "error")

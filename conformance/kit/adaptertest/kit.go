@@ -29,7 +29,7 @@ type kit struct {
 	http  *http.Client
 
 	office        *core.Auth
-	data          *core.Data[staff]
+	data          *core.SessionData[staff]
 	later         chan func() (*core.Session, error)
 	holding, goOn chan struct{}
 }
@@ -37,7 +37,7 @@ type kit struct {
 func newKit(t *testing.T, start Start, change func(*core.Config), before ...Step) *kit {
 	t.Helper()
 	k := &kit{
-		T: t, reads: new(int), data: &core.Data[staff]{Load: roles}, http: newClient(t),
+		T: t, reads: new(int), data: &core.SessionData[staff]{Load: roles}, http: newClient(t),
 		later: make(chan func() (*core.Session, error), 1000), holding: make(chan struct{}), goOn: make(chan struct{}),
 	}
 	config := k.config()
@@ -65,7 +65,7 @@ func newKit(t *testing.T, start Start, change func(*core.Config), before ...Step
 func (k *kit) config() core.Config {
 	var mu sync.Mutex
 	return core.Config{
-		TrustHost: core.On, Secrets: []core.Secret{secret}, Data: k.data,
+		TrustHost: core.True, Secrets: []core.Secret{secret}, Data: k.data,
 		Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
 		Providers: []core.Provider{
 			&core.CredentialsProvider{Authorize: authorize},

@@ -15,32 +15,32 @@ import (
 // toy is a plugin with an action of one segment and actions of two.
 type toy struct{}
 
-// Attach implements [core.Part].
-func (toy) Attach(h *core.Host) error {
-	h.Action(core.Action{Method: "GET", Name: "toy",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+// Attach implements [core.Plugin].
+func (toy) Attach(h *core.PluginHost) error {
+	h.AddAction(core.Action{Method: "GET", Name: "toy",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			page := c.Page("Toy")
 			return c.Render(ctx, http.StatusOK, page, ui.Shell(page, "Toy")), nil
 		}})
-	h.Action(core.Action{Method: "GET", Name: "toy", Verb: "see-it",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+	h.AddAction(core.Action{Method: "GET", Name: "toy", Verb: "see-it",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			kept := ""
-			c.Kept("toy-word", &kept)
-			return c.Answer(ctx, http.StatusAccepted, c.Field("q")+" "+kept), nil
+			c.EncryptedCookie("toy-word", &kept)
+			return c.JSON(ctx, http.StatusAccepted, c.Field("q")+" "+kept), nil
 		}})
-	h.Action(core.Action{Method: "POST", Name: "toy", Verb: "do-it",
-		Handle: func(_ context.Context, c *core.Call) (*core.Response, error) {
+	h.AddAction(core.Action{Method: "POST", Name: "toy", Verb: "do-it",
+		Handle: func(_ context.Context, c *core.ActionRequest) (*core.Response, error) {
 			if c.Field("word") == "" {
 				return nil, &core.Problem{Status: http.StatusUnprocessableEntity, Code: "no-word"}
 			}
-			return c.Redirect("/in"), c.Keep("toy-word", c.Field("word"), time.Minute)
+			return c.Redirect("/in"), c.SetEncryptedCookie("toy-word", c.Field("word"), time.Minute)
 		}})
 	return nil
 }
 
 // parts requests the actions of a plugin through the adapter.
 func parts(t *testing.T, start Start, before ...Step) {
-	k := newKit(t, start, func(c *core.Config) { c.Parts = []core.Part{toy{}} }, before...)
+	k := newKit(t, start, func(c *core.Config) { c.Plugins = []core.Plugin{toy{}} }, before...)
 	a := k.send("GET", "/auth/toy", "text/html", nil)
 	k.expect("page", a.status, http.StatusOK)
 	if !strings.Contains(a.body, "<h1>Toy</h1>") || a.header.Get("Content-Security-Policy") == "" {

@@ -35,7 +35,7 @@ func perRequest(t *testing.T, start Start) {
 		}
 		return nil, fmt.Errorf("no tenant for this host")
 	})
-	app := &application{auth: tenants, office: tenants, data: &core.Data[staff]{Load: roles}}
+	app := &application{auth: tenants, office: tenants, data: &core.SessionData[staff]{Load: roles}}
 	addr := start(t, Site{Auth: tenants, Routes: app.routes()})
 	for host, want := range map[string]string{
 		"one.test": "https://one.test/auth/signin/one", "two.test": "https://two.test/auth/signin/two",

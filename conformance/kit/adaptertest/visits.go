@@ -108,7 +108,7 @@ func (k visits) afterwards() {
 				k.Errorf("Set-Cookie: %s", line)
 				continue
 			}
-			token, err := k.auth.OpenToken(c.Value, sessionCookie)
+			token, err := k.auth.DecodeToken(c.Value, sessionCookie)
 			if err != nil || token.Subject != "Eve" {
 				k.Fatalf("the answer to Eve carries a session of %v, %v", token, err)
 			}

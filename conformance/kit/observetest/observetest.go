@@ -74,7 +74,7 @@ func (a *application) config(store core.Store) core.Config {
 	return core.Config{
 		Store: store, URL: base, Secrets: []core.Secret{secret}, Session: core.SessionConfig{Strategy: core.StrategyDatabase},
 		Now: func() time.Time { return now }, Getenv: func(string) string { return "" },
-		Logger: slog.New(slog.DiscardHandler), CleanUp: core.Off,
+		Logger: slog.New(slog.DiscardHandler), CleanUp: core.False,
 		Providers: []core.Provider{
 			&core.CredentialsProvider{Authorize: a.authorize},
 			&core.OAuthProvider{
@@ -84,7 +84,7 @@ func (a *application) config(store core.Store) core.Config {
 				Userinfo:      core.Endpoint{URL: "https://acme.test/me"},
 				HTTPClient:    &http.Client{Transport: transport(a.provider)},
 			},
-			&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error {
+			&core.EmailProvider{Send: func(_ context.Context, m core.Email) error {
 				a.mails = append(a.mails, string(m.Token))
 				return nil
 			}},

@@ -89,9 +89,9 @@ func (k accounts) vouches() {
 		k.Helper()
 		list, err := k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
 		k.must(err)
-		if len(list) != 1 || list[0].EmailProved != want ||
+		if len(list) != 1 || list[0].VerifiedEmail != want ||
 			list[0].Extra.Text("tenant") != "t1" || list[0].Extra["email_proved"] != nil {
-			k.Fatalf("accounts %d, vouched for %q, want %q, members %s", len(list), list[0].EmailProved, want, list[0].Extra)
+			k.Fatalf("accounts %d, vouched for %q, want %q, members %s", len(list), list[0].VerifiedEmail, want, list[0].Extra)
 		}
 	}
 	a := k.account(u, "p", "1")
@@ -103,18 +103,18 @@ func (k accounts) vouches() {
 	}
 	list, err := k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
-	if len(list) != 1 || list[0].EmailProved != "" {
-		k.Fatalf("a member of that name vouches for %q", list[0].EmailProved)
+	if len(list) != 1 || list[0].VerifiedEmail != "" {
+		k.Fatalf("a member of that name vouches for %q", list[0].VerifiedEmail)
 	}
 	a = k.account(u, "p", "1")
 	k.must(a.Extra.Set("tenant", "t1"))
 	for _, want := range []string{"ada@example.com", "ada@bücher.example", ""} {
-		a.EmailProved = want
+		a.VerifiedEmail = want
 		k.must(k.store.(store.AccountStore).UpdateAccount(k.Context(), a))
 		read(want)
 	}
 	k.must(k.store.(store.AccountStore).UnlinkAccount(k.Context(), "p", "1"))
-	a.EmailProved = "ada@example.com"
+	a.VerifiedEmail = "ada@example.com"
 	k.must(k.store.LinkAccount(k.Context(), a))
 	read("ada@example.com")
 }

@@ -21,7 +21,7 @@ func (name Trouble) Hang(t *testing.T, store core.Store, pause, resume func()) {
 	u := k.user("hang "+t.Name(), "")
 	config := core.Config{
 		URL: "https://app.test", Secrets: []core.Secret{"0123456789abcdef0123456789abcdef"}, Store: store,
-		StoreTimeout: patience, CleanUp: core.Off,
+		StoreTimeout: patience, CleanUp: core.False,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 	}
 	patient, err := core.New(config)

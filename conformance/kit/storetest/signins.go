@@ -110,7 +110,7 @@ func (k signIns) process() *process {
 	}
 	if is[store.VerificationTokenStore](k.store) {
 		config.Providers = append(config.Providers, &core.EmailProvider{
-			ID: "email", From: "no-reply@app.test", Send: func(_ context.Context, m core.SignInMail) error {
+			ID: "email", From: "no-reply@app.test", Send: func(_ context.Context, m core.Email) error {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				p.mails[m.To] = append(p.mails[m.To], strings.TrimPrefix(string(m.URL), "https://app.test"))

@@ -36,7 +36,7 @@ type app struct {
 	mu    sync.Mutex
 	now   time.Time
 	log   bytes.Buffer
-	mails []core.SignInMail
+	mails []core.Email
 }
 
 // open starts an application. Unless change says otherwise, its origin is home, its sessions are JWTs, and it has a
@@ -69,7 +69,7 @@ func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 				}
 				return &core.User{ID: form["user"], Name: form["user"], Email: form["user"] + "@app.example"}, nil
 			}},
-			&core.EmailProvider{From: "app@app.example", Send: func(_ context.Context, m core.SignInMail) error {
+			&core.EmailProvider{From: "app@app.example", Send: func(_ context.Context, m core.Email) error {
 				x.mu.Lock()
 				defer x.mu.Unlock()
 				x.mails = append(x.mails, m)
@@ -119,7 +119,7 @@ func (x *app) logged() string {
 }
 
 // mailed returns the emails since the last call.
-func (x *app) mailed() []core.SignInMail {
+func (x *app) mailed() []core.Email {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	mails := x.mails

@@ -34,7 +34,7 @@ func cookieHeaders(a *attack) {
 		}
 	})
 	b := x.browser("u1")
-	token, err := x.SealToken(&core.Token{Subject: "1", Name: "Ada", Email: "ada@app.example"}, sessionCookie, time.Hour)
+	token, err := x.EncodeToken(&core.Token{Subject: "1", Name: "Ada", Email: "ada@app.example"}, sessionCookie, time.Hour)
 	a.must(err)
 	half := len(token) / 2
 	state := ""

@@ -97,7 +97,7 @@ func (p *address) ask(b *browser) wire.Answer {
 }
 
 // checkEmails checks the sent emails, and which user their link signs in.
-func (p *address) checkEmails(x *app, b *browser, kind, one, owner string, mails []core.SignInMail, stored []string) {
+func (p *address) checkEmails(x *app, b *browser, kind, one, owner string, mails []core.Email, stored []string) {
 	if kind == "reject" {
 		x.failf("an email to %q", mails[0].To)
 		return
@@ -167,7 +167,7 @@ func (p *address) asProfile(a *attack, kind, one string) {
 // sameMailbox reports whether ours, the canonical form, is the payload's address: as written, or as a mail server would
 // read it.
 func sameMailbox(ours, written string) bool {
-	return ours == written || core.SignInMail{To: ours}.Recipient() == written
+	return ours == written || core.Email{To: ours}.Recipient() == written
 }
 
 // openLink opens the link of the last email.

@@ -153,8 +153,8 @@ func (c *faultCase) configure(config *core.Config) {
 	for _, p := range config.Providers {
 		if p, ok := p.(*core.EmailProvider); ok {
 			send := p.Send
-			p.ConfirmLink = core.Off
-			p.Send = func(ctx context.Context, m core.SignInMail) error {
+			p.ConfirmLink = core.False
+			p.Send = func(ctx context.Context, m core.Email) error {
 				return c.app.store.done(ctx, "send mail", func(ctx context.Context) error { return send(ctx, m) })
 			}
 		}

@@ -36,7 +36,7 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 	"signIn callback returns it as a redirect": func(s *splitter) []wire.Answer {
 		return s.passwords(func(c *core.Config) {
 			c.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) {
-				return core.GoTo(s.value), nil
+				return core.RedirectTo(s.value), nil
 			}
 		})
 	},

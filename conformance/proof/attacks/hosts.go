@@ -27,7 +27,7 @@ func hosts(a *attack) {
 		{"listed", p.Listed, func(c *core.Config) {
 			c.URL, c.TrustedHosts = "", []string{"app.example", "*.preview.app.example"}
 		}},
-		{"open", p.Open, func(c *core.Config) { c.URL, c.TrustHost = "", core.On }},
+		{"open", p.Open, func(c *core.Config) { c.URL, c.TrustHost = "", core.True }},
 	} {
 		x := a.open(row.change)
 		b := x.browser("u1")
@@ -70,7 +70,7 @@ type hostCheck struct {
 	headers  [][2]string
 }
 
-func (h *hostCheck) check(want string, answer wire.Answer, mails []core.SignInMail, asked int) {
+func (h *hostCheck) check(want string, answer wire.Answer, mails []core.Email, asked int) {
 	for _, header := range h.headers {
 		if strings.ContainsAny(header[1], `<>"`) && strings.Contains(string(answer.Body), header[1]) {
 			h.failf("%s, %s: %q is shown as it came", h.row, h.ask, header[1])
@@ -133,7 +133,7 @@ func (h *hostCheck) named(host string) bool {
 }
 
 // urls returns all URLs in a response and in emails that contain the application's own origin.
-func (h *hostCheck) urls(answer wire.Answer, mails []core.SignInMail) (all []string) {
+func (h *hostCheck) urls(answer wire.Answer, mails []core.Email) (all []string) {
 	if location := answer.Header.Get("Location"); atOP(location) {
 		u, err := url.Parse(location)
 		h.must(err)

@@ -93,7 +93,7 @@ func (l *ledger) rows(ctx context.Context, u *core.User) string {
 	}
 	lines := []string{string(must(json.Marshal(u)))}
 	for _, a := range accounts {
-		lines = append(lines, fmt.Sprintf("account %s %q %s", a.Provider, a.ProviderAccountID, a.EmailProved))
+		lines = append(lines, fmt.Sprintf("account %s %q %s", a.Provider, a.ProviderAccountID, a.VerifiedEmail))
 	}
 	for _, v := range sessions {
 		lines = append(lines, "session "+string(v.Token))

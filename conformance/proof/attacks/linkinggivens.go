@@ -39,7 +39,7 @@ func (r *relation) signInCallback(what string) {
 		answer = func() (core.SignInResult, error) { return core.SignInResult{}, nil }
 	default:
 		target := strings.Trim(strings.TrimPrefix(what, "returns "), `"`)
-		answer = func() (core.SignInResult, error) { return core.GoTo(target), nil }
+		answer = func() (core.SignInResult, error) { return core.RedirectTo(target), nil }
 	}
 	r.changes = append(r.changes, func(c *core.Config) {
 		c.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) { return answer() }

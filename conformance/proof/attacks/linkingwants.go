@@ -300,7 +300,7 @@ func (wanted) presetsVouch() string {
 			return "there is no preset " + id
 		}
 		profile := core.Profile{"email": "v@corp.example", "verified_primary_email": []any{}}
-		if preset.EmailProved != nil && preset.EmailProved(profile) || preset.AllowDangerousEmailAccountLinking {
+		if preset.EmailVerified != nil && preset.EmailVerified(profile) || preset.AllowDangerousEmailAccountLinking {
 			return id + " vouches for any address"
 		}
 	}

@@ -27,7 +27,7 @@ var givens = []sentence{
 		r.changeProvider(m[1], func(p *core.OAuthProvider) { p.AllowDangerousEmailAccountLinking = true })
 	}},
 	{regexp.MustCompile(`^(\w) (?:\(OpenID\) )?vouches for every address$`), func(r *relation, m []string) {
-		r.changeProvider(m[1], func(p *core.OAuthProvider) { p.EmailProved = func(core.Profile) bool { return true } })
+		r.changeProvider(m[1], func(p *core.OAuthProvider) { p.EmailVerified = func(core.Profile) bool { return true } })
 	}},
 	{regexp.MustCompile(`^([A-Z]\w*) signed up with a passkey under (\S+@\S+?)(?: \(.*\))?, session alive$`),
 		func(r *relation, m []string) {

@@ -17,7 +17,7 @@ func redirects(a *attack) {
 	g.app = a.open(func(c *core.Config) {
 		c.Callbacks.SignIn = func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
 			if p.User.Email == "sent away@app.example" {
-				return core.GoTo(g.Value), nil
+				return core.RedirectTo(g.Value), nil
 			}
 			return core.Allow(), nil
 		}

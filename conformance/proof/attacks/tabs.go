@@ -105,7 +105,7 @@ func (s *story) forge(claim, value string) {
 	token := &core.Token{}
 	s.must(token.Extra.Set(claim, value))
 	s.must(token.Extra.Set("random", "forged"))
-	state, err := s.app.SealToken(token, "encodedState", 15*time.Minute)
+	state, err := s.app.EncodeToken(token, "encodedState", 15*time.Minute)
 	s.must(err)
 	s.proxied = flow{provider: "x", answer: [][2]string{{"code", "code-forged"}, {"state", state}}}
 }

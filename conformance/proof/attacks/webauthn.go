@@ -76,7 +76,7 @@ func (k *keyring) configure(c *core.Config) {
 		case "userVerification":
 			provider.UserVerification = text
 			if text != "required" {
-				provider.RequireUserVerification = core.Off
+				provider.RequireUserVerification = core.False
 			}
 		case "residentKey":
 			provider.ResidentKey = text

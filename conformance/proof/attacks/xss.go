@@ -124,7 +124,7 @@ func (m *markup) anyhost() *browser {
 	if m.shared.open == nil {
 		m.shared.open = m.attack.open(func(c *core.Config) {
 			c.InsecureNoLimits = true
-			c.URL, c.TrustHost = "", core.On
+			c.URL, c.TrustHost = "", core.True
 		}).browser("u1")
 	}
 	return m.shared.open
@@ -181,12 +181,12 @@ func (m *markup) configured(change func(c *core.Config), pages ...string) (list 
 }
 
 // emailDocuments returns the emails of an application, as the senders of package providers compose them.
-func (m *markup) emailDocuments(x *app, alter func(mail *core.SignInMail)) (list []document) {
+func (m *markup) emailDocuments(x *app, alter func(mail *core.Email)) (list []document) {
 	for _, mail := range x.mailed() {
 		if alter != nil {
 			alter(&mail)
 		}
-		letter, err := providers.SignInLetter(mail)
+		letter, err := providers.WriteEmail(mail)
 		m.must(err)
 		list = append(list, document{what: "letter", body: letter.HTML},
 			document{what: "text", body: letter.Text, plain: true}, document{what: "subject", body: letter.Subject, plain: true})

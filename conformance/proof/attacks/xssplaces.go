@@ -168,14 +168,14 @@ var markupPlaces = []struct {
 		m.mailedTo(x, url.Values{"email": {m.value}}, [2]string{"Host", "app.example"})
 		list := m.emailDocuments(x, nil)
 		m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"})
-		return append(list, m.emailDocuments(x, func(mail *core.SignInMail) { mail.To = m.value })...)
+		return append(list, m.emailDocuments(x, func(mail *core.Email) { mail.To = m.value })...)
 	}},
 	{regexp.MustCompile(`^letter: url$`), func(m *markup, _ []string) []document {
 		x := m.visitor().app
 		m.mailedTo(x, url.Values{"callbackUrl": {m.value}}, [2]string{"Host", "app.example"})
 		list := m.emailDocuments(x, nil)
 		m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"})
-		return append(list, m.emailDocuments(x, func(mail *core.SignInMail) { mail.URL = core.Secret(m.value) })...)
+		return append(list, m.emailDocuments(x, func(mail *core.Email) { mail.URL = core.Secret(m.value) })...)
 	}},
 	{regexp.MustCompile(`^letter: host$`), func(m *markup, _ []string) (list []document) {
 		x := m.anyhost().app
@@ -185,13 +185,13 @@ var markupPlaces = []struct {
 			list = m.emailDocuments(x, nil)
 		}
 		m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"})
-		return append(list, m.emailDocuments(x, func(mail *core.SignInMail) { mail.Host = m.value })...)
+		return append(list, m.emailDocuments(x, func(mail *core.Email) { mail.Host = m.value })...)
 	}},
 	{regexp.MustCompile(`^letter: theme$`), func(m *markup, _ []string) (list []document) {
 		x := m.visitor().app
 		for _, part := range []string{"brandColor", "buttonText", "logo", "colorScheme"} {
 			m.mailedTo(x, url.Values{}, [2]string{"Host", "app.example"})
-			list = append(list, m.emailDocuments(x, func(mail *core.SignInMail) { themed(&mail.Theme, part, m.value) })...)
+			list = append(list, m.emailDocuments(x, func(mail *core.Email) { themed(&mail.Theme, part, m.value) })...)
 		}
 		return list
 	}},

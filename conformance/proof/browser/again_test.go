@@ -78,7 +78,7 @@ func serveLate(t *testing.T) *lateSite {
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Store: store, Session: core.SessionConfig{Strategy: core.StrategyDatabase},
 		Providers: []core.Provider{passwords},
-		Parts:     []core.Part{account.New(account.Options{Mail: s.mails.Mailer()})},
+		Plugins:   []core.Plugin{account.New(account.Options{Mail: s.mails})},
 	})
 	if err != nil {
 		t.Fatal(err)

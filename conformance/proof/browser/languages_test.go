@@ -62,9 +62,9 @@ func serveLanguages(t *testing.T, address string, change func(*core.Config)) (si
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Locales: locales.All(),
 		Providers: []core.Provider{
 			providers.GitHub(oauth), providers.Google(oauth), webauthn.Passkey(),
-			passwords.New(passwords.Options{Mail: box.Mailer()}), providers.Email("no-reply@example.com", box.Send),
+			passwords.New(passwords.Options{Mail: box}), providers.Email("no-reply@example.com", box.Send),
 		},
-		Parts: []core.Part{account.New(account.Options{Mail: box.Mailer()})},
+		Plugins: []core.Plugin{account.New(account.Options{Mail: box})},
 	}
 	if change != nil {
 		change(&config)

@@ -19,26 +19,26 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-var letterKinds = []core.LetterKind{
-	core.LetterSignIn, core.LetterVerify, core.LetterExists, core.LetterReset, core.LetterPasswordChanged,
-	core.LetterEmailChange, core.LetterEmailChanged, core.LetterNewDevice, core.LetterInvite, core.LetterDeleted,
+var letterKinds = []core.EmailKind{
+	core.EmailSignIn, core.EmailVerify, core.EmailExists, core.EmailReset, core.EmailPasswordChanged,
+	core.EmailAddressChange, core.EmailAddressChanged, core.EmailNewDevice, core.EmailInvite, core.EmailDeleted,
 }
 
 // letter returns an email with all optional data of its kind.
-func letter(kind core.LetterKind, locale ui.Locale, theme core.Theme) core.Letter {
+func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email {
 	at := time.Date(2026, time.March, 5, 16, 4, 0, 0, time.UTC)
-	l := core.Letter{Kind: kind, Locale: locale, Host: "app.example.com", Theme: theme}
-	if kind != core.LetterDeleted {
+	l := core.Email{Kind: kind, Locale: locale, Host: "app.example.com", Theme: theme}
+	if kind != core.EmailDeleted {
 		l.URL = "https://app.example.com/auth/callback/email?callbackUrl=https%3A%2F%2Fapp.example.com%2Faccount&token=" +
 			core.Secret(strings.Repeat("5f0c9d3e", 8)) + "&email=ada%40example.com"
 	}
 	switch kind {
-	case core.LetterSignIn, core.LetterVerify, core.LetterReset, core.LetterEmailChange, core.LetterInvite:
+	case core.EmailSignIn, core.EmailVerify, core.EmailReset, core.EmailAddressChange, core.EmailInvite:
 		l.Expires = at.Add(24 * time.Hour)
 	default:
 		l.At, l.Peer = at, netip.MustParsePrefix("2001:db8:4a::/48")
 	}
-	if kind == core.LetterVerify {
+	if kind == core.EmailVerify {
 		l.Code = "471103"
 	}
 	return l
@@ -61,7 +61,7 @@ func TestLetters(t *testing.T) {
 		if tag == "de" {
 			theme = core.Theme{Name: "Acme", BrandColor: "#0f766e"}
 		}
-		written, err := providers.WriteLetter(letter(core.LetterKind(kind), all[max(i, 0)], theme))
+		written, err := providers.WriteEmail(letter(core.EmailKind(kind), all[max(i, 0)], theme))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return
@@ -85,7 +85,7 @@ func TestLetters(t *testing.T) {
 const longest = "de"
 
 // complete are kinds of emails that together contain every element.
-var complete = []core.LetterKind{core.LetterVerify, core.LetterNewDevice, core.LetterDeleted}
+var complete = []core.EmailKind{core.EmailVerify, core.EmailNewDevice, core.EmailDeleted}
 
 func lettersIn(v *visitor, tag string) {
 	for _, look := range []struct {
@@ -102,7 +102,7 @@ func lettersIn(v *visitor, tag string) {
 		})
 		v.do(chromedp.EmulateViewport(look.width, 400))
 		for _, kind := range letterKinds {
-			if kind != core.LetterVerify && (tag != longest || look.query != "") {
+			if kind != core.EmailVerify && (tag != longest || look.query != "") {
 				continue
 			}
 			v.open("/" + tag + "/" + string(kind) + look.query)

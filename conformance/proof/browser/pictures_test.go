@@ -71,11 +71,11 @@ func TestPictures(t *testing.T) {
 			v.picture(p.name)
 		})
 	}
-	for name, kind := range map[string]core.LetterKind{
-		"letter": core.LetterSignIn, "letter-new-device": core.LetterNewDevice,
+	for name, kind := range map[string]core.EmailKind{
+		"letter": core.EmailSignIn, "letter-new-device": core.EmailNewDevice,
 	} {
 		t.Run(name, func(t *testing.T) {
-			written, err := providers.WriteLetter(letter(kind, locales.English(), core.Theme{Name: "Acme"}))
+			written, err := providers.WriteEmail(letter(kind, locales.English(), core.Theme{Name: "Acme"}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -112,7 +112,7 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 	config := core.Config{
 		URL: s.auth, BasePath: s.base, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Getenv: func(string) string { return "" }, Logger: logger, Store: store,
-		Session: core.SessionConfig{Strategy: s.strategy, UpdateAge: core.Always}, CSRF: s.csrf, EnableWebAuthn: true,
+		Session: core.SessionConfig{Strategy: s.strategy, UpdateAge: core.UpdateAlways}, CSRF: s.csrf, EnableWebAuthn: true,
 		Providers: []core.Provider{
 			providers.OIDC("dev", provider.Issuer(), providers.Options{
 				ClientID: provider.ClientID(), ClientSecret: core.Secret(provider.ClientSecret()),

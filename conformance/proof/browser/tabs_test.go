@@ -143,7 +143,7 @@ func tabbed(t *testing.T, strategy core.Strategy) string {
 	provider := func(id string, params url.Values) *core.OAuthProvider {
 		return &core.OAuthProvider{
 			ID: id, Name: id, Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
-			AllowDangerousEmailAccountLinking: true, EmailProved: func(core.Profile) bool { return true },
+			AllowDangerousEmailAccountLinking: true, EmailVerified: func(core.Profile) bool { return true },
 			Authorization: core.Endpoint{URL: service.URL + "/authorize", Params: params},
 			Token:         core.Endpoint{URL: service.URL + "/token"}, Userinfo: core.Endpoint{URL: service.URL + "/user"},
 		}

@@ -93,7 +93,7 @@ var keptSetups = []setup{
 		return c
 	}},
 	{name: "links-without-a-store", make: func(w *world) core.Config {
-		return w.with(&core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }})
+		return w.with(&core.EmailProvider{Send: func(context.Context, core.Email) error { return nil }})
 	}},
 	{name: "passwords-without-mail", make: func(w *world) core.Config {
 		c := w.with(password.New(password.Options{}))
@@ -101,14 +101,14 @@ var keptSetups = []setup{
 		return c
 	}},
 	{name: "passwords-into-a-mailbox", make: func(w *world) core.Config {
-		box := mailbox.New().Mailer()
+		box := mailbox.New()
 		c := w.with(password.New(password.Options{Mail: box}))
-		c.Store, c.Parts = w.bbolt(), []core.Part{account.New(account.Options{Mail: box})}
+		c.Store, c.Plugins = w.bbolt(), []core.Plugin{account.New(account.Options{Mail: box})}
 		return c
 	}},
 	{name: "account-without-a-store", make: func(w *world) core.Config {
 		c := w.sound()
-		c.Parts = []core.Part{account.New(account.Options{})}
+		c.Plugins = []core.Plugin{account.New(account.Options{})}
 		return c
 	}},
 	{name: "mail-sound", make: func(w *world) core.Config {

@@ -83,7 +83,7 @@ var providerSetups = []setup{
 	}},
 	{name: "issuer-insecure", make: func(w *world) core.Config {
 		p := w.op(op{}).provider()
-		p.AllowInsecureHTTP = core.On
+		p.AllowInsecureHTTP = core.True
 		return w.with(p)
 	}},
 	{name: "issuer-of-another-authority", make: func(w *world) core.Config {

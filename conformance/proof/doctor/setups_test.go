@@ -197,7 +197,7 @@ var cookieSetups = []setup{
 	}},
 	{name: "cookie-for-scripts", make: func(w *world) core.Config {
 		c := w.sound()
-		c.Cookies.SessionToken.HTTPOnly = core.Off
+		c.Cookies.SessionToken.HTTPOnly = core.False
 		return c
 	}},
 	{name: "cookie-of-another-path", make: func(w *world) core.Config {
@@ -212,12 +212,12 @@ var cookieSetups = []setup{
 	}},
 	{name: "cookies-secure-on-http", make: func(w *world) core.Config {
 		c := w.sound()
-		c.URL, c.UseSecureCookies = "http://app.example.org", core.On
+		c.URL, c.UseSecureCookies = "http://app.example.org", core.True
 		return c
 	}},
 	{name: "cookies-insecure-on-https", make: func(w *world) core.Config {
 		c := w.sound()
-		c.URL, c.UseSecureCookies = site, core.Off
+		c.URL, c.UseSecureCookies = site, core.False
 		return c
 	}},
 }

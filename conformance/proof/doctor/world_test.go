@@ -225,7 +225,7 @@ func (w *world) mailing(server string, o smtp.Options) core.Config {
 	w.Helper()
 	c := w.sound()
 	o.Server, o.From = core.Secret(server), "App <no-reply@app.example.org>"
-	c.Store, c.Providers = w.migrated(), []core.Provider{smtp.Nodemailer(o)}
+	c.Store, c.Providers = w.migrated(), []core.Provider{smtp.New("nodemailer", o)}
 	return c
 }
 

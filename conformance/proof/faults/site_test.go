@@ -55,7 +55,7 @@ func newSite(t *testing.T, s core.Store) *site {
 	t.Helper()
 	x := &site{
 		T: t, store: s.(whole), at: &incident{}, clock: &clock{now: time.Now().Truncate(time.Second)},
-		log: &logbook{}, box: &postbox{letters: make(chan core.Letter, 64)},
+		log: &logbook{}, box: &postbox{letters: make(chan core.Email, 64)},
 	}
 	x.well = x.process(s, time.Minute) // a long timeout, because a busy machine is slow
 	x.sick = x.process(wrapped(s, x.at), slowFor)
@@ -75,9 +75,9 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 	config := core.Config{
 		URL: home, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: s, StoreTimeout: timeout,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(x.log, nil)), Now: x.clock.Now,
-		InsecureNoLimits: true, EnableWebAuthn: true, CleanUp: core.Off, HTTPClient: &http.Client{Transport: provider{}},
+		InsecureNoLimits: true, EnableWebAuthn: true, CleanUp: core.False, HTTPClient: &http.Client{Transport: provider{}},
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase},
-		Parts: []core.Part{account.New(account.Options{
+		Plugins: []core.Plugin{account.New(account.Options{
 			Mail: x.box, Fresh: 24 * time.Hour, Delete: func(context.Context, *core.User) error { return nil },
 		})},
 		Providers: []core.Provider{
@@ -90,11 +90,11 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 				ID: "o", Type: core.TypeOIDC, Issuer: issuer, ClientID: clientID, ClientSecret: clientSecret,
 			},
 			&core.EmailProvider{
-				ID: "email", From: "no-reply@app.test", ConfirmLink: core.Off,
-				Send: func(ctx context.Context, m core.SignInMail) error { return x.box.Send(ctx, m.Letter()) },
+				ID: "email", From: "no-reply@app.test", ConfirmLink: core.False,
+				Send: x.box.Send,
 			},
 			passkey,
-			password.New(password.Options{Mail: x.box, Hash: password.Params{Memory: 7168, Passes: 5, Lanes: 1}}),
+			password.New(password.Options{Mail: x.box, Hash: password.Params{Memory: 7168, Time: 5, Threads: 1}}),
 		},
 	}
 	auth, err := core.New(config)
@@ -105,12 +105,12 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 }
 
 // postbox receives emails.
-type postbox struct{ letters chan core.Letter }
+type postbox struct{ letters chan core.Email }
 
-func (p *postbox) Send(_ context.Context, l core.Letter) error { p.letters <- l; return nil }
+func (p *postbox) Send(_ context.Context, l core.Email) error { p.letters <- l; return nil }
 
 // letter waits for an email of one of these kinds to an address.
-func (x *site) letter(to string, kinds ...core.LetterKind) core.Letter {
+func (x *site) letter(to string, kinds ...core.EmailKind) core.Email {
 	x.Helper()
 	for late := time.After(2 * time.Minute); ; {
 		select {
@@ -125,7 +125,7 @@ func (x *site) letter(to string, kinds ...core.LetterKind) core.Letter {
 }
 
 // token returns the token in an email's link.
-func token(l core.Letter) string {
+func token(l core.Email) string {
 	u, err := url.Parse(string(l.URL))
 	if err != nil {
 		return ""

@@ -43,7 +43,7 @@ func start(t *testing.T, ours, theirs []string) *both {
 	t.Cleanup(server.Close)
 	b.ours = server.URL
 	config := core.Config{
-		TrustHost: core.On, Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		TrustHost: core.True, Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Providers: []core.Provider{
 			&core.CredentialsProvider{Authorize: func(
 				_ context.Context, form map[string]string, _ *core.Request,
@@ -367,7 +367,7 @@ func TestTokens(t *testing.T) {
 				if err := json.Unmarshal([]byte(raw), &sealed); err != nil {
 					t.Fatalf("the reference answered %s", raw)
 				}
-				token, err := both.auth.OpenToken(sealed, salt)
+				token, err := both.auth.DecodeToken(sealed, salt)
 				if (err == nil) != row.ok {
 					t.Fatalf("decoded %v, want %v: %v", err == nil, row.ok, err)
 				}
@@ -385,7 +385,7 @@ func TestTokens(t *testing.T) {
 			if err := token.UnmarshalJSON(raw); err != nil {
 				t.Fatal(err)
 			}
-			sealed, err := both.auth.SealToken(token, salt, time.Hour)
+			sealed, err := both.auth.EncodeToken(token, salt, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ func newAuth(provider string, store core.Store, client *http.Client) (*core.Auth
 		}
 	}
 	return core.New(core.Config{
-		Secrets: []core.Secret{secret}, TrustHost: core.On, Store: store,
+		Secrets: []core.Secret{secret}, TrustHost: core.True, Store: store,
 		HTTPClient: client, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
 		Providers: []core.Provider{
 			&core.OAuthProvider{

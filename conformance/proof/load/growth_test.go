@@ -18,7 +18,7 @@ import (
 func grown(tb testing.TB, tenant string, claim, providers int) *core.Auth {
 	tb.Helper()
 	c := core.Config{
-		Secrets: []core.Secret{secret}, TrustHost: core.On, Audience: tenant,
+		Secrets: []core.Secret{secret}, TrustHost: core.True, Audience: tenant,
 		Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
 		Providers: []core.Provider{&core.CredentialsProvider{
 			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {

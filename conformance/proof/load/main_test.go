@@ -71,7 +71,7 @@ func TestFloorSeals(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFloor("http://127.0.0.1", "https://op.example", nil)
-	ours, err := auth.SealToken(&core.Token{Name: personName, Subject: personID}, sessionCookie, month)
+	ours, err := auth.EncodeToken(&core.Token{Name: personName, Subject: personID}, sessionCookie, month)
 	if err != nil {
 		t.Fatal(err)
 	}

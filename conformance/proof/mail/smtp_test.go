@@ -49,15 +49,15 @@ func configured(t *testing.T, o smtp.Options) *core.EmailProvider {
 	if o.From == "" {
 		o.From = "Acme <no-reply@example.com>"
 	}
-	p := smtp.Nodemailer(o)
+	p := smtp.New("nodemailer", o)
 	if err := p.Configure(p, func(string) string { return "" }); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func letterTo(to string) core.SignInMail {
-	return core.SignInMail{To: to, URL: link, Token: "tok-4711", Host: "app.example.com"}
+func letterTo(to string) core.Email {
+	return core.Email{To: to, Kind: core.EmailSignIn, URL: link, Token: "tok-4711", Host: "app.example.com"}
 }
 
 // TestConversation checks the recorded conversation: envelope, headers, parts.
@@ -193,8 +193,8 @@ func TestHeadersStayWhole(t *testing.T) {
 	s := start(t, mail.Options{})
 	o := smtp.Options{Server: core.Secret("smtp://" + s.Addr), InsecureNoTLS: true}
 	o.From = `"Zoë, Inc." <no-reply@example.com>`
-	o.Letter = func(core.SignInMail) (providers.Letter, error) {
-		return providers.Letter{
+	o.Content = func(core.Email) (providers.EmailContent, error) {
+		return providers.EmailContent{
 			Subject: "Grüße\r\nBcc: eve@example.com\r\n\r\nbody", Text: ".\r\nQUIT\r\n", HTML: "<p>.</p>",
 		}, nil
 	}
@@ -307,7 +307,7 @@ func TestAddresses(t *testing.T) {
 		"": false, "mail.example:25": false, "http://mail.example": false, "smtp://": false, "smtp://mail.example:x": false,
 		"smtp://mail.example:99999": false, "smtp://mail.example/path": false, "smtp://u:hunter2%@mail.example": false,
 	} {
-		p := smtp.Email()
+		p := smtp.New("email")
 		err := p.Configure(p, func(name string) string {
 			return map[string]string{"EMAIL_SERVER": address, "EMAIL_FROM": "a@example.com"}[name]
 		})
@@ -324,12 +324,12 @@ func TestAddresses(t *testing.T) {
 func TestMailer(t *testing.T) {
 	s := start(t, mail.Options{})
 	env := map[string]string{"EMAIL_SERVER": "smtp://" + s.Addr, "EMAIL_FROM": "Acme <no-reply@example.com>"}
-	mailer := smtp.Nodemailer(smtp.Options{InsecureNoTLS: true}).Mailer()
+	mailer := smtp.New("nodemailer", smtp.Options{InsecureNoTLS: true}).Mailer()
 	if err := mailer.Configure(func(name string) string { return env[name] }); err != nil {
 		t.Fatal(err)
 	}
-	l := core.Letter{
-		To: "jane@bücher.example", Kind: core.LetterReset, URL: link, Host: "app.example.com", Expires: time.Unix(1e9, 0),
+	l := core.Email{
+		To: "jane@bücher.example", Kind: core.EmailReset, URL: link, Host: "app.example.com", Expires: time.Unix(1e9, 0),
 	}
 	if err := mailer.Send(t.Context(), l); err != nil {
 		t.Fatal(err)
@@ -343,8 +343,8 @@ func TestMailer(t *testing.T) {
 	if err != nil || !strings.Contains(text, link) || !strings.Contains(html, "Choose a password") {
 		t.Errorf("text %q, html %q, error %v", text, html, err)
 	}
-	for name, bad := range map[string]core.Letter{
-		"two recipients": {To: "a@example.com, b@example.com", Kind: core.LetterReset}, "unknown kind": {To: l.To, Kind: "x"},
+	for name, bad := range map[string]core.Email{
+		"two recipients": {To: "a@example.com, b@example.com", Kind: core.EmailReset}, "unknown kind": {To: l.To, Kind: "x"},
 	} {
 		if err := mailer.Send(t.Context(), bad); err == nil {
 			t.Errorf("%s: sent", name)
@@ -383,7 +383,7 @@ func TestCheck(t *testing.T) {
 	}
 	t.Run("of a mailer", func(t *testing.T) {
 		s := start(t, mail.Options{TLS: server})
-		m := smtp.Nodemailer(smtp.Options{Server: core.Secret("smtp://" + s.Addr), TLS: client, EmailOptions: from}).Mailer()
+		m := smtp.New("nodemailer", smtp.Options{Server: core.Secret("smtp://" + s.Addr), TLS: client, EmailOptions: from}).Mailer()
 		checks, ok := m.(interface{ Check(context.Context) error })
 		if !ok {
 			t.Fatal("a mailer has no Check")

@@ -16,7 +16,7 @@ import (
 // user's page, whatever Cache-Control the handler sets, and a public page is still cached.
 func TestSharedCache(t *testing.T) {
 	auth, err := core.New(core.Config{
-		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, TrustHost: core.On,
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, TrustHost: core.True,
 		Session: core.SessionConfig{Bearer: true}, Getenv: func(string) string { return "" },
 	})
 	if err != nil {

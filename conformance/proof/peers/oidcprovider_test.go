@@ -135,7 +135,7 @@ func TestRPInitiatedLogout(t *testing.T) {
 	s := newSite(t)
 	back := s.URL + "/auth/logout/op"
 	p := ours(oidcProvider(t, s, true, client{"post_logout_redirect_uris": []string{back}}))
-	p.Logout = core.On
+	p.Logout = core.True
 	s.open(t, p)
 	v := s.visitor(t)
 	if at := v.click("op"); at.body != "home" || v.signedIn() != ada {

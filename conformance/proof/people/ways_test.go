@@ -81,14 +81,14 @@ func (s *site) forgets(address, chosen string) {
 	s.Helper()
 	b := s.browse()
 	b.post(http.StatusAccepted, "password/forgot", "email", address)
-	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(core.LetterReset, address)), nil)
+	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(core.EmailReset, address)), nil)
 	b.post(http.StatusOK, "password/reset", "newPassword", chosen)
 }
 
 func beginSignUp(s *site, address string) (*browser, *lastRequest) {
 	b := s.browse()
 	b.post(http.StatusAccepted, "password/sign-up", "email", address, "password", first)
-	return b, b.posting("password/confirm", "token", s.token(core.LetterVerify, address))
+	return b, b.posting("password/confirm", "token", s.token(core.EmailVerify, address))
 }
 
 // afterSignUp: with transactions, the first press of the button creates the complete account. Without them the password
@@ -125,7 +125,7 @@ func beginReset(s *site, address string) (*browser, *lastRequest) {
 	b, u := s.member(address)
 	check(s.T, s.passwords.Import(s.Context(), u.ID, firstHashed))
 	b.post(http.StatusAccepted, "password/forgot", "email", address)
-	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(core.LetterReset, address)), nil)
+	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(core.EmailReset, address)), nil)
 	return b, b.posting("password/reset", "newPassword", next)
 }
 
@@ -151,7 +151,7 @@ func afterReset(s *site, b *browser, address string, again *core.Response) {
 func beginChange(s *site, address string) (*browser, *lastRequest) {
 	b, _ := s.member(address)
 	b.post(http.StatusAccepted, "account/email", "email", "new-"+address)
-	return b, b.posting("account/confirm", "token", s.token(core.LetterEmailChange, "new-"+address))
+	return b, b.posting("account/confirm", "token", s.token(core.EmailAddressChange, "new-"+address))
 }
 
 // afterChange: the user's address is the old or the new one. With the new one, the change can be undone.
@@ -170,7 +170,7 @@ func afterChange(s *site, b *browser, address string, again *core.Response) {
 		}
 	default:
 		b.post(http.StatusAccepted, "account/email", "email", "new-"+address)
-		b.post(http.StatusOK, "account/confirm", "token", s.token(core.LetterEmailChange, "new-"+address))
+		b.post(http.StatusOK, "account/confirm", "token", s.token(core.EmailAddressChange, "new-"+address))
 	}
 }
 
@@ -179,7 +179,7 @@ func beginUndo(s *site, address string) (*browser, *lastRequest) {
 	r := s.auth.Handle(s.Context(), last.request())
 	b.keep(r.Cookies)
 	owner := s.browse()
-	return owner, owner.posting("account/undo", "token", s.token(core.LetterEmailChanged, address))
+	return owner, owner.posting("account/undo", "token", s.token(core.EmailAddressChanged, address))
 }
 
 // afterUndo: the account has the old address again.

@@ -22,7 +22,7 @@ const origin = "https://app.example"
 
 // cheapest is the minimum cost of a hash. It takes half the time of the default, because its memory fits in the CPU's
 // cache.
-var cheapest = password.Params{Memory: 7168, Passes: 5, Lanes: 1}
+var cheapest = password.Params{Memory: 7168, Time: 5, Threads: 1}
 
 // parts are an application with passwords and an account page.
 type parts struct {
@@ -36,14 +36,14 @@ type parts struct {
 // build creates the application with a store.
 func build(kept core.Store, mails *mailbox.Mailbox) (p parts, err error) {
 	p = parts{store: kept, mails: mails}
-	p.passwords = password.New(password.Options{Mail: mails.Mailer(), Hash: cheapest})
+	p.passwords = password.New(password.Options{Mail: mails, Hash: cheapest})
 	p.mine = account.New(account.Options{
-		Mail: mails.Mailer(), Delete: func(context.Context, *core.User) error { return nil },
+		Mail: mails, Delete: func(context.Context, *core.User) error { return nil },
 	})
 	p.auth, err = core.New(core.Config{
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
-		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Parts: []core.Part{p.mine}, EnableWebAuthn: true,
+		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Plugins: []core.Plugin{p.mine}, EnableWebAuthn: true,
 		StoreTimeout: time.Minute, // a busy machine is slow although the store works
 		Providers: []core.Provider{
 			p.passwords, &core.EmailProvider{From: "no-reply@app.example", Send: mails.Send},
@@ -82,14 +82,14 @@ func (s *site) renew(kept core.Store) {
 }
 
 // token returns the token in the link of the newest email of a kind to an address.
-func (s *site) token(kind core.LetterKind, to string) string {
+func (s *site) token(kind core.EmailKind, to string) string {
 	s.Helper()
 	return s.tokens(kind, to, 1)[0]
 }
 
 // tokens returns the tokens in the links of all emails of a kind to an address, newest first. It waits for least
 // tokens.
-func (s *site) tokens(kind core.LetterKind, to string, least int) (list []string) {
+func (s *site) tokens(kind core.EmailKind, to string, least int) (list []string) {
 	s.Helper()
 	check(s.T, s.passwords.Flush(s.Context()))
 	for _, m := range s.mails.Mails() {
@@ -221,7 +221,7 @@ func TestWholeWay(t *testing.T) {
 			if _, err := s.store.UserByEmail(t.Context(), old); !errors.Is(err, core.ErrNotFound) {
 				t.Fatalf("before the proof there is a user: %v", err)
 			}
-			laptop.post(http.StatusOK, "password/confirm", "token", s.token(core.LetterVerify, old))
+			laptop.post(http.StatusOK, "password/confirm", "token", s.token(core.EmailVerify, old))
 			if !laptop.signedIn() {
 				t.Fatal("the proof does not sign in")
 			}
@@ -238,7 +238,7 @@ func TestWholeWay(t *testing.T) {
 			}
 
 			phone.post(http.StatusAccepted, "password/forgot", "email", old)
-			token := s.token(core.LetterReset, old)
+			token := s.token(core.EmailReset, old)
 			phone.request("GET", "password/reset?token="+url.QueryEscape(token), nil)
 			phone.post(http.StatusOK, "password/reset", "newPassword", next)
 			if laptop.signedIn() || phone.signedIn() {
@@ -249,12 +249,12 @@ func TestWholeWay(t *testing.T) {
 			phone.signIn(old, next, true)
 
 			laptop.post(http.StatusAccepted, "account/email", "email", fresh)
-			laptop.post(http.StatusOK, "account/confirm", "token", s.token(core.LetterEmailChange, fresh))
+			laptop.post(http.StatusOK, "account/confirm", "token", s.token(core.EmailAddressChange, fresh))
 			if got := laptop.overview().User.Email; got != fresh {
 				t.Fatalf("the address is %s", got)
 			}
 			undo := s.browse()
-			undo.post(http.StatusOK, "account/undo", "token", s.token(core.LetterEmailChanged, old))
+			undo.post(http.StatusOK, "account/undo", "token", s.token(core.EmailAddressChanged, old))
 			if laptop.signedIn() || phone.signedIn() {
 				t.Fatal("an undo leaves a session")
 			}

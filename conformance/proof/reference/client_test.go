@@ -51,7 +51,7 @@ func TestAnswersWithoutAClient(t *testing.T) {
 			continue
 		}
 		seen[m[1]] = true
-		mail := &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }}
+		mail := &core.EmailProvider{Send: func(context.Context, core.Email) error { return nil }}
 		s := open(t, core.Config{
 			URL: "https://api.app.example/auth", Store: newRows(), Session: core.SessionConfig{Strategy: core.StrategyJWT},
 			Providers: []core.Provider{passwords(), service(), mail},

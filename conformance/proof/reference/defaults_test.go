@@ -115,7 +115,7 @@ var defaults = map[string]func(t *testing.T) string{
 		age := core.SessionConfig{MaxAge: 2 * time.Hour}
 		s := open(t, core.Config{Session: age, Providers: []core.Provider{passwords()}})
 		s.signIn()
-		token, err := s.auth.OpenToken(s.cookies[session].Value, session)
+		token, err := s.auth.DecodeToken(s.cookies[session].Value, session)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,12 +141,12 @@ var defaults = map[string]func(t *testing.T) string{
 		return either(nonce, "15 minutes for checks (the nonce: as Expires), none for others")
 	},
 
-	"EmailProvider.ID":          email(func(p public, _ core.SignInMail) string { return quoted(p.ID) }),
-	"EmailProvider.Name":        email(func(p public, _ core.SignInMail) string { return quoted(p.Name) }),
-	"EmailProvider.MaxAge":      email(func(_ public, m core.SignInMail) string { return hours(m.Expires.Sub(start)) }),
-	"EmailProvider.From":        email(func(_ public, m core.SignInMail) string { return none(m.From) }),
+	"EmailProvider.ID":          email(func(p public, _ core.Email) string { return quoted(p.ID) }),
+	"EmailProvider.Name":        email(func(p public, _ core.Email) string { return quoted(p.Name) }),
+	"EmailProvider.MaxAge":      email(func(_ public, m core.Email) string { return hours(m.Expires.Sub(start)) }),
+	"EmailProvider.From":        email(func(_ public, m core.Email) string { return none(m.From) }),
 	"EmailProvider.ConfirmLink": confirms,
-	"EmailProvider.GenerateToken": email(func(_ public, m core.SignInMail) string {
+	"EmailProvider.GenerateToken": email(func(_ public, m core.Email) string {
 		return either(regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(string(m.Token)), "32 random bytes in hex")
 	}),
 	"CredentialsProvider.ID":   credentials(func(p public, _ string) string { return quoted(p.ID) }),
@@ -260,7 +260,7 @@ var elsewhere = map[string]string{
 	"SessionConfig.Revocation.Every":                  "core TestRevocationReachesOtherProcesses",
 	"SessionConfig.Bearer":                            "core TestBearerSwitchedOff",
 	"SessionConfig.Revocation.Strict":                 "core TestRevocationWithoutTheStore",
-	"password.Options.ResetFor":                       "providers/password TestLinksEnd",
+	"password.Options.ResetTTL":                       "providers/password TestLinksEnd",
 	"password.Range.Timeout":                          "providers/password TestRangeTimeout",
 	"account.Options.Fresh":                           "account TestFreshByDefault",
 	"doctor.Options.Probe":                            "doctor TestProbesNothingByDefault",
@@ -403,10 +403,10 @@ func entry(t *testing.T, p core.Provider) public {
 }
 
 // email checks the email provider and its first email.
-func email(see func(public, core.SignInMail) string) func(t *testing.T) string {
+func email(see func(public, core.Email) string) func(t *testing.T) string {
 	return func(t *testing.T) string {
-		var mail core.SignInMail
-		p := &core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error { mail = m; return nil }}
+		var mail core.Email
+		p := &core.EmailProvider{Send: func(_ context.Context, m core.Email) error { mail = m; return nil }}
 		s := open(t, core.Config{Store: newRows(), Providers: []core.Provider{p}})
 		if r := s.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}}); r.Err != nil {
 			t.Fatal(r.Err)
@@ -418,7 +418,7 @@ func email(see func(public, core.SignInMail) string) func(t *testing.T) string {
 // confirms opens a link in a browser that did not request it.
 func confirms(t *testing.T) string {
 	link := ""
-	p := &core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil }}
+	p := &core.EmailProvider{Send: func(_ context.Context, m core.Email) error { link = string(m.URL); return nil }}
 	config := core.Config{Store: newRows(), Providers: []core.Provider{p}}
 	asked, other := open(t, config), open(t, config)
 	asked.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})

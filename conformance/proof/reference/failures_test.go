@@ -96,7 +96,7 @@ func TestFailureStatuses(t *testing.T) {
 			is(open(t, config).ask("POST", "/auth/signout", url.Values{"a": {strings.Repeat("x", 1<<20)}}), 413, ""),
 		"| `POST session` | 400 `null` |": is(open(t, config).ask("POST", "/auth/session", url.Values{}), 400, "null"),
 		"`InvalidCallbackUrl`":            is(open(t, config).ask("GET", "/auth/session?callbackUrl=ftp:x", nil), 500, ""),
-		"`UntrustedHost`": is(open(t, core.Config{TrustHost: core.Off}).ask("GET", "/auth/session", nil), 500, "") ||
+		"`UntrustedHost`": is(open(t, core.Config{TrustHost: core.False}).ask("GET", "/auth/session", nil), 500, "") ||
 			is(open(t, core.Config{Getenv: func(string) string { return "" }}).ask("GET", "/auth/session", nil), 500, ""),
 		"429 with `Retry-After`": is(open(t, limited).signIn(), 429, "") &&
 			open(t, limited).signIn().Header.Get("Retry-After") == "60",

@@ -190,11 +190,11 @@ func asksFor(s *site) url.Values {
 
 // seals reports whether new tokens are encrypted with this secret.
 func seals(s *site, with core.Secret) bool {
-	sealed, err := s.auth.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour)
+	sealed, err := s.auth.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour)
 	if err != nil {
 		return false
 	}
-	_, err = open(s.t, core.Config{Secrets: []core.Secret{with}}).auth.OpenToken(sealed, "salt")
+	_, err = open(s.t, core.Config{Secrets: []core.Secret{with}}).auth.DecodeToken(sealed, "salt")
 	return err == nil
 }
 
@@ -276,7 +276,7 @@ func spoken(d time.Duration) string {
 // TestPagesOfTheApplication compares the parameters of redirects to the application's pages with the documentation.
 func TestPagesOfTheApplication(t *testing.T) {
 	t.Parallel()
-	mail := &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }}
+	mail := &core.EmailProvider{Send: func(context.Context, core.Email) error { return nil }}
 	s := open(t, core.Config{
 		Store: newRows(), Providers: []core.Provider{passwords(), mail},
 		Pages: core.PagesConfig{SignIn: "/in", SignOut: "/out", Error: "/sorry", VerifyRequest: "/mail"},

@@ -52,7 +52,7 @@ func open(t *testing.T, c core.Config) *site {
 	s := &site{
 		t: t, now: start, cookies: map[string]core.Cookie{}, came: map[string]core.Cookie{}, header: http.Header{},
 	}
-	if c.URL == "" && c.TrustHost == core.Auto && c.Getenv == nil {
+	if c.URL == "" && c.TrustHost == core.Default && c.Getenv == nil {
 		c.URL = "https://app.test"
 	}
 	c.Logger = slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -146,7 +146,7 @@ func (w comparison) headers(want response, got answer) {
 // sealed decrypts a value and compares header and claims.
 func (w comparison) sealed(path string, want *sealed, value string, auth *core.Auth) {
 	b := w.binder
-	token, err := auth.OpenToken(value, want.Salt)
+	token, err := auth.DecodeToken(value, want.Salt)
 	if err != nil {
 		b.differ(path, "cannot be opened: %v", err)
 		return

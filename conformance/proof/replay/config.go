@@ -47,7 +47,7 @@ func (w declaration) config(c map[string]any, env map[string]string) (core.Confi
 	_, keeps := out.Store.(store.SessionStore)
 	if out.Session.Strategy == core.StrategyJWT || out.Session.Strategy == "" && !keeps {
 		// Auth.js ignores UpdateAge under this strategy. It renews the session at each GET session (docs/authjs.md).
-		out.Session.UpdateAge = core.Always
+		out.Session.UpdateAge = core.UpdateAlways
 	}
 	if keeps && out.Session.Strategy == "" {
 		// This callback never runs under the database strategy, and New rejects a configuration with it. The trace's
@@ -198,7 +198,7 @@ func (w declaration) sessionOptions(out *core.SessionConfig, all object) error {
 			out.MaxAge = seconds(v)
 		case "updateAge":
 			if out.UpdateAge = seconds(v); out.UpdateAge == 0 {
-				out.UpdateAge = core.Always
+				out.UpdateAge = core.UpdateAlways
 			}
 		case "generateSessionToken":
 			prefix := v.(object)["prefix"].(string)

@@ -71,7 +71,7 @@ func preset(p object) (core.Provider, error) {
 }
 
 func (w declaration) email(p object) (core.Provider, error) {
-	e := &core.EmailProvider{ConfirmLink: core.Off} // the recorded browsers open links in any browser
+	e := &core.EmailProvider{ConfirmLink: core.False} // the recorded browsers open links in any browser
 	throws := false
 	w.binder.email = ""
 	for key, v := range p {
@@ -106,7 +106,7 @@ func (w declaration) email(p object) (core.Provider, error) {
 			return nil, fmt.Errorf("unknown key %q of an e-mail provider", key)
 		}
 	}
-	e.Send = func(_ context.Context, m core.SignInMail) error {
+	e.Send = func(_ context.Context, m core.Email) error {
 		entry := object{
 			"kind": "email", "identifier": m.To, "token": string(m.Token), "url": string(m.URL), "expires": iso(m.Expires),
 			"theme": object{
@@ -147,7 +147,7 @@ func (w declaration) nodemailer(p object) (core.Provider, error) {
 	if options, ok := p["options"].(object); ok {
 		o.From, _ = options["from"].(string)
 	}
-	provider := smtp.Nodemailer(o)
-	provider.ConfirmLink = core.Off
+	provider := smtp.New("nodemailer", o)
+	provider.ConfirmLink = core.False
 	return provider, nil
 }

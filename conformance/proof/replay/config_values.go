@@ -9,11 +9,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-func toggle(v any) core.Toggle {
+func toggle(v any) core.OptionalBool {
 	if v == true {
-		return core.On
+		return core.True
 	}
-	return core.Off
+	return core.False
 }
 
 func or(s, otherwise string) string {

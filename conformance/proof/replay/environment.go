@@ -55,7 +55,7 @@ type environmentCase struct {
 func (c environmentCase) configure(out *core.Config) {
 	config, result := c.config, c.result
 	out.Getenv = c.getenv
-	out.Secrets, out.TrustHost = secretList(config["secret"]), core.Auto
+	out.Secrets, out.TrustHost = secretList(config["secret"]), core.Default
 	out.BasePath, _ = config["basePath"].(string)
 	out.RedirectProxyURL, _ = config["redirectProxyUrl"].(string)
 	if v, there := config["trustHost"]; there {
@@ -130,7 +130,7 @@ func declared(p object) core.Provider {
 	id, kind := fmt.Sprint(p["id"]), fmt.Sprint(p["type"])
 	switch kind {
 	case "email":
-		return &core.EmailProvider{ID: id, Configure: nil, Send: func(context.Context, core.SignInMail) error { return nil }}
+		return &core.EmailProvider{ID: id, Configure: nil, Send: func(context.Context, core.Email) error { return nil }}
 	case "credentials":
 		return &core.CredentialsProvider{
 			ID:        id,
@@ -191,7 +191,7 @@ func observed(a *core.Auth, want []any) []any {
 // acceptedSecrets returns the secrets in want under which a token is accepted, starting with the one that encrypts.
 func acceptedSecrets(c *call, a *core.Auth, want any) any {
 	const salt = "salt"
-	sealed, err := a.SealToken(&core.Token{Subject: "1"}, salt, time.Hour)
+	sealed, err := a.EncodeToken(&core.Token{Subject: "1"}, salt, time.Hour)
 	if err != nil {
 		return err.Error()
 	}
@@ -201,14 +201,14 @@ func acceptedSecrets(c *call, a *core.Auth, want any) any {
 		if err != nil {
 			return err.Error()
 		}
-		theirs, err := one.SealToken(&core.Token{Subject: "1"}, salt, time.Hour)
+		theirs, err := one.EncodeToken(&core.Token{Subject: "1"}, salt, time.Hour)
 		if err != nil {
 			return err.Error()
 		}
-		if _, err := a.OpenToken(theirs, salt); err != nil {
+		if _, err := a.DecodeToken(theirs, salt); err != nil {
 			continue
 		}
-		if _, err := one.OpenToken(sealed, salt); (err == nil) != (i == 0) {
+		if _, err := one.DecodeToken(sealed, salt); (err == nil) != (i == 0) {
 			continue
 		}
 		got = append(got, string(s))

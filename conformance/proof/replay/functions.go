@@ -135,7 +135,7 @@ func (c *call) threw(err error) bool {
 func (c *call) auth(change func(*core.Config)) (*core.Auth, error) {
 	config := core.Config{
 		Secrets: []core.Secret{"test-secret"}, InsecureShortSecrets: true,
-		TrustHost: core.On, Logger: slog.New(slog.DiscardHandler),
+		TrustHost: core.True, Logger: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return c.now }, Getenv: func(string) string { return "" },
 	}
 	change(&config)

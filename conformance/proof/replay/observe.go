@@ -183,7 +183,7 @@ func signInOp(o object, p core.SignInParams) (core.SignInResult, error) {
 			}
 			return core.Deny(), nil
 		case string:
-			return core.GoTo(v), nil
+			return core.RedirectTo(v), nil
 		}
 		return core.Deny(), nil
 	case "throw":

@@ -28,12 +28,12 @@ func (w declaration) besideReference(out *core.Config) {
 	}
 	w.whole = true
 	// Plugins that send email links accept only known Host headers.
-	if out.URL == "" && len(out.TrustedHosts) == 0 && out.TrustHost != core.Off {
+	if out.URL == "" && len(out.TrustedHosts) == 0 && out.TrustHost != core.False {
 		out.TrustedHosts = append([]string{"app.test", "localhost:3000"}, w.hosts...)
 	}
 	out.Store = withRecords{whole, &w.records}
 	out.Providers = append(slices.Clone(out.Providers), password.New(password.Options{Mail: noMail{}}))
-	out.Parts = append(out.Parts, account.New(account.Options{Mail: noMail{}}))
+	out.Plugins = append(out.Plugins, account.New(account.Options{Mail: noMail{}}))
 }
 
 // withoutParts removes from a response what Auth.js does not send: the language of a page, which is also sent to a
@@ -117,7 +117,7 @@ var partsFile []byte
 
 type noMail struct{}
 
-func (noMail) Send(context.Context, core.Letter) error { return nil }
+func (noMail) Send(context.Context, core.Email) error { return nil }
 
 // withRecords adds records to the store of the recordings. The trace does not contain their calls.
 type withRecords struct {

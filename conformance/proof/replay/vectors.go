@@ -60,7 +60,7 @@ func keyDerivation(c *call) {
 		c.diff("secret: %v", err)
 		return
 	}
-	if _, err := a.OpenToken(token, c.text("salt")); err != nil {
+	if _, err := a.DecodeToken(token, c.text("salt")); err != nil {
 		c.diff("a token under this key and key id: %v", err)
 	}
 }
@@ -73,7 +73,7 @@ func sessionTokens(c *call) {
 		c.diff("decode.secret: %v", err)
 		return
 	}
-	token, err := a.OpenToken(c.text("token"), fmt.Sprint(decode["salt"]))
+	token, err := a.DecodeToken(c.text("token"), fmt.Sprint(decode["salt"]))
 	if accepted, there := c.get("accepted").(bool); there && accepted != (err == nil) {
 		c.diff("accepted: want %v, got %v", accepted, err)
 	}
@@ -103,7 +103,7 @@ func sessionTokens(c *call) {
 		maxAge = time.Duration(s) * time.Second
 	}
 	salt := fmt.Sprint(encode["salt"])
-	made, err := maker.SealToken(claims, salt, maxAge)
+	made, err := maker.EncodeToken(claims, salt, maxAge)
 	if err != nil {
 		c.diff("encode: %v", err)
 		return
@@ -113,7 +113,7 @@ func sessionTokens(c *call) {
 	var got object
 	_ = decodeExact(header, &got)
 	c.same("header", got)
-	again, err := maker.OpenToken(made, salt)
+	again, err := maker.DecodeToken(made, salt)
 	if err != nil || again.Subject != claims.Subject || again.Expires.Sub(c.now) != maxAge ||
 		again.ID == "" || again.ID == "mine" {
 		c.diff("encode: made a token that reads as %v, %v", again, err)
@@ -150,7 +150,7 @@ func tokenHash(c *call) {
 	a, err := c.auth(func(config *core.Config) {
 		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
 		config.Providers = []core.Provider{&core.EmailProvider{
-			Secret: core.Secret(c.text("secret")), Send: func(context.Context, core.SignInMail) error { return nil },
+			Secret: core.Secret(c.text("secret")), Send: func(context.Context, core.Email) error { return nil },
 			GenerateToken: func(context.Context) (string, error) { return c.text("token"), nil },
 		}}
 	})
@@ -223,7 +223,7 @@ func emailNormalize(c *call) {
 	to := ""
 	a, err := c.auth(func(config *core.Config) {
 		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
-		config.Providers = []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error {
+		config.Providers = []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.Email) error {
 			to = m.To
 			return nil
 		}}}

@@ -33,7 +33,7 @@ func checkCookies(c *call) {
 		return
 	}
 	c.same("issuedAt", json.Number(fmt.Sprint(c.now.Unix())))
-	token, err := a.OpenToken(c.text("cookieToken"), salt)
+	token, err := a.DecodeToken(c.text("cookieToken"), salt)
 	if err != nil {
 		c.diff("cookieToken: %v", err)
 		return
@@ -55,7 +55,7 @@ func checkCookies(c *call) {
 		c.diff("ours sets no cookie %s", name)
 		return
 	}
-	made, err := a.OpenToken(answer.Cookies[i].Value, salt)
+	made, err := a.DecodeToken(answer.Cookies[i].Value, salt)
 	if err != nil {
 		c.diff("our cookie: %v", err)
 		return
@@ -143,7 +143,7 @@ func defaultCookies(c *call) {
 // cookieChunks reissues a session token of this length.
 func cookieChunks(c *call) {
 	a, err := c.auth(func(config *core.Config) {
-		config.UseSecureCookies, config.Cookies.SessionToken.Name = core.Off, c.text("cookieName")
+		config.UseSecureCookies, config.Cookies.SessionToken.Name = core.False, c.text("cookieName")
 		config.JWT.Encode = func(context.Context, core.EncodeParams) (string, error) {
 			return strings.Repeat("x", c.number("valueLength")), nil
 		}
@@ -188,7 +188,7 @@ func cookieChunks(c *call) {
 // raw reads one cookie of a header.
 func (c *call) raw(name, header string) (value string, err error) {
 	a, err := c.auth(func(config *core.Config) {
-		config.UseSecureCookies, config.Cookies.SessionToken.Name = core.Off, name
+		config.UseSecureCookies, config.Cookies.SessionToken.Name = core.False, name
 	})
 	if err != nil {
 		return "", err
@@ -268,9 +268,9 @@ func cookieSerialize(c *call) {
 	// An invalid cookie is rejected when the application starts.
 	_, err := c.auth(func(out *core.Config) {
 		config.Name = a.Name
-		out.UseSecureCookies, out.Cookies.CallbackURL = core.Off, config
+		out.UseSecureCookies, out.Cookies.CallbackURL = core.False, config
 		if config.SameSite == "none" {
-			out.Cookies.CallbackURL.Secure = core.On
+			out.Cookies.CallbackURL.Secure = core.True
 		}
 	})
 	if !c.threw(err) {

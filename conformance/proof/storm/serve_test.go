@@ -93,11 +93,11 @@ func serve(t task) error {
 				Token:         core.Endpoint{URL: "https://p.example/token"},
 				Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
 			},
-			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: t.sendLink},
-			password.New(password.Options{Mail: t, Hash: password.Params{Memory: 7168, Passes: 5, Lanes: 1}}),
+			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: t.Send},
+			password.New(password.Options{Mail: t, Hash: password.Params{Memory: 7168, Time: 5, Threads: 1}}),
 		},
 	}
-	config.Session.Strategy, config.Session.UpdateAge = core.StrategyDatabase, core.Always // each read writes
+	config.Session.Strategy, config.Session.UpdateAge = core.StrategyDatabase, core.UpdateAlways // each read writes
 	auth, err := core.New(config)
 	if err != nil {
 		return err
@@ -107,10 +107,8 @@ func serve(t task) error {
 	return (&http.Server{Addr: t.Address, Handler: mux, ReadHeaderTimeout: 5 * time.Second}).ListenAndServe()
 }
 
-func (t task) sendLink(ctx context.Context, m core.SignInMail) error { return t.Send(ctx, m.Letter()) }
-
 // Send implements [core.Mailer]. It posts a link to the process of the test.
-func (t task) Send(ctx context.Context, l core.Letter) error {
+func (t task) Send(ctx context.Context, l core.Email) error {
 	form := strings.NewReader(url.Values{"to": {l.To}, "url": {string(l.URL)}}.Encode())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.Mails, form)
 	if err != nil {

@@ -16,19 +16,19 @@ func (t team) Roles() []string { return []string{t.Role} }
 func load(context.Context, *core.User) (shop, error) { return shop{}, nil }
 
 var (
-	shops = &core.Data[shop]{Load: load}
-	teams = &core.Data[team]{Load: load}                             // want: the data of another type is loaded
-	_     = core.Config{Data: shops}                                 //
-	_     = core.Config{Data: core.Data[shop]{Load: load}}           // want: no pointer
-	_     = core.Config{Data: shop{}}                                // want: the type itself
-	_     = shops.Is(func(s shop) bool { return s.Plan == "large" }) //
-	_     = shops.Is(func(t team) bool { return t.Role == "admin" }) // want: a guard of another type
-	_     = core.Role(teams, "admin")                                //
-	_     = core.Role(shops, "admin")                                // want: a type without roles
+	shops = &core.SessionData[shop]{Load: load}
+	teams = &core.SessionData[team]{Load: load}                         // want: the data of another type is loaded
+	_     = core.Config{Data: shops}                                    //
+	_     = core.Config{Data: core.SessionData[shop]{Load: load}}       // want: no pointer
+	_     = core.Config{Data: shop{}}                                   // want: the type itself
+	_     = shops.Guard(func(s shop) bool { return s.Plan == "large" }) //
+	_     = shops.Guard(func(t team) bool { return t.Role == "admin" }) // want: a guard of another type
+	_     = core.HasRole(teams, "admin")                                //
+	_     = core.HasRole(shops, "admin")                                // want: a type without roles
 )
 
 func page(ctx context.Context) string {
-	_, s, err := shops.From(ctx)
+	_, s, err := shops.FromContext(ctx)
 	if err != nil {
 		return ""
 	}

@@ -88,14 +88,14 @@ func (a *App) start(folder string) error {
 
 // configure is the part that you write yourself: the sign-in methods and the store.
 func (a *App) configure(secret core.Secret) (err error) {
-	box := mailbox.NewWith(providers.WriteLetter)
+	box := mailbox.NewWith(providers.WriteEmail)
 	a.Mailbox = box
 	development := providers.OIDC("dev", a.provider.Issuer(), providers.Options{
 		Name: "Development", ClientID: a.provider.ClientID(), ClientSecret: core.Secret(a.provider.ClientSecret()),
 	})
-	a.passwords = password.New(password.Options{Mail: box.Mailer()})
+	a.passwords = password.New(password.Options{Mail: box})
 	mine := account.New(account.Options{
-		Mail:   box.Mailer(),
+		Mail:   box,
 		Delete: func(context.Context, *core.User) error { return nil }, // the example stores no other data of users
 	})
 	passkey := webauthn.Passkey()
@@ -107,8 +107,8 @@ func (a *App) configure(secret core.Secret) (err error) {
 		Providers: []core.Provider{
 			development, passkey, a.passwords, providers.Email("no-reply@localhost", box.Send),
 		},
-		Parts:  []core.Part{mine},
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Plugins: []core.Plugin{mine},
+		Logger:  slog.New(slog.NewTextHandler(os.Stderr, nil)),
 
 		EnableWebAuthn: true,
 	})

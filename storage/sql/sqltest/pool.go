@@ -9,7 +9,7 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// AtOnce runs n concurrent transactions, each on its own connection, and returns when all have ended.
+// MaxConcurrent runs n concurrent transactions, each on its own connection, and returns when all have ended.
 func AtOnce(t *testing.T, s *sqlstore.Store, n int) {
 	t.Helper()
 	var open, ended sync.WaitGroup

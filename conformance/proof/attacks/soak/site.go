@@ -46,7 +46,7 @@ func openSite(ctx context.Context, adapter string, deadline time.Duration) (*sit
 				Userinfo:      core.Endpoint{URL: "https://op.example/userinfo"},
 				HTTPClient:    &http.Client{Transport: service{}},
 			},
-			&core.EmailProvider{From: "app@" + host, Send: func(context.Context, core.SignInMail) error { return nil }},
+			&core.EmailProvider{From: "app@" + host, Send: func(context.Context, core.Email) error { return nil }},
 		},
 	})
 	if err != nil {

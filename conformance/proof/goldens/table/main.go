@@ -107,5 +107,5 @@ var mails = []struct {
 	{providers.ForwardEmail(), "providers.ForwardEmail"}, {providers.Loops(""), "providers.Loops"},
 	{providers.Mailgun(), "providers.Mailgun"}, {providers.Postmark(), "providers.Postmark"},
 	{providers.Resend(), "providers.Resend"}, {providers.SendGrid(), "providers.SendGrid"},
-	{smtp.Nodemailer(), "smtp.Nodemailer"}, {smtp.Email(), "smtp.Email"},
+	{smtp.New("nodemailer"), "smtp.Nodemailer"}, {smtp.New("email"), "smtp.Email"},
 }

@@ -28,8 +28,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	passwords := password.New(password.Options{Mail: smtp.Nodemailer().Mailer()}) // EMAIL_SERVER, EMAIL_FROM
-	auth, err := core.New(core.Config{                                            // AUTH_SECRET, AUTH_URL
+	passwords := password.New(password.Options{Mail: smtp.NewMailer(smtp.Options{})}) // EMAIL_SERVER, EMAIL_FROM
+	auth, err := core.New(core.Config{                                                // AUTH_SECRET, AUTH_URL
 		Store: store, Providers: []core.Provider{passwords},
 	})
 	if err != nil {

@@ -2,7 +2,7 @@ package providers
 
 import (
 	"cmp"
-	_ "embed" // letter.html
+	_ "embed" // email.html
 	"fmt"
 	"html/template"
 	"math"
@@ -15,28 +15,24 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Letter is the content of an email: its subject, and its text in plain text and in HTML.
-type Letter struct{ Subject, Text, HTML string }
+// EmailContent is the content of an email: its subject, and its text in plain text and in HTML.
+type EmailContent struct{ Subject, Text, HTML string }
 
-// SignInLetter returns the default content of a sign-in email: the site's host, the link, and in HTML a button in the
-// colors of the theme. It does not contain the recipient's address, because an attacker who requests an email for
-// another person must not be able to put text into it.
-func SignInLetter(m core.SignInMail) (Letter, error) { return WriteLetter(m.Letter()) }
-
-// WriteLetter returns the default content of an email of any kind, in its Locale. It contains fixed texts, the site's
-// host and name, times, a network, the link and the code, but no text that an attacker could choose. The HTML uses
+// WriteEmail returns the default content of an email of any kind, in its Locale. It contains fixed texts, the site's
+// host and name, times, a network, the link and the code, but neither the recipient's
+// address nor any other text that an attacker could choose. The HTML uses
 // Name, BrandColor and ButtonText of the theme, and follows the user's dark mode unless ColorScheme is "light". It
-// loads no resources, not even the logo. WriteLetter returns an error if the Kind is unknown.
-func WriteLetter(l core.Letter) (Letter, error) {
-	texts, known := letterTexts[l.Kind]
+// loads no resources, not even the logo. WriteEmail returns an error if the Kind is unknown.
+func WriteEmail(l core.Email) (EmailContent, error) {
+	texts, known := emailTexts[l.Kind]
 	if !known {
-		return Letter{}, fmt.Errorf("no texts for an email of kind %q: write it in EmailOptions.Letters", string(l.Kind))
+		return EmailContent{}, fmt.Errorf("no texts for an email of kind %q: write it in EmailOptions.Content", string(l.Kind))
 	}
 	texts = texts.in(l.Locale, l.Kind)
-	if l.Kind == core.LetterEmailChanged && l.URL == "" { // without an undo link
-		texts.button, texts.footer = "", letterTexts[core.LetterDeleted].in(l.Locale, core.LetterDeleted).footer
+	if l.Kind == core.EmailAddressChanged && l.URL == "" { // without an undo link
+		texts.button, texts.footer = "", emailTexts[core.EmailDeleted].in(l.Locale, core.EmailDeleted).footer
 	}
-	if l.Kind == core.LetterEmailChanged && l.URL != "" && l.EndsSessions {
+	if l.Kind == core.EmailAddressChanged && l.URL != "" && l.EndsSessions {
 		texts.footer += " " + l.Locale.Say(textEnds)
 	}
 	before, after, _ := strings.Cut(texts.subject, "%s")
@@ -44,7 +40,7 @@ func WriteLetter(l core.Letter) (Letter, error) {
 	// Zero-width spaces prevent mail clients from turning the host into a link.
 	host := strings.ReplaceAll(template.HTMLEscapeString(l.Host), ".", "&#8203;.")
 	facts, until := factsOf(l), untilOf(l)
-	view := letterView{
+	view := emailView{
 		Lang: cmp.Or(l.Locale.Tag, "en"), Dir: l.Locale.Dir, Start: "left", Dark: l.Theme.ColorScheme != "light",
 		Title: texts.title(l.Locale), Before: before, After: after, Button: texts.button, Footer: texts.footer,
 		Name: l.Theme.Name, Body: texts.body, Facts: facts, Until: until,
@@ -58,19 +54,19 @@ func WriteLetter(l core.Letter) (Letter, error) {
 	}
 	view.Brand, view.Text = buttonColors(l.Theme)
 	var page strings.Builder
-	err := letterPage().Execute(&page, view)
+	err := emailPage().Execute(&page, view)
 	lines := slices.Clone(texts.body)
 	for _, f := range append(facts, until...) {
 		lines = append(lines, f.Before+f.Value+f.After)
 	}
-	return Letter{Subject: subject, Text: plainText(subject, l, lines, texts.footer), HTML: page.String()}, err
+	return EmailContent{Subject: subject, Text: plainText(subject, l, lines, texts.footer), HTML: page.String()}, err
 }
 
 // fact is a sentence about the event, split around its time or network.
 type fact struct{ Before, Value, After string }
 
 // newFact returns a text around its value, or nil if the value is not known.
-func newFact(l core.Letter, text ui.Text, value string, known bool) []fact {
+func newFact(l core.Email, text ui.Text, value string, known bool) []fact {
 	if !known {
 		return nil
 	}
@@ -79,21 +75,21 @@ func newFact(l core.Letter, text ui.Text, value string, known bool) []fact {
 }
 
 // factsOf returns what is known about the event.
-func factsOf(l core.Letter) []fact {
+func factsOf(l core.Email) []fact {
 	facts := newFact(l, textService, l.Service, l.Service != "")
 	facts = append(facts, newFact(l, textTime, l.Locale.Moment(l.At), !l.At.IsZero())...)
 	return append(facts, newFact(l, textNetwork, l.Peer.String(), l.Peer.IsValid())...)
 }
 
 // untilOf returns the expiry of the link. Sign-in emails do not contain it, because their links are used immediately.
-func untilOf(l core.Letter) []fact {
+func untilOf(l core.Email) []fact {
 	return newFact(l, textUntil, l.Locale.Moment(l.Expires),
-		l.Kind != core.LetterSignIn && l.URL != "" && !l.Expires.IsZero())
+		l.Kind != core.EmailSignIn && l.URL != "" && !l.Expires.IsZero())
 }
 
 // plainText returns the text for mail clients without HTML. For a sign-in it is equal to that of Auth.js.
-func plainText(subject string, l core.Letter, lines []string, footer string) string {
-	if l.Kind == core.LetterSignIn && l.Code == "" {
+func plainText(subject string, l core.Email, lines []string, footer string) string {
+	if l.Kind == core.EmailSignIn && l.Code == "" {
 		return subject + "\n" + string(l.URL) + "\n\n"
 	}
 	parts := append([]string{subject}, lines...)
@@ -106,7 +102,7 @@ func plainText(subject string, l core.Letter, lines []string, footer string) str
 	return strings.Join(append(parts, footer), "\n\n") + "\n"
 }
 
-type letterView struct {
+type emailView struct {
 	Lang, Dir, Start, Title, Name, Preview, Before, After, Button, Otherwise, Footer, URL, Code string
 
 	Dark         bool
@@ -144,10 +140,10 @@ func readableOn(color string) string {
 	return "#ffffff"
 }
 
-//go:embed letter.html
+//go:embed email.html
 var letterSource string
 
-// letterPage is parsed when the first email is written, because most processes write none.
-var letterPage = sync.OnceValue(func() *template.Template {
+// emailPage is parsed when the first email is written, because most processes write none.
+var emailPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("letter").Parse(letterSource))
 })

@@ -20,27 +20,27 @@ import (
 var update = flag.Bool("update", false, "rewrite the recorded letters")
 
 // kinds are all kinds of emails, and whether they contain a link.
-var kinds = map[core.LetterKind]bool{
-	core.LetterSignIn: true, core.LetterVerify: true, core.LetterExists: true, core.LetterReset: true,
-	core.LetterPasswordChanged: true, core.LetterEmailChange: true, core.LetterEmailChanged: true,
-	core.LetterPasskeyAdded: true, core.LetterPasskeyRemoved: true, core.LetterAccountLinked: true,
-	core.LetterAccountUnlinked: true,
-	core.LetterNewDevice:       true, core.LetterInvite: true, core.LetterDeleted: false,
+var kinds = map[core.EmailKind]bool{
+	core.EmailSignIn: true, core.EmailVerify: true, core.EmailExists: true, core.EmailReset: true,
+	core.EmailPasswordChanged: true, core.EmailAddressChange: true, core.EmailAddressChanged: true,
+	core.EmailPasskeyAdded: true, core.EmailPasskeyRemoved: true, core.EmailAccountLinked: true,
+	core.EmailAccountUnlinked: true,
+	core.EmailNewDevice:       true, core.EmailInvite: true, core.EmailDeleted: false,
 }
 
-func letterOf(kind core.LetterKind) core.Letter {
-	l := core.Letter{
+func letterOf(kind core.EmailKind) core.Email {
+	l := core.Email{
 		To: "jane@example.com", Kind: kind, Host: "app.example.com:8443", Theme: core.Theme{BrandColor: "rgb(1, 2, 3)"},
 		Expires: time.Unix(1e9, 0), Request: &core.Request{Header: http.Header{"User-Agent": {"STRANGER"}}},
 	}
 	if kinds[kind] {
 		l.URL = sampleLink
 	}
-	if kind == core.LetterAccountLinked || kind == core.LetterAccountUnlinked {
+	if kind == core.EmailAccountLinked || kind == core.EmailAccountUnlinked {
 		l.Service, l.At = "GitHub", time.Unix(1e9, 0)
 	}
-	l.EndsSessions = kind == core.LetterEmailChanged
-	if kind == core.LetterPasswordChanged || kind == core.LetterNewDevice {
+	l.EndsSessions = kind == core.EmailAddressChanged
+	if kind == core.EmailPasswordChanged || kind == core.EmailNewDevice {
 		l.At, l.Peer = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24")
 	}
 	return l
@@ -50,7 +50,7 @@ func letterOf(kind core.LetterKind) core.Letter {
 func TestLettersAsRecorded(t *testing.T) {
 	for kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
-			l, err := providers.WriteLetter(letterOf(kind))
+			l, err := providers.WriteEmail(letterOf(kind))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestLettersAsRecorded(t *testing.T) {
 			if got != string(want) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
-			if strings.Contains(got, "jane@") && kind != core.LetterSignIn || strings.Contains(got, "STRANGER") {
+			if strings.Contains(got, "jane@") && kind != core.EmailSignIn || strings.Contains(got, "STRANGER") {
 				t.Error("it contains a text that a client sent")
 			}
 		})
@@ -76,7 +76,7 @@ func TestLettersAsRecorded(t *testing.T) {
 	if files, err := filepath.Glob("testdata/letters/*.txt"); err != nil || len(files) != len(kinds) {
 		t.Errorf("%d recordings for %d kinds, %v", len(files), len(kinds), err)
 	}
-	if _, err := providers.WriteLetter(core.Letter{Kind: "gossip"}); err == nil {
+	if _, err := providers.WriteEmail(core.Email{Kind: "gossip"}); err == nil {
 		t.Error("an email of an unknown kind was written")
 	}
 }
@@ -84,12 +84,12 @@ func TestLettersAsRecorded(t *testing.T) {
 // TestNothingToUndo: after a change, an unverified old address gets an email without an undo link.
 func TestNothingToUndo(t *testing.T) {
 	for _, tag := range []string{"", "de"} {
-		l := letterOf(core.LetterEmailChanged)
+		l := letterOf(core.EmailAddressChanged)
 		l.URL, l.Expires = "", time.Time{}
 		if tag == "de" {
-			l.Locale = ui.Locale{Tag: "de", Texts: map[string]string{"letter.deleted.footer": "An die Betreiber."}}
+			l.Locale = ui.Locale{Tag: "de", Texts: map[string]string{"email.deleted.footer": "An die Betreiber."}}
 		}
-		got, err := providers.WriteLetter(l)
+		got, err := providers.WriteEmail(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestLettersEscape(t *testing.T) {
 		l.Theme = core.Theme{
 			BrandColor: "red;background:url(//evil.example)", Name: "</p><script>\u202e" + strings.Repeat("x", 64<<10),
 		}
-		got, err := providers.WriteLetter(l)
+		got, err := providers.WriteEmail(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,9 +148,9 @@ func TestLettersInTheColoursOfTheTheme(t *testing.T) {
 		{"light alone", core.Theme{ColorScheme: "light"}, "background:#346df1;color:#ffffff", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			l := letterOf(core.LetterReset)
+			l := letterOf(core.EmailReset)
 			l.Theme = row.theme
-			got, err := providers.WriteLetter(l)
+			got, err := providers.WriteEmail(l)
 			if err != nil || !strings.Contains(got.HTML, row.button) {
 				t.Errorf("%v: no %s in %s", err, row.button, got.HTML)
 			}
@@ -175,9 +175,9 @@ func TestServicesAreMailers(t *testing.T) {
 			if err := mailer.Send(t.Context(), l); err != nil {
 				t.Errorf("%s, %s: %v", id, kind, err)
 			}
-			written, _ := providers.WriteLetter(l)
+			written, _ := providers.WriteEmail(l)
 			body := string(s.body)
-			if !strings.Contains(body, written.Subject) && (id != "loops" || kind != core.LetterSignIn) {
+			if !strings.Contains(body, written.Subject) && (id != "loops" || kind != core.EmailSignIn) {
 				t.Errorf("%s, %s: no subject in %s", id, kind, body)
 			}
 			if strings.Contains(body, "token=tok") != hasLink || !strings.Contains(body, "jane@example.com") {
@@ -185,11 +185,11 @@ func TestServicesAreMailers(t *testing.T) {
 			}
 		}
 		for _, to := range []string{"a@example.com, b@example.com", "", "jane@example.com\r\nBcc: x@example.com"} {
-			if err := mailer.Send(t.Context(), core.Letter{To: to, Kind: core.LetterReset}); err == nil {
+			if err := mailer.Send(t.Context(), core.Email{To: to, Kind: core.EmailReset}); err == nil {
 				t.Errorf("%s: %q was mailed to", id, to)
 			}
 		}
-		if err := mailer.Send(t.Context(), core.Letter{To: "jane@example.com", Kind: "gossip"}); err == nil {
+		if err := mailer.Send(t.Context(), core.Email{To: "jane@example.com", Kind: "gossip"}); err == nil {
 			t.Errorf("%s: an email of an unknown kind was sent", id)
 		}
 	}
@@ -199,7 +199,7 @@ func TestServicesAreMailers(t *testing.T) {
 // into the log.
 func TestMailerAnswersStayClean(t *testing.T) {
 	s := newService(t)
-	l := letterOf(core.LetterReset)
+	l := letterOf(core.EmailReset)
 	l.Code, l.URL = "SECRETCODE", "https://app.example.com/auth/password/reset?token=SECRETTOKEN"
 	s.answer = func(w http.ResponseWriter) {
 		w.WriteHeader(http.StatusBadGateway)
@@ -215,31 +215,22 @@ func TestMailerAnswersStayClean(t *testing.T) {
 	}
 }
 
-// TestOwnLetters checks which function of the application writes an email.
-func TestOwnLetters(t *testing.T) {
-	own := providers.EmailOptions{
-		Letter: func(m core.SignInMail) (providers.Letter, error) {
-			return providers.Letter{Subject: "link " + string(m.URL)}, nil
-		},
-	}
-	if l, err := own.WriteLetter(letterOf(core.LetterSignIn)); err != nil || l.Subject != "link "+sampleLink {
-		t.Errorf("a sign-in: %v, %v", l, err)
-	}
-	if l, err := own.WriteLetter(letterOf(core.LetterReset)); err != nil || strings.HasPrefix(l.Subject, "link") {
-		t.Errorf("a reset: %v, %v", l, err)
-	}
-	own.Letters = func(l core.Letter) (providers.Letter, error) { return providers.Letter{Subject: string(l.Kind)}, nil }
+// TestOwnContent checks that the application can write the emails of all kinds.
+func TestOwnContent(t *testing.T) {
+	own := providers.EmailOptions{Content: func(m core.Email) (providers.EmailContent, error) {
+		return providers.EmailContent{Subject: string(m.Kind)}, nil
+	}}
 	for kind := range kinds {
-		if l, err := own.WriteLetter(letterOf(kind)); err != nil || l.Subject != string(kind) {
+		if l, err := own.Write(letterOf(kind)); err != nil || l.Subject != string(kind) {
 			t.Errorf("%s: %v, %v", kind, l, err)
 		}
 	}
 }
 
-// TestEmailTakesLetters: one Mailer also serves a provider of sign-in links.
-func TestEmailTakesLetters(t *testing.T) {
-	var got []core.LetterKind
-	p := &core.EmailProvider{Deliver: func(_ context.Context, l core.Letter) error {
+// TestMailerSendsEveryKind: one Mailer also serves a provider of sign-in links.
+func TestMailerSendsEveryKind(t *testing.T) {
+	var got []core.EmailKind
+	p := &core.EmailProvider{Send: func(_ context.Context, l core.Email) error {
 		got = append(got, l.Kind)
 		return nil
 	}}
@@ -247,7 +238,7 @@ func TestEmailTakesLetters(t *testing.T) {
 	if err := mailer.Configure(noEnv); err != nil {
 		t.Fatal(err)
 	}
-	if err := mailer.Send(t.Context(), letterOf(core.LetterReset)); err != nil || len(got) != 1 {
+	if err := mailer.Send(t.Context(), letterOf(core.EmailReset)); err != nil || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -16,14 +16,14 @@ import (
 // TestLettersInEveryLanguage writes every kind of email in every language.
 func TestLettersInEveryLanguage(t *testing.T) {
 	for _, l := range locales.All()[1:] {
-		for kind, english := range letterTexts {
+		for kind, english := range emailTexts {
 			t.Run(l.Tag+" "+string(kind), func(t *testing.T) { writesIn(t, l, kind, english) })
 		}
 	}
 }
 
-func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterText) {
-	written, err := WriteLetter(core.Letter{
+func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english letterText) {
+	written, err := WriteEmail(core.Email{
 		Kind: kind, Locale: l, Host: "app.example", URL: "https://app.example/l?t=1&u=2", Code: "123456",
 		At:      time.Date(2026, 3, 5, 16, 4, 0, 0, time.UTC),
 		Expires: time.Date(2026, 3, 6, 16, 4, 0, 0, time.UTC), Peer: netip.MustParsePrefix("192.0.2.0/24"),
@@ -31,7 +31,7 @@ func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterTex
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := l.Around(ui.Text{Key: "letter." + string(kind) + ".subject"})
+	before, after := l.Around(ui.Text{Key: "email." + string(kind) + ".subject"})
 	if want := before + "app.example" + after; written.Subject != want {
 		t.Errorf("subject %q, want %q", written.Subject, want)
 	}
@@ -54,7 +54,7 @@ func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterTex
 			t.Errorf("says %q", words)
 		}
 	}
-	footer := l.Texts["letter."+string(kind)+".footer"]
+	footer := l.Texts["email."+string(kind)+".footer"]
 	for _, words := range []string{"192.0.2.0/24", "https://app.example/l?t=1", footer} {
 		if !strings.Contains(written.Text, words) {
 			t.Errorf("the text does not say %q:\n%s", words, written.Text)
@@ -68,8 +68,8 @@ func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterTex
 // TestSignInLetterInEveryLanguage writes the sign-in email of the services.
 func TestSignInLetterInEveryLanguage(t *testing.T) {
 	for _, l := range locales.All()[1:] {
-		written, err := SignInLetter(core.SignInMail{Host: "app.example", URL: "https://app.example/l", Locale: l})
-		if err != nil || !strings.Contains(written.HTML, l.Texts["letter.sign-in.footer"]) ||
+		written, err := WriteEmail(core.Email{Kind: core.EmailSignIn, Host: "app.example", URL: "https://app.example/l", Locale: l})
+		if err != nil || !strings.Contains(written.HTML, l.Texts["email.sign-in.footer"]) ||
 			strings.Contains(written.Text+written.HTML, "Sign in") {
 			t.Errorf("%s: %v\n%s", l.Tag, err, written.Text)
 		}

@@ -14,31 +14,29 @@ import (
 // TestMailerOfAProvider creates Mailers of providers that are complete, configure themselves, or lack an option.
 func TestMailerOfAProvider(t *testing.T) {
 	t.Parallel()
-	deliver := func(context.Context, core.Letter) error { return nil }
+	send := func(context.Context, core.Email) error { return nil }
 	for _, row := range []struct {
 		name  string
 		p     core.EmailProvider
 		fault string
 	}{
-		{"complete", core.EmailProvider{Deliver: deliver}, ""},
+		{"complete", core.EmailProvider{Send: send}, ""},
 		{"completes itself", core.EmailProvider{Configure: func(p *core.EmailProvider, env func(string) string) error {
 			if p.ID != "email" || env("KEY") != "k" {
 				return errors.New("neither id nor environment")
 			}
-			p.Deliver = deliver
+			p.Send = send
 			return nil
 		}}, ""},
 
-		{"sends links alone", core.EmailProvider{
-			ID: "own", Send: func(context.Context, core.SignInMail) error { return nil },
-		}, `mailer "own" has no Deliver`},
+		{"sends nothing", core.EmailProvider{ID: "own"}, `mailer "own" has no Send`},
 		{"not to be completed", core.EmailProvider{Configure: func(*core.EmailProvider, func(string) string) error {
 			return errors.New("no Key")
 		}}, `mailer "email": no Key`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			mailer := row.p.Mailer()
-			if err := mailer.Send(t.Context(), core.Letter{}); err == nil || !strings.Contains(err.Error(), "Configure") {
+			if err := mailer.Send(t.Context(), core.Email{}); err == nil || !strings.Contains(err.Error(), "Configure") {
 				t.Errorf("sent before it was configured: %v", err)
 			}
 			err := mailer.Configure(func(string) string { return "k" })
@@ -51,7 +49,7 @@ func TestMailerOfAProvider(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := mailer.Send(t.Context(), core.Letter{}); err != nil {
+			if err := mailer.Send(t.Context(), core.Email{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -64,7 +62,7 @@ func TestMailerIsConfiguredOnce(t *testing.T) {
 	configured := 0
 	p := &core.EmailProvider{Configure: func(p *core.EmailProvider, _ func(string) string) error {
 		configured++
-		p.Deliver = func(context.Context, core.Letter) error { return nil }
+		p.Send = func(context.Context, core.Email) error { return nil }
 		return nil
 	}}
 	mailer := p.Mailer()
@@ -74,7 +72,7 @@ func TestMailerIsConfiguredOnce(t *testing.T) {
 			if err := mailer.Configure(func(string) string { return "" }); err != nil {
 				t.Error(err)
 			}
-			if err := mailer.Send(context.Background(), core.Letter{}); err != nil {
+			if err := mailer.Send(context.Background(), core.Email{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -83,18 +81,18 @@ func TestMailerIsConfiguredOnce(t *testing.T) {
 	if configured != 1 {
 		t.Errorf("configured %d times", configured)
 	}
-	if p.Deliver != nil {
+	if p.Send != nil {
 		t.Error("the provider itself was written to")
 	}
 }
 
-// TestLinksThroughDeliver checks that a provider without Send sends its links with Deliver.
-func TestLinksThroughDeliver(t *testing.T) {
+// TestEmailOfALink checks the facts in the email with a sign-in link.
+func TestEmailOfALink(t *testing.T) {
 	t.Parallel()
-	var got []core.Letter
+	var got []core.Email
 	a := newApp(t, core.Config{
 		Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
-		Providers: []core.Provider{&core.EmailProvider{Deliver: func(_ context.Context, l core.Letter) error {
+		Providers: []core.Provider{&core.EmailProvider{Send: func(_ context.Context, l core.Email) error {
 			got = append(got, l)
 			return nil
 		}}},
@@ -104,7 +102,7 @@ func TestLinksThroughDeliver(t *testing.T) {
 		t.Fatalf("%d emails, sent to %s", len(got), r.Redirect)
 	}
 	l := got[0]
-	if l.To != "ada@bücher.example" || l.Recipient() != "ada@xn--bcher-kva.example" || l.Kind != core.LetterSignIn ||
+	if l.To != "ada@bücher.example" || l.Recipient() != "ada@xn--bcher-kva.example" || l.Kind != core.EmailSignIn ||
 		l.Host != "app.test" || !strings.Contains(string(l.URL), "/auth/callback/email?") || l.Expires.IsZero() {
 		t.Errorf("kind %s for host %s", l.Kind, l.Host)
 	}

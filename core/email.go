@@ -21,7 +21,7 @@ import (
 // delivery. Its error is logged and never shown to a browser; it must contain neither URL nor Code. If Send does not
 // support the email, for example a Kind of a later version, it returns an error and sends nothing.
 type Mailer interface {
-	Send(ctx context.Context, l Letter) error
+	Send(ctx context.Context, l Email) error
 }
 
 // ConfiguredMailer is a [Mailer] that reads its missing options from the environment before the first email. A plugin
@@ -31,53 +31,58 @@ type ConfiguredMailer interface {
 	Configure(getenv func(name string) string) error
 }
 
-// LetterKind is the kind of an email.
-type LetterKind string
+// EmailKind is the kind of an email.
+type EmailKind string
 
 // The kinds of emails. If an email has a URL, it opens a page of this site. The page asks for confirmation before it
 // makes a change that cannot be undone.
 const (
-	// LetterSignIn contains a link or a code to sign in.
-	LetterSignIn LetterKind = "sign-in"
-	// LetterVerify asks the owner of an address to complete a sign-up.
-	LetterVerify LetterKind = "verify"
-	// LetterExists informs the owner of an account that its address was used in another sign-up. The URL is the sign-in
+	// EmailSignIn contains a link or a code to sign in.
+	EmailSignIn EmailKind = "sign-in"
+	// EmailVerify asks the owner of an address to complete a sign-up.
+	EmailVerify EmailKind = "verify"
+	// EmailExists informs the owner of an account that its address was used in another sign-up. The URL is the sign-in
 	// page.
-	LetterExists LetterKind = "exists"
-	// LetterReset contains a link to choose a new password.
-	LetterReset LetterKind = "reset"
-	// LetterPasswordChanged reports that a password was set, changed or removed. The URL is the page to request a reset.
-	LetterPasswordChanged LetterKind = "password-changed"
-	// LetterEmailChange asks the owner of a new address to confirm it.
-	LetterEmailChange LetterKind = "email-change"
-	// LetterEmailChanged informs the old address that it was replaced. The URL undoes the change. If the old address was
+	EmailExists EmailKind = "exists"
+	// EmailReset contains a link to choose a new password.
+	EmailReset EmailKind = "reset"
+	// EmailPasswordChanged reports that a password was set, changed or removed. The URL is the page to request a reset.
+	EmailPasswordChanged EmailKind = "password-changed"
+	// EmailAddressChange asks the owner of a new address to confirm it.
+	EmailAddressChange EmailKind = "email-change"
+	// EmailAddressChanged informs the old address that it was replaced. The URL undoes the change. If the old address was
 	// not verified, there is no URL.
-	LetterEmailChanged LetterKind = "email-changed"
-	// LetterPasskeyAdded and LetterPasskeyRemoved report that a passkey was added to or removed from the account. The URL
+	EmailAddressChanged EmailKind = "email-changed"
+	// EmailPasskeyAdded and EmailPasskeyRemoved report that a passkey was added to or removed from the account. The URL
 	// is a page to secure the account.
-	LetterPasskeyAdded   LetterKind = "passkey-added"
-	LetterPasskeyRemoved LetterKind = "passkey-removed"
-	// LetterAccountLinked and LetterAccountUnlinked report that an account at a provider was linked or unlinked. Service
-	// is the provider's name. The URL is the same as in LetterPasskeyAdded.
-	LetterAccountLinked   LetterKind = "account-linked"
-	LetterAccountUnlinked LetterKind = "account-unlinked"
-	// LetterNewDevice reports a sign-in in a browser that was not used before.
-	LetterNewDevice LetterKind = "new-device"
-	// LetterInvite is an invitation to sign up.
-	LetterInvite LetterKind = "invite"
-	// LetterDeleted confirms that an account was deleted.
-	LetterDeleted LetterKind = "deleted"
+	EmailPasskeyAdded   EmailKind = "passkey-added"
+	EmailPasskeyRemoved EmailKind = "passkey-removed"
+	// EmailAccountLinked and EmailAccountUnlinked report that an account at a provider was linked or unlinked. Service
+	// is the provider's name. The URL is the same as in EmailPasskeyAdded.
+	EmailAccountLinked   EmailKind = "account-linked"
+	EmailAccountUnlinked EmailKind = "account-unlinked"
+	// EmailNewDevice reports a sign-in in a browser that was not used before.
+	EmailNewDevice EmailKind = "new-device"
+	// EmailInvite is an invitation to sign up.
+	EmailInvite EmailKind = "invite"
+	// EmailDeleted confirms that an account was deleted.
+	EmailDeleted EmailKind = "deleted"
 )
 
-// Letter is an email to send. It contains facts and no sentences; the sender writes the text from them. It contains no
+// Email is an email to send. It contains facts and no sentences; the sender writes the text from them. It contains no
 // text that a client chose, so that an attacker cannot make this site send a message of their choice.
-type Letter struct {
+type Email struct {
 	// To is the recipient's address in its canonical form.
 	To string
+	// From is the From field of the provider that sends the email. It is empty for emails of plugins, whose sender the
+	// Mailer knows.
+	From string
 	// Kind is the kind of the email.
-	Kind LetterKind
+	Kind EmailKind
 	// URL is the link, or empty if there is none. It must be sent to the recipient only, and never be logged.
 	URL Secret
+	// Token is the token within URL of a sign-in link. It is empty in other emails.
+	Token Secret
 	// Code is the code that the recipient types into the waiting page, or empty if there is none.
 	Code Secret
 	// Expires is the time when URL and Code expire. It is zero if they do not expire or are empty.
@@ -92,6 +97,8 @@ type Letter struct {
 	EndsSessions bool
 	// Host is the host of the site.
 	Host string
+	// ProviderID is the ID of the EmailProvider of a sign-in link. It is empty in other emails.
+	ProviderID string
 	// Theme is the configured theme.
 	Theme Theme
 	// Locale is the language of the email. The zero value is English.
@@ -100,35 +107,28 @@ type Letter struct {
 	Request *Request
 }
 
-// Deliver sends the email with a Mailer, for a [Part]. A panic of the Mailer is returned as an error, so that the
+// Send sends the email with a Mailer, for a [Plugin]. A panic of the Mailer is returned as an error, so that the
 // plugin can roll back. Errors contain neither URL nor Code, whatever the Mailer returns. ctx limits the time.
-func (l Letter) Deliver(ctx context.Context, by Mailer) error {
-	err := guard("Mailer.Send", func() error { return by.Send(ctx, l) })
-	return hide(hideLink(err, l.URL, l.To), string(l.Code))
+func (e Email) Send(ctx context.Context, by Mailer) error {
+	err := guard("Mailer.Send", func() error { return by.Send(ctx, e) })
+	return hide(hideLink(err, e.URL, e.To), string(e.Code))
 }
 
-// Recipient returns To with the domain in ASCII (RFC 5890), which every mail server supports.
-func (l Letter) Recipient() string { return mailaddr.ASCII(l.To) }
+// Recipient returns To with the domain in ASCII (RFC 5890), which every mail server supports. A local part with
+// non-ASCII characters is not changed: it requires a mail server that supports them.
+func (e Email) Recipient() string { return mailaddr.ASCII(e.To) }
 
 // String returns the kind, without recipient, link and code.
-func (l Letter) String() string { return fmt.Sprintf("email %q", string(l.Kind)) }
+func (e Email) String() string { return fmt.Sprintf("email %q", string(e.Kind)) }
 
 // Format writes String for every fmt verb.
-func (l Letter) Format(f fmt.State, _ rune) { printed(f, l.String()) }
+func (e Email) Format(f fmt.State, _ rune) { printed(f, e.String()) }
 
 // LogValue returns the kind.
-func (l Letter) LogValue() slog.Value { return slog.GroupValue(slog.String("kind", string(l.Kind))) }
+func (e Email) LogValue() slog.Value { return slog.GroupValue(slog.String("kind", string(e.Kind))) }
 
 // MarshalText returns String, for encoding/json and similar packages.
-func (l Letter) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// Letter returns the email for a [Mailer]. It omits From, Token and ProviderID, because a Mailer has its own sender.
-func (m SignInMail) Letter() Letter {
-	return Letter{
-		To: m.To, Kind: LetterSignIn, URL: m.URL, Expires: m.Expires, Host: m.Host, Theme: m.Theme,
-		Locale: m.Locale, Request: m.Request,
-	}
-}
+func (e Email) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // Mailer returns a Mailer that sends emails of every kind with the service of p, so that one mail service sends both
 // sign-in links and other emails. It uses a copy of p, made now; p need not be in Config.Providers. It is safe for
@@ -157,8 +157,8 @@ func (m *emailMailer) Configure(getenv func(string) string) error {
 			return fmt.Errorf("mailer %q: %w", p.ID, err)
 		}
 	}
-	if p.Deliver == nil {
-		return fmt.Errorf("mailer %q has no Deliver function, which sends emails of every kind", p.ID)
+	if p.Send == nil {
+		return fmt.Errorf("mailer %q has no Send function: set one that sends emails of every kind", p.ID)
 	}
 	m.ready.Store(&p)
 	return nil
@@ -174,10 +174,10 @@ func (m *emailMailer) Check(ctx context.Context) error {
 }
 
 // Send implements [Mailer].
-func (m *emailMailer) Send(ctx context.Context, l Letter) error {
+func (m *emailMailer) Send(ctx context.Context, l Email) error {
 	p := m.ready.Load()
 	if p == nil {
 		return errors.New("core: the mailer has not been configured: call Configure first")
 	}
-	return p.Deliver(ctx, l)
+	return p.Send(ctx, l)
 }

@@ -11,32 +11,32 @@ import (
 // greeter is a plugin with an action at /auth/greeter/hello and a required option.
 type greeter struct{ Greeting string }
 
-// Attach implements [core.Part].
-func (g greeter) Attach(h *core.Host) error {
+// Attach implements [core.Plugin].
+func (g greeter) Attach(h *core.PluginHost) error {
 	if g.Greeting == "" {
-		h.Fault(`Greeting is empty: set it, to "Hello" for example`)
+		h.AddConfigError(`Greeting is empty: set it, to "Hello" for example`)
 	}
-	h.Action(core.Action{
+	h.AddAction(core.Action{
 		Method: "GET", Name: "greeter", Verb: "hello",
-		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			name := c.Field("name")
 			if name == "" {
 				return nil, &core.Problem{Status: http.StatusUnprocessableEntity, Code: "no-name", Detail: "Say who you are."}
 			}
-			return c.Answer(ctx, http.StatusOK, g.Greeting+" "+name), nil
+			return c.JSON(ctx, http.StatusOK, g.Greeting+" "+name), nil
 		},
 	})
 	return nil
 }
 
 // A plugin adds actions. Core guards them, handles their errors, and reports configuration errors of the plugin.
-func ExamplePart() {
+func ExamplePlugin() {
 	config := exampleConfig("https://app.example")
-	config.Parts = []core.Part{greeter{}}
+	config.Plugins = []core.Plugin{greeter{}}
 	if _, err := core.New(config); err != nil {
 		fmt.Println(err)
 	}
-	config.Parts = []core.Part{greeter{Greeting: "Hello"}}
+	config.Plugins = []core.Plugin{greeter{Greeting: "Hello"}}
 	auth, err := core.New(config)
 	if err != nil {
 		panic(err)
@@ -48,6 +48,6 @@ func ExamplePart() {
 	fmt.Println(answer.Status, string(answer.Body))
 	// Output:
 	// core: the configuration has 1 problem
-	// 	core: InvalidConfig: Parts[0] (core_test.greeter): Greeting is empty: set it, to "Hello" for example
+	// 	core: InvalidConfig: Plugins[0] (core_test.greeter): Greeting is empty: set it, to "Hello" for example
 	// 200 "Hello Ada"
 }
