@@ -155,7 +155,7 @@ func TestFormThatStays(t *testing.T) {
 	if r.Status != 200 || string(r.Body) != `{"url":"https://app.test/in"}` || b.session() == nil {
 		t.Errorf("a sign-in: %d %s", r.Status, r.Body)
 	}
-	r = a.SignInWith(t.Context(), b.request("POST", "/login", "", ""), core.SignInInput{
+	r = a.SignInWith(t.Context(), b.request("POST", "/login", "", ""), &core.SignInInput{
 		ProviderID: "plain", CSRFToken: b.csrf(), Fields: map[string]string{"redirect": "false"},
 	})
 	if r.Status != 200 || !strings.HasPrefix(string(r.Body), `{"url":"https://op.example/`) {

@@ -72,7 +72,7 @@ func TestSignInWith(t *testing.T) {
 			if row.in != nil {
 				row.in(&in)
 			}
-			answer := a.SignInWith(t.Context(), b.request("POST", "/component", "", ""), in)
+			answer := a.SignInWith(t.Context(), b.request("POST", "/component", "", ""), &in)
 			checkInput(t, answer, row.want)
 		})
 	}
@@ -118,9 +118,9 @@ func TestSignOutWith(t *testing.T) {
 		if err := json.Unmarshal([]byte(strings.ReplaceAll(input, "TOKEN", b.csrf())), &in); err != nil {
 			t.Fatal(err)
 		}
-		checkInput(t, a.SignOutWith(t.Context(), b.request("POST", "/component", "", ""), in), want)
+		checkInput(t, a.SignOutWith(t.Context(), b.request("POST", "/component", "", ""), &in), want)
 		r := b.request("GET", "/component", "", "")
-		if answer := a.SignOutWith(t.Context(), r, in); answer.Status != http.StatusMethodNotAllowed {
+		if answer := a.SignOutWith(t.Context(), r, &in); answer.Status != http.StatusMethodNotAllowed {
 			t.Errorf("a link signs out: %d", answer.Status)
 		}
 	}
@@ -140,7 +140,7 @@ func TestInputFromElsewhere(t *testing.T) {
 		if origin != "" {
 			b.header.Set("Origin", origin)
 		}
-		answer := a.SignInWith(t.Context(), b.request("POST", "/component", "", ""), in)
+		answer := a.SignInWith(t.Context(), b.request("POST", "/component", "", ""), &in)
 		if (answer.Err == nil) != (want == origin) || !strings.Contains(answer.Redirect, want) {
 			t.Errorf("from %q: %d to %s", origin, answer.Status, answer.Redirect)
 		}

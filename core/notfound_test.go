@@ -142,7 +142,7 @@ func TestNoTenant(t *testing.T) {
 		{"a form action", "text/html", "text/html",
 			func(r *core.Request) *core.Response { return tenants.SignIn(t.Context(), r) }, "POST", "/signin"},
 		{"a component call", "application/json", "application/json", func(r *core.Request) *core.Response {
-			return tenants.SignInWith(t.Context(), r, core.SignInInput{})
+			return tenants.SignInWith(t.Context(), r, &core.SignInInput{})
 		}, "POST", "/signin"},
 		{"a guarded page", "text/html", "text/html", func(r *core.Request) *core.Response {
 			_, refusal := tenants.Visit(t.Context(), r).Require()

@@ -20,7 +20,7 @@ type SignInOptions struct {
 	Provider string
 	// Page is the path or URL of the sign-in page to link to. The default is State.SignInPath, or else the auth route.
 	Page string
-	// Action is the path of the application's own form action, which calls the adapter's SignIn or TrySignIn. The form
+	// Action is the path of the application's own form action, which calls the adapter's SignIn or StartSignIn. The form
 	// posts to it. The default is the auth route.
 	Action string
 	// Params are additional authorization request parameters, such as prompt and login_hint. It may be nil.
@@ -39,7 +39,7 @@ type SignOutOptions struct {
 	// Page is the path or URL of a page that asks for confirmation. If it is set, the component is a link to it. With
 	// Confirm, the default is State.SignOutPath, or else the auth route.
 	Page string
-	// Action is the path of the application's own form action, which calls the adapter's SignOut or TrySignOut. The form
+	// Action is the path of the application's own form action, which calls the adapter's SignOut or EndSession. The form
 	// posts to it. The default is the auth route.
 	Action string
 	// RedirectTo is the URL after the sign-out. The default is State.CallbackURL, or else the server decides.

@@ -126,24 +126,18 @@ func (a *Adapter) SignIn(c echo.Context) error { return respond(c, a.auth.SignIn
 // SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c echo.Context) error { return respond(c, a.auth.SignOut) }
 
-// TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
-// and returns the error; see [core.Response.Failure].
-func (a *Adapter) TrySignIn(c echo.Context) error {
-	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), a.auth.SignIn))
+// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input; if
+// it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
+// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
+func (a *Adapter) StartSignIn(c echo.Context, in *core.SignInInput) error {
+	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), func(ctx context.Context, r *core.Request) *core.Response {
+		return a.auth.SignInWith(ctx, r, in)
+	}))
 }
 
-// TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
-func (a *Adapter) TrySignOut(c echo.Context) error {
-	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), a.auth.SignOut))
-}
-
-// TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
-// error for an invalid input is a *[core.InvalidInputError].
-func (a *Adapter) TrySignInWith(c echo.Context, in core.SignInInput) error {
-	return authhttp.WriteOrFail(c.Response(), a.auth.SignInWith(c.Request().Context(), authhttp.Request(c.Request()), in))
-}
-
-// TrySignOutWith is TrySignOut with an input from the application instead of a form.
-func (a *Adapter) TrySignOutWith(c echo.Context, in core.SignOutInput) error {
-	return authhttp.WriteOrFail(c.Response(), a.auth.SignOutWith(c.Request().Context(), authhttp.Request(c.Request()), in))
+// EndSession signs the user out in a handler of the application that writes error responses itself, like StartSignIn.
+func (a *Adapter) EndSession(c echo.Context, in *core.SignOutInput) error {
+	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), func(ctx context.Context, r *core.Request) *core.Response {
+		return a.auth.SignOutWith(ctx, r, in)
+	}))
 }

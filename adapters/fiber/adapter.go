@@ -137,26 +137,20 @@ func (a *Adapter) SignIn(c *fiber.Ctx) error { return respond(c, a.auth.SignIn) 
 // SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c *fiber.Ctx) error { return respond(c, a.auth.SignOut) }
 
-// TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
-// and returns the error; see [core.Response.Failure]. Like the error of Session, it is safe to return to fiber.
-func (a *Adapter) TrySignIn(c *fiber.Ctx) error {
-	return public(authfasthttp.WriteOrFail(c.Context(), call(c, a.auth.SignIn)))
+// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input; if
+// it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
+// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input. Like the error of LoadSession, it is safe to return to fiber.
+func (a *Adapter) StartSignIn(c *fiber.Ctx, in *core.SignInInput) error {
+	return public(authfasthttp.WriteOrFail(c.Context(), call(c, func(ctx context.Context, r *core.Request) *core.Response {
+		return a.auth.SignInWith(ctx, r, in)
+	})))
 }
 
-// TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
-func (a *Adapter) TrySignOut(c *fiber.Ctx) error {
-	return public(authfasthttp.WriteOrFail(c.Context(), call(c, a.auth.SignOut)))
-}
-
-// TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
-// error for an invalid input is a *[core.InvalidInputError].
-func (a *Adapter) TrySignInWith(c *fiber.Ctx, in core.SignInInput) error {
-	return public(authfasthttp.WriteOrFail(c.Context(), a.auth.SignInWith(c.UserContext(), Request(c), in)))
-}
-
-// TrySignOutWith is TrySignOut with an input from the application instead of a form.
-func (a *Adapter) TrySignOutWith(c *fiber.Ctx, in core.SignOutInput) error {
-	return public(authfasthttp.WriteOrFail(c.Context(), a.auth.SignOutWith(c.UserContext(), Request(c), in)))
+// EndSession signs the user out in a handler of the application that writes error responses itself, like StartSignIn.
+func (a *Adapter) EndSession(c *fiber.Ctx, in *core.SignOutInput) error {
+	return public(authfasthttp.WriteOrFail(c.Context(), call(c, func(ctx context.Context, r *core.Request) *core.Response {
+		return a.auth.SignOutWith(ctx, r, in)
+	})))
 }
 
 // respond runs entry with the request and its body, and writes the response.

@@ -80,9 +80,7 @@ func (c call) Kept() func() (*core.Session, error) {
 	return func() (*core.Session, error) { return authgin.Session(kept) }
 }
 
-func (c call) SignIn()                                   { c.a.SignIn(c.c) }
-func (c call) SignOut()                                  { c.a.SignOut(c.c) }
-func (c call) TrySignIn() error                          { return c.a.TrySignIn(c.c) }
-func (c call) TrySignOut() error                         { return c.a.TrySignOut(c.c) }
-func (c call) TrySignInWith(in core.SignInInput) error   { return c.a.TrySignInWith(c.c, in) }
-func (c call) TrySignOutWith(in core.SignOutInput) error { return c.a.TrySignOutWith(c.c, in) }
+func (c call) SignIn()                                { c.a.SignIn(c.c) }
+func (c call) SignOut()                               { c.a.SignOut(c.c) }
+func (c call) StartSignIn(in *core.SignInInput) error { return c.a.StartSignIn(c.c, in) }
+func (c call) EndSession(in *core.SignOutInput) error { return c.a.EndSession(c.c, in) }

@@ -96,26 +96,20 @@ func (a *Adapter) SignOut(w http.ResponseWriter, r *http.Request) {
 	Write(w, Ask(r, a.auth.SignOut))
 }
 
-// TrySignIn is SignIn for handlers that write error responses themselves. If the sign-in fails, it writes no response
-// and returns the error; see [core.Response.Failure].
-func (a *Adapter) TrySignIn(w http.ResponseWriter, r *http.Request) error {
-	return WriteOrFail(w, Ask(r, a.auth.SignIn))
+// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input; if
+// it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
+// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
+func (a *Adapter) StartSignIn(w http.ResponseWriter, r *http.Request, in *core.SignInInput) error {
+	return WriteOrFail(w, Ask(r, func(ctx context.Context, r *core.Request) *core.Response {
+		return a.auth.SignInWith(ctx, r, in)
+	}))
 }
 
-// TrySignOut is SignOut for handlers that write error responses themselves, like TrySignIn.
-func (a *Adapter) TrySignOut(w http.ResponseWriter, r *http.Request) error {
-	return WriteOrFail(w, Ask(r, a.auth.SignOut))
-}
-
-// TrySignInWith is TrySignIn with an input from the application instead of a form; see [core.Auth.SignInWith]. The
-// error for an invalid input is a *[core.InvalidInputError].
-func (a *Adapter) TrySignInWith(w http.ResponseWriter, r *http.Request, in core.SignInInput) error {
-	return WriteOrFail(w, a.auth.SignInWith(r.Context(), Request(r), in))
-}
-
-// TrySignOutWith is TrySignOut with an input from the application instead of a form.
-func (a *Adapter) TrySignOutWith(w http.ResponseWriter, r *http.Request, in core.SignOutInput) error {
-	return WriteOrFail(w, a.auth.SignOutWith(r.Context(), Request(r), in))
+// EndSession signs the user out in a handler of the application that writes error responses itself, like StartSignIn.
+func (a *Adapter) EndSession(w http.ResponseWriter, r *http.Request, in *core.SignOutInput) error {
+	return WriteOrFail(w, Ask(r, func(ctx context.Context, r *core.Request) *core.Response {
+		return a.auth.SignOutWith(ctx, r, in)
+	}))
 }
 
 // Request translates a request of net/http. It does not parse the body. If a middleware has already parsed a form (with

@@ -78,12 +78,10 @@ func (c call) Session() (*core.Session, error)     { return authhttp.Session(c.r
 func (c call) Kept() func() (*core.Session, error) { return c.Session }
 func (c call) OneSession() (*core.Session, error)  { return c.a.LoadSession(c.w, c.r) }
 
-func (c call) SignIn()                                   { c.a.SignIn(c.w, c.r) }
-func (c call) SignOut()                                  { c.a.SignOut(c.w, c.r) }
-func (c call) TrySignIn() error                          { return c.a.TrySignIn(c.w, c.r) }
-func (c call) TrySignOut() error                         { return c.a.TrySignOut(c.w, c.r) }
-func (c call) TrySignInWith(in core.SignInInput) error   { return c.a.TrySignInWith(c.w, c.r, in) }
-func (c call) TrySignOutWith(in core.SignOutInput) error { return c.a.TrySignOutWith(c.w, c.r, in) }
+func (c call) SignIn()                                { c.a.SignIn(c.w, c.r) }
+func (c call) SignOut()                               { c.a.SignOut(c.w, c.r) }
+func (c call) StartSignIn(in *core.SignInInput) error { return c.a.StartSignIn(c.w, c.r, in) }
+func (c call) EndSession(in *core.SignOutInput) error { return c.a.EndSession(c.w, c.r, in) }
 
 // discard is a ResponseWriter without costs.
 type discard struct{ h http.Header }

@@ -176,8 +176,8 @@ func TestFieldsAfterAFailure(t *testing.T) {
 			}
 			w := httptest.NewRecorder()
 			var failure *core.Error
-			if err := a.TrySignIn(w, r); !errors.As(err, &failure) {
-				t.Fatalf("TrySignIn: %v", err)
+			if err := a.StartSignIn(w, r, nil); !errors.As(err, &failure) {
+				t.Fatalf("StartSignIn: %v", err)
 			}
 			var got string
 			if row.contentType == formType {

@@ -67,7 +67,7 @@ func routes(auth *core.Auth) http.Handler {
 			ProviderID: "credentials", RedirectTo: r.PostFormValue("redirectTo"), CSRFToken: r.PostFormValue("csrfToken"),
 			Fields: map[string]string{"email": r.PostFormValue("email"), "password": r.PostFormValue("password")},
 		}
-		if err := a.TrySignInWith(w, r, in); err != nil {
+		if err := a.StartSignIn(w, r, &in); err != nil {
 			v := view{RedirectTo: in.RedirectTo, Email: in.Fields["email"], Error: "Default"}
 			if failure := (*core.Error)(nil); errors.As(err, &failure) {
 				v.Error = failure.Type.Public()

@@ -90,11 +90,11 @@ func (a *application) routes() []Route {
 
 		{"POST", "/signin", nil, Call.SignIn},
 		{"POST", "/signout", nil, Call.SignOut},
-		{"POST", "/try/signin", nil, try(Call.TrySignIn)},
-		{"POST", "/try/signout", nil, try(Call.TrySignOut)},
+		{"POST", "/try/signin", nil, try(func(c Call) error { return c.StartSignIn(nil) })},
+		{"POST", "/try/signout", nil, try(func(c Call) error { return c.EndSession(nil) })},
 		{"POST", "/again/signin", nil, again},
-		{"POST", "/call/signin", nil, try(decoded(Call.TrySignInWith))},
-		{"POST", "/call/signout", nil, try(decoded(Call.TrySignOutWith))},
+		{"POST", "/call/signin", nil, try(decoded(Call.StartSignIn))},
+		{"POST", "/call/signout", nil, try(decoded(Call.EndSession))},
 	}
 }
 
@@ -209,20 +209,20 @@ func try(action func(Call) error) func(Call) {
 
 // again is a handler that shows the form fields again after an error.
 func again(c Call) {
-	if err := c.TrySignIn(); err != nil {
+	if err := c.StartSignIn(nil); err != nil {
 		c.Status(http.StatusUnprocessableEntity)
 		say(c, failed(err)+": "+c.Field("name")+", "+c.Field("email"))
 	}
 }
 
 // decoded decodes the input of a component from the body.
-func decoded[Input core.SignInInput | core.SignOutInput](action func(Call, Input) error) func(Call) error {
+func decoded[Input core.SignInInput | core.SignOutInput](action func(Call, *Input) error) func(Call) error {
 	return func(c Call) error {
 		var in Input
 		if err := json.NewDecoder(c.Body()).Decode(&in); err != nil {
 			return fmt.Errorf("the body is no JSON: %w", err)
 		}
-		return action(c, in)
+		return action(c, &in)
 	}
 }
 

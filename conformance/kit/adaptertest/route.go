@@ -76,14 +76,12 @@ type Call interface {
 	// Kept returns a function that reads the session. The function uses only values that the framework allows a goroutine
 	// to keep.
 	Kept() func() (*core.Session, error)
-	// OneSession calls the method Session of the adapter, which needs no hook.
+	// OneSession calls the method LoadSession of the adapter, which needs no hook.
 	OneSession() (*core.Session, error)
 
 	// SignIn, SignOut and the following methods call the adapter's form actions.
 	SignIn()
 	SignOut()
-	TrySignIn() error
-	TrySignOut() error
-	TrySignInWith(in core.SignInInput) error
-	TrySignOutWith(in core.SignOutInput) error
+	StartSignIn(in *core.SignInInput) error
+	EndSession(in *core.SignOutInput) error
 }
