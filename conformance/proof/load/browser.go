@@ -69,9 +69,10 @@ func (b *browser) line(session bool) string {
 	return strings.Join(pairs, "; ")
 }
 
-// enter signs in: at the baseline server with its own path, otherwise with the credentials form.
+// enter signs in: at a baseline server with its own path, otherwise with the credentials form.
 func (b *browser) enter(ctx context.Context, name string) (csrf string, err error) {
-	if name == "floor" {
+	baseline := name == "floor" || name == "jose"
+	if baseline {
 		if _, _, err := b.ask(ctx, http.MethodGet, "/enter", ""); err != nil {
 			return "", err
 		}
@@ -81,7 +82,7 @@ func (b *browser) enter(ctx context.Context, name string) (csrf string, err erro
 		return "", err
 	}
 	var answer struct{ CSRFToken string }
-	if err := json.Unmarshal(text, &answer); err != nil || name == "floor" {
+	if err := json.Unmarshal(text, &answer); err != nil || baseline {
 		return answer.CSRFToken, err
 	}
 	_, _, err = b.ask(ctx, http.MethodPost, "/auth/callback/credentials", "csrfToken="+answer.CSRFToken)

@@ -6,24 +6,24 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/subtle"
-	"encoding"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"hash"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // floor is the baseline: a server that gives the same kinds of responses with the least work. It uses the standard
@@ -31,7 +31,7 @@ import (
 // responses need. It exists only for comparison and is not secure.
 type floor struct {
 	origin, provider      string
-	session, state, check *floorSealer
+	session, state, check sealer
 	find                  func(ctx context.Context, token string) (visitor, error) // nil if the session is in the cookie
 	list                  []byte
 	page                  [][]byte // the text between the CSRF tokens
@@ -41,11 +41,18 @@ type floor struct {
 // visitor is the signed-in user.
 type visitor struct{ Name, Email, Image string }
 
-func newFloor(origin, provider string, find func(context.Context, string) (visitor, error)) *floor {
+// sealer encrypts and decrypts the tokens of one cookie.
+type sealer interface {
+	seal(payload []byte) string
+	open(token string) (payload []byte, ok bool)
+}
+
+func newFloor(
+	origin, provider string, find func(context.Context, string) (visitor, error), newSealer func(salt string) sealer,
+) *floor {
 	f := &floor{
 		origin: origin, provider: provider, find: find,
-		session: newFloorSealer(sessionCookie), state: newFloorSealer("encodedState"),
-		check:  newFloorSealer("authjs.pkce.code_verifier"),
+		session: newSealer(sessionCookie), state: newSealer("encodedState"), check: newSealer("authjs.pkce.code_verifier"),
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 	entries := make([]string, 0, 2)
@@ -241,7 +248,7 @@ func (f *floor) getPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // kept encrypts a value of the flow state.
-func (f *floor) kept(s *floorSealer, value string) string {
+func (f *floor) kept(s sealer, value string) string {
 	return s.seal(stamped([]byte(`{"provider":"op","value":"`+value+`"`), time.Now(), 15*time.Minute))
 }
 
@@ -331,118 +338,103 @@ func (f *floor) ask(r *http.Request, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// floorSealer encrypts like Latchkey (A256CBC-HS512). It precomputes everything that does not depend on the token.
+// floorSealer encrypts like Latchkey (A256CBC-HS512, RFC 7518 section 5.2), with one HMAC and one CBC mode for each token.
 type floorSealer struct {
-	header       []byte
-	inner, outer []byte    // HMAC states after the key (RFC 2104); inner also includes the header
-	scratch      sync.Pool // of *floorScratch
+	header string // encoded
+	macKey []byte
+	block  cipher.Block
 }
 
-type floorScratch struct {
-	inner, outer floorHash
-	enc, dec     interface {
-		cipher.BlockMode
-		SetIV(iv []byte)
-	}
-	buf, text []byte
-	sum       [sha512.Size]byte
-	length    [8]byte
-}
-
-// floorHash is a hash that can continue from a saved state.
-type floorHash interface {
-	hash.Hash
-	encoding.BinaryUnmarshaler
-}
-
-// keyedState returns the state of a hash after a key, XORed with pad, and a text.
-func keyedState(key []byte, pad byte, text []byte) []byte {
-	h, block := sha512.New(), bytes.Repeat([]byte{pad}, sha512.BlockSize)
-	subtle.XORBytes(block, block, key)
-	h.Write(block)
-	h.Write(text)
-	state, err := h.(encoding.BinaryMarshaler).MarshalBinary()
-	if err != nil {
-		panic(err)
-	}
-	return state
-}
-
-func newFloorSealer(salt string) *floorSealer {
+// tokenKey returns the key of a cookie's tokens and its ID.
+func tokenKey(salt string) (key []byte, keyID string) {
 	key, err := hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", 64)
 	if err != nil {
 		panic(err)
 	}
+	thumb := sha512.Sum512([]byte(`{"k":"` + base64.RawURLEncoding.EncodeToString(key) + `","kty":"oct"}`))
+	return key, base64.RawURLEncoding.EncodeToString(thumb[:])
+}
+
+func newFloorSealer(salt string) sealer {
+	key, keyID := tokenKey(salt)
 	block, err := aes.NewCipher(key[32:])
 	if err != nil {
 		panic(err)
 	}
-	thumb := sha512.Sum512([]byte(`{"k":"` + base64.RawURLEncoding.EncodeToString(key) + `","kty":"oct"}`))
-	header := `{"alg":"dir","enc":"A256CBC-HS512","kid":"` + base64.RawURLEncoding.EncodeToString(thumb[:]) + `"}`
-	s := &floorSealer{header: base64.RawURLEncoding.AppendEncode(nil, []byte(header))}
-	s.inner, s.outer = keyedState(key[:32], 0x36, s.header), keyedState(key[:32], 0x5c, nil)
-	type mode = interface {
-		cipher.BlockMode
-		SetIV(iv []byte)
-	}
-	s.scratch.New = func() any {
-		iv := make([]byte, aes.BlockSize)
-		return &floorScratch{
-			inner: sha512.New().(floorHash), outer: sha512.New().(floorHash),
-			enc: cipher.NewCBCEncrypter(block, iv).(mode), dec: cipher.NewCBCDecrypter(block, iv).(mode),
-		}
-	}
-	return s
+	header := `{"alg":"dir","enc":"A256CBC-HS512","kid":"` + keyID + `"}`
+	return &floorSealer{base64.RawURLEncoding.EncodeToString([]byte(header)), key[:32], block}
 }
 
 // tag returns the authentication tag of IV and ciphertext.
-func (s *floorSealer) tag(c *floorScratch, sealed []byte) []byte {
-	_ = c.inner.UnmarshalBinary(s.inner) // cannot fail, the same package created it
-	c.inner.Write(sealed)
-	binary.BigEndian.PutUint64(c.length[:], uint64(len(s.header))*8)
-	c.inner.Write(c.length[:])
-	_ = c.outer.UnmarshalBinary(s.outer)
-	c.outer.Write(c.inner.Sum(c.sum[:0]))
-	return c.outer.Sum(c.sum[:0])[:32]
+func (s *floorSealer) tag(ivAndCiphertext []byte) []byte {
+	mac := hmac.New(sha512.New, s.macKey)
+	mac.Write([]byte(s.header))
+	mac.Write(ivAndCiphertext)
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s.header))*8))
+	return mac.Sum(nil)[:32]
 }
 
 func (s *floorSealer) seal(payload []byte) string {
-	c := s.scratch.Get().(*floorScratch)
-	defer s.scratch.Put(c)
 	padding := aes.BlockSize - len(payload)%aes.BlockSize
-	c.buf = append(append(c.buf[:0], make([]byte, aes.BlockSize)...), payload...)
-	for range padding {
-		c.buf = append(c.buf, byte(padding))
-	}
-	_, _ = rand.Read(c.buf[:aes.BlockSize])
-	c.enc.SetIV(c.buf[:aes.BlockSize])
-	c.enc.CryptBlocks(c.buf[aes.BlockSize:], c.buf[aes.BlockSize:])
-	text := append(append(c.text[:0], s.header...), ".."...)
-	text = append(base64.RawURLEncoding.AppendEncode(text, c.buf[:aes.BlockSize]), '.')
-	text = append(base64.RawURLEncoding.AppendEncode(text, c.buf[aes.BlockSize:]), '.')
-	c.text = base64.RawURLEncoding.AppendEncode(text, s.tag(c, c.buf))
-	return string(c.text)
+	buf := make([]byte, aes.BlockSize, aes.BlockSize+len(payload)+padding)
+	_, _ = rand.Read(buf)
+	buf = append(append(buf, payload...), bytes.Repeat([]byte{byte(padding)}, padding)...)
+	iv, text := buf[:aes.BlockSize], buf[aes.BlockSize:]
+	cipher.NewCBCEncrypter(s.block, iv).CryptBlocks(text, text)
+	encode := base64.RawURLEncoding.EncodeToString
+	return s.header + ".." + encode(iv) + "." + encode(text) + "." + encode(s.tag(buf))
 }
 
 func (s *floorSealer) open(token string) ([]byte, bool) {
-	c := s.scratch.Get().(*floorScratch)
-	defer s.scratch.Put(c)
-	header, rest, _ := strings.Cut(token, "..")
-	iv, rest, _ := strings.Cut(rest, ".")
-	ciphertext, tag, ok := strings.Cut(rest, ".")
-	if !ok || header != string(s.header) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 5 || parts[0] != s.header {
 		return nil, false
 	}
-	var errs [3]error
-	c.buf, errs[0] = base64.RawURLEncoding.AppendDecode(c.buf[:0], []byte(iv))
-	c.buf, errs[1] = base64.RawURLEncoding.AppendDecode(c.buf, []byte(ciphertext))
-	c.text, errs[2] = base64.RawURLEncoding.AppendDecode(c.text[:0], []byte(tag))
-	if errors.Join(errs[:]...) != nil || len(c.buf) < 2*aes.BlockSize || len(c.buf)%aes.BlockSize != 0 ||
-		subtle.ConstantTimeCompare(s.tag(c, c.buf), c.text) != 1 {
+	buf, err := base64.RawURLEncoding.DecodeString(parts[2])
+	text, err2 := base64.RawURLEncoding.DecodeString(parts[3])
+	tag, err3 := base64.RawURLEncoding.DecodeString(parts[4])
+	if errors.Join(err, err2, err3) != nil || len(buf) != aes.BlockSize || len(text) == 0 ||
+		len(text)%aes.BlockSize != 0 || !hmac.Equal(s.tag(append(buf, text...)), tag) {
 		return nil, false
 	}
-	c.dec.SetIV(c.buf[:aes.BlockSize])
-	text := c.buf[aes.BlockSize:]
-	c.dec.CryptBlocks(text, text)
-	return append([]byte(nil), text[:len(text)-int(text[len(text)-1])]...), true
+	cipher.NewCBCDecrypter(s.block, buf[:aes.BlockSize]).CryptBlocks(text, text)
+	return text[:len(text)-int(text[len(text)-1])], true
+}
+
+// joseSealer encrypts like floorSealer, with a library that many applications use.
+type joseSealer struct {
+	key       []byte
+	encrypter jose.Encrypter
+}
+
+func newJoseSealer(salt string) sealer {
+	key, keyID := tokenKey(salt)
+	recipient := jose.Recipient{Algorithm: jose.DIRECT, Key: key, KeyID: keyID}
+	encrypter, err := jose.NewEncrypter(jose.A256CBC_HS512, recipient, nil)
+	if err != nil {
+		panic(err)
+	}
+	return &joseSealer{key, encrypter}
+}
+
+func (s *joseSealer) seal(payload []byte) string {
+	object, err := s.encrypter.Encrypt(payload)
+	if err != nil {
+		panic(err)
+	}
+	token, err := object.CompactSerialize()
+	if err != nil {
+		panic(err)
+	}
+	return token
+}
+
+func (s *joseSealer) open(token string) ([]byte, bool) {
+	object, err := jose.ParseEncryptedCompact(token,
+		[]jose.KeyAlgorithm{jose.DIRECT}, []jose.ContentEncryption{jose.A256CBC_HS512})
+	if err != nil {
+		return nil, false
+	}
+	payload, err := object.Decrypt(s.key)
+	return payload, err == nil
 }

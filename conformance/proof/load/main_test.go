@@ -64,30 +64,32 @@ var says = map[string]string{
 	"start": "code_challenge=", "callback": sessionCookie + "=", "signin": "csrfToken",
 }
 
-// TestFloorSeals compares the baseline's encryption with Latchkey's. A faster but wrong one would not be a baseline.
+// TestFloorSeals compares the baselines' encryption with Latchkey's. A faster but wrong one would not be a baseline.
 func TestFloorSeals(t *testing.T) {
 	auth, err := newAuth("https://op.example", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFloor("http://127.0.0.1", "https://op.example", nil)
 	ours, err := auth.EncodeToken(&core.Token{Name: personName, Subject: personID}, sessionCookie, month)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, ok := f.read(ours, time.Now()); !ok || v.Name != personName {
-		t.Errorf("the floor reads %+v, %t, of a token of Latchkey's", v, ok)
-	}
-	if v, ok := f.read(ours[:len(ours)-2]+"AA", time.Now()); ok {
-		t.Errorf("the floor reads %+v of a token that was altered", v)
-	}
-	floors := f.session.seal(stamped([]byte(`{"name":"`+personName+`","sub":"`+personID+`"`), time.Now(), month))
-	token, err := auth.Token(t.Context(), &core.Request{
-		Method: "GET", Target: "/", Scheme: "http", Hosts: []string{"127.0.0.1"},
-		Header: http.Header{"Cookie": {sessionCookie + "=" + floors}},
-	})
-	if err != nil || token == nil || token.Name != personName {
-		t.Errorf("Latchkey reads %+v, %v of the floor's token", token, err)
+	for name, newSealer := range map[string]func(string) sealer{"floor": newFloorSealer, "jose": newJoseSealer} {
+		f := newFloor("http://127.0.0.1", "https://op.example", nil, newSealer)
+		if v, ok := f.read(ours, time.Now()); !ok || v.Name != personName {
+			t.Errorf("%s reads %+v, %t, of a token of Latchkey's", name, v, ok)
+		}
+		if v, ok := f.read(ours[:len(ours)-2]+"AA", time.Now()); ok {
+			t.Errorf("%s reads %+v of a token that was altered", name, v)
+		}
+		theirs := f.session.seal(stamped([]byte(`{"name":"`+personName+`","sub":"`+personID+`"`), time.Now(), month))
+		token, err := auth.Token(t.Context(), &core.Request{
+			Method: "GET", Target: "/", Scheme: "http", Hosts: []string{"127.0.0.1"},
+			Header: http.Header{"Cookie": {sessionCookie + "=" + theirs}},
+		})
+		if err != nil || token == nil || token.Name != personName {
+			t.Errorf("Latchkey reads %+v, %v of a token of %s", token, err, name)
+		}
 	}
 }
 
@@ -149,7 +151,7 @@ func TestTurns(t *testing.T) {
 		}
 		got = append(got, strings.Join(names, "+"))
 	}
-	const want = "floor+stdlib, gin, echo, fiber, stdlib memory, floor sqlite+stdlib sqlite"
+	const want = "floor+stdlib, jose, gin, echo, fiber, stdlib memory, floor sqlite+stdlib sqlite"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("%q, not %s", got, want)
 	}

@@ -178,11 +178,17 @@ func ask(b *testing.B, a *asked) {
 }
 
 // BenchmarkFloor measures the baseline like BenchmarkPaths. The difference is Latchkey's cost.
-func BenchmarkFloor(b *testing.B) {
+func BenchmarkFloor(b *testing.B) { measureFloor(b, newFloorSealer) }
+
+// BenchmarkFloorJose measures the baseline with go-jose for the tokens.
+func BenchmarkFloorJose(b *testing.B) { measureFloor(b, newJoseSealer) }
+
+func measureFloor(b *testing.B, newSealer func(string) sealer) {
+	b.Helper()
 	var h http.Handler
 	running := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, r) }))
 	b.Cleanup(running.Close)
-	f := newFloor(running.URL, "https://op.example", nil)
+	f := newFloor(running.URL, "https://op.example", nil, newSealer)
 	f.client = &http.Client{Transport: provided{}}
 	h = f.handler()
 	for _, name := range []string{"session", "page", "csrf", "providers", "start", "callback", "signin"} {
@@ -203,7 +209,7 @@ func TestPagesOfOneLength(t *testing.T) {
 	}
 	ours := length(paths(t)["signin"])
 	const host = "127.0.0.1:40000" // a port of five digits, like the other server's
-	floor := newFloor("http://"+host, "https://op.example", nil)
+	floor := newFloor("http://"+host, "https://op.example", nil, newFloorSealer)
 	theirs := length(&asked{path{Method: http.MethodGet, Target: "/auth/signin"}, floor.handler(), host})
 	if theirs < ours*98/100 || theirs > ours*102/100 {
 		t.Errorf("the floor's page has %d bytes, ours %d", theirs, ours)

@@ -36,8 +36,11 @@ func handlerOf(ctx context.Context, name, store, provider, dir, origin string) (
 	switch name {
 	case "provider":
 		return func(l net.Listener) error { return serveHTTP(http.HandlerFunc(answerAsProvider), l) }, nil
+	case "jose":
+		f := newFloor(origin, provider, nil, newJoseSealer)
+		return func(l net.Listener) error { return serveHTTP(f.handler(), l) }, nil
 	case "floor":
-		f := newFloor(origin, provider, nil)
+		f := newFloor(origin, provider, nil, newFloorSealer)
 		if store != "" {
 			var err error
 			if f.find, err = floorStore(ctx, store, dir); err != nil {

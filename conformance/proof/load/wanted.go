@@ -20,7 +20,8 @@ const ofMemory = 0.55
 
 // server is a measured process.
 type server struct {
-	// Name is bare, floor, stdlib, gin, echo or fiber, or a plain handler on a router such as "bare gin".
+	// Name is bare, floor, jose (the baseline with go-jose), stdlib, gin, echo or fiber, or a plain handler on a router
+	// such as "bare gin".
 	Name string
 	// Store is the session store. If it is empty, sessions are in the cookie.
 	Store string
@@ -35,7 +36,8 @@ var everyPath = []string{"session", "page", "csrf", "providers", "start", "callb
 
 // servers returns the measured servers for the reachable stores.
 func servers(stores []string) []server {
-	list := []server{{"floor", "", "bare", everyPath}, {"stdlib", "", "bare", everyPath}}
+	list := []server{{"floor", "", "bare", everyPath}, {"stdlib", "", "bare", everyPath},
+		{"jose", "", "bare", []string{"session", "page", "start", "callback"}}}
 	for _, router := range []string{"gin", "echo", "fiber"} {
 		list = append(list, server{router, "", "bare " + router, everyPath})
 	}
