@@ -19,7 +19,7 @@ import (
 
 // assertion returns a JWT that authenticates the client (RFC 7523, OpenID Connect Core section 9). It is valid for one
 // minute.
-func (t tokenEndpoint) assertion() (string, error) {
+func (t *tokenRequest) assertion() (string, error) {
 	id, err := t.NewID()
 	if err != nil {
 		return "", err
@@ -74,7 +74,7 @@ func SignatureAlgorithm(key crypto.Signer) (jose.SignatureAlgorithm, error) {
 }
 
 // signAsEd25519 signs claims with the algorithm name "Ed25519", which go-jose does not support yet.
-func (t tokenEndpoint) signAsEd25519(claims any) (string, error) {
+func (t *tokenRequest) signAsEd25519(claims any) (string, error) {
 	header, err := json.Marshal(struct {
 		Alg string `json:"alg"`
 		Kid string `json:"kid,omitempty"`

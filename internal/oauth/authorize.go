@@ -2,14 +2,14 @@ package oauth
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 	"strings"
 
 	"golang.org/x/oauth2"
 
-	"github.com/latchkey-go/latchkey/internal/ascii"
+	"github.com/latchkey-go/latchkey/internal/oidc"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -43,144 +43,77 @@ type AuthorizationRequest struct {
 // Authorize returns the authorization URL for the browser (RFC 6749 section 4.1.1, OpenID Connect Core section
 // 3.1.2.1).
 func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error) {
-	target, err := c.authorization(at.authorization)
+	endpoint, err := url.Parse(at.authorization)
+	if err != nil || at.authorization == "" {
+		return "", c.config.errorf(" has no authorization endpoint")
+	}
+	fragment := endpoint.EscapedFragment()
+	params := c.authorizationParams(endpoint.Query(), r)
+	endpoint.RawQuery, endpoint.ForceQuery, endpoint.Fragment, endpoint.RawFragment = "", false, "", ""
+	address, err := weburl.Normalise(endpoint.String())
 	if err != nil {
-		return "", err
+		return "", c.config.errorf(": authorization endpoint: %w", err)
 	}
-	var room [16]parameter
-	params := append(parameters(room[:0]), target.params...)
-	for name, values := range r.Further {
-		if !decided[name] {
-			params = params.withAll(name, values)
+	var options []oauth2.AuthCodeOption
+	several := url.Values{} // parameters without exactly one value, which have no option
+	for name, values := range params {
+		if len(values) != 1 {
+			several[name] = values
+			continue
 		}
+		options = append(options, oauth2.SetAuthURLParam(name, values[0]))
 	}
-	params = params.put("redirect_uri", c.inQuery(r.RedirectURI))
-	if r.State != "" {
-		params = params.with("state", r.State)
+	if r.Verifier != "" {
+		options = append(options, oauth2.S256ChallengeOption(r.Verifier))
 	}
-	if r.Nonce != "" {
-		params = params.with("nonce", r.Nonce)
+	request := oauth2.Config{
+		ClientID: c.config.ClientID, RedirectURL: r.RedirectURI, Endpoint: oauth2.Endpoint{AuthURL: address},
 	}
-	if r.Verifier != "" { // always S256
-		params = params.put("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier))
-		params = params.put("code_challenge_method", "S256")
+	address = request.AuthCodeURL(r.State, options...)
+	if len(several) > 0 {
+		before, query, _ := strings.Cut(address, "?")
+		all, err := url.ParseQuery(query)
+		if err != nil {
+			return "", c.config.errorf(": authorization endpoint: %w", err)
+		}
+		maps.Copy(all, several)
+		address = before + "?" + all.Encode()
 	}
-	address := params.appendTo(append(make([]byte, 0, 1024), target.address...))
-	address = append(address, target.fragment...)
+	if fragment != "" {
+		address += "#" + fragment
+	}
 	if len(address) > MaxAuthorizationURL {
 		const format = ": the authorization URL has %d bytes: services and browsers take %d"
 		return "", &tooLong{c.config.errorf(format, len(address), MaxAuthorizationURL)}
 	}
-	return string(address), nil
+	return address, nil
 }
 
-// redirectURI is a redirect URI and its encoded form for a query.
-type redirectURI struct{ address, escaped string }
-
-// inQuery returns a redirect URI encoded for a query. It caches the last one, because most applications use a single
-// host.
-func (c *Client) inQuery(address string) string {
-	if known := c.redirect.Load(); known != nil && known.address == address {
-		return known.escaped
+// authorizationParams returns the parameters of an authorization request, except those that [oauth2.Config] sets. query
+// is the query of the endpoint.
+func (c *Client) authorizationParams(query url.Values, r AuthorizationRequest) url.Values {
+	params := query
+	maps.Copy(params, c.config.Authorization.Params)
+	if !params.Has("scope") && c.config.Scope != "" {
+		params.Set("scope", c.config.Scope)
 	}
-	r := &redirectURI{address, url.QueryEscape(address)}
-	c.redirect.Store(r)
-	return r.escaped
-}
-
-// authorizationTarget is a parsed authorization endpoint, with the parameters that are the same in all requests.
-type authorizationTarget struct {
-	endpoint string // as configured or discovered
-	// address is the URL of the endpoint up to the question mark. fragment is appended after the parameters.
-	address, fragment string
-	params            parameters
-}
-
-// authorization parses an endpoint. It caches the last one, because a provider usually has a single endpoint.
-func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
-	if known := c.target.Load(); known != nil && known.endpoint == endpoint {
-		return known, nil
-	}
-	parsed, err := url.Parse(endpoint)
-	if err != nil || endpoint == "" {
-		return nil, c.config.errorf(" has no authorization endpoint")
-	}
-	values, fragment := parsed.Query(), parsed.EscapedFragment()
-	maps.Copy(values, c.config.Authorization.Params)
-	values.Set("response_type", or(values.Get("response_type"), "code"))
-	values.Set("client_id", c.config.ClientID)
-	if !values.Has("scope") && c.config.Scope != "" {
-		values.Set("scope", c.config.Scope)
-	}
-	parsed.RawQuery, parsed.Fragment, parsed.RawFragment = "", "", ""
-	address, err := weburl.Normalise(parsed.String())
-	if err != nil {
-		return nil, c.config.errorf(": authorization endpoint: %w", err)
-	}
-	t := &authorizationTarget{endpoint: endpoint, address: address + "?"}
-	if fragment != "" {
-		t.fragment = "#" + fragment
-	}
-	for name, all := range values {
-		t.params = t.params.withAll(name, all)
-	}
-	c.target.Store(t)
-	return t, nil
-}
-
-// parameters are the parameters of a request, each once, sorted by name. Methods that change them return them, so that
-// they can be on the stack.
-type parameters []parameter
-
-// parameter is a name and its encoded value. Several values are separated by "&name=".
-type parameter struct{ name, value string }
-
-// with sets a parameter of core to one value.
-func (p parameters) with(name, value string) parameters {
-	if unreserved.Lead(value) < len(value) { // not for the state, which is the longest value
-		value = url.QueryEscape(value)
-	}
-	return p.put(name, value)
-}
-
-// unreserved are the bytes that need no encoding in a query (RFC 3986 section 2.3).
-var unreserved = ascii.SetOf(func(c byte) bool { return ascii.IsAlnum(c) || strings.IndexByte("-_.~", c) >= 0 })
-
-// withAll sets a parameter to several values. If there are none, it removes the parameter.
-func (p parameters) withAll(name string, values []string) parameters {
-	name = url.QueryEscape(name)
-	if len(values) == 0 {
-		return slices.DeleteFunc(p, func(known parameter) bool { return known.name == name })
-	}
-	escaped := make([]string, len(values))
-	for i, value := range values {
-		escaped[i] = url.QueryEscape(value)
-	}
-	return p.put(name, strings.Join(escaped, "&"+name+"="))
-}
-
-// put is with for an encoded value.
-func (p parameters) put(name, value string) parameters {
-	at, known := slices.BinarySearchFunc(p, name, func(one parameter, name string) int {
-		return strings.Compare(one.name, name)
-	})
-	if known {
-		p[at].value = value
-		return p
-	}
-	return slices.Insert(p, at, parameter{name, value})
-}
-
-// appendTo appends the parameters.
-func (p parameters) appendTo(dst []byte) []byte {
-	for i := range p {
-		if i > 0 {
-			dst = append(dst, '&')
+	for name, values := range r.Further {
+		if !decided[name] {
+			params[name] = values
 		}
-		dst = append(append(dst, p[i].name...), '=')
-		dst = append(dst, p[i].value...)
 	}
-	return dst
+	if r.Nonce != "" {
+		params.Set("nonce", r.Nonce)
+	}
+	params.Del("client_id")
+	params.Del("redirect_uri")
+	if params.Get("response_type") == "" {
+		params.Del("response_type")
+	}
+	if r.State != "" {
+		params.Del("state")
+	}
+	return params
 }
 
 // tooLong is an [ErrURLTooLong] with the length.
@@ -188,3 +121,83 @@ type tooLong struct{ error }
 
 // Is reports whether target is ErrURLTooLong.
 func (*tooLong) Is(target error) bool { return target == ErrURLTooLong }
+
+// Params are the parameters of an authorization response, from a query or a form.
+type Params interface {
+	// Get returns the first value of a parameter. It returns "" if there is none.
+	Get(name string) string
+	// Count returns the number of values.
+	Count(name string) int
+}
+
+// Answer is an authorization response without repeated parameters. It is not verified yet.
+type Answer struct {
+	code, description, failure string
+	iss                        []string
+}
+
+// ErrNoCode is the error of an authorization response with neither a code nor an error.
+var ErrNoCode = errors.New("the authorization response has no code")
+
+// ReadAnswer reads an authorization response (RFC 6749 section 4.1.2). It rejects repeated parameters.
+func ReadAnswer(p Params) (a Answer, err error) {
+	for _, name := range []string{"code", "state", "iss", "error"} {
+		if p.Count(name) > 1 {
+			return a, fmt.Errorf("the authorization response has %s more than once (RFC 6749 section 3.1)", name)
+		}
+	}
+	a.code, a.failure, a.description = p.Get("code"), p.Get("error"), p.Get("error_description")
+	if p.Count("iss") > 0 {
+		a.iss = []string{p.Get("iss")}
+	}
+	return a, nil
+}
+
+// Code is an authorization code from the expected issuer.
+type Code struct{ value string }
+
+// Accept rejects a response of another issuer than the expected one (RFC 9207). It returns an [*AnswerError] for an
+// error response. The caller must have checked the state.
+func (c *Client) Accept(at Endpoints, a Answer) (Code, error) {
+	expected, advertised := c.config.Issuer, false
+	if at.metadata != nil {
+		expected, advertised = at.metadata.Issuer, at.metadata.AuthorizationResponseIssParameterSupported
+		if at.metadata.ManyTenants() { // the ID token names the tenant
+			expected = ""
+		}
+	}
+	if err := oidc.CheckIss(a.iss, expected, advertised); err != nil {
+		return Code{}, err
+	}
+	if a.failure != "" {
+		return Code{}, &AnswerError{Provider: c.config.ID, Code: a.failure, Description: a.description}
+	}
+	return Code{a.code}, nil
+}
+
+// AnswerError is the error response of an authorization endpoint (RFC 6749 section 4.1.2.1, OpenID Connect Core section
+// 3.1.2.6).
+type AnswerError struct{ Provider, Code, Description string }
+
+// Error returns the provider, the code and the description, truncated.
+func (e *AnswerError) Error() string {
+	return fmt.Sprintf("provider %q answered %.100q: %.300q", e.Provider, e.Code, e.Description)
+}
+
+// ByUser reports whether the error code describes an action of the user at the provider.
+func (e *AnswerError) ByUser() bool {
+	switch e.Code {
+	case "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required":
+		return true
+	}
+	return false
+}
+
+// ByClient reports whether the error code means that the client's registration does not match its requests.
+func (e *AnswerError) ByClient() bool {
+	switch e.Code {
+	case "invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope":
+		return true
+	}
+	return false
+}

@@ -149,6 +149,7 @@ func TestAuthorizeErrors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			row.request.RedirectURI = "https://app.example/callback/op"
 			_, err = client.Authorize(at, row.request)
 			tells(t, err, row.says)
 			if errors.Is(err, oauth.ErrURLTooLong) != row.tooLong {

@@ -24,7 +24,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"sync/atomic"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/oidc"
@@ -102,16 +102,10 @@ type Config struct {
 }
 
 // Client is the client of one provider. It is immutable and safe for concurrent use. Create it with [New].
-type Client struct {
-	config   Config
-	target   atomic.Pointer[authorizationTarget] // cached
-	redirect atomic.Pointer[redirectURI]         // cached
-	form     atomic.Pointer[tokenForm]           // cached, for codes
-	about    atomic.Pointer[userinfoTarget]      // cached
-}
+type Client struct{ config Config }
 
 // New returns a Client. It sends no requests.
-func New(c Config) *Client { return &Client{config: c} }
+func New(c Config) *Client { return &Client{c} }
 
 // Transport returns a transport for further requests to the provider, with the same limits.
 func (c *Client) Transport() http.RoundTripper { return c.config.transport() }
@@ -151,23 +145,64 @@ func (e Endpoint) request(ctx context.Context, method string) (*http.Request, er
 	return http.NewRequestWithContext(ctx, method, target, nil)
 }
 
-// Redeem exchanges the code for tokens (RFC 6749 section 4.1.3). verifier is "" if no challenge was sent. The code is
-// sent once, with the configured client authentication method: a second attempt with another method would reveal the
-// secret twice.
-func (c *Client) Redeem(ctx context.Context, at Endpoints, code Code, verifier, redirectURI string) (*Tokens, error) {
-	if code.value == "" {
-		return nil, c.config.errorf(": %w", ErrNoCode)
+// Endpoints are the provider's endpoints, configured or discovered. [Client.StartEndpoints] and [Client.Endpoints]
+// return them.
+type Endpoints struct {
+	authorization, token, userinfo string
+	metadata                       *oidc.Metadata // nil without discovery
+}
+
+// StartEndpoints returns the endpoints for an authorization request. It uses discovery only if the configuration lacks
+// one.
+func (c *Client) StartEndpoints(ctx context.Context) (Endpoints, error) {
+	return c.endpoints(ctx, c.config.OpenID && c.config.Authorization.URL == "" || c.incomplete())
+}
+
+// Endpoints returns the endpoints for the steps after the callback. For OpenID Connect they include the issuer's
+// metadata, which is needed to verify tokens.
+func (c *Client) Endpoints(ctx context.Context) (Endpoints, error) {
+	return c.endpoints(ctx, c.config.OpenID || c.incomplete())
+}
+
+// incomplete reports whether an OAuth provider with an issuer lacks a configured endpoint.
+func (c *Client) incomplete() bool {
+	o := &c.config
+	lacks := o.Authorization.URL == "" || o.Token.URL == "" || o.Userinfo.URL == "" && !o.NoUserinfo
+	return !o.OpenID && o.Issuer != "" && lacks
+}
+
+// endpoints completes the configured endpoints with the issuer's metadata, which is cached.
+func (c *Client) endpoints(ctx context.Context, discover bool) (Endpoints, error) {
+	o := &c.config
+	at := Endpoints{authorization: o.Authorization.URL, token: o.Token.URL, userinfo: o.Userinfo.URL}
+	if !discover {
+		return at, nil
 	}
-	g := grant{redirectURI: redirectURI, verified: verifier != ""}
-	return c.tokenEndpoint(at).ask(ctx, g, code.value, verifier)
+	m, err := o.Documents.Metadata(ctx, o.Issuer)
+	if err != nil {
+		const mend = "check that the service is up, that this machine reaches it, and Issuer"
+		return at, c.config.errorf(": discovery: %w: %s (%s)", err, mend, o.Variable("ISSUER"))
+	}
+	at.metadata = m
+	at.authorization = or(at.authorization, m.AuthorizationEndpoint)
+	at.token = or(at.token, m.TokenEndpoint)
+	at.userinfo = or(at.userinfo, m.UserinfoEndpoint)
+	return at, nil
 }
 
-// Refresh exchanges a refresh token for new tokens (RFC 6749 section 6). If the provider no longer accepts it, the
-// error is [ErrInvalidGrant].
-func (c *Client) Refresh(ctx context.Context, at Endpoints, refreshToken string) (*Tokens, error) {
-	return c.tokenEndpoint(at).ask(ctx, grant{refresh: true}, refreshToken, "")
+// wantsEd25519 reports whether the provider supports Ed25519 signatures only under that name (RFC 9864 section 2.2).
+// Most use the name "EdDSA".
+func (e Endpoints) wantsEd25519() bool {
+	if e.metadata == nil {
+		return false
+	}
+	algs := e.metadata.TokenEndpointAuthSigningAlgs
+	return slices.Contains(algs, "Ed25519") && !slices.Contains(algs, "EdDSA")
 }
 
-func (c *Client) tokenEndpoint(at Endpoints) tokenEndpoint {
-	return tokenEndpoint{&c.config, at, &c.form}
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
 }

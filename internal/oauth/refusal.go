@@ -28,20 +28,20 @@ type Refusal struct {
 	revoked bool // the refresh token, or the code, is no longer accepted
 }
 
-// refusalOf reads the error of a response. hidden returns the secrets of the request, which a service may repeat.
-func (t tokenEndpoint) refusalOf(answer *upstream.Response, g grant, hidden func() []string) *Refusal {
+// refusalOf reads the error of a response.
+func (t *tokenRequest) refusalOf(request *http.Request, answer *upstream.Response) *Refusal {
 	r := &Refusal{Status: answer.Status}
 	body, err := exactjson.DecodeObjectTolerant(answer.Body, oidc.Trusted)
 	if err != nil {
 		return r
 	}
 	r.Code, r.Description = errorOf(body)
-	secrets := hidden()
+	secrets := secretsIn(request)
 	r.Code, r.Description = redact(r.Code, secrets), redact(r.Description, secrets)
-	if g.refresh && answer.Status < 500 && answer.Status != http.StatusTooManyRequests {
+	if t.refresh && answer.Status < 500 && answer.Status != http.StatusTooManyRequests {
 		r.revoked = revokedCodes[normalCode(r.Code)] || t.RefreshTokenRevoked != nil && t.RefreshTokenRevoked(body)
 	}
-	if !g.refresh && answer.Status < 500 {
+	if !t.refresh && answer.Status < 500 {
 		r.revoked = usedCodes[normalCode(r.Code)]
 	}
 	return r
@@ -172,7 +172,7 @@ func (r *Refusal) OfClient() bool {
 
 // clientHint returns the names of the fields to check if a token endpoint rejects this client. It is empty for other
 // errors.
-func (t tokenEndpoint) clientHint(r *Refusal) string {
+func (t *tokenRequest) clientHint(r *Refusal) string {
 	if !r.OfClient() {
 		return ""
 	}

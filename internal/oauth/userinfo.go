@@ -28,7 +28,11 @@ func (c *Client) HasUserinfo(at Endpoints) bool { return c.userinfoOf(at).URL !=
 // verified. The caller must check that the profile and the ID token have the same subject.
 func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {
 	answer, err := askUserinfo(ctx, c.config.HTTP, func(ctx context.Context) (*http.Request, error) {
-		return c.userinfoRequest(ctx, at, accessToken)
+		r, err := c.userinfoOf(at).userinfoRequest(ctx)
+		if err == nil {
+			r.Header.Set("Authorization", "Bearer "+accessToken)
+		}
+		return r, err
 	})
 	if err != nil {
 		return nil, c.config.errorf(": userinfo: %w", err)
@@ -38,30 +42,6 @@ func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string)
 		return nil, c.config.errorf(": userinfo: %w", err)
 	}
 	return profile, nil
-}
-
-// userinfoTarget is a userinfo endpoint with a prepared request.
-type userinfoTarget struct {
-	url     string // as configured or discovered
-	request *http.Request
-}
-
-// userinfoRequest returns a request with an access token. It caches the prepared request, because a provider has one
-// endpoint.
-func (c *Client) userinfoRequest(ctx context.Context, at Endpoints, accessToken string) (*http.Request, error) {
-	e := c.userinfoOf(at)
-	target := c.about.Load()
-	if target == nil || target.url != e.URL {
-		request, err := e.userinfoRequest(context.Background())
-		if err != nil {
-			return nil, err
-		}
-		target = &userinfoTarget{e.URL, request}
-		c.about.Store(target)
-	}
-	r := target.request.WithContext(ctx)
-	r.Header = http.Header{"Accept": acceptUserinfo, "Authorization": {"Bearer " + accessToken}}
-	return r, nil
 }
 
 // userinfoOf returns the configured endpoint, or else the discovered one.
@@ -94,8 +74,6 @@ func isJWT(contentType string) bool {
 	return media == "application/jwt"
 }
 
-var acceptUserinfo = []string{"application/json, application/jwt"}
-
 // userinfoRequest returns a request to a userinfo endpoint without credentials.
 func (e Endpoint) userinfoRequest(ctx context.Context) (*http.Request, error) {
 	if e.URL == "" {
@@ -103,7 +81,7 @@ func (e Endpoint) userinfoRequest(ctx context.Context) (*http.Request, error) {
 	}
 	r, err := e.request(ctx, http.MethodGet)
 	if err == nil {
-		r.Header["Accept"] = acceptUserinfo
+		r.Header.Set("Accept", "application/json, application/jwt")
 	}
 	return r, err
 }

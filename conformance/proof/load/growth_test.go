@@ -93,7 +93,7 @@ func grow(b *testing.B, auth *core.Auth, name string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	one := &asked{p, mux, running.Listener.Addr().String()}
+	one := &asked{path: p, handler: mux, host: running.Listener.Addr().String()}
 	r, w := one.request(b.Context()), &discard{header: make(http.Header, 16)}
 	b.ReportAllocs()
 	before := processor(b)

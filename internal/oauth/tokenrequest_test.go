@@ -1,16 +1,62 @@
 package oauth_test
 
 import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"net/url"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
-// TestRedeemForSeveral: the values of one user are in no other user's form, whatever they contain, and a cached form is
-// used only for requests with the same parameters.
+// TestEveryTransportSends: x/oauth2 sends its requests. No transport only records a request for other code to send.
+func TestEveryTransportSends(t *testing.T) {
+	t.Parallel()
+	found := 0
+	check := func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Name.Name != "RoundTrip" {
+				continue
+			}
+			found++
+			sends := false
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				called, ok := n.(*ast.SelectorExpr)
+				sends = sends || ok && (called.Sel.Name == "RoundTrip" || called.Sel.Name == "Do")
+				return true
+			})
+			if !sends {
+				t.Errorf("%s: RoundTrip sends no request", path)
+			}
+		}
+		return nil
+	}
+	for _, root := range []string{"..", "../../core", "../../providers"} {
+		if err := filepath.WalkDir(root, check); err != nil && !errors.Is(err, fs.ErrNotExist) { // core is another module
+			t.Fatal(err)
+		}
+	}
+	if found < 2 {
+		t.Errorf("found %d transports", found)
+	}
+}
+
+// TestRedeemForSeveral: the values of one user are in no other user's form, whatever they contain.
 func TestRedeemForSeveral(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
