@@ -1,6 +1,8 @@
 package oidc
 
 import (
+	"crypto"
+	_ "crypto/sha512" // registers SHA-384 and SHA-512 with crypto.Hash
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -152,6 +154,17 @@ func (e *Expect) checkAccessToken(claims map[string]any, alg string) error {
 		return errors.New("at_hash is not that of the access token")
 	}
 	return nil
+}
+
+// hashOf returns the hash function of a signature algorithm (RFC 7518 section 3.1).
+func hashOf(alg string) crypto.Hash {
+	switch alg {
+	case "RS384", "PS384", "ES384":
+		return crypto.SHA384
+	case "RS512", "PS512", "ES512", "EdDSA": // Ed25519 hashes with SHA-512 (RFC 8032 section 5.1)
+		return crypto.SHA512
+	}
+	return crypto.SHA256
 }
 
 // seconds reads a NumericDate.

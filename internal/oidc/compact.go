@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-jose/go-jose/v4"
+
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
@@ -23,8 +25,10 @@ type compact struct {
 	// alg, in the name used here, and kid are the only header members that are used. Keys in or referenced by the header
 	// are ignored.
 	alg, kid           string
-	signed             string
+	headerAlg          string // the algorithm as the header names it
+	raw, signed        string
 	payload, signature []byte
+	jws                *jose.JSONWebSignature // set by parseJWS
 }
 
 // readCompact parses a token strictly: three parts in canonical base64url, exact names, and no critical members.
@@ -32,7 +36,7 @@ func readCompact(raw string) (compact, error) { return readTyped(raw, "JWT") }
 
 // readTyped is readCompact for tokens whose typ, if present, is one of types.
 func readTyped(raw string, types ...string) (compact, error) {
-	var t compact
+	t := compact{raw: raw}
 	if len(raw) > maxIDToken || strings.Count(raw, ".") != 2 {
 		return t, errNotCompact
 	}
@@ -76,7 +80,7 @@ func (t *compact) readHeader(header []byte, types []string) error {
 		text, isText := exactjson.Text(value)
 		switch name {
 		case "alg":
-			t.alg = byOneName(text)
+			t.headerAlg, t.alg = text, byOneName(text)
 		case "kid":
 			if !isText {
 				return errors.New("kid is not a string")

@@ -117,6 +117,9 @@ func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Meta
 	if m.tenant {
 		keySets = d.tenantKeys
 	}
+	if err := token.parseJWS(); err != nil {
+		return err
+	}
 	known, err := keySets.get(ctx, address)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoKeys, err)

@@ -153,12 +153,11 @@ func (s *keySet) verifies(t *compact) bool {
 		if t.kid != "" && key.KeyID != t.kid || key.Algorithm != "" && byOneName(key.Algorithm) != t.alg {
 			continue
 		}
-		fits, good := t.verifies(key.Key)
-		if good {
-			return true
-		}
-		if !fits {
+		if !fits(t.alg, key.Key) {
 			continue
+		}
+		if t.verifies(key.Key) {
+			return true
 		}
 		if tries++; tries == maxTries {
 			return false
