@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -125,7 +126,7 @@ type Config struct {
 	// and a function that receives the outcome; either may be nil. Both functions must be safe for concurrent use and add
 	// to the duration of the request. A panic is logged and otherwise ignored. The modules observe/prometheus and
 	// observe/otel provide such functions.
-	Observe func(ctx context.Context, c ObservedCall) (context.Context, func(CallOutcome))
+	Observe func(ctx context.Context, c observe.Call) (context.Context, func(observe.Outcome))
 
 	// RedirectProxyURL is the full URL of the auth routes of the redirect proxy: a deployment with a stable address that
 	// receives the callbacks of providers for preview deployments. Example: "https://auth.example/auth". Environment

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 // BackgroundEmail is an email that a plugin sends after the response: see [ActionRequest.SendLater],
@@ -224,7 +225,7 @@ func (q *mailQueue) send(j *mailJob) error {
 	if j.Email.To == "" {
 		return nil
 	}
-	call := ObservedCall{To: ObservedMail, Name: string(j.Email.Kind)}
+	call := observe.Call{Target: observe.Mail, Name: string(j.Email.Kind)}
 	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return j.Email.Send(ctx, j.Mailer) })
 	return hideRecipient(err, j.Email)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 // mailServer is a Mailer that tests control. Its zero value delivers.
@@ -137,8 +138,8 @@ func TestMailIsTriedAgain(t *testing.T) {
 							events = append(events, e)
 						}
 					},
-					Observe: func(_ context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
-						return nil, func(o core.CallOutcome) { told = append(told, string(c.To)+" "+c.Name+" "+string(o)) }
+					Observe: func(_ context.Context, c observe.Call) (context.Context, func(observe.Outcome)) {
+						return nil, func(o observe.Outcome) { told = append(told, string(c.Target)+" "+c.Name+" "+string(o)) }
 					},
 				})
 				began := time.Now()

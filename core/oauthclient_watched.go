@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/oidc"
 )
@@ -25,8 +26,8 @@ type calls struct {
 	id    string
 }
 
-func (c calls) call(name string) ObservedCall {
-	return ObservedCall{To: ObservedProvider, Name: name, Provider: c.id}
+func (c calls) call(name string) observe.Call {
+	return observe.Call{Target: observe.Provider, Name: name, Provider: c.id}
 }
 
 func (c watchedClient) StartEndpoints(ctx context.Context) (oauth.Endpoints, error) {

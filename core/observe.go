@@ -5,52 +5,14 @@ import (
 	"errors"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
-// ObservedCall describes a call to the store, to a provider, or to a function of the application that calls a service.
-// Config.Observe receives each of them. Its texts are taken from fixed lists and from the configuration. They contain
-// no text from clients and no personal data.
-type ObservedCall struct {
-	// To is the target of the call.
-	To ObservedPeer
-	// Name is the operation. For the store it is the operation as in the store's errors, for example "read session". A
-	// transaction is "transaction", and core's calls within it are reported as well. For a provider it is "discover" (its
-	// metadata, which are cached), "token", "refresh", "verify" (of an ID token, with cached keys), "userinfo" and, with
-	// OAuth 1.0a, "request token". "authorize" is CredentialsProvider.Authorize, and "mail" is EmailProvider.Send.
-	Name string
-	// Provider is the ID of a configured provider. It is empty for calls to the store and for emails of plugins.
-	Provider string
-}
-
-// ObservedPeer is the target of an [ObservedCall].
-type ObservedPeer string
-
-// The targets.
-const (
-	ObservedStore    ObservedPeer = "store"
-	ObservedProvider ObservedPeer = "provider"
-	ObservedMail     ObservedPeer = "mail" // an attempt to send a [BackgroundEmail]; Name is its EmailKind
-)
-
-// CallOutcome is the result of an [ObservedCall].
-type CallOutcome string
-
-// The outcomes.
-const (
-	CallOK          CallOutcome = "ok"
-	CallAbsent      CallOutcome = "absent"      // the store returned [ErrNotFound]
-	CallConflict    CallOutcome = "conflict"    // the store returned [ErrConflict]
-	CallRefused     CallOutcome = "refused"     // a provider or Authorize refused, or core rolled back a transaction
-	CallUnavailable CallOutcome = "unavailable" // the call failed or timed out before a response
-	CallCanceled    CallOutcome = "canceled"    // the client disconnected
-	CallFailed      CallOutcome = "failed"
-)
-
 // watch reports calls to Config.Observe. The zero value reports nothing.
 type watch struct {
-	observe func(ctx context.Context, c ObservedCall) (context.Context, func(CallOutcome))
+	observe func(ctx context.Context, c observe.Call) (context.Context, func(observe.Outcome))
 	log     *reporter
 }
 
@@ -59,14 +21,14 @@ func (w watch) on() bool { return w.observe != nil }
 
 // begin reports the start of a call. It returns the context of the call and a function that reports the outcome. A
 // panic of the application's functions is logged, and the call continues.
-func (w watch) begin(ctx context.Context, c ObservedCall) (within context.Context, end func(CallOutcome)) {
+func (w watch) begin(ctx context.Context, c observe.Call) (within context.Context, end func(observe.Outcome)) {
 	within = ctx
 	w.safely(ctx, func() { within, end = w.observe(ctx, c) })
 	if within == nil {
 		within = ctx
 	}
 	told := end
-	return within, func(o CallOutcome) {
+	return within, func(o observe.Outcome) {
 		if told != nil {
 			w.safely(ctx, func() { told(o) })
 		}
@@ -85,13 +47,13 @@ func (w watch) safely(ctx context.Context, tell func()) {
 
 // watched makes a call and reports it if Config.Observe is set. A call that panics is reported as failed.
 func watched[T any](
-	ctx context.Context, w watch, c ObservedCall, call func(ctx context.Context) (T, error),
+	ctx context.Context, w watch, c observe.Call, call func(ctx context.Context) (T, error),
 ) (T, error) {
 	if !w.on() {
 		return call(ctx)
 	}
 	ctx, end := w.begin(ctx, c)
-	outcome := CallFailed
+	outcome := observe.Failed
 	defer func() { end(outcome) }()
 	v, err := call(ctx)
 	outcome = callOutcome(ctx, err)
@@ -99,35 +61,35 @@ func watched[T any](
 }
 
 // watchedOnly is watched for calls that return only an error.
-func watchedOnly(ctx context.Context, w watch, c ObservedCall, call func(ctx context.Context) error) error {
+func watchedOnly(ctx context.Context, w watch, c observe.Call, call func(ctx context.Context) error) error {
 	_, err := watched(ctx, w, c, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
 	return err
 }
 
 // callOutcome maps an error to an outcome, so that the error's text, which may contain anything, is not reported.
-func callOutcome(ctx context.Context, err error) CallOutcome {
+func callOutcome(ctx context.Context, err error) observe.Outcome {
 	var refusal *oauth.Refusal
 	var unanswered *upstream.Error
 	var ours *Error
 	switch {
 	case err == nil:
-		return CallOK
+		return observe.OK
 	case errors.Is(err, ErrNotFound):
-		return CallAbsent
+		return observe.Absent
 	case errors.Is(err, ErrConflict):
-		return CallConflict
+		return observe.Conflict
 	case errors.As(err, &refusal):
-		return CallRefused
+		return observe.Refused
 	case errors.Is(ctx.Err(), context.Canceled):
-		return CallCanceled
+		return observe.Canceled
 	case errors.Is(err, ErrStoreUnavailable), errors.Is(err, context.DeadlineExceeded), errors.As(err, &unanswered):
-		return CallUnavailable
+		return observe.Unavailable
 	case errors.As(err, &ours):
 		if outcome, _ := verdict(err, false); outcome == audit.Refused {
-			return CallRefused
+			return observe.Refused
 		}
 	}
-	return CallFailed
+	return observe.Failed
 }
 
 // HashLoad is the current load of password hashing in one process. The method Load of the provider in module
@@ -164,7 +126,7 @@ type admitter = func(ctx context.Context, fields map[string]string, r *Request) 
 // watchedAdmit turns "no user and no error" into the error that the flow would return for it, so that the outcome is
 // "refused".
 func watchedAdmit(admit admitter, w watch, id string) admitter {
-	asked := ObservedCall{To: ObservedProvider, Name: "authorize", Provider: id}
+	asked := observe.Call{Target: observe.Provider, Name: "authorize", Provider: id}
 	return func(ctx context.Context, fields map[string]string, r *Request) (
 		user *User, still func(ctx context.Context) error, err error,
 	) {
@@ -182,7 +144,7 @@ func watchedAdmit(admit admitter, w watch, id string) admitter {
 func watchedSend(
 	send func(context.Context, Email) error, w watch, id string,
 ) func(context.Context, Email) error {
-	asked := ObservedCall{To: ObservedProvider, Name: "mail", Provider: id}
+	asked := observe.Call{Target: observe.Provider, Name: "mail", Provider: id}
 	return func(ctx context.Context, m Email) error {
 		return watchedOnly(ctx, w, asked, func(ctx context.Context) error { return send(ctx, m) })
 	}

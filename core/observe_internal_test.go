@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/upstream"
@@ -15,11 +16,11 @@ import (
 // TestEveryStoreCallIsTold calls each method of each store interface with a canceled context.
 func TestEveryStoreCallIsTold(t *testing.T) {
 	t.Parallel()
-	told := map[ObservedCall]CallOutcome{}
+	told := map[observe.Call]observe.Outcome{}
 	faces := newStores(stuck{}).watchedBy(watch{observe: func(
-		ctx context.Context, c ObservedCall,
-	) (context.Context, func(CallOutcome)) {
-		return ctx, func(o CallOutcome) { told[c] = o }
+		ctx context.Context, c observe.Call,
+	) (context.Context, func(observe.Outcome)) {
+		return ctx, func(o observe.Outcome) { told[c] = o }
 	}})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -51,7 +52,7 @@ func TestEveryStoreCallIsTold(t *testing.T) {
 		}
 	}
 	for call, outcome := range told {
-		if call.To != ObservedStore || call.Provider != "" || outcome != CallCanceled {
+		if call.Target != observe.Store || call.Provider != "" || outcome != observe.Canceled {
 			t.Errorf("got %+v: %s", call, outcome)
 		}
 	}
@@ -67,23 +68,23 @@ func TestCallOutcome(t *testing.T) {
 	for name, row := range map[string]struct {
 		ctx  context.Context
 		err  error
-		want CallOutcome
+		want observe.Outcome
 	}{
-		"no error":       {gone, nil, CallOK},
-		"absent":         {gone, fmt.Errorf("read: %w", ErrNotFound), CallAbsent},
-		"conflict":       {t.Context(), fmt.Errorf("write: %w", ErrConflict), CallConflict},
-		"wrong password": {t.Context(), NewError(ErrCredentialsSignin, nil), CallRefused},
+		"no error":       {gone, nil, observe.OK},
+		"absent":         {gone, fmt.Errorf("read: %w", ErrNotFound), observe.Absent},
+		"conflict":       {t.Context(), fmt.Errorf("write: %w", ErrConflict), observe.Conflict},
+		"wrong password": {t.Context(), NewError(ErrCredentialsSignin, nil), observe.Refused},
 		"rolled back by a linking rule": {
-			t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), CallRefused,
+			t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), observe.Refused,
 		},
-		"an internal error":     {t.Context(), NewError(ErrCallbackRoute, errors.New("x")), CallFailed},
-		"invalid_grant":         {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), CallRefused},
-		"client disconnected":   {gone, context.Canceled, CallCanceled},
-		"no answer in time":     {t.Context(), context.DeadlineExceeded, CallUnavailable},
-		"database unavailable":  {t.Context(), store.Unavailable(errors.New("refused")), CallUnavailable},
-		"provider unavailable":  {t.Context(), &upstream.Error{Err: errors.New("refused")}, CallUnavailable},
-		"anything else":         {t.Context(), errors.New("secret"), CallFailed},
-		"canceled by the store": {t.Context(), context.Canceled, CallFailed},
+		"an internal error":     {t.Context(), NewError(ErrCallbackRoute, errors.New("x")), observe.Failed},
+		"invalid_grant":         {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), observe.Refused},
+		"client disconnected":   {gone, context.Canceled, observe.Canceled},
+		"no answer in time":     {t.Context(), context.DeadlineExceeded, observe.Unavailable},
+		"database unavailable":  {t.Context(), store.Unavailable(errors.New("refused")), observe.Unavailable},
+		"provider unavailable":  {t.Context(), &upstream.Error{Err: errors.New("refused")}, observe.Unavailable},
+		"anything else":         {t.Context(), errors.New("secret"), observe.Failed},
+		"canceled by the store": {t.Context(), context.Canceled, observe.Failed},
 	} {
 		if got := callOutcome(row.ctx, row.err); got != row.want {
 			t.Errorf("%s: %s, want %s", name, got, row.want)
@@ -94,14 +95,14 @@ func TestCallOutcome(t *testing.T) {
 // TestAPanickingCallHasFailed checks that the end of a call that panics is reported, and that the panic is passed on.
 func TestAPanickingCallHasFailed(t *testing.T) {
 	t.Parallel()
-	var told CallOutcome
-	w := watch{observe: func(context.Context, ObservedCall) (context.Context, func(CallOutcome)) {
-		return nil, func(o CallOutcome) { told = o }
+	var told observe.Outcome
+	w := watch{observe: func(context.Context, observe.Call) (context.Context, func(observe.Outcome)) {
+		return nil, func(o observe.Outcome) { told = o }
 	}}
 	err := guard("store", func() error {
 		return inStoreOnly(t.Context(), w, "x", func(context.Context) error { panic("broken") })
 	})
-	if err == nil || told != CallFailed {
+	if err == nil || told != observe.Failed {
 		t.Errorf("error %v, got %q", err, told)
 	}
 }
@@ -109,13 +110,13 @@ func TestAPanickingCallHasFailed(t *testing.T) {
 // TestEveryProviderCallIsTold calls each method that sends a request to a provider.
 func TestEveryProviderCallIsTold(t *testing.T) {
 	t.Parallel()
-	told := map[string]CallOutcome{}
+	told := map[string]observe.Outcome{}
 	var now string
-	observe := func(ctx context.Context, c ObservedCall) (context.Context, func(CallOutcome)) {
-		if c.To != ObservedProvider || c.Provider != "acme" {
+	observer := func(ctx context.Context, c observe.Call) (context.Context, func(observe.Outcome)) {
+		if c.Target != observe.Provider || c.Provider != "acme" {
 			t.Errorf("got %+v", c)
 		}
-		return ctx, func(o CallOutcome) { told[now] = o }
+		return ctx, func(o observe.Outcome) { told[now] = o }
 	}
 	acme := calls{id: "acme"}
 	o := &oauthClient{
@@ -123,7 +124,7 @@ func TestEveryProviderCallIsTold(t *testing.T) {
 		client1: watchedClient1{Client1: oauth.New1(oauth.Config{}), calls: acme},
 	}
 	o.FetchUserinfo = func(context.Context, *UserinfoRequest) (Profile, error) { return nil, errors.New("away") }
-	o.watchedBy(watch{observe: observe})
+	o.watchedBy(watch{observe: observer})
 	for _, client := range []any{o.client, o.client1} {
 		v := reflect.ValueOf(client)
 		for i := range v.NumMethod() {
@@ -144,7 +145,7 @@ func TestEveryProviderCallIsTold(t *testing.T) {
 	}
 	now = "FetchUserinfo"
 	_, err := o.FetchUserinfo(t.Context(), nil)
-	if err == nil || told[now] != CallFailed || len(told) < 11 {
+	if err == nil || told[now] != observe.Failed || len(told) < 11 {
 		t.Errorf("error %v, got %v", err, told)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 type observedKey struct{}
@@ -22,18 +23,18 @@ type observer struct {
 	open int
 }
 
-func (o *observer) observe(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
+func (o *observer) observe(ctx context.Context, c observe.Call) (context.Context, func(observe.Outcome)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.open++
-	return context.WithValue(ctx, observedKey{}, c.Name), func(outcome core.CallOutcome) {
+	return context.WithValue(ctx, observedKey{}, c.Name), func(outcome observe.Outcome) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.told == nil {
 			o.told = map[string]int{}
 		}
 		o.open--
-		o.told[strings.TrimSpace(fmt.Sprintf("%s %s: %s %s", c.To, c.Name, outcome, c.Provider))]++
+		o.told[strings.TrimSpace(fmt.Sprintf("%s %s: %s %s", c.Target, c.Name, outcome, c.Provider))]++
 	}
 }
 
@@ -109,12 +110,12 @@ func TestObserveRefusedPassword(t *testing.T) {
 // TestObserveMayDoNothing checks that functions that return nil or panic have no effect.
 func TestObserveMayDoNothing(t *testing.T) {
 	t.Parallel()
-	type ended = func(core.CallOutcome)
-	panics := func(core.CallOutcome) { panic("observer") }
-	for name, observe := range map[string]func(context.Context, core.ObservedCall) (context.Context, ended){
-		"nothing":             func(context.Context, core.ObservedCall) (context.Context, ended) { return nil, nil },
-		"panic":               func(context.Context, core.ObservedCall) (context.Context, ended) { panic("observer") },
-		"panic when it ended": func(context.Context, core.ObservedCall) (context.Context, ended) { return nil, panics },
+	type ended = func(observe.Outcome)
+	panics := func(observe.Outcome) { panic("observer") }
+	for name, observer := range map[string]func(context.Context, observe.Call) (context.Context, ended){
+		"nothing":             func(context.Context, observe.Call) (context.Context, ended) { return nil, nil },
+		"panic":               func(context.Context, observe.Call) (context.Context, ended) { panic("observer") },
+		"panic when it ended": func(context.Context, observe.Call) (context.Context, ended) { return nil, panics },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +127,7 @@ func TestObserveMayDoNothing(t *testing.T) {
 				}
 				return authorize(ctx, f, r)
 			}
-			a := newApp(t, core.Config{Providers: []core.Provider{provider}, Observe: observe})
+			a := newApp(t, core.Config{Providers: []core.Provider{provider}, Observe: observer})
 			b := visit(t, a)
 			signIn(t, b)
 			if who := string(b.get("/auth/session").Body); !strings.Contains(who, "ada@example.com") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -45,12 +46,12 @@ func (v stores) watchedBy(w watch) stores {
 
 // inStore calls the store and reports the call to Config.Observe. name is the operation, as in the errors of stores.
 func inStore[T any](ctx context.Context, w watch, name string, call func(context.Context) (T, error)) (T, error) {
-	return watched(ctx, w, ObservedCall{To: ObservedStore, Name: name}, call)
+	return watched(ctx, w, observe.Call{Target: observe.Store, Name: name}, call)
 }
 
 // inStoreOnly is inStore for calls that return only an error.
 func inStoreOnly(ctx context.Context, w watch, name string, call func(context.Context) error) error {
-	return watchedOnly(ctx, w, ObservedCall{To: ObservedStore, Name: name}, call)
+	return watchedOnly(ctx, w, observe.Call{Target: observe.Store, Name: name}, call)
 }
 
 type watchedStore struct {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 // scope is the name of the instrumentation.
@@ -76,20 +77,20 @@ type telemetry struct {
 	duration  metric.Float64Histogram
 	now       func() time.Time
 	audit     func(ctx context.Context, e audit.Event)
-	observe   func(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome))
+	observe   func(ctx context.Context, c observe.Call) (context.Context, func(observe.Outcome))
 }
 
 // begin starts the span of a call.
-func (t *telemetry) begin(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
+func (t *telemetry) begin(ctx context.Context, c observe.Call) (context.Context, func(observe.Outcome)) {
 	began := t.now()
 	attributes := filled(
-		attribute.String("latchkey.to", string(c.To)), attribute.String("latchkey.call", c.Name),
+		attribute.String("latchkey.to", string(c.Target)), attribute.String("latchkey.call", c.Name),
 		attribute.String("latchkey.provider", c.Provider),
 	)
-	ctx, span := t.tracer.Start(ctx, "latchkey "+string(c.To)+" "+c.Name,
+	ctx, span := t.tracer.Start(ctx, "latchkey "+string(c.Target)+" "+c.Name,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
 	within := ctx
-	var end func(core.CallOutcome)
+	var end func(observe.Outcome)
 	if t.observe != nil {
 		if inner, tell := t.observe(ctx, c); inner != nil {
 			within, end = inner, tell
@@ -97,12 +98,12 @@ func (t *telemetry) begin(ctx context.Context, c core.ObservedCall) (context.Con
 			end = tell
 		}
 	}
-	return within, func(o core.CallOutcome) {
+	return within, func(o observe.Outcome) {
 		outcome := attribute.String("latchkey.outcome", string(o))
 		t.duration.Record(ctx, t.now().Sub(began).Seconds(),
 			metric.WithAttributeSet(attribute.NewSet(append(attributes, outcome)...)))
 		span.SetAttributes(outcome)
-		if o == core.CallFailed || o == core.CallUnavailable {
+		if o == observe.Failed || o == observe.Unavailable {
 			span.SetStatus(codes.Error, string(o))
 		}
 		span.End()

@@ -19,6 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/observetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/observe/otel"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -148,21 +149,21 @@ func nowhere(t *testing.T, text string, secrets []string) {
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	type key struct{}
-	for outcome, want := range map[core.CallOutcome]codes.Code{
-		core.CallOK: codes.Unset, core.CallAbsent: codes.Unset, core.CallRefused: codes.Unset,
-		core.CallCanceled: codes.Unset, core.CallFailed: codes.Error, core.CallUnavailable: codes.Error,
+	for outcome, want := range map[observe.Outcome]codes.Code{
+		observe.OK: codes.Unset, observe.Absent: codes.Unset, observe.Refused: codes.Unset,
+		observe.Canceled: codes.Unset, observe.Failed: codes.Error, observe.Unavailable: codes.Error,
 	} {
 		c := newCollector()
-		var told core.CallOutcome
+		var told observe.Outcome
 		var audited int
 		config := c.wrap(t)(core.Config{
 			Audit: func(context.Context, audit.Event) { audited++ },
-			Observe: func(ctx context.Context, _ core.ObservedCall) (context.Context, func(core.CallOutcome)) {
-				return context.WithValue(ctx, key{}, "within"), func(o core.CallOutcome) { told = o }
+			Observe: func(ctx context.Context, _ observe.Call) (context.Context, func(observe.Outcome)) {
+				return context.WithValue(ctx, key{}, "within"), func(o observe.Outcome) { told = o }
 			},
 		})
 		config.Audit(t.Context(), audit.Event{Name: audit.SignIn, Reason: "ada@example.com typed"})
-		ctx, end := config.Observe(t.Context(), core.ObservedCall{To: core.ObservedStore, Name: "read user"})
+		ctx, end := config.Observe(t.Context(), observe.Call{Target: observe.Store, Name: "read user"})
 		end(outcome)
 		if got := c.spans.Ended()[0].Status().Code; got != want {
 			t.Errorf("%s: status %v", outcome, got)
@@ -183,12 +184,12 @@ func TestObserveWithoutAContext(t *testing.T) {
 	c := newCollector()
 	ended := false
 	config := c.wrap(t)(core.Config{
-		Observe: func(context.Context, core.ObservedCall) (context.Context, func(core.CallOutcome)) {
-			return nil, func(core.CallOutcome) { ended = true }
+		Observe: func(context.Context, observe.Call) (context.Context, func(observe.Outcome)) {
+			return nil, func(observe.Outcome) { ended = true }
 		},
 	})
-	ctx, end := config.Observe(t.Context(), core.ObservedCall{})
-	end(core.CallOK)
+	ctx, end := config.Observe(t.Context(), observe.Call{})
+	end(observe.OK)
 	if ctx == nil || !ended {
 		t.Errorf("context %v, ended %v", ctx, ended)
 	}

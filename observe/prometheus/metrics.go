@@ -21,6 +21,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 // Metrics are the metrics of one or more Auths. It is safe for concurrent use.
@@ -83,20 +84,20 @@ func (m *Metrics) Wrap(config core.Config) core.Config {
 		now = time.Now
 	}
 	m.load.hashes(config)
-	auditEvent, observe := config.Audit, config.Observe
+	auditEvent, observeCall := config.Audit, config.Observe
 	config.Audit = func(ctx context.Context, e audit.Event) {
 		m.decided(e)
 		if auditEvent != nil {
 			auditEvent(ctx, e)
 		}
 	}
-	config.Observe = func(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
+	config.Observe = func(ctx context.Context, c observe.Call) (context.Context, func(observe.Outcome)) {
 		began := now()
-		var end func(core.CallOutcome)
-		if observe != nil {
-			ctx, end = observe(ctx, c)
+		var end func(observe.Outcome)
+		if observeCall != nil {
+			ctx, end = observeCall(ctx, c)
 		}
-		return ctx, func(o core.CallOutcome) {
+		return ctx, func(o observe.Outcome) {
 			m.took(c, o, now().Sub(began))
 			if end != nil {
 				end(o)
@@ -113,8 +114,8 @@ func (m *Metrics) decided(e audit.Event) {
 	).Add(float64(max(e.Count, 1)))
 }
 
-func (m *Metrics) took(c core.ObservedCall, o core.CallOutcome, d time.Duration) {
-	if c.To == core.ObservedStore {
+func (m *Metrics) took(c observe.Call, o observe.Outcome, d time.Duration) {
+	if c.Target == observe.Store {
 		m.store.WithLabelValues(c.Name, string(o)).Observe(d.Seconds())
 		return
 	}

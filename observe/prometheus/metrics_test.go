@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/observetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/observe/prometheus"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -107,14 +108,14 @@ func TestWrapCallsWhatIsThere(t *testing.T) {
 	var audited, began, ended int
 	config := metrics.Wrap(core.Config{
 		Audit: func(context.Context, audit.Event) { audited++ },
-		Observe: func(ctx context.Context, _ core.ObservedCall) (context.Context, func(core.CallOutcome)) {
+		Observe: func(ctx context.Context, _ observe.Call) (context.Context, func(observe.Outcome)) {
 			began++
-			return context.WithValue(ctx, key{}, "within"), func(core.CallOutcome) { ended++ }
+			return context.WithValue(ctx, key{}, "within"), func(observe.Outcome) { ended++ }
 		},
 	})
 	config.Audit(t.Context(), audit.Event{Name: audit.SignIn, Outcome: audit.OK})
-	ctx, end := config.Observe(t.Context(), core.ObservedCall{To: core.ObservedStore, Name: "read user"})
-	end(core.CallOK)
+	ctx, end := config.Observe(t.Context(), observe.Call{Target: observe.Store, Name: "read user"})
+	end(observe.OK)
 	if audited != 1 || began != 1 || ended != 1 || ctx.Value(key{}) != "within" {
 		t.Errorf("audited %d, began %d, ended %d, context %v", audited, began, ended, ctx)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
@@ -48,7 +49,7 @@ func TestCallsAreNamedAsInErrors(t *testing.T) {
 		Providers: []core.Provider{&core.CredentialsProvider{
 			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 		}},
-		Observe: func(_ context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
+		Observe: func(_ context.Context, c observe.Call) (context.Context, func(observe.Outcome)) {
 			told = append(told, c.Name)
 			return nil, nil
 		},

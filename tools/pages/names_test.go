@@ -25,6 +25,7 @@ a *authhttp.Adapter
 var meant = map[string]string{
 	"authecho":    house + "adapters/echov5",
 	"authfiber":   house + "adapters/fiberv3",
+	"observe":     house + "core/observe",
 	"store":       house + "core/store",
 	"url":         "net/url",
 	"template":    "html/template",

@@ -1,0 +1,43 @@
+// Package observe describes the calls that core makes to the store, to providers and to functions of the application
+// that call a service. [github.com/latchkey-go/latchkey/core.Config].Observe receives each call and its outcome. The
+// modules observe/otel and observe/prometheus of this repository turn them into traces and metrics.
+package observe
+
+// Call describes a call. Its texts are taken from fixed lists and from the configuration. They contain no text from
+// clients and no personal data.
+type Call struct {
+	// Target is what is called.
+	Target Target
+	// Name is the operation. For the store it is the operation as in the store's errors, for example "read session". A
+	// transaction is "transaction", and core's calls within it are reported as well. For a provider it is "discover" (its
+	// metadata, which are cached), "token", "refresh", "verify" (of an ID token, with cached keys), "userinfo" and, with
+	// OAuth 1.0a, "request token". "authorize" is core.CredentialsProvider.Authorize, and "mail" is
+	// core.EmailProvider.Send. For [Mail] it is the core.EmailKind.
+	Name string
+	// Provider is the ID of a configured provider. It is empty for calls to the store and for emails of plugins.
+	Provider string
+}
+
+// Target is the target of a [Call].
+type Target string
+
+// The targets.
+const (
+	Store    Target = "store"
+	Provider Target = "provider"
+	Mail     Target = "mail" // an attempt to send a core.BackgroundEmail
+)
+
+// Outcome is the result of a [Call].
+type Outcome string
+
+// The outcomes.
+const (
+	OK          Outcome = "ok"
+	Absent      Outcome = "absent"      // the store returned store.ErrNotFound
+	Conflict    Outcome = "conflict"    // the store returned store.ErrConflict
+	Refused     Outcome = "refused"     // a provider or Authorize refused, or core rolled back a transaction
+	Unavailable Outcome = "unavailable" // the call failed or timed out before a response
+	Canceled    Outcome = "canceled"    // the client disconnected
+	Failed      Outcome = "failed"
+)
