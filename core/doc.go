@@ -52,7 +52,7 @@
 // # Testing
 //
 // [Config.Now], Rand and Getenv replace the clock, the source of randomness and the environment.
-// conformance/app/authtest signs users in from tests, without a browser or a provider. conformance/app/idp is an
+// dev/authtest signs users in from tests, without a browser or a provider. dev/idp is an
 // identity provider for tests.
 //
 // # Wire compatibility

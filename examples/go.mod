@@ -7,14 +7,13 @@ require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/gofiber/fiber/v2 v2.52.15
 	github.com/labstack/echo/v4 v4.16.0
-	github.com/latchkey-go/latchkey/account v0.0.0
 	github.com/latchkey-go/latchkey/adapters/echo v0.0.0
 	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
-	github.com/latchkey-go/latchkey/conformance v0.0.0
-	github.com/latchkey-go/latchkey/conformance/app/idp v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/dev v0.0.0
+	github.com/latchkey-go/latchkey/plugins/account v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
@@ -91,16 +90,16 @@ require (
 )
 
 replace (
-	github.com/latchkey-go/latchkey/account => ../account
 	github.com/latchkey-go/latchkey/adapters/echo => ../adapters/echo
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../adapters/fasthttp
 	github.com/latchkey-go/latchkey/adapters/fiber => ../adapters/fiber
 	github.com/latchkey-go/latchkey/adapters/gin => ../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ../conformance
-	github.com/latchkey-go/latchkey/conformance/app/idp => ../conformance/app/idp
 	github.com/latchkey-go/latchkey/core => ../core
+	github.com/latchkey-go/latchkey/dev => ../dev
 	github.com/latchkey-go/latchkey/internal => ../internal
+	github.com/latchkey-go/latchkey/plugins/account => ../plugins/account
 	github.com/latchkey-go/latchkey/providers => ../providers
 	github.com/latchkey-go/latchkey/providers/password => ../providers/password
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn

@@ -8,7 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echo"
-	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
-	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

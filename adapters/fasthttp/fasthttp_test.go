@@ -17,7 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	authfasthttp "github.com/latchkey-go/latchkey/adapters/fasthttp"
-	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

@@ -3,8 +3,8 @@ module github.com/latchkey-go/latchkey/adapters/fasthttp
 go 1.26.0
 
 require (
-	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/valyala/fasthttp v1.78.0
 )
 
@@ -22,8 +22,11 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/adapters/stdlib => ../stdlib
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiber"
-	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

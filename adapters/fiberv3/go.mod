@@ -7,6 +7,7 @@ require (
 	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
 	github.com/valyala/fasthttp v1.78.0
 )
@@ -34,8 +35,11 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../fasthttp
+	github.com/latchkey-go/latchkey/adapters/stdlib => ../stdlib
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

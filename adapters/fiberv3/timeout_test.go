@@ -12,7 +12,7 @@ import (
 	"github.com/gofiber/fiber/v3/middleware/timeout"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
-	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

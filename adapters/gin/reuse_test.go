@@ -8,7 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	authgin "github.com/latchkey-go/latchkey/adapters/gin"
-	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

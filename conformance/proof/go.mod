@@ -21,7 +21,6 @@ require (
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/labstack/echo/v4 v4.16.0
 	github.com/labstack/echo/v5 v5.4.4
-	github.com/latchkey-go/latchkey/account v0.0.0
 	github.com/latchkey-go/latchkey/adapters/echo v0.0.0
 	github.com/latchkey-go/latchkey/adapters/echov5 v0.0.0
 	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0
@@ -29,9 +28,10 @@ require (
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
-	github.com/latchkey-go/latchkey/conformance/app/idp v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
+	github.com/latchkey-go/latchkey/plugins/account v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
@@ -172,7 +172,6 @@ require (
 )
 
 replace (
-	github.com/latchkey-go/latchkey/account => ../../account
 	github.com/latchkey-go/latchkey/adapters/echo => ../../adapters/echo
 	github.com/latchkey-go/latchkey/adapters/echov5 => ../../adapters/echov5
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../../adapters/fasthttp
@@ -181,10 +180,11 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/gin => ../../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ./..
-	github.com/latchkey-go/latchkey/conformance/app/idp => ../app/idp
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp

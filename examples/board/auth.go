@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/latchkey-go/latchkey/account"
-	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/providers"

@@ -19,7 +19,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/latchkey-go/latchkey/conformance/app/idp"
+	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/examples/internal/local"
 )

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
 )
 

@@ -64,13 +64,13 @@ var table = []rule{
 	// It renders pages.
 	{
 		module: "providers/password", code: []string{"core", "ui"},
-		tests: []string{"conformance", "storage/memory"},
+		tests: []string{"dev", "storage/memory"},
 	},
-	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "storage/memory"}},
+	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage/memory"}},
 
 	// A plugin imports core and its own pages.
 	{
-		module: "account", code: []string{"core", "ui"}, tests: []string{"conformance", "storage/memory"},
+		module: "plugins/*", code: []string{"core", "ui", "internal"}, tests: []string{"conformance", "dev", "storage/memory"},
 		thirdParty: []string{templ},
 	},
 
@@ -116,19 +116,19 @@ var table = []rule{
 	{
 		module:     "adapters/gin",
 		code:       []string{"core", "ui", "adapters/stdlib"},
-		tests:      []string{"conformance"},
+		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/gin-gonic/gin"},
 	},
 	{
 		module:     "adapters/echo",
 		code:       []string{"core", "ui", "adapters/stdlib"},
-		tests:      []string{"conformance"},
+		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/labstack/echo/v4"},
 	},
 	{
 		module:     "adapters/echov5",
 		code:       []string{"core", "ui", "adapters/stdlib"},
-		tests:      []string{"conformance"},
+		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/labstack/echo/v5"},
 	},
 	// The adapters of fasthttp routers are separate from net/http, because a conversion to a net/http request would
@@ -136,14 +136,14 @@ var table = []rule{
 	{
 		module:     "adapters/fasthttp",
 		code:       []string{"core", "ui"},
-		tests:      []string{"conformance"},
+		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/valyala/fasthttp"},
 		never:      []string{"github.com/valyala/fasthttp/fasthttpadaptor"},
 	},
 	{
 		module:     "adapters/fiber",
 		code:       []string{"core", "ui", "adapters/fasthttp"},
-		tests:      []string{"conformance"},
+		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp"},
 		never: []string{
 			"github.com/gofiber/fiber/v2/middleware/adaptor",
@@ -153,7 +153,7 @@ var table = []rule{
 	{
 		module:     "adapters/fiberv3",
 		code:       []string{"core", "ui", "adapters/fasthttp"},
-		tests:      []string{"conformance"},
+		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/gofiber/fiber/v3", "github.com/valyala/fasthttp"},
 		not:        []string{"github.com/valyala/fasthttp/fasthttpadaptor"}, // fiber itself uses it for net/http handlers
 		never:      []string{"github.com/gofiber/fiber/v3/middleware/adaptor"},
@@ -163,11 +163,14 @@ var table = []rule{
 	// (which core requires anyway, and whose forms an adapter kit's page uses) and the standard library.
 	{module: "conformance", code: []string{"core", "ui"}, thirdParty: []string{}},
 
+	// Servers and helpers for development and for the tests of applications.
+	{module: "dev", code: []string{"core", "ui"}, tests: []string{"adapters/stdlib", "providers"}},
+
 	// The proofs may import everything except the examples.
 	{
 		module: "conformance/...",
 		code: []string{
-			"ui", "core", "providers/...", "storage/*", "adapters/*", "account", "doctor", "conformance/...",
+			"ui", "core", "providers/...", "storage/*", "adapters/*", "plugins/*", "dev", "doctor", "conformance/...",
 		},
 	},
 

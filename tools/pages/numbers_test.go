@@ -69,16 +69,16 @@ var numbers = []number{
 	{"clean-up", "core", "cleanSlot", []string{`every ` + amount + ` or so`}},
 	{"kept callback URL", "core", "maxKeptURL", []string{`Callback URLs\*\* of more than ` + amount + ` bytes`}},
 	{"followed callback URL", "core", "maxAskedURL", []string{`Those of more than ` + amount + ` bytes`}},
-	{"fresh sign-in", "account", "defaultFresh", []string{
+	{"fresh sign-in", "plugins/account", "defaultFresh", []string{
 		"`Options.Fresh` \\(" + amount, "`account.Options.Fresh` \\| " + amount + ` \|`, `proved who they are in the last ` + amount,
 		"with the module `account`: " + amount,
 	}},
 	{"examination of the doctor", "doctor", "o.Timeout", []string{
 		`has a deadline \(` + amount + ", `doctor.Options.Timeout`", "`doctor.Options.Timeout` \\| " + amount + ` \|`,
 	}},
-	{"address change", "account", "changeTTL", []string{`It works for ` + amount + `, \*\*in the session`}},
-	{"undo of an address change", "account", "undoTTL", []string{`undoes the change, for ` + amount}},
-	{"invitation", "account", "inviteTTL", []string{
+	{"address change", "plugins/account", "changeTTL", []string{`It works for ` + amount + `, \*\*in the session`}},
+	{"undo of an address change", "plugins/account", "undoTTL", []string{`undoes the change, for ` + amount}},
+	{"invitation", "plugins/account", "inviteTTL", []string{
 		`right to sign up for ` + amount, "`account.Invitation.For` \\| " + amount + ` \|`,
 	}},
 }

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 )
 
 // Offsets in authenticator data (WebAuthn section 6.1).

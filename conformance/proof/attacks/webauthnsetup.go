@@ -6,7 +6,7 @@ import (
 	"errors"
 	"regexp"
 
-	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/core"
 )
 

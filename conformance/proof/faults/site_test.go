@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/password"

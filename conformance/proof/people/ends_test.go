@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 )
 

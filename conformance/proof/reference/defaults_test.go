@@ -262,10 +262,10 @@ var elsewhere = map[string]string{
 	"SessionConfig.Revocation.Strict":                 "core TestRevocationWithoutTheStore",
 	"password.Options.ResetTTL":                       "providers/password TestLinksEnd",
 	"password.Range.Timeout":                          "providers/password TestRangeTimeout",
-	"account.Options.Fresh":                           "account TestFreshByDefault",
+	"account.Options.Fresh":                           "plugins/account TestFreshByDefault",
 	"doctor.Options.Probe":                            "doctor TestProbesNothingByDefault",
 	"doctor.Options.Timeout":                          "doctor TestTimeoutByDefault",
-	"account.Invitation.For":                          "account TestInvite",
+	"account.Invitation.For":                          "plugins/account TestInvite",
 }
 
 func TestDefaults(t *testing.T) {

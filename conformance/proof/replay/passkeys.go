@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 )
 
 // softAuthenticator is the software authenticator of the recordings.

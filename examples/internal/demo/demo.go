@@ -15,9 +15,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/latchkey-go/latchkey/account"
-	"github.com/latchkey-go/latchkey/conformance/app/idp"
-	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/dev/idp"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/examples/internal/local"
 	"github.com/latchkey-go/latchkey/providers"

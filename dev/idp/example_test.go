@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/conformance/app/idp"
+	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/account"
-	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/app/idp"
+	"github.com/latchkey-go/latchkey/dev/idp"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/app/dotenv"
+	"github.com/latchkey-go/latchkey/dev/dotenv"
 )
 
 // TestLoad checks the AUTH_SECRET that results from a file and an environment.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

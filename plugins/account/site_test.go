@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/account"
-	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/storage/memory"
