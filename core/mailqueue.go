@@ -17,9 +17,9 @@ type BackgroundEmail struct {
 	// Email is the email, if its content is known already. Its Kind is required even if Write is set: it is in logs,
 	// audit events and metrics.
 	Email Email
-	// Write, if not nil, runs in the background and returns the email to send instead of Letter, so that the response
+	// Write, if not nil, runs in the background and returns the email to send instead of Email, so that the response
 	// time does not reveal the result of a lookup in Write. It is called again if it returns an error. If the returned
-	// Letter has no To, no email is sent.
+	// Email has no To, no email is sent.
 	Write func(ctx context.Context) (Email, error)
 	// Undo, if not nil, is called once after the last attempt has failed. It deletes the records that Write created.
 	Undo func(ctx context.Context)
@@ -211,10 +211,10 @@ func (q *mailQueue) send(j *mailJob) error {
 	defer cancel()
 	if j.Write != nil && !j.written {
 		err := guard("write of email "+string(j.Email.Kind), func() error {
-			letter, err := j.Write(ctx)
+			email, err := j.Write(ctx)
 			if err == nil {
-				letter.Kind = EmailKind(or(string(letter.Kind), string(j.Email.Kind)))
-				j.Email, j.written = letter, true
+				email.Kind = EmailKind(or(string(email.Kind), string(j.Email.Kind)))
+				j.Email, j.written = email, true
 			}
 			return err
 		})

@@ -141,9 +141,9 @@ func readableOn(color string) string {
 }
 
 //go:embed email.html
-var letterSource string
+var emailSource string
 
 // emailPage is parsed when the first email is written, because most processes write none.
 var emailPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("letter").Parse(letterSource))
+	return template.Must(template.New("email").Parse(emailSource))
 })

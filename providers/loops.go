@@ -10,7 +10,7 @@ import (
 )
 
 // Loops sends sign-in links with https://loops.so. The email is the template with that transactional ID, which contains
-// the link as the data variable url. From and Letter are not used. A provider that is used as a core.Mailer needs its
+// the link as the data variable url. From and Content are not used. A provider that is used as a core.Mailer needs its
 // own template: for other emails than sign-in links, the data variables kind, subject and text are set too.
 // Environment: AUTH_LOOPS_KEY.
 func Loops(transactionalID string, options ...EmailOptions) *core.EmailProvider {

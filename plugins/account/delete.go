@@ -55,8 +55,8 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	}
 	auditDone(ctx, c, audit.UserDeleted, session)
 	if d.sender.mail != nil && user.Email != "" {
-		letter := core.Email{To: user.Email, Kind: core.EmailDeleted, At: d.host.Now()}
-		d.sender.notify(ctx, c, user.ID, letter)
+		email := core.Email{To: user.Email, Kind: core.EmailDeleted, At: d.host.Now()}
+		d.sender.notify(ctx, c, user.ID, email)
 	}
 	if ended {
 		return d.answer(ctx, c)

@@ -64,9 +64,9 @@ func (e *emails) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	if err != nil {
 		return nil, err
 	}
-	letter, err := e.newAddressEmail(ctx, c, token, user, change{Session: session.ID, Old: user.Email, New: address})
+	email, err := e.newAddressEmail(ctx, c, token, user, change{Session: session.ID, Old: user.Email, New: address})
 	if err == nil {
-		err = e.sender.send(ctx, c, letter)
+		err = e.sender.send(ctx, c, email)
 	}
 	if err != nil {
 		e.links.withdraw(ctx, kindChange, token)
@@ -179,9 +179,9 @@ func (e *emails) move(ctx context.Context, c *core.ActionRequest, userID string,
 	if user.Email != to.Old {
 		return core.ErrConflict
 	}
-	letter := core.Email{}
+	email := core.Email{}
 	if to.New != to.Old {
-		if letter, err = e.undos.oldAddressEmail(ctx, c, user); err != nil {
+		if email, err = e.undos.oldAddressEmail(ctx, c, user); err != nil {
 			return err
 		}
 	}
@@ -195,10 +195,10 @@ func (e *emails) move(ctx context.Context, c *core.ActionRequest, userID string,
 	if user.EmailVerified.IsZero() {
 		e.endOthers(ctx, c, userID)
 	}
-	if letter.To == "" {
+	if email.To == "" {
 		return nil
 	}
-	e.sender.notify(ctx, c, userID, letter) // if sending fails, the change stays
+	e.sender.notify(ctx, c, userID, email) // if sending fails, the change stays
 	return nil
 }
 

@@ -21,7 +21,7 @@ type changes struct {
 	passwords *passwords
 	hashes    *hasher
 	revoker   *revoker
-	letters   *letters
+	emails   *emails
 	users     core.Store
 	log       *slog.Logger
 }
@@ -118,7 +118,7 @@ func (s *changes) after(ctx context.Context, c *core.ActionRequest, user *core.U
 		Name: audit.PasswordChanged, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	c.RememberBrowser(ctx, user)
-	s.letters.notifyChanged(ctx, c, user)
+	s.emails.notifyChanged(ctx, c, user)
 	s.revoker.links(ctx, user.ID)
 	err := s.revoker.others(ctx, c)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {

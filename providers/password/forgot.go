@@ -18,7 +18,7 @@ import (
 type resetRequests struct {
 	pages   *pages
 	links   *resetLinks
-	letters *letters
+	emails *emails
 	users   core.Store
 }
 
@@ -88,7 +88,7 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 		return s.pages.showAgain(ctx, c, forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
 	switch err := c.Allow(ctx, core.AttemptMail, address); {
-	case errors.Is(err, core.ErrTooManyRequests) && s.letters.sent.recent(address):
+	case errors.Is(err, core.ErrTooManyRequests) && s.emails.sent.recent(address):
 		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent") // the link that was sent still works
 	case err != nil:
 		return nil, err
@@ -97,13 +97,13 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	if err != nil {
 		return nil, err
 	}
-	l := s.letters.write(c, core.EmailReset, address)
+	l := s.emails.write(c, core.EmailReset, address)
 	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
-	link := &resetEmail{resetLinks: s.links, token: token, letter: l, once: true}
-	err = s.letters.later(ctx, c, core.BackgroundEmail{
+	link := &resetEmail{resetLinks: s.links, token: token, email: l, once: true}
+	err = s.emails.later(ctx, c, core.BackgroundEmail{
 		Email: core.Email{Kind: core.EmailReset}, Subject: address,
 		Undo: func(ctx context.Context) {
-			s.letters.sent.forget(address)
+			s.emails.sent.forget(address)
 			link.undo(ctx)
 		},
 		Write: func(ctx context.Context) (core.Email, error) {
@@ -117,7 +117,7 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	if err != nil {
 		return s.pages.showAgain(ctx, c, forgotForm(c), err)
 	}
-	s.letters.sent.note(address)
+	s.emails.sent.note(address)
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})
 	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
 }

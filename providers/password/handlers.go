@@ -26,7 +26,7 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	o, users, records := &p.options, h.Store, h.Records()
 	hashes := &hasher{o.Hash, o.LegacyHashes, h.Rand, p.hashing, p.pace, h.Now, sleep}
 	chosen := &newPasswords{&policy{o.MinLength, o.Blocklist, o.Breached, h.Logger}, hashes}
-	post := &letters{o.Mail, h.Theme, h.Now, &sentLinks{now: h.Now}}
+	post := &emails{o.Mail, h.Theme, h.Now, &sentLinks{now: h.Now}}
 	shown := &pages{o.MinLength}
 	kept := &passwords{records, h.Now}
 	tokens := &links{h, records}

@@ -25,7 +25,7 @@ type resets struct {
 	chosen    *newPasswords
 	passwords *passwords
 	revoker   *revoker
-	letters   *letters
+	emails   *emails
 	log       *slog.Logger
 }
 
@@ -75,11 +75,11 @@ func (s *resets) remove(ctx context.Context, c *core.ActionRequest, userID strin
 		return c.Field(removeField(m)) != "" || slices.Contains(ids, m.ID)
 	})
 	for _, m := range removed {
-		letter, name := core.EmailAccountUnlinked, audit.AccountUnlinked
+		email, name := core.EmailAccountUnlinked, audit.AccountUnlinked
 		if m.Passkey {
-			letter, name = core.EmailPasskeyRemoved, audit.PasskeyRemoved
+			email, name = core.EmailPasskeyRemoved, audit.PasskeyRemoved
 		}
-		c.NotifyMethod(ctx, letter, userID, m.Provider)
+		c.NotifyMethod(ctx, email, userID, m.Provider)
 		c.Audit(ctx, audit.Event{
 			Name: name, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, Provider: m.Provider,
 		})
@@ -253,7 +253,7 @@ func (s *resets) after(ctx context.Context, c *core.ActionRequest, user *core.Us
 		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	resetCounts(ctx, c, user)
-	s.letters.notifyChanged(ctx, c, user)
+	s.emails.notifyChanged(ctx, c, user)
 }
 
 // resetCounts resets the counts of wrong passwords for a user, at the sign-in page and for a change.

@@ -35,7 +35,7 @@ type resetLinks struct {
 	*links
 	passwords *passwords
 	users     core.Store
-	letters   *letters
+	emails   *emails
 	ttl       time.Duration
 }
 
@@ -49,7 +49,7 @@ func (l *resetLinks) digest(token string) string { return l.host.Digest(kindRese
 type resetEmail struct {
 	*resetLinks
 	token  string
-	letter core.Email // without recipient and expiry
+	email core.Email // without recipient and expiry
 	record *store.Record
 	// once sends no email if one with a valid link was sent within repeatAfter.
 	once bool
@@ -104,9 +104,9 @@ func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Email, er
 	if err != nil {
 		return core.Email{}, fmt.Errorf("password: store the link: %w", err)
 	}
-	letter := e.letter
-	letter.To, letter.Expires = user.Email, e.record.Expires
-	return letter, nil
+	email := e.email
+	email.To, email.Expires = user.Email, e.record.Expires
+	return email, nil
 }
 
 // undo deletes the link of an email that could not be sent.
@@ -120,13 +120,13 @@ func (e *resetEmail) undo(ctx context.Context) {
 }
 
 // mail stores a link and sends it. If sending fails, the link is deleted.
-func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, letter core.Email) error {
-	e := &resetEmail{resetLinks: l, token: token, letter: letter}
-	letter, err := e.write(ctx, user)
+func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, email core.Email) error {
+	e := &resetEmail{resetLinks: l, token: token, email: email}
+	email, err := e.write(ctx, user)
 	if err != nil {
 		return err
 	}
-	if err := l.letters.send(ctx, letter); err != nil {
+	if err := l.emails.send(ctx, email); err != nil {
 		e.undo(context.WithoutCancel(ctx))
 		return err
 	}

@@ -21,7 +21,7 @@ type signUps struct {
 	pages   *pages
 	chosen  *newPasswords
 	pending *signUpStore
-	letters *letters
+	emails *emails
 	users   core.Store
 	log     *slog.Logger
 }
@@ -76,17 +76,17 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err := rememberSignUp(c, record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not store the sign-up in the browser's cookie", "error", err)
 	}
-	verify := s.letters.write(c, core.EmailVerify, address)
+	verify := s.emails.write(c, core.EmailVerify, address)
 	verify.URL, verify.Expires = core.Secret(c.URL(ID+"/confirm", "token", token)), record.Expires
-	exists := s.letters.write(c, core.EmailExists, address)
+	exists := s.emails.write(c, core.EmailExists, address)
 	exists.URL = core.Secret(c.URL("signin"))
 	dropped := false
-	err = s.letters.later(ctx, c, core.BackgroundEmail{
+	err = s.emails.later(ctx, c, core.BackgroundEmail{
 		Email: core.Email{Kind: core.EmailVerify}, Subject: address,
 		Write: func(ctx context.Context) (core.Email, error) {
-			letter, err := s.answer(ctx, record, p.typed(), verify, exists)
-			dropped = err == nil && letter.Kind != core.EmailVerify
-			return letter, err
+			email, err := s.answer(ctx, record, p.typed(), verify, exists)
+			dropped = err == nil && email.Kind != core.EmailVerify
+			return email, err
 		},
 		Undo: func(ctx context.Context) {
 			if !dropped {
