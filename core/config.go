@@ -40,8 +40,8 @@ type Config struct {
 	// Providers are the sign-in methods, in the order of the sign-in page.
 	Providers []Provider
 	// Plugins are the plugins, in the order in which they are set up. A plugin adds actions, providers and rules, for
-	// example for passwords, an account page or a second factor. A Provider that is also a [Plugin] belongs in Providers
-	// only.
+	// example for passwords, an account page or a second factor. A [Plugin] that is also a Provider may be in either list;
+	// those in Plugins come last on the sign-in page.
 	Plugins []Plugin
 	// Store stores users, accounts, sessions and verification tokens. If Store is nil, nothing is stored, and sessions use
 	// StrategyJWT.

@@ -17,8 +17,9 @@ import (
 // or a second factor. New attaches each plugin in Config.Plugins once, in order, and reports its configuration errors
 // together with all others.
 //
-// A [Provider] that is also a Plugin belongs in Config.Providers and is attached there. Providers that it adds are
-// listed after it. If one of them has the same ID, it replaces the plugin in the list.
+// A Plugin that is also a [Provider] may be in Config.Providers, which decides its place on the sign-in page, or in
+// Config.Plugins. Providers that it adds are listed after it. If one of them has the same ID, it replaces the plugin in
+// the list.
 //
 // One Plugin may be attached to several Auths. Attach must therefore not write to the Plugin; closures can hold what
 // belongs to one Auth.
@@ -97,21 +98,11 @@ func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
 			providers = append(providers, declared)
 			continue
 		}
-		before := len(faults.Problems)
-		provided := ps.attachOne(a, c, faults, part, fmt.Sprintf("Providers[%d] (%T)", i, part))
-		// A provider that could not attach is incomplete. Its further problems have the same cause.
-		if len(faults.Problems) == before && !slices.ContainsFunc(provided, sameID(declared)) {
-			provided = append([]Provider{declared}, provided...)
-		}
-		providers = append(providers, provided...)
+		providers = append(providers, ps.attachOne(a, c, faults, part, fmt.Sprintf("Providers[%d] (%T)", i, part))...)
 	}
 	for i, part := range c.Plugins {
 		if part == nil || nilPointer(part) {
 			faults.add(ErrInvalidConfig, "Plugins[%d] is nil: leave it out", i)
-			continue
-		}
-		if _, ok := part.(Provider); ok {
-			faults.add(ErrInvalidConfig, "Plugins[%d] is a provider (%T): move it to Providers", i, part)
 			continue
 		}
 		providers = append(providers, ps.attachOne(a, c, faults, part, fmt.Sprintf("Plugins[%d] (%T)", i, part))...)
@@ -141,17 +132,25 @@ func nilPointer(v any) bool {
 	return r.Kind() == reflect.Pointer && r.IsNil()
 }
 
+// attachOne attaches a plugin. It returns the providers that the plugin adds. If the plugin itself is a provider, it is
+// the first one, unless an added provider has its ID.
 func (ps *parts) attachOne(a *Auth, c *Config, faults *ConfigError, part Plugin, name string) []Provider {
+	before := len(faults.Problems)
 	h := newHost(a, c, faults, name)
 	ps.hosts = append(ps.hosts, h)
 	if err := guard("Attach of "+name, func() error { return part.Attach(h) }); err != nil {
 		h.fault("%w", err)
 	}
 	h.attached = true
+	self, ok := part.(Provider)
+	// A provider that could not attach is incomplete. Its further problems have the same cause.
+	if ok && len(faults.Problems) == before && !slices.ContainsFunc(h.provided, sameID(self)) {
+		return append([]Provider{self}, h.provided...)
+	}
 	return h.provided
 }
 
-// newHost returns the Host for one plugin. name identifies the plugin in configuration errors.
+// newHost returns the PluginHost for one plugin. name identifies the plugin in configuration errors.
 func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 	h := &PluginHost{
 		Auth: a, BasePath: a.site.basePath, Strategy: c.Session.Strategy, Theme: c.Theme,

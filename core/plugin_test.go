@@ -265,34 +265,49 @@ func (s standing) Attach(h *core.PluginHost) error {
 	return nil
 }
 
-// TestPartProviders checks the position of plugins' providers on the sign-in page.
-func TestPartProviders(t *testing.T) {
+// TestPluginProviders checks the position of plugins' providers on the sign-in page. A plugin that is a provider may be
+// in either list.
+func TestPluginProviders(t *testing.T) {
 	t.Parallel()
+	authorize := func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
+	mine := standing{&core.CredentialsProvider{ID: "mine", Authorize: authorize}}
 	first, last, added := plainOAuth(), plainOAuth(), plainOAuth()
 	first.ID, last.ID, added.ID = "first", "last", "added"
-	authorize := func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
-	a := newApp(t, core.Config{
-		Providers: []core.Provider{first, standing{&core.CredentialsProvider{ID: "mine", Authorize: authorize}}, last},
-		Plugins:   []core.Plugin{partFunc(func(h *core.PluginHost) error { h.AddProvider(added); return nil })},
-	})
-	var listed map[string]struct{ Name string }
-	body := visit(t, a).get("/auth/providers").Body
-	if err := json.Unmarshal(body, &listed); err != nil {
-		t.Fatal(err)
-	}
-	last5 := -1
-	for _, id := range []string{"first", "mine", "behind", "last", "added"} {
-		at := strings.Index(string(body), `"id":"`+id+`"`)
-		if at <= last5 {
-			t.Errorf("%s stands at %d: %s", id, at, body)
-		}
-		last5 = at
-	}
-	if listed["mine"].Name != "Mine" || len(listed) != 5 {
-		t.Errorf("listed are %v", listed)
-	}
-	if r := visit(t, a).get("/auth/standing"); r.Status != http.StatusOK {
-		t.Errorf("the action answers %d", r.Status)
+	adding := partFunc(func(h *core.PluginHost) error { h.AddProvider(added); return nil })
+	for name, row := range map[string]struct {
+		providers []core.Provider
+		plugins   []core.Plugin
+		order     []string
+	}{
+		"in Providers": {
+			[]core.Provider{first, mine, last}, []core.Plugin{adding}, []string{"first", "mine", "behind", "last", "added"},
+		},
+		"in Plugins": {
+			[]core.Provider{first, last}, []core.Plugin{adding, mine}, []string{"first", "last", "added", "mine", "behind"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApp(t, core.Config{Providers: row.providers, Plugins: row.plugins})
+			var listed map[string]struct{ Name string }
+			body := visit(t, a).get("/auth/providers").Body
+			if err := json.Unmarshal(body, &listed); err != nil {
+				t.Fatal(err)
+			}
+			before := -1
+			for _, id := range row.order {
+				at := strings.Index(string(body), `"id":"`+id+`"`)
+				if at <= before {
+					t.Errorf("%s is at %d: %s", id, at, body)
+				}
+				before = at
+			}
+			if listed["mine"].Name != "Mine" || len(listed) != 5 {
+				t.Errorf("listed are %v", listed)
+			}
+			if r := visit(t, a).get("/auth/standing"); r.Status != http.StatusOK {
+				t.Errorf("the action responds with %d", r.Status)
+			}
+		})
 	}
 }
 

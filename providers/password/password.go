@@ -99,7 +99,8 @@ func (p *Provider) liveManagement() (all []*management) {
 	return all
 }
 
-// New returns the provider. core.New reports configuration errors in the options.
+// New returns the provider, for Config.Providers or Config.Plugins. [core.New] reports configuration errors in the
+// options. At shutdown, call [Provider.Flush], which sends the emails that are still waiting.
 func New(o Options) *Provider {
 	o.Hash = o.Hash.withDefaults()
 	if o.MinLength == 0 {
