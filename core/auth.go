@@ -72,14 +72,9 @@ func New(config Config) (*Auth, error) {
 	warnings = append(warnings, checkStrategy(config.Session.Strategy, &c, faults)...)
 	checkConfig(&c, faults)
 
-	a := &Auth{
-		log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience, store: newStores(c.Store),
-	}
-	if c.Store != nil && c.StoreTimeout > 0 {
-		a.store = a.store.limited(timeLimit(c.StoreTimeout))
-	}
+	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
 	observed := watch{c.Observe, a.log}
-	a.store = a.store.watchedBy(observed)
+	a.store = newStores(c.Store, observed, c.StoreTimeout)
 	if a.store.records != nil {
 		a.store.records = &endingRecords{RecordStore: a.store.records}
 	}

@@ -42,9 +42,7 @@ func newCleaning(c *Config, kept stores, log *reporter) *cleaning {
 	if !can || c.CleanUp == False || c.CleanUp == Default && cleansItself(c.Store) {
 		return nil
 	}
-	if kept.watch.on() {
-		cleaner = watchedCleaner{cleaner, kept.watch}
-	}
+	cleaner = &decorator{Cleaner: cleaner, watch: kept.watch}
 	v := &cleaning{cleaner: cleaner, leases: kept.tokens, now: c.Now, log: log}
 	v.due.Store(c.Now().Unix() + randomOffset())
 	return v

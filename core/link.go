@@ -281,7 +281,7 @@ func (w *writer) atomically(ctx context.Context, work func(context.Context) erro
 	err := guard("store transaction", func() error {
 		return w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
 			// The store may run the transaction again.
-			w.tx, w.waiting, w.made, w.refused = newStores(tx).watchedBy(w.store.watch), nil, nil, nil
+			w.tx, w.waiting, w.made, w.refused = newStores(tx, w.store.watch, 0), nil, nil, nil
 			w.sessions = w.tx.sessions
 			return work(ctx)
 		})

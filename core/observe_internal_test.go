@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -17,17 +18,17 @@ import (
 func TestEveryStoreCallIsTold(t *testing.T) {
 	t.Parallel()
 	told := map[observe.Call]observe.Outcome{}
-	faces := newStores(stuck{}).watchedBy(watch{observe: func(
+	faces := newStores(stuck{}, watch{observe: func(
 		ctx context.Context, c observe.Call,
 	) (context.Context, func(observe.Outcome)) {
 		return ctx, func(o observe.Outcome) { told[c] = o }
-	}})
+	}}, 0)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	methods := 0
 	for _, face := range []any{
 		faces.Store, faces.sessions, faces.tokens, faces.tx, faces.accounts, faces.deleter, faces.lister, faces.passkeys,
-		faces.unkey, faces.records, watchedCleaner{stuck{}, faces.watch},
+		faces.unkey, faces.records, struct{ store.Cleaner }{&decorator{Cleaner: stuck{}, watch: faces.watch}},
 	} {
 		if face == nil {
 			t.Log("stuck has no passkeys to delete")
@@ -92,17 +93,17 @@ func TestCallOutcome(t *testing.T) {
 	}
 }
 
-// TestAPanickingCallHasFailed checks that the end of a call that panics is reported, and that the panic is passed on.
+// TestAPanickingCallHasFailed checks that a panic of the store is returned as an error and reported as a failure.
 func TestAPanickingCallHasFailed(t *testing.T) {
 	t.Parallel()
 	var told observe.Outcome
 	w := watch{observe: func(context.Context, observe.Call) (context.Context, func(observe.Outcome)) {
 		return nil, func(o observe.Outcome) { told = o }
 	}}
-	err := guard("store", func() error {
-		return inStoreOnly(t.Context(), w, "x", func(context.Context) error { panic("broken") })
-	})
-	if err == nil || told != observe.Failed {
+	broken := struct{ Store }{} // each method panics
+	_, err := newStores(broken, w, time.Second).User(t.Context(), "1")
+	var panicked *panicError
+	if !errors.As(err, &panicked) || told != observe.Failed {
 		t.Errorf("error %v, got %q", err, told)
 	}
 }

@@ -309,12 +309,17 @@ func TestRefreshSurvivesPanics(t *testing.T) {
 	s, store := &rotation{valid: "r1"}, &fragile{}
 	a, account := s.app(t, store)
 	store.account = *account
-	if _, err := a.Refresh(t.Context(), account); err == nil || !strings.Contains(err.Error(), "panic in refresh") {
+	if _, err := a.Refresh(t.Context(), account); err == nil || !strings.Contains(err.Error(), "panic in Store") {
 		t.Errorf("with a store that panics: %v", err)
 	}
 	fresh, err := a.Refresh(t.Context(), account)
 	if err != nil || fresh.AccessToken != "a2" || store.account.RefreshToken != "r2" || len(s.seen()) != 1 {
 		t.Errorf("afterwards: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
+	}
+	broken := &rotation{answer: func(*http.Request) (int, string) { panic("the transport has a fault") }}
+	a, account = broken.app(t, nil)
+	if _, err := a.Refresh(t.Context(), account); err == nil || !strings.Contains(err.Error(), "panic in refresh") {
+		t.Errorf("with a transport that panics: %v", err)
 	}
 }
 

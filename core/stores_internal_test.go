@@ -100,7 +100,7 @@ func second[T any](_ T, err error) error { return err }
 func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	const limit = 3 * time.Second
-	s := newStores(stuck{}).limited(timeLimit(limit))
+	s := newStores(stuck{}, watch{}, limit)
 	for name, call := range map[string]func(ctx context.Context) error{
 		"CreateUser":    func(ctx context.Context) error { return second(s.CreateUser(ctx, nil)) },
 		"User":          func(ctx context.Context) error { return second(s.User(ctx, "")) },
@@ -164,7 +164,7 @@ func TestStoreTimeout(t *testing.T) {
 func TestDecisionAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newStores(stuck{}).limited(timeLimit(time.Second))
+		s := newStores(stuck{}, watch{}, time.Second)
 		err := s.tx.InTransaction(t.Context(), func(ctx context.Context, _ Store) error {
 			<-ctx.Done()
 			return NewError(ErrAccountNotLinked, nil)
