@@ -11,6 +11,56 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
+// newRules lists all actions with their requirements. The names of core's actions are also in weburl.Reserved.
+func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]rule {
+	rules := map[route]rule{
+		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
+		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
+		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
+		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
+		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true, ends: true},
+		{"GET", "callback"}:       {act: s.callback, session: true, browsing: true}, // sets the opening cookies itself
+		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
+		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
+
+		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true, browsing: true},
+
+		{"POST", "session"}:  {act: a.sessions.postSession, csrf: unlessBearer, opens: true, session: true},
+		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true, browsing: true},
+		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: unlessBearer, opens: true, ends: true},
+		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true, browsing: true},
+
+		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true, ends: true},
+	}
+	if a.sessions.away != nil {
+		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true, ends: true}
+	}
+	a.parts.addRules(rules, faults)
+	if a.site.csrf.policy.skip { // there is no token, with any method
+		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
+	}
+	return rules
+}
+
+func always(*call) bool { return true }
+
+// ifForm reports whether a callback is a form of this site, which contains the CSRF token.
+func ifForm(c *call) bool { return c.flow != nil && c.flow.needsToken() }
+
+// onlyPasskeys returns the ID of the only passkey provider. It is empty if there are none or several.
+func onlyPasskeys(providers []*provider) (id string) {
+	for _, p := range providers {
+		if p.webauthn == nil {
+			continue
+		}
+		if id != "" {
+			return ""
+		}
+		id = p.id
+	}
+	return id
+}
+
 // getCSRF handles GET csrf. It returns the token that POST requests must contain.
 func (g *csrfGuard) getCSRF(ctx context.Context, c *call) (*Response, error) {
 	if g.policy.skip {
@@ -171,4 +221,55 @@ func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
 	}
 	c.log.failure(ctx, err, c.attrs()...)
 	return optionsRefused("Invalid request"), nil
+}
+
+// ceremonies is a flow that also answers GET webauthn-options/<provider>.
+type ceremonies interface {
+	options(ctx context.Context, c *call) (*Response, error)
+}
+
+// errorPage handles GET error.
+func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
+	name, reason := c.query.Get("error"), readReason(c.query.Get("reason"))
+	if own := p.config.Error; own != "" {
+		var params []string
+		if name != "" {
+			params = []string{"error", name}
+		}
+		if reason != "" {
+			params = append(params, "reason", string(reason))
+		}
+		target, err := c.page(own, "error", params...)
+		if err != nil {
+			return nil, errorf(ErrAuth, "Pages.Error: %w", err)
+		}
+		return redirectTo(target), nil
+	}
+	response := &Response{}
+	switch name {
+	case "Configuration":
+		response.Status = http.StatusInternalServerError
+		if reason != "" { // caused by the user: started too long ago, or in another browser
+			response.Status = http.StatusBadRequest
+		}
+	case "AccessDenied", "Verification":
+		response.Status = http.StatusForbidden
+	}
+	view := ui.ErrorView{
+		Page: p.shell(&c.arrival), Error: name, Reason: string(reason), SignInURL: c.base + "/signin",
+		URL: c.home, Host: hostOf(c.origin),
+	}
+	if name != "" { // a failure redirected the browser to this page
+		view.Reference = c.lastRef()
+	}
+	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view)), nil
+}
+
+// readReason reads the parameter of the error page. It returns "" for a value that is not a reason.
+func readReason(text string) callbackReason {
+	switch reason := callbackReason(text); reason {
+	case reasonExpired, reasonBrowser, reasonUsed:
+		return reason
+	}
+	return ""
 }

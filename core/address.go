@@ -129,14 +129,6 @@ func SameMailbox(a, b string) bool {
 	return err == nil && one == other
 }
 
-// checkPage returns an error unless page is a path that begins with a slash, or an http or https URL.
-func checkPage(page string) error {
-	if _, err := weburl.AddQuery(page); err != nil {
-		return errors.New("write a path such as /login, or an http(s) URL")
-	}
-	return nil
-}
-
 // checkEndpoint checks the URL of a provider. Codes and tokens are sent to it, so it must use https, unless the
 // provider runs on this machine. If insecure is true, plain http to other hosts is allowed.
 func checkEndpoint(u string, insecure bool) error {

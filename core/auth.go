@@ -2,12 +2,15 @@ package core
 
 import (
 	"context"
+	"crypto/sha256"
+	"io"
 	"log/slog"
 	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -165,6 +168,18 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 	}
 	a.tokens = newTokenReaders(a.site, &a.sessions.jwt)
 	a.router = newRouter(a, entry, ends, faults)
+}
+
+// newUserID returns a function that makes the ID of a new user. If a store keeps users, it is a random UUID. Otherwise
+// it is derived from the account (UUID version 8), so that a user has the same ID at every sign-in.
+func newUserID(kept bool, source io.Reader) func(provider, accountID string) (string, error) {
+	if kept {
+		return func(string, string) (string, error) { return uuid(source) }
+	}
+	return func(provider, accountID string) (string, error) {
+		sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
+		return random.UUIDOf([16]byte(sum[:16]), 8), nil
+	}
 }
 
 // flowMaker creates the flows of providers. Its fields are their dependencies.

@@ -253,21 +253,3 @@ func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
 		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.Clone()}) })
 	}
 }
-
-func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account *Account, profile *User) {
-	if e.LinkAccount != nil {
-		emit(ctx, v, "linkAccount", func() error {
-			return e.LinkAccount(ctx, LinkAccountEvent{User: u.Clone(), Account: account.Clone(), Profile: profile.Clone()})
-		})
-	}
-}
-
-func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
-	if e.SignIn != nil {
-		emit(ctx, v, "signIn", func() error {
-			return e.SignIn(ctx, SignInEvent{
-				User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
-			})
-		})
-	}
-}

@@ -60,37 +60,6 @@ func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, 
 	return urls, nil
 }
 
-// callbackURLOrHome is callbackURL for an action that ends something: no callback URL stops it. An unusable URL is
-// logged, and the browser goes to the home page.
-func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
-	urls, err := c.arrival.callbackURL(ctx, c.text("callbackUrl"))
-	if err == nil {
-		return urls
-	}
-	level := mistake
-	if c.redirect != nil { // the application's callback may have failed
-		level = fault
-	}
-	c.log.failure(ctx, errorf(ErrInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
-		c.attrs()...)
-	return callbackURLs{now: c.home}
-}
-
-// checkAsked rejects a malformed callbackUrl in the query before anything runs. foreign reports whether a URL of
-// another scheme is accepted: the sign-in then continues to the origin, as with another host.
-func (v *arrival) checkAsked(callbackURL string, foreign bool) error {
-	if callbackURL == "" {
-		return nil
-	}
-	_, err := weburl.Resolve(callbackURL, v.at)
-	switch {
-	case err == nil, errors.Is(err, weburl.ErrForeign), errors.Is(err, weburl.ErrTooLong),
-		foreign && errors.Is(err, weburl.ErrScheme):
-		return nil
-	}
-	return errorf(ErrInvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
-}
-
 // redirectTarget passes a URL through the redirect callback and normalizes the result: a URL that a header or a browser
 // could read in two ways is an error.
 func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, error) {

@@ -380,13 +380,6 @@ func (e *ConfigError) add(t ErrorType, format string, args ...any) {
 	}
 }
 
-// names reports whether the text of a problem of this type starts with text, the name of a plugin.
-func (e *ConfigError) names(t ErrorType, text string) bool {
-	return slices.ContainsFunc(e.Problems, func(p *Error) bool {
-		return p.Type == t && strings.HasPrefix(p.Cause.Error(), text)
-	})
-}
-
 // OptionalBool is an optional boolean.
 type OptionalBool int8
 

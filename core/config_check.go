@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,6 +32,14 @@ func checkConfig(c *Config, faults *ConfigError) {
 			faults.add(ErrInvalidConfig, "Pages.%s: %v", page.field, err)
 		}
 	}
+}
+
+// checkPage returns an error unless page is a path that begins with a slash, or an http or https URL.
+func checkPage(page string) error {
+	if _, err := weburl.AddQuery(page); err != nil {
+		return errors.New("write a path such as /login, or an http(s) URL")
+	}
+	return nil
 }
 
 func checkSecrets(c *Config, faults *ConfigError) {
@@ -99,20 +108,6 @@ func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
 		return []warning{warnUnusedJWTCallback}
 	}
 	return nil
-}
-
-// readAppSchemes returns Config.AppSchemes in lower case.
-func readAppSchemes(c *Config, faults *ConfigError) (schemes []string) {
-	for i, scheme := range c.AppSchemes {
-		if !weburl.IsAppScheme(scheme) {
-			faults.add(ErrInvalidConfig, "AppSchemes[%d] is %q: write the scheme of an app without the colon, such as "+
-				"com.example.app; schemes of browsers and of the system, such as javascript, data, file or intent, "+
-				"are never allowed", i, scheme)
-			continue
-		}
-		schemes = append(schemes, strings.ToLower(scheme))
-	}
-	return schemes
 }
 
 // checkNeeds checks that the Store implements the interfaces that providers and the Strategy require.
@@ -192,6 +187,13 @@ func checkRevocation(c *Config, ps *parts, kept stores, faults *ConfigError) {
 	case *on == Default && ps.ends != "":
 		*on = True
 	}
+}
+
+// names reports whether the text of a problem of this type starts with text, the name of a plugin.
+func (e *ConfigError) names(t ErrorType, text string) bool {
+	return slices.ContainsFunc(e.Problems, func(p *Error) bool {
+		return p.Type == t && strings.HasPrefix(p.Cause.Error(), text)
+	})
 }
 
 // revocationWarnings warns of a plugin that promises to end sessions in a configuration that cannot end them.

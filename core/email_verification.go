@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -252,20 +251,5 @@ func (w *writer) endEarlierSessions(ctx context.Context, userID string) error {
 		return errorf(ErrStore, "end the sessions from before the email verification: %w", err)
 	}
 	w.at.decided(ctx, audit.SessionsEnded, audit.ReasonProved, userID)
-	return nil
-}
-
-// removeAddress removes the address of a user who never verified it.
-func (w *writer) removeAddress(ctx context.Context, known *User) error {
-	left := known.Clone()
-	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail
-	left, err := present(w.tx.UpdateUser(ctx, left))
-	if err != nil {
-		return err
-	}
-	w.afterCommit(func() {
-		w.events.updatedUser(ctx, w.at, left)
-		w.at.decided(ctx, audit.EmailChanged, audit.ReasonProved, left.ID)
-	})
 	return nil
 }

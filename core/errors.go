@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/oauth"
 )
@@ -73,16 +76,6 @@ func (t ErrorType) Public() string {
 		return "EmailSignin" // the user can correct the address or try again
 	}
 	return "Configuration"
-}
-
-// onSignInPage reports whether the error is shown on the sign-in page, where the user can try again.
-func (t ErrorType) onSignInPage() bool {
-	switch t {
-	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		ErrOAuthCallback, ErrOAuthSignIn, ErrTooManyFailures:
-		return true
-	}
-	return false
 }
 
 // level returns the log level of a type. ERROR is for problems that the operator, a provider or the store must fix.
@@ -278,3 +271,104 @@ var ErrInvalidGrant = oauth.ErrInvalidGrant
 func (e *badRequest) Error() string { return e.cause.Error() }
 
 func (e *badRequest) Unwrap() error { return e.cause }
+
+// hiding is an error whose text omits secrets. They can be in it because a URL, or the error of a callback, provider or
+// transport, contains them.
+type hiding struct {
+	err     error
+	secrets []string
+}
+
+// hide returns err with a text that omits these secrets, also in their URL-encoded forms. Secrets of fewer than eight
+// characters are not hidden, because ordinary words of the error could contain them.
+func hide(err error, secrets ...string) error {
+	if err == nil {
+		return nil
+	}
+	e := &hiding{err: err}
+	for _, secret := range secrets {
+		if len(secret) >= 8 {
+			e.secrets = append(e.secrets, secret, url.QueryEscape(secret), url.PathEscape(secret))
+		}
+	}
+	return e
+}
+
+// hideLink hides a link and the values of its query, such as the token. The recipient is not hidden. If err is a panic,
+// its value is hidden unless it is an error of the Go runtime, because it may contain a part of the link.
+func hideLink(err error, link Secret, recipient string) error {
+	if panicked, ok := errors.AsType[*panicError](err); ok {
+		panicked.withhold()
+	}
+	secrets := []string{string(link)}
+	if at, bad := url.Parse(string(link)); bad == nil {
+		for _, values := range at.Query() {
+			secrets = append(secrets, slices.DeleteFunc(values, func(v string) bool { return v == recipient })...)
+		}
+	}
+	return hide(err, secrets...)
+}
+
+// Error returns the text with a placeholder for each secret.
+func (e *hiding) Error() string {
+	text := e.err.Error()
+	for _, secret := range e.secrets {
+		text = strings.ReplaceAll(text, secret, Secret(secret).String())
+	}
+	return text
+}
+
+// Unwrap returns the original error.
+func (e *hiding) Unwrap() error { return e.err }
+
+// As finds an [Error] in the original error, and hides the secrets in its cause, because the cause is logged.
+func (e *hiding) As(target any) bool {
+	found, wanted := target.(**Error)
+	within, there := errors.AsType[*Error](e.err)
+	if !wanted || !there {
+		return false
+	}
+	outer := *within
+	if outer.Cause != nil {
+		outer.Cause = &hiding{outer.Cause, e.secrets}
+	}
+	*found = &outer
+	return true
+}
+
+// callbackReason says why a sign-in can no longer be completed. The error page receives it in the parameter "reason".
+type callbackReason string
+
+// The reasons. Custom error pages of applications read them, so the values must not change.
+const (
+	// reasonExpired: the browser has no cookie of the flow. It was started too long ago, or in another browser.
+	reasonExpired callbackReason = "expired"
+	// reasonBrowser: another browser started the flow.
+	reasonBrowser callbackReason = "browser"
+	// reasonUsed: the code, challenge or link was used before.
+	reasonUsed callbackReason = "used"
+)
+
+// overError marks the cause of an error: the callback can no longer be used. The user may have reloaded it, returned to
+// it with the back button, or waited too long.
+type overError struct {
+	error
+	reason callbackReason
+}
+
+// Unwrap returns the cause.
+func (e *overError) Unwrap() error { return e.error }
+
+// overf is errorf for a callback that can no longer be used.
+func overf(t ErrorType, reason callbackReason, format string, args ...any) *Error {
+	return &Error{Type: t, Cause: &overError{fmt.Errorf(format, args...), reason}}
+}
+
+// reasonIn returns why a callback can no longer be used. It is empty for other errors.
+func reasonIn(err error) callbackReason {
+	var over *overError
+	if errors.As(err, &over) {
+		return over.reason
+	}
+	return ""
+}

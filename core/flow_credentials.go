@@ -109,3 +109,11 @@ func (p *CredentialsProvider) name(form map[string]string) string {
 	}
 	return ""
 }
+
+// toSignInPage is the response of flows without a start action: their forms post to the callback.
+func toSignInPage(c *call) *Response { return redirectTo(c.base + "/signin") }
+
+// noCallback returns the error of a callback with a method that the flow does not support.
+func noCallback(c *call) error {
+	return errorf(ErrInvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
+}

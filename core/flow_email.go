@@ -282,6 +282,19 @@ func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite
 	return invite, err
 }
 
+// hashes returns the accepted hashes of value: one for each secret, and one for all secrets joined with commas, which
+// is the hash that Auth.js computes for a list of secrets.
+func hashes(value string, secrets []string) []string {
+	var all []string
+	for _, s := range secrets {
+		all = append(all, hashed(value, s))
+	}
+	if len(secrets) > 1 {
+		all = append(all, hashed(value, strings.Join(secrets, ",")))
+	}
+	return all
+}
+
 // needsConfirmation reports whether the response to a link is the page with the button; then only its POST redeems the
 // token. If links are always confirmed, no browser is remembered.
 func (f *emailFlow) needsConfirmation(c *call) bool {

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 
-	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/deadline"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -69,6 +73,43 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	c.debug(ctx, "authorization url is ready")
 	return response, nil
+}
+
+// noLoginPrompt are the issuers that reject prompt=login as an unknown value. They support prompt=select_account only.
+var noLoginPrompt = []string{"https://accounts.google.com"}
+
+// askToAuthenticate adds max_age and prompt to an authorization request, if a guard has requested a step-up and a user
+// is signed in. They make the provider authenticate the user again (OpenID Connect Core section 3.1.2.1).
+func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.Values) (url.Values, error) {
+	if f.Type != TypeOIDC {
+		return further, nil
+	}
+	request, requested := f.parts.requestedStepUp(&c.arrival)
+	if !requested {
+		return further, nil
+	}
+	if current, err := c.session.visitor(ctx); err != nil || current == "" {
+		return further, err
+	}
+	if further == nil {
+		further = url.Values{}
+	}
+	age := request.MaxAge
+	if own, err := strconv.ParseInt(f.sentParam("max_age"), 10, 64); err == nil {
+		age = min(age, own)
+	}
+	further.Set("max_age", strconv.FormatInt(age, 10))
+	prompt := "login"
+	if slices.Contains(noLoginPrompt, f.Issuer) {
+		prompt = "select_account"
+	}
+	values := strings.Fields(f.sentParam("prompt"))
+	values = slices.DeleteFunc(values, func(value string) bool { return value == "none" })
+	if !slices.Contains(values, prompt) {
+		values = append(values, prompt)
+	}
+	further.Set("prompt", strings.Join(values, " "))
+	return further, nil
 }
 
 // sendsLocale reports whether the authorization request contains the user's language: only for OpenID Connect, and if
@@ -204,6 +245,24 @@ func (f *oauthFlow) redeem(
 	return tokens, profile, err
 }
 
+// debugTokens logs the names of the members of a token response, and no values.
+func (v *arrival) debugTokens(ctx context.Context, t *TokenSet) {
+	if !v.log.debugging {
+		return
+	}
+	members := slices.Collect(maps.Keys(t.Extra))
+	for name, there := range map[string]bool{
+		"access_token": t.AccessToken != "", "refresh_token": t.RefreshToken != "", "id_token": t.IDToken != "",
+		"token_type": t.TokenType != "", "scope": t.Scope != "", "expires_in": !t.ExpiresAt.IsZero(),
+	} {
+		if there {
+			members = append(members, name)
+		}
+	}
+	slices.Sort(members)
+	v.debug(ctx, "token response", slog.Any("members", members))
+}
+
 // userinfo returns the profile from the userinfo endpoint or from the provider's FetchUserinfo.
 func (o *oauthClient) userinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (profile Profile, err error) {
 	if o.FetchUserinfo == nil {
@@ -290,31 +349,4 @@ func (o *oauthClient) redirectURI(origin, base string) (uri, returnTo string) {
 func (o *oauthClient) onProxy(origin string) bool {
 	proxy, _, err := weburl.ParseOrigin(o.proxyURL)
 	return err == nil && proxy.String() == origin
-}
-
-// logout implements [remoteLogout] (OpenID Connect Back-Channel Logout).
-func (f *oauthFlow) logout(ctx context.Context, c *call) error {
-	raw, _ := c.fields.Text("logout_token")
-	token, err := f.client.ReadLogoutToken(raw)
-	if err != nil {
-		return NewError(ErrSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
-	}
-	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return NewError(ErrSignOut, because(audit.ReasonReplayed, "logout_token: it was used before"))
-	}
-	at, err := f.client.Endpoints(ctx)
-	if err != nil {
-		return errorf(ErrAuth, "%w", err)
-	}
-	said, err := f.client.VerifyLogoutToken(ctx, at, token)
-	if err != nil {
-		return NewError(ErrSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
-	}
-	params := BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID}
-	err = f.ends.endAll(ctx, &c.arrival, params)
-	if err != nil {
-		return err
-	}
-	f.ends.used.First(f.ID+" "+said.ID, said.Expires) // only now: if the logout fails, the provider may repeat it
-	return nil
 }

@@ -2,9 +2,7 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"io"
 	"maps"
 	"strings"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
-	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // identity is the result of every flow: the user and account that the provider has authenticated. The steps after the
@@ -80,18 +77,6 @@ func (id *identity) recheckCredentials(ctx context.Context) error {
 		return nil
 	}
 	return guard("CredentialsProvider.Admit", func() error { return id.recheck(ctx) })
-}
-
-// become replaces the user with the stored one, whose ID the store may have chosen. It updates the account if that
-// contains the user's ID.
-func (id *identity) become(stored *User) {
-	if id.account.UserID == id.user.ID {
-		id.account.UserID = stored.ID
-	}
-	if id.account.Type == TypeCredentials && id.account.ProviderAccountID == id.user.ID {
-		id.account.ProviderAccountID = stored.ID
-	}
-	id.user = stored.Clone()
 }
 
 // verifiedAddress returns the address that the provider says belongs to the user, or "" if it does not say so. The
@@ -269,16 +254,4 @@ func printableText(s string, lineBreak rune) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd")))
-}
-
-// newUserID returns a function that makes the ID of a new user. If a store keeps users, it is a random UUID. Otherwise
-// it is derived from the account (UUID version 8), so that a user has the same ID at every sign-in.
-func newUserID(kept bool, source io.Reader) func(provider, accountID string) (string, error) {
-	if kept {
-		return func(string, string) (string, error) { return uuid(source) }
-	}
-	return func(provider, accountID string) (string, error) {
-		sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
-		return random.UUIDOf([16]byte(sum[:16]), 8), nil
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // linkOnce determines the user of the identity, and makes the resulting changes in one transaction.
@@ -116,6 +117,21 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 	}
 	who.session, err = w.createSession(ctx, who.user)
 	return who, err
+}
+
+// removeAddress removes the address of a user who never verified it.
+func (w *writer) removeAddress(ctx context.Context, known *User) error {
+	left := known.Clone()
+	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail
+	left, err := present(w.tx.UpdateUser(ctx, left))
+	if err != nil {
+		return err
+	}
+	w.afterCommit(func() {
+		w.events.updatedUser(ctx, w.at, left)
+		w.at.decided(ctx, audit.EmailChanged, audit.ReasonProved, left.ID)
+	})
+	return nil
 }
 
 // newUser returns the user to create for an identity. moved reports that the address belonged to another user.
@@ -290,4 +306,12 @@ func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, pro
 		w.added(ctx, u, accountMethodID(account), EmailAccountLinked, account.Provider)
 	}
 	return nil
+}
+
+func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account *Account, profile *User) {
+	if e.LinkAccount != nil {
+		emit(ctx, v, "linkAccount", func() error {
+			return e.LinkAccount(ctx, LinkAccountEvent{User: u.Clone(), Account: account.Clone(), Profile: profile.Clone()})
+		})
+	}
 }

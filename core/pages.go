@@ -56,43 +56,6 @@ func lazy[V any](draw func(V) templ.Component) func(V) templ.Component {
 	}
 }
 
-// errorPage handles GET error.
-func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
-	name, reason := c.query.Get("error"), readReason(c.query.Get("reason"))
-	if own := p.config.Error; own != "" {
-		var params []string
-		if name != "" {
-			params = []string{"error", name}
-		}
-		if reason != "" {
-			params = append(params, "reason", string(reason))
-		}
-		target, err := c.page(own, "error", params...)
-		if err != nil {
-			return nil, errorf(ErrAuth, "Pages.Error: %w", err)
-		}
-		return redirectTo(target), nil
-	}
-	response := &Response{}
-	switch name {
-	case "Configuration":
-		response.Status = http.StatusInternalServerError
-		if reason != "" { // caused by the user: started too long ago, or in another browser
-			response.Status = http.StatusBadRequest
-		}
-	case "AccessDenied", "Verification":
-		response.Status = http.StatusForbidden
-	}
-	view := ui.ErrorView{
-		Page: p.shell(&c.arrival), Error: name, Reason: string(reason), SignInURL: c.base + "/signin",
-		URL: c.home, Host: hostOf(c.origin),
-	}
-	if name != "" { // a failure redirected the browser to this page
-		view.Reference = c.lastRef()
-	}
-	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view)), nil
-}
-
 // verifyRequestPage handles GET verify-request, which says that an email was sent.
 func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
 	if own := p.config.VerifyRequest; own != "" {

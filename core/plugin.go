@@ -173,46 +173,6 @@ func isActionName(name string) bool {
 		strings.Trim(name, letters+"0123456789-") == ""
 }
 
-// add validates an action and adds it if it is valid.
-func (ps *parts) add(h *PluginHost, a *Action) {
-	fail := func(format string, args ...any) {
-		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
-	}
-	valid := true
-	for _, c := range []struct {
-		wrong  bool
-		reason string
-	}{
-		{!isActionName(a.Name), "invalid Name: use at most 32 lower-case letters, digits and hyphens"},
-		{a.Verb != "" && !isActionName(a.Verb), "invalid Verb: use at most 32 lower-case letters, digits and hyphens, " +
-			"or leave it empty"},
-		{weburl.Reserved(a.Name), "core has actions with this Name: give it another Name"},
-		{a.Method != http.MethodGet && a.Method != http.MethodPost, "Method must be GET or POST"},
-		{a.Handle == nil, "Handle is nil"},
-		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "Require contains nil: remove it"},
-	} {
-		if c.wrong {
-			valid = false
-			fail("%s", c.reason)
-		}
-	}
-	for _, other := range ps.actions {
-		switch {
-		case other.Name == a.Name && other.part != h.part:
-			fail("%s has actions with this Name: a Name belongs to one plugin", other.part)
-			return
-		case other.path() == a.path() && other.Method == a.Method:
-			fail("it was added twice")
-			return
-		}
-	}
-	if valid {
-		own := *a
-		own.Require = slices.Clone(a.Require)
-		ps.actions = append(ps.actions, &partAction{&own, h.part})
-	}
-}
-
 // paths returns the routing table of all actions.
 func (ps *parts) paths() *partPaths {
 	all := &partPaths{names: map[string]bool{}, methods: map[string][]string{}}

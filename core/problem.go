@@ -1,13 +1,11 @@
 package core
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -97,62 +95,6 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusUnauthorized, Code: safeCode(e.Code)}
 	}
 	return &Problem{Status: http.StatusInternalServerError, Code: "server_error"}
-}
-
-// failPart logs an error of a plugin's action and returns the response.
-func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
-	problem := problemOf(err)
-	e := asError(err, ErrAuth)
-	if errors.As(err, new(*Problem)) {
-		e = problem.logged()
-	}
-	if !problem.unlogged {
-		c.log.failure(ctx, e, c.attrs()...)
-	}
-	response := &Response{Err: e, Cookies: cookies}
-	var soon *tooMany
-	switch {
-	case errors.As(err, &soon) && c.wantsData():
-		response = problem.document(&c.arrival, response)
-		response.Header.Set("Retry-After", soon.seconds())
-	case errors.As(err, &soon):
-		response = p.askPatience(ctx, c, soon, response)
-	case c.wantsData():
-		response = problem.document(&c.arrival, response)
-		if problem.Status == http.StatusServiceUnavailable {
-			response.Header.Set("Retry-After", storeRetryAfter)
-		}
-	case errors.Is(err, ErrStoreUnavailable):
-		response = p.unavailable(ctx, &c.arrival, true, response)
-	default:
-		response = p.problemPage(ctx, c, problem, response)
-	}
-	if problem.challenge != "" {
-		response.Header.Set("Www-Authenticate", problem.challenge)
-	}
-	problem.retryAfter(response)
-	if len(problem.allow) > 0 {
-		response.Header.Set("Allow", strings.Join(problem.allow, ", "))
-	}
-	return response
-}
-
-// retryAfter sets the Retry-After header (RFC 9110 section 10.2.3).
-func (p *Problem) retryAfter(response *Response) {
-	if p.RetryAfter > 0 {
-		soon := tooMany{p.RetryAfter}
-		response.Header.Set("Retry-After", soon.seconds())
-	}
-}
-
-// problemPage renders the error page for a problem.
-func (p *pages) problemPage(ctx context.Context, c *call, problem *Problem, response *Response) *Response {
-	response.Status = problem.status()
-	view := ui.ErrorView{
-		Page: p.shell(&c.arrival), Error: problem.Code, Detail: problem.detail(&c.arrival), Reference: c.ref(),
-		SignInURL: c.base + "/signin", URL: c.home, Host: hostOf(c.origin),
-	}
-	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 }
 
 // document returns the problem document (RFC 9457).

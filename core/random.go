@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -49,19 +48,6 @@ func sourceError(err error) error {
 func hashed(value, secret string) string {
 	sum := sha256.Sum256([]byte(value + secret))
 	return hex.EncodeToString(sum[:])
-}
-
-// hashes returns the accepted hashes of value: one for each secret, and one for all secrets joined with commas, which
-// is the hash that Auth.js computes for a list of secrets.
-func hashes(value string, secrets []string) []string {
-	var all []string
-	for _, s := range secrets {
-		all = append(all, hashed(value, s))
-	}
-	if len(secrets) > 1 {
-		all = append(all, hashed(value, strings.Join(secrets, ",")))
-	}
-	return all
 }
 
 // randomAlphanumeric returns random ASCII letters and digits.

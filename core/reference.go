@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -138,15 +137,6 @@ func (f *failures) last(browser string) string {
 		return ""
 	}
 	return failed.code
-}
-
-// randomReference returns the code of a request if no Auth could be selected for it.
-func randomReference(source io.Reader) string {
-	b, err := randomBytes(source, referenceLen)
-	if err != nil {
-		return "none"
-	}
-	return referenceOf(b)
 }
 
 // attrs returns the log attributes of a failed request, and remembers the failure for the page that the browser

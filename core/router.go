@@ -2,7 +2,14 @@ package core
 
 import (
 	"context"
+	"errors"
+	"io"
+	"log/slog"
 	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Handle handles a request to the auth routes. The result is never nil. Adapters send only requests below the base path
@@ -65,6 +72,21 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	c.answerBearer(response)
 	c.share(response)
 	return response
+}
+
+// auditGuard notes a request that was refused before its action ran.
+func (c *call) auditGuard(ctx context.Context, err error) {
+	switch {
+	case c.audit == nil:
+	case errors.Is(err, ErrMissingCSRF):
+		reason := audit.ReasonNoToken
+		if c.csrf.sentFrom == anotherSite {
+			reason = audit.ReasonCrossSite
+		}
+		c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.CSRF, Outcome: audit.Refused, Reason: reason})
+	case errors.Is(err, ErrUntrustedHost):
+		c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.Config, Outcome: audit.Refused, Reason: audit.ReasonHost})
+	}
 }
 
 // read reads a request into c, finds the rule of its action and checks the rule's requirements. If it fails, the error
@@ -134,6 +156,37 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	return rule, err
 }
 
+// checkAsked rejects a malformed callbackUrl in the query before anything runs. foreign reports whether a URL of
+// another scheme is accepted: the sign-in then continues to the origin, as with another host.
+func (v *arrival) checkAsked(callbackURL string, foreign bool) error {
+	if callbackURL == "" {
+		return nil
+	}
+	_, err := weburl.Resolve(callbackURL, v.at)
+	switch {
+	case err == nil, errors.Is(err, weburl.ErrForeign), errors.Is(err, weburl.ErrTooLong),
+		foreign && errors.Is(err, weburl.ErrScheme):
+		return nil
+	}
+	return errorf(ErrInvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
+}
+
+// callbackURLOrHome is callbackURL for an action that ends something: no callback URL stops it. An unusable URL is
+// logged, and the browser goes to the home page.
+func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
+	urls, err := c.arrival.callbackURL(ctx, c.text("callbackUrl"))
+	if err == nil {
+		return urls
+	}
+	level := mistake
+	if c.redirect != nil { // the application's callback may have failed
+		level = fault
+	}
+	c.log.failure(ctx, errorf(ErrInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
+		c.attrs()...)
+	return callbackURLs{now: c.home}
+}
+
 // unknown returns the error for a request that no action handles.
 func (rt *router) unknown(r *Request, part bool, rule, action string) error {
 	if part {
@@ -163,11 +216,6 @@ type rule struct {
 	ends bool
 }
 
-func always(*call) bool { return true }
-
-// ifForm reports whether a callback is a form of this site, which contains the CSRF token.
-func ifForm(c *call) bool { return c.flow != nil && c.flow.needsToken() }
-
 // newRouter creates the router after all plugins are set up.
 func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
 	return &router{
@@ -176,47 +224,73 @@ func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
 	}
 }
 
-// newRules lists all actions with their requirements. The names of core's actions are also in weburl.Reserved.
-func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]rule {
-	rules := map[route]rule{
-		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
-		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
-		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
-		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
-		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true, ends: true},
-		{"GET", "callback"}:       {act: s.callback, session: true, browsing: true}, // sets the opening cookies itself
-		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
-		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
-
-		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true, browsing: true},
-
-		{"POST", "session"}:  {act: a.sessions.postSession, csrf: unlessBearer, opens: true, session: true},
-		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true, browsing: true},
-		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: unlessBearer, opens: true, ends: true},
-		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true, browsing: true},
-
-		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true, ends: true},
+// misconfigured returns the response to a request if no Auth could be selected for it: the error page, without details,
+// or JSON if the action has no pages. The configuration errors are logged.
+func misconfigured(ctx context.Context, r *Request, err error) *Response {
+	c, pages, faults := withoutAuth(r, err)
+	if errors.Is(faults, ErrNoTenant) {
+		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 	}
-	if a.sessions.away != nil {
-		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true, ends: true}
+	to, err := c.route(r)
+	c.action, c.query = to.action, to.query
+	if err != nil {
+		return c.refer(finish(r, pages.fail(ctx, c, err, nil)))
 	}
-	a.parts.addRules(rules, faults)
-	if a.site.csrf.policy.skip { // there is no token, with any method
-		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
-	}
-	return rules
+	return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 }
 
-// onlyPasskeys returns the ID of the only passkey provider. It is empty if there are none or several.
-func onlyPasskeys(providers []*provider) (id string) {
-	for _, p := range providers {
-		if p.webauthn == nil {
-			continue
-		}
-		if id != "" {
-			return ""
-		}
-		id = p.id
+// withoutAuth returns a call and pages for a request that no Auth could be selected for. They have the parts of the
+// configuration that are known.
+func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
+	var faults *ConfigError
+	var chosen *chooserError
+	logger := slog.Default()
+	if errors.As(err, &chosen) {
+		logger = chosen.logger
 	}
-	return id
+	if !errors.As(err, &faults) {
+		unknown := errorf(ErrInvalidConfig, "%w", err)
+		if errors.Is(err, ErrNoTenant) {
+			unknown = errorf(ErrInvalidConfig, "%w", mistake(err))
+		}
+		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
+	}
+	if faults.logger == nil {
+		faults.logger = logger
+	}
+	c := Config{Logger: faults.logger, Theme: faults.theme, Pages: faults.pages, Views: faults.views}
+	defaults(&c)
+	base := or(faults.basePath, "/auth")
+	site := &site{basePath: base, publicBase: base, rand: c.Rand, log: &reporter{logger: c.Logger}}
+	arrival := arrival{site: site, r: r, place: site.placeOf(weburl.Origin{}), misconfigured: randomReference(c.Rand)}
+	return &call{arrival: arrival}, newPages(&c, nil), faults
+}
+
+// refuseAll logs the configuration errors and responds with status 500, or 404 to a request without a tenant.
+func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) *Response {
+	logAll(ctx, &c.arrival, faults)
+	response := &Response{Err: faults}
+	if errors.Is(faults, ErrNoTenant) {
+		return pages.notFound(ctx, &c.arrival, response)
+	}
+	return pages.serverError(ctx, c, response)
+}
+
+// randomReference returns the code of a request if no Auth could be selected for it.
+func randomReference(source io.Reader) string {
+	b, err := randomBytes(source, referenceLen)
+	if err != nil {
+		return "none"
+	}
+	return referenceOf(b)
+}
+
+func logAll(ctx context.Context, v *arrival, faults *ConfigError) {
+	var chosen *chooserError
+	if errors.As(faults, &chosen) && chosen.quiet {
+		return
+	}
+	for _, p := range faults.Problems {
+		v.log.failure(ctx, p, v.attrs()...)
+	}
 }

@@ -2,6 +2,11 @@ package core
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // SignInGate is a sign-in gate. It decides whether a sign-in that is otherwise complete gets its session now. An empty
@@ -141,4 +147,309 @@ func (ps *parts) owner(path string) string {
 		}
 	}
 	return ""
+}
+
+// A pending sign-in is stored encrypted in records. Only the browser knows their key, from a cookie. The request that
+// deletes the first record completes the sign-in. Any later request fails, whether it has a copy of the cookie or is
+// from another tab of the same browser.
+
+const (
+	// pendingKind is the kind of the records.
+	pendingKind = "pending"
+	// pendingPiece is the number of characters in one record. An account with tokens and a profile may need several
+	// records.
+	pendingPiece = store.MaxRecordValue - 2
+	// maxPendingPieces allows 48 KiB.
+	maxPendingPieces = 8
+)
+
+// pendingData is the stored content of a pending sign-in.
+type pendingData struct {
+	User    plainUser      `json:"user"`
+	Account pendingAccount `json:"account"`
+	Profile Profile        `json:"profile,omitempty"`
+	SID     string         `json:"sid,omitempty"`
+	Methods []Method       `json:"methods,omitempty"`
+	// AuthTime is identity.authTime.
+	AuthTime    *time.Time `json:"authTime,omitempty"`
+	CallbackURL string     `json:"url"`
+	Created     bool       `json:"created,omitempty"`
+	// Typed is the identifier that the user typed.
+	Typed string `json:"typed,omitempty"`
+	// Stored reports whether the user is in the store.
+	Stored bool `json:"stored,omitempty"`
+	// Made is when a gate first stored the sign-in.
+	Made time.Time `json:"made"`
+	// Next is the action that continues the sign-in. Released lists the gates that do not run again when it is completed.
+	Next     string   `json:"next"`
+	Released []string `json:"released"`
+}
+
+// plainUser is a User without its JSON methods.
+type plainUser User
+
+// pendingAccount is an Account with the tokens in plain text: the JSON of a Secret is redacted. Raw members that are
+// nil are omitted.
+type pendingAccount struct {
+	plainAccount
+	AccessToken, RefreshToken, IDToken string
+	SessionState, AuthorizationDetails json.RawMessage `json:",omitempty"`
+}
+
+type plainAccount Account
+
+// pendingName is the content of the cookie.
+type pendingName struct {
+	Key    string `json:"key"`
+	Pieces int    `json:"pieces"`
+}
+
+// newPendingData returns the content to store for an identity.
+func newPendingData(id *identity, who member, callbackURL string) pendingData {
+	pending := pendingData{
+		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
+		Created: who.created, Made: id.pendingSince,
+	}
+	a := id.account
+	pending.Account = pendingAccount{
+		plainAccount(*a), string(a.AccessToken), string(a.RefreshToken), string(a.IDToken), a.SessionState,
+		a.AuthorizationDetails,
+	}
+	if id.authTime != nil || id.unconfirmed && id.current == who.user.ID {
+		at := id.authenticatedAt(time.Time{}, who.user.ID).time
+		pending.AuthTime = &at
+	}
+	if id.tokens != nil {
+		pending.SID = id.tokens.Claims.Text("sid")
+	}
+	return pending
+}
+
+// identity restores the identity from the stored content.
+func (h *pendingData) identity() *identity {
+	user, account := User(h.User), Account(h.Account.plainAccount)
+	account.AccessToken = Secret(h.Account.AccessToken)
+	account.RefreshToken = Secret(h.Account.RefreshToken)
+	account.IDToken = Secret(h.Account.IDToken)
+	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
+	id := &identity{user: &user, account: &account, profile: h.Profile, methods: h.Methods, pendingSince: h.Made}
+	id.authTime = h.AuthTime
+	if h.SID != "" {
+		id.tokens = &TokenSet{Claims: Profile{"sid": h.SID}}
+	}
+	return id
+}
+
+// storePendingSignIn stores a pending sign-in and returns the cookie that identifies it.
+func (ps *parts) storePendingSignIn(ctx context.Context, c *call, pending pendingData) (Cookie, error) {
+	if pending.Made.IsZero() {
+		pending.Made = ps.now()
+	}
+	expires := pending.Made.Add(pendingFor)
+	key, err := randomText(c.rand)
+	if err != nil {
+		return Cookie{}, err
+	}
+	pending.Stored = true
+	pieces, err := ps.storePieces(ctx, &pending, key, expires)
+	if errors.Is(err, ErrNotFound) { // the user exists only in the application
+		pending.Stored = false
+		pieces, err = ps.storePieces(ctx, &pending, key, expires)
+	}
+	if err != nil {
+		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
+	}
+	ps.auth.sessions.rows.cleaning.perhaps()
+	return ps.cookie(&c.arrival, pendingCookie, pendingName{key, pieces}, expires)
+}
+
+// storePieces stores a pending sign-in in as many records as it needs, and returns their number. If the user is in the
+// store, the records belong to the user and are deleted with them.
+func (ps *parts) storePieces(ctx context.Context, pending *pendingData, key string, expires time.Time) (int, error) {
+	sealed, err := ps.seals.seal(pendingPurpose, pending, expires)
+	if err != nil {
+		return 0, err
+	}
+	if len(sealed) > maxPendingPieces*pendingPiece {
+		return 0, fmt.Errorf("it has %d bytes, the limit is %d: let the provider's Account function keep less", len(sealed),
+			maxPendingPieces*pendingPiece)
+	}
+	pieces := 0
+	for piece := range slices.Chunk([]byte(sealed), pendingPiece) {
+		r := &store.Record{
+			Kind: pendingKind, Key: pieceKey(key, pieces), Value: append(append([]byte{'"'}, piece...), '"'), Expires: expires,
+		}
+		if pending.Stored {
+			r.UserID = pending.User.ID
+		}
+		err := guard("Store.CreateRecord", func() error { return ps.auth.store.records.CreateRecord(ctx, r) })
+		if err != nil {
+			return 0, err
+		}
+		pieces++
+	}
+	return pieces, nil
+}
+
+const pendingPurpose = "pending sign-in"
+
+// pieceKey returns the key of a record. It contains a hash of the cookie's key, so that an attacker who reads the store
+// cannot forge the cookie.
+func pieceKey(key string, piece int) string {
+	sum := sha256.Sum256([]byte(key))
+	return base64.RawURLEncoding.EncodeToString(sum[:]) + "." + strconv.Itoa(piece)
+}
+
+// pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.
+func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
+	var name pendingName
+	if !ps.kept(&c.arrival, pendingCookie, &name) || ps.auth.store.records == nil {
+		return nil, nil
+	}
+	var sealed []byte
+	for i := range min(name.Pieces, maxPendingPieces) {
+		r, err := guarded("Store.Record", func() (*store.Record, error) {
+			return present(ps.auth.store.records.Record(ctx, pendingKind, pieceKey(name.Key, i)))
+		})
+		if errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, errorf(ErrStore, "read a pending sign-in: %w", err)
+		}
+		var piece string
+		if err := json.Unmarshal(r.Value, &piece); err != nil {
+			return nil, errorf(ErrStore, "read a pending sign-in: %w", err)
+		}
+		sealed = append(sealed, piece...)
+	}
+	p := &PendingSignIn{Request: c.r, in: c, parts: ps, key: name.Key, pieces: name.Pieces}
+	if err := ps.seals.open(pendingPurpose, string(sealed), &p.data); err != nil {
+		return nil, nil //nolint:nilerr // it has expired, or its secret is no longer configured
+	}
+	id := p.data.identity()
+	p.User, p.Account, p.Methods = id.user, id.account, slices.Clone(id.methods)
+	p.CallbackURL, p.Created = p.data.CallbackURL, p.data.Created
+	return p, nil
+}
+
+// take deletes the records of a pending sign-in. Of concurrent requests exactly one gets true.
+func (p *PendingSignIn) take(ctx context.Context) (bool, error) {
+	for i := range p.pieces {
+		_, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
+			return p.parts.auth.store.records.DeleteRecord(ctx, pendingKind, pieceKey(p.key, i))
+		})
+		switch {
+		case i > 0: // useless without the first record, and expires
+		case errors.Is(err, ErrNotFound):
+			return false, nil
+		case err != nil:
+			return false, errorf(ErrStore, "delete a pending sign-in: %w", err)
+		}
+	}
+	return true, nil
+}
+
+// PendingSignIn returns the pending sign-in of this browser that a gate of this action's plugin has stored. It returns
+// nil if there is none: it was completed, it is older than ten minutes, or it belongs to another plugin.
+func (c *ActionRequest) PendingSignIn(ctx context.Context) (*PendingSignIn, error) {
+	p, err := c.parts.pending(ctx, c.in)
+	if err != nil || p == nil || c.parts.owner(p.data.Next) != c.part {
+		return nil, err
+	}
+	return p, nil
+}
+
+// errPendingOver returns the error for a pending sign-in that has expired or was already completed.
+func errPendingOver(cause error) error {
+	return &Problem{
+		Status: http.StatusConflict, Code: "sign_in_over", Cause: cause,
+		Detail: "This sign-in has ended, or went on elsewhere. Sign in again.",
+	}
+}
+
+// CompleteSignIn completes a pending sign-in that Resume returned. methods lists how the user has authenticated in
+// addition. Release runs the remaining gates, issues the session and calls the events. The response redirects to the
+// callback URL.
+//
+// A sign-in can be completed once. Of concurrent calls one gets the session; the others return a [*Problem] with the
+// code "sign_in_over". So does a call for a user who was deleted, or whose address another person has verified in the
+// meantime.
+func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, methods ...Method) (*Response, error) {
+	switch {
+	case c.in.r.Method != http.MethodPost:
+		return nil, errNeedsPost
+	case p == nil || p.key == "" || p.in != c.in:
+		return nil, errors.New("core: ActionRequest.CompleteSignIn: pass the result of Resume of the same Call")
+	}
+	if err := c.in.refuseBearer(); err != nil {
+		return nil, err
+	}
+	c.DeleteEncryptedCookie(pendingCookie)
+	switch took, err := p.take(ctx); {
+	case err != nil:
+		return nil, err
+	case !took:
+		return nil, errPendingOver(nil)
+	}
+	id := p.data.identity()
+	if len(methods) > 0 {
+		id.authTime = nil // the user has just authenticated with them
+	}
+	for _, m := range methods {
+		if !slices.Contains(id.methods, m) {
+			id.methods = append(id.methods, m)
+		}
+	}
+	who := member{user: id.user, created: p.data.Created}
+	if p.data.Stored {
+		stored, err := p.readUser(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if id.account.Type != TypeCredentials {
+			who.user = stored
+		}
+	}
+	entry := c.parts.entry
+	out := outcome{who: id, returnTo: p.CallbackURL, typed: p.data.Typed}
+	redirect, err := c.parts.runGates(ctx, c.in, &out, who, p.data.Released)
+	if err == nil && redirect == "" {
+		redirect, err = entry.admit(ctx, c.in, &out, who)
+	}
+	if err != nil {
+		c.in.auditCallback(ctx, "", err)
+	}
+	return c.signedIn(&out, redirect, err)
+}
+
+// readUser reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address
+// was first verified after the sign-in was stored, unless this request verified it: another person may have started the
+// sign-in before the owner verified the address.
+func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, error) {
+	users := c.parts.auth.store.Store
+	stored, err := guarded("Store.User", func() (*User, error) { return present(users.User(ctx, p.data.User.ID)) })
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, errPendingOver(errors.New("its user was deleted"))
+	case err != nil:
+		return nil, errorf(ErrStore, "read the user of a pending sign-in: %w", err)
+	case stored.EmailVerified.After(p.data.Made) && c.verified != stored.ID:
+		return nil, errPendingOver(errors.New("the user's address was verified in the meantime"))
+	}
+	return stored, nil
+}
+
+// endPending deletes the pending sign-ins of a user.
+func (ps *parts) endPending(ctx context.Context, userID string) error {
+	if len(ps.gates) == 0 || ps.auth.store.records == nil {
+		return nil
+	}
+	_, err := guarded("Store.DeleteUserRecords", func() (int, error) {
+		return ps.auth.store.records.DeleteUserRecords(ctx, userID, pendingKind)
+	})
+	if err != nil {
+		return errorf(ErrStore, "delete the pending sign-ins of a user: %w", err)
+	}
+	return nil
 }

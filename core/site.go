@@ -88,6 +88,20 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	return s
 }
 
+// readAppSchemes returns Config.AppSchemes in lower case.
+func readAppSchemes(c *Config, faults *ConfigError) (schemes []string) {
+	for i, scheme := range c.AppSchemes {
+		if !weburl.IsAppScheme(scheme) {
+			faults.add(ErrInvalidConfig, "AppSchemes[%d] is %q: write the scheme of an app without the colon, such as "+
+				"com.example.app; schemes of browsers and of the system, such as javascript, data, file or intent, "+
+				"are never allowed", i, scheme)
+			continue
+		}
+		schemes = append(schemes, strings.ToLower(scheme))
+	}
+	return schemes
+}
+
 // placeOf returns the place of an origin. The zero origin is that of a rejected request.
 func (s *site) placeOf(at weburl.Origin) *place {
 	p := &place{at: at, origin: at.String()}

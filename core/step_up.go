@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -49,43 +46,6 @@ func (r requestedStepUp) accepts(at, now time.Time) bool {
 		limit = stepUpAge
 	}
 	return now.Sub(at) <= limit
-}
-
-// noLoginPrompt are the issuers that reject prompt=login as an unknown value. They support prompt=select_account only.
-var noLoginPrompt = []string{"https://accounts.google.com"}
-
-// askToAuthenticate adds max_age and prompt to an authorization request, if a guard has requested a step-up and a user
-// is signed in. They make the provider authenticate the user again (OpenID Connect Core section 3.1.2.1).
-func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.Values) (url.Values, error) {
-	if f.Type != TypeOIDC {
-		return further, nil
-	}
-	request, requested := f.parts.requestedStepUp(&c.arrival)
-	if !requested {
-		return further, nil
-	}
-	if current, err := c.session.visitor(ctx); err != nil || current == "" {
-		return further, err
-	}
-	if further == nil {
-		further = url.Values{}
-	}
-	age := request.MaxAge
-	if own, err := strconv.ParseInt(f.sentParam("max_age"), 10, 64); err == nil {
-		age = min(age, own)
-	}
-	further.Set("max_age", strconv.FormatInt(age, 10))
-	prompt := "login"
-	if slices.Contains(noLoginPrompt, f.Issuer) {
-		prompt = "select_account"
-	}
-	values := strings.Fields(f.sentParam("prompt"))
-	values = slices.DeleteFunc(values, func(value string) bool { return value == "none" })
-	if !slices.Contains(values, prompt) {
-		values = append(values, prompt)
-	}
-	further.Set("prompt", strings.Join(values, " "))
-	return further, nil
 }
 
 // authenticatedAt returns the auth_time of the ID token, at most now. known is false if there is none. An invalid value

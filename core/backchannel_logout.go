@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -132,4 +133,36 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 		}
 	}
 	return known, nil
+}
+
+// remoteLogout is a flow whose provider can end sessions by a back-channel logout.
+type remoteLogout interface {
+	logout(ctx context.Context, c *call) error
+}
+
+// logout implements [remoteLogout] (OpenID Connect Back-Channel Logout).
+func (f *oauthFlow) logout(ctx context.Context, c *call) error {
+	raw, _ := c.fields.Text("logout_token")
+	token, err := f.client.ReadLogoutToken(raw)
+	if err != nil {
+		return NewError(ErrSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+	}
+	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
+		return NewError(ErrSignOut, because(audit.ReasonReplayed, "logout_token: it was used before"))
+	}
+	at, err := f.client.Endpoints(ctx)
+	if err != nil {
+		return errorf(ErrAuth, "%w", err)
+	}
+	said, err := f.client.VerifyLogoutToken(ctx, at, token)
+	if err != nil {
+		return NewError(ErrSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+	}
+	params := BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID}
+	err = f.ends.endAll(ctx, &c.arrival, params)
+	if err != nil {
+		return err
+	}
+	f.ends.used.First(f.ID+" "+said.ID, said.Expires) // only now: if the logout fails, the provider may repeat it
+	return nil
 }

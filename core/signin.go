@@ -8,7 +8,36 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
 )
+
+// flow signs users in with one provider. There is one for each configured provider. Each flow ends with an [identity].
+type flow interface {
+	// start answers POST signin/<provider>.
+	start(ctx context.Context, c *call) (*Response, error)
+	// finish handles a request to callback/<provider>. The cookies of the outcome are set even if finish fails.
+	finish(ctx context.Context, c *call) (outcome, error)
+	// needsToken reports whether a POST to callback/<provider> is a form of this site, which contains the CSRF token.
+	// Callbacks of an external provider are protected by its checks instead.
+	needsToken() bool
+}
+
+// outcome is the result of a flow.
+type outcome struct {
+	// who is the user's identity. If it is nil, response is the response.
+	who      *identity
+	response *Response
+	// cookies are set even if the sign-in fails.
+	cookies []Cookie
+	// returnTo is where the browser continues. If it is empty, the callback URL of the call is used.
+	returnTo string
+	// typed is the identifier that the user typed, for the audit event. It may be empty.
+	typed string
+	// bare means that the request is a cross-site POST without the browser's cookies. The response must not replace them.
+	bare bool
+	// stale means that a step-up was requested, and the sign-in is not recent enough for it.
+	stale bool
+}
 
 // signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.
 type signIns struct {
@@ -31,6 +60,19 @@ func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 		c.auditStart(ctx, err)
 	}
 	return response, err
+}
+
+// auditStart notes a sign-in that could not be started. For an email provider, that is an email that was not sent.
+func (c *call) auditStart(ctx context.Context, err error) {
+	if c.audit == nil || alreadyNoted(err) {
+		return
+	}
+	name, typed := audit.SignIn, ""
+	if c.kind == TypeEmail {
+		name = audit.MailAsked
+		typed, _ = c.fields.Text("email")
+	}
+	c.refused(ctx, name, typed, err)
 }
 
 // callback completes a sign-in.
@@ -77,6 +119,83 @@ func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response,
 	return response, err
 }
 
+// alreadySignedIn answers a callback that can no longer be used, if its user is signed in: it redirects to where the
+// sign-in would have. It returns nil if no user is signed in, for a link to another user's address, and for the
+// registration of a passkey, whose user must know that it failed.
+func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, err error) *Response {
+	action, _ := c.fields.Text("action")
+	if reasonIn(err) == "" || c.kind == TypeWebAuthn && action == ceremonyRegister {
+		return nil
+	}
+	user, notKnown := s.sessions.currentUser(ctx, &c.session)
+	if notKnown != nil || user == nil || c.kind == TypeEmail && user.Email != c.query.Get("email") {
+		return nil
+	}
+	failed := asError(err, ErrCallbackRoute)
+	c.log.failure(ctx, failed, c.attrs()...)
+	response := redirectTo(or(out.returnTo, c.callbackURL.now))
+	response.Err = failed
+	return response
+}
+
+// currentUser returns the user of the current session, as far as the session itself says; nil if no user is signed in.
+func (s *sessions) currentUser(ctx context.Context, p *presented) (*User, error) {
+	if p.value() == "" {
+		return nil, nil
+	}
+	p.again()
+	if s.config.Strategy == StrategyJWT {
+		token, err := p.live(ctx)
+		switch {
+		case errors.Is(err, ErrSessionToken):
+			return nil, err
+		case err != nil:
+			return nil, nil //nolint:nilerr // an unreadable session counts as signed out
+		}
+		return &User{ID: token.Subject, Name: token.Name, Email: token.Email}, nil
+	}
+	_, user, err := p.stored(ctx)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return user, err
+}
+
+// confirmUser decides about a sign-in whose flow was not started under the current session. If it signs in the current
+// user, it returns nil, and the sign-in continues. Otherwise it returns a page that asks the user whether to continue
+// as the other user, or an error if the flow belongs to another session. The sign-in never links an account then.
+func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Response, error) {
+	id := out.who
+	if id.started != flowSignedOut && id.started != flowOtherSession {
+		return nil, nil
+	}
+	current, err := s.sessions.currentUser(ctx, &c.session)
+	if err != nil || current == nil {
+		return nil, err
+	}
+	owner := id.user
+	if s.store.Store != nil {
+		owner, err = userByAccount(ctx, s.store, id.account)
+	}
+	switch {
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return nil, errorf(ErrStore, "%w", err)
+	case err == nil && owner.ID == current.ID:
+		return nil, nil
+	case id.started == flowOtherSession || id.client == nil:
+		return nil, overf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session")
+	}
+	view := ui.SwitchView{
+		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, Current: nameOf(current), Other: nameOf(id.user),
+		ContinueURL: or(out.returnTo, c.callbackURL.now), Action: c.base + "/signin/" + c.providerID,
+	}
+	view.CallbackURL = view.ContinueURL
+	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.Switch(view)), nil
+}
+
+// nameOf returns the email address, name or ID of a user, for display.
+func nameOf(u *User) string { return or(or(u.Email, u.Name), u.ID) }
+
 // complete runs the steps that follow every flow: allow, create, link, gates, session. It returns the redirect URL, and
 // adds the session's cookies to the outcome.
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
@@ -112,6 +231,19 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	return s.admit(ctx, c, out, who)
 }
 
+// debugIdentity logs the user that a provider's profile, a form, an email link or a passkey was mapped to.
+func (v *arrival) debugIdentity(ctx context.Context, id *identity) {
+	v.debug(ctx, "identity", slog.String("type", string(id.account.Type)),
+		slog.String("account_id", id.account.ProviderAccountID), slog.String("name", id.user.Name),
+		slog.String("email", id.user.Email), slog.String("verified_email", id.account.VerifiedEmail))
+}
+
+// debugMember logs the decision of account linking.
+func (v *arrival) debugMember(ctx context.Context, who member) {
+	v.debug(ctx, "account linking", slog.String("user_id", who.user.ID), slog.Bool("user_created", who.created),
+		slog.Bool("session_kept", who.keeps))
+}
+
 // create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser.
 func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
 	if !id.made {
@@ -130,6 +262,18 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
 	s.events.createdUser(ctx, &c.arrival, id.user)
 	c.decided(ctx, audit.UserCreated, "", id.user.ID)
 	return nil
+}
+
+// become replaces the user with the stored one, whose ID the store may have chosen. It updates the account if that
+// contains the user's ID.
+func (id *identity) become(stored *User) {
+	if id.account.UserID == id.user.ID {
+		id.account.UserID = stored.ID
+	}
+	if id.account.Type == TypeCredentials && id.account.ProviderAccountID == id.user.ID {
+		id.account.ProviderAccountID = stored.ID
+	}
+	id.user = stored.Clone()
 }
 
 // admit issues the session after all gates have passed. It is the last step of a sign-in.
@@ -169,6 +313,16 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}
 	return redirect, nil
+}
+
+func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
+	if e.SignIn != nil {
+		emit(ctx, v, "signIn", func() error {
+			return e.SignIn(ctx, SignInEvent{
+				User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
+			})
+		})
+	}
 }
 
 // allow calls Callbacks.SignIn, with the stored user if the account is known. Linking looks the account up again,
