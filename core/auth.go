@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/ui"
@@ -89,14 +88,14 @@ func New(config Config) (*Auth, error) {
 	data := newDataKeeper(&c, a.log, faults)
 	checkNeeds(&c, a.providers, &a.parts, a.store, faults)
 	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
-	seals := newSeals(a.site.secrets, faults)
+	checks := newChecks(&c, a.site.secrets, faults)
 	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
 	can := linkablesOf(a.providers)
 	can.prove = can.prove || a.parts.proves
-	assemble(a, &c, can, seals, faults)
+	assemble(a, &c, can, checks, faults)
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
@@ -123,8 +122,7 @@ func (a *Auth) misconfigured(faults *ConfigError) bool {
 }
 
 // assemble creates the components of an Auth from a valid configuration.
-func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigError) {
-	seal := sealer{now: c.Now, rand: c.Rand}
+func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigError) {
 	var views []ui.Provider
 	a.byID = make(map[string]*provider, len(a.providers))
 	for _, p := range a.providers {
@@ -137,7 +135,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 	cleaning := newCleaning(c, a.store, a.log)
 	a.store.cleanedBy(cleaning)
 	facts := a.parts.facts || c.Session.Revocation.On == True
-	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions = newSessions(c, checks.sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
 	a.sessions.jwt.keepsUser = a.parts.proves
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
@@ -153,15 +151,11 @@ func assemble(a *Auth, c *Config, can linkables, seals seals, faults *ConfigErro
 	}
 	asked := newLimits(c, a, a.parts.knows)
 	a.parts.assemble(a, entry, asked)
+	checks.exchanges = a.sessions.exchanges
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
-		parts: &a.parts,
-		checks: &checks{
-			sealer: seal, keys: seals.flowKeys, state: seals.state, exchanges: a.sessions.exchanges,
-		},
-		challenge: seals.challenge,
-		limits:    asked, cleaning: cleaning,
-		newUserID: newUserID(c.Store != nil, c.Rand),
+		parts:  &a.parts,
+		checks: checks, limits: asked, cleaning: cleaning, newUserID: newUserID(c.Store != nil, c.Rand),
 	}
 	for _, p := range a.providers {
 		p.flow = m.flow(p)
@@ -190,7 +184,6 @@ type flowMaker struct {
 	sessions  *sessions
 	pages     *pages
 	checks    *checks
-	challenge *jwe.Keyring
 	gate      gatekeeper
 	limits    *limits
 	cleaning  *cleaning
@@ -217,7 +210,7 @@ func (m *flowMaker) flow(p *provider) flow {
 		}
 	case p.webauthn != nil:
 		return &passkeyFlow{
-			webAuthn: p.webauthn, challenge: m.challenge, checks: m.checks, limits: m.limits, sessions: m.sessions,
+			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions,
 			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
 		}
 	}

@@ -247,12 +247,5 @@ func capital(option string) string {
 	return strings.ToUpper(option[:1]) + strings.ToLower(option[1:])
 }
 
-// forFormPost returns the cookie with SameSite=None, which a cross-site POST needs (OpenID Connect form_post).
-// SameSite=None needs Secure.
-func forFormPost(c Cookie) Cookie {
-	c.SameSite, c.Secure = "None", true
-	return c
-}
-
 // partFamily is the prefix of the names of plugin cookies, after "__Host-".
 const partFamily = "latchkey"

@@ -3,10 +3,14 @@ package core
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/latchkey-go/latchkey/internal/random"
 )
+
+// The first pending flow of a browser is in Auth.js's check cookies: state, pkce.code_verifier and nonce, one for each
+// check of its provider. A user may start further sign-ins in other tabs. Each of these flows has one cookie, whose name
+// is that of the state cookie, a dot and the first characters of the flow's tag (docs/protocol.md §8.3). A callback
+// finds its flow by the state, and deletes the cookies of that flow only.
 
 // Limits of the flow cookies of one browser.
 const (
@@ -25,90 +29,109 @@ const (
 	usualHeader       = 500
 )
 
+var allChecks = []Check{CheckState, CheckPKCE, CheckNonce}
+
 // flowNameLength is the number of characters of the tag in the name of a flow cookie.
 const flowNameLength = 8
 
-// flowCookie returns the cookie of the flow with a tag.
-func (s *cookieSet) flowCookie(tag string) cookieSpec { return s.flow.named(tag) }
-
-// answerCookie returns the cookie of a form_post answer to the flow with a tag.
-func (s *cookieSet) answerCookie(tag string) cookieSpec { return s.formAnswer.named(tag) }
-
 // named returns the cookie of one flow: its name ends in a dot and the first characters of the tag.
-func (s *cookieSpec) named(tag string) cookieSpec {
+func (s *cookieSpec) named(tag string) *cookieSpec {
 	one := *s
 	one.attributes.Name += "." + tag[:min(len(tag), flowNameLength)]
-	return one
+	return &one
 }
 
-// pendingFlow is a flow in the cookies of a request.
-type pendingFlow struct {
-	expires time.Time
-	size    int
-	// clear deletes the flow's cookies.
-	clear []Cookie
-}
-
-// checksInUse reports whether one of Auth.js's check cookies belongs to a pending flow.
-func (f *browserFlows) checksInUse() bool { return f.inChecks() != nil }
-
-// inChecks returns the flow in Auth.js's check cookies; nil if there is none.
-func (f *browserFlows) inChecks() *pendingFlow {
-	var p *pendingFlow
+// inChecks returns the flow in Auth.js's check cookies. It is nil if there is none.
+func (f *browserFlows) inChecks() (flow *flowState) {
 	for _, k := range allChecks {
 		spec := f.c.cookies.check(k)
-		sealed, there := f.c.jar.Get(spec.name())
-		if !there {
-			continue
+		sealed, _ := f.c.jar.Get(spec.name())
+		part, value, err := f.openFlow(spec, sealed)
+		switch {
+		case err != nil || value == "":
+		case flow == nil:
+			flow = part
+		default:
+			flow.size += part.size
+			flow.clear = append(flow.clear, part.clear...)
 		}
-		claims, err := f.openFlow(spec.keys, sealed)
-		if err != nil || claims.value == "" {
-			continue
-		}
-		if p == nil {
-			p = &pendingFlow{expires: claims.expires}
-		}
-		p.size += len(spec.name()) + len("=; ") + len(sealed)
-		p.clear = append(p.clear, spec.clear(spec.name()))
 	}
-	return p
+	return flow
 }
 
 // pending returns the pending flows, the oldest first, and the cookies that delete those that have expired or cannot be
 // read.
-func (f *browserFlows) pending() (flows []pendingFlow, deletions []Cookie) {
-	if p := f.inChecks(); p != nil {
-		flows = append(flows, *p)
+func (f *browserFlows) pending() (flows []*flowState, deletions []Cookie) {
+	if flow := f.inChecks(); flow != nil {
+		flows = append(flows, flow)
 	}
-	spec := &f.c.cookies.flow
-	for name, sealed := range f.c.jar.WithPrefix(spec.name()+".", 2*maxFlows) {
-		claims, err := f.openFlow(spec.keys, sealed)
+	for name, sealed := range f.c.jar.WithPrefix(f.c.cookies.flow.name()+".", 2*maxFlows) {
+		spec := f.c.cookies.flow
+		spec.attributes.Name = name
+		flow, _, err := f.openFlow(&spec, sealed)
 		if err != nil {
 			deletions = append(deletions, spec.clear(name))
 			continue
 		}
-		flows = append(flows, pendingFlow{
-			expires: claims.expires, size: len(name) + len("=; ") + len(sealed), clear: []Cookie{spec.clear(name)},
-		})
+		flows = append(flows, flow)
 	}
-	slices.SortStableFunc(flows, func(a, b pendingFlow) int { return a.expires.Compare(b.expires) })
+	slices.SortStableFunc(flows, func(a, b *flowState) int { return a.expires.Compare(b.expires) })
 	return flows, deletions
 }
 
 // store returns the cookies that store a new flow. They delete the oldest flows if there are too many, or if their
 // cookies are too long. location is the length of the response's Location header.
-func (f *browserFlows) store(s *startedFlow, client *oauthClient, location int) ([]Cookie, error) {
-	cookies, err := f.cookiesOf(s, client)
-	if err != nil {
-		return nil, err
+func (f *browserFlows) store(flow *flowState, client *oauthClient, location int) ([]Cookie, error) {
+	if len(flow.CallbackURL) > maxFlowURL {
+		flow.CallbackURL = ""
 	}
-	if headerSize(append(f.c.opening(), cookies...), location) > maxResponseHeader && s.callbackURL != "" {
-		s.callbackURL = "" // the callback-url cookie has it, too
-		if cookies, err = f.cookiesOf(s, client); err != nil {
-			return nil, err
+	cookies, err := f.cookiesOf(flow, client)
+	if headerSize(append(f.c.opening(), cookies...), location) > maxResponseHeader && flow.CallbackURL != "" {
+		flow.CallbackURL = "" // the callback-url cookie has it, too
+		cookies, err = f.cookiesOf(flow, client)
+	}
+	return append(cookies, f.makeRoom(cookies)...), err
+}
+
+// cookiesOf encrypts a flow, either in Auth.js's check cookies, one for each check, or in one separate cookie.
+func (f *browserFlows) cookiesOf(flow *flowState, client *oauthClient) (cookies []Cookie, err error) {
+	set := func(spec *cookieSpec, part *flowState, value string) {
+		c, failed := f.sealFlow(spec, part, value)
+		if client.formPost { // the provider's POST must bring the cookie along
+			c = forFormPost(c)
+		}
+		cookies, err = append(cookies, c), errors.Join(err, failed)
+	}
+	if !flow.inChecks {
+		set(f.c.cookies.flow.named(flow.Tag), flow, "")
+		return cookies, err
+	}
+	part := *flow
+	part.Verifier, part.Nonce = "", "" // they are the values of check cookies
+	values := map[Check]string{CheckState: flow.state, CheckPKCE: flow.Verifier, CheckNonce: flow.Nonce}
+	for _, k := range allChecks {
+		if client.checks(k) {
+			set(f.c.cookies.check(k), &part, values[k])
+			part = flowState{provider: flow.provider, Tag: flow.Tag, expires: flow.expires, Milliseconds: flow.Milliseconds}
 		}
 	}
-	return append(cookies, f.makeRoom(cookies)...), nil
+	return cookies, err
+}
+
+// forFormPost returns the cookie with SameSite=None, which a cross-site POST needs (OpenID Connect form_post).
+// SameSite=None needs Secure.
+func forFormPost(c Cookie) Cookie {
+	c.SameSite, c.Secure = "None", true
+	return c
+}
+
+// headerSize is about the size of the header of a response with these cookies and a Location of that length.
+func headerSize(cookies []Cookie, location int) int {
+	size := usualHeader + len("Location: \r\n") + location
+	for i := range cookies {
+		size += len("Set-Cookie: \r\n") + len(cookies[i].String())
+	}
+	return size
 }
 
 // makeRoom returns the cookies that delete the oldest flows, so that the new one fits.
@@ -122,8 +145,8 @@ func (f *browserFlows) makeRoom(fresh []Cookie) []Cookie {
 		limit = min(limit, n-otherBytes)
 	}
 	flows, deletions := f.pending()
-	for _, p := range flows {
-		size += p.size
+	for _, flow := range flows {
+		size += flow.size
 	}
 	for len(flows) > 0 && (len(flows) >= maxFlows || size > limit) {
 		size -= flows[0].size
@@ -133,141 +156,83 @@ func (f *browserFlows) makeRoom(fresh []Cookie) []Cookie {
 	return deletions
 }
 
-// cookiesOf encrypts a flow, either in Auth.js's check cookies, one for each check, or in one separate cookie.
-func (f *browserFlows) cookiesOf(s *startedFlow, client *oauthClient) ([]Cookie, error) {
-	flow := s.flowState
-	if len(flow.callbackURL) > maxFlowURL {
-		flow.callbackURL = ""
-	}
-	if !s.inChecks {
-		spec := f.c.cookies.flowCookie(flow.tag)
-		c, err := f.flowCookie(&spec, flowClaims{"", &flow}, client)
-		return []Cookie{c}, err
-	}
-	flow.verifier, flow.nonce = "", "" // they are in separate cookies
-	var cookies []Cookie
-	for _, k := range allChecks {
-		if !client.checks(k) {
-			continue
-		}
-		c, err := f.flowCookie(f.c.cookies.check(k), flowClaims{s.value(k), &flow}, client)
-		if err != nil {
-			return nil, err
-		}
-		cookies = append(cookies, c)
-		flow = flowState{provider: flow.provider, tag: flow.tag, expires: flow.expires}
-	}
-	return cookies, nil
-}
-
-func (f *browserFlows) flowCookie(spec *cookieSpec, claims flowClaims, client *oauthClient) (Cookie, error) {
-	sealed, err := f.seal(spec.keys, claims, checkTTL)
-	c := spec.setUntil(sealed, claims.expires)
-	if client.formPost { // the provider's POST must bring the cookie along
-		c = forFormPost(c)
-	}
-	return c, err
-}
-
 var errDifferentState = errors.New("the state differs from the one that was sent")
-
-// foundFlow is the flow that a callback belongs to.
-type foundFlow struct {
-	flowState
-	// clear deletes the flow's cookies: a flow is valid for one callback.
-	clear []Cookie
-}
 
 // find returns the flow that a callback belongs to: the flow with the callback's state. If the provider does not use
 // the state check, a callback without a state belongs to the flow in Auth.js's check cookies. A callback that belongs
-// to no flow deletes none: any website can send a browser here.
-func (f *browserFlows) find(client *oauthClient, state string) (*foundFlow, error) {
+// to no flow deletes none: any website can send a browser here. If a further check cookie of the flow is unusable, find
+// returns an error and the flow, whose cookies must be deleted.
+func (f *browserFlows) find(client *oauthClient, state string) (*flowState, error) {
 	if len(client.Checks) == 0 {
-		return &foundFlow{flowState: flowState{provider: client.ID}}, nil
+		return &flowState{provider: client.ID}, nil
 	}
-	if found := f.findNamed(client, "state", state); found != nil {
-		return found, nil
+	if flow := f.findNamed(client, "state", state); flow != nil {
+		return flow, nil
 	}
-	home := allChecks[slices.IndexFunc(allChecks, client.checks)]
-	claims, err := f.openCheck(client, home)
+	first := allChecks[slices.IndexFunc(allChecks, client.checks)]
+	flow, value, err := f.openCheck(f.c.cookies.check(first), string(first), client.ID)
 	if err != nil {
 		return nil, err
 	}
 	switch sent := client.checks(CheckState) || state != ""; {
-	case sent && claims.tag != "" && !f.isHash(claims.tag, "state", state),
-		claims.tag == "" && client.checks(CheckState) && !random.Same(claims.value, state):
+	case sent && flow.Tag != "" && !f.isHash(flow.Tag, "state", state),
+		flow.Tag == "" && client.checks(CheckState) && !random.Same(value, state):
 		return nil, overf(ErrCallbackRoute, reasonExpired, "%w", suspicion(errDifferentState))
 	}
-	found := &foundFlow{flowState: *claims.flowState}
+	flow.clear = nil
 	for _, k := range allChecks {
 		if spec := f.c.cookies.check(k); client.checks(k) && f.c.jar.Has(spec.name()) {
-			found.clear = append(found.clear, spec.clear(spec.name()))
+			flow.clear = append(flow.clear, spec.clear(spec.name()))
 		}
 	}
 	if client.checks(CheckPKCE) {
-		found.verifier, err = f.checkValue(client, CheckPKCE, claims.tag)
+		flow.Verifier, err = f.checkValue(client, CheckPKCE, flow.Tag)
 	}
 	if err == nil && client.checks(CheckNonce) {
-		found.nonce, err = f.checkValue(client, CheckNonce, claims.tag)
+		flow.Nonce, err = f.checkValue(client, CheckNonce, flow.Tag)
 	}
-	return found, err
+	return flow, err
 }
 
 // findNamed returns the flow in the cookie that is named after the hash of a text: a state, or a request token.
-func (f *browserFlows) findNamed(client *oauthClient, purpose, text string) *foundFlow {
+func (f *browserFlows) findNamed(client *oauthClient, purpose, text string) *flowState {
 	if text == "" {
 		return nil
 	}
 	for _, key := range f.keys {
 		tag := hashWith(key, purpose, text)
-		spec := f.c.cookies.flowCookie(tag)
+		spec := f.c.cookies.flow.named(tag)
 		sealed, _ := f.c.jar.Get(spec.name())
-		if sealed == "" {
-			continue
-		}
-		claims, err := f.openFlow(spec.keys, sealed)
-		if err == nil && claims.tag == tag && claims.provider == client.ID {
-			return &foundFlow{*claims.flowState, []Cookie{spec.clear(spec.name())}}
+		flow, _, err := f.openFlow(spec, sealed)
+		if err == nil && flow.Tag == tag && flow.provider == client.ID {
+			return flow
 		}
 	}
 	return nil
 }
 
-// openCheck decrypts the cookie of a check, which must belong to a flow with the provider.
-func (f *browserFlows) openCheck(client *oauthClient, k Check) (flowClaims, error) {
-	return f.openChecked(f.c.cookies.check(k), string(k), client.ID)
-}
-
-func (f *browserFlows) openChecked(spec *cookieSpec, what, provider string) (flowClaims, error) {
+// openCheck decrypts the cookie of a check or of a passkey challenge, which must belong to a flow with the provider.
+func (f *browserFlows) openCheck(spec *cookieSpec, check, provider string) (*flowState, string, error) {
 	sealed, _ := f.c.jar.Get(spec.name())
 	if sealed == "" {
-		return flowClaims{}, overf(ErrInvalidCheck, reasonExpired, "the %s cookie is missing: the sign-in was started in "+
-			"another browser or more than %v ago", what, checkTTL)
+		return nil, "", overf(ErrInvalidCheck, reasonExpired, "the %s cookie is missing: the sign-in was started in "+
+			"another browser or more than %v ago", check, checkTTL)
 	}
-	claims, err := f.openFlow(spec.keys, sealed)
+	flow, value, err := f.openFlow(spec, sealed)
 	if err != nil {
-		return claims, overf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", what, err)
+		return nil, "", overf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", check, err)
 	}
-	if claims.value == "" || claims.provider != provider {
-		return claims, overf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another provider", what)
+	if value == "" || flow.provider != provider {
+		return nil, "", overf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another provider", check)
 	}
-	return claims, nil
+	return flow, value, nil
 }
 
 // checkValue returns the value of a check cookie that belongs to the flow with a tag.
 func (f *browserFlows) checkValue(client *oauthClient, k Check, tag string) (string, error) {
-	claims, err := f.openCheck(client, k)
-	if err == nil && claims.tag != tag {
+	part, value, err := f.openCheck(f.c.cookies.check(k), string(k), client.ID)
+	if err == nil && part.Tag != tag {
 		err = overf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another state", k)
 	}
-	return claims.value, err
-}
-
-// headerSize is about the size of the header of a response with these cookies and a Location of that length.
-func headerSize(cookies []Cookie, location int) int {
-	size := usualHeader + len("Location: \r\n") + location
-	for i := range cookies {
-		size += len("Set-Cookie: \r\n") + len(cookies[i].String())
-	}
-	return size
+	return value, err
 }

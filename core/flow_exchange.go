@@ -198,8 +198,8 @@ func (v *arrival) browser() string {
 }
 
 // exchangeKey identifies this callback. answer is the code, or with OAuth 1.0a token and verifier.
-func (f *foundFlow) exchangeKey(c *call, answer string) exchangeKey {
-	flow := c.providerID + "\x00" + f.tag
+func (f *flowState) exchangeKey(c *call, answer string) exchangeKey {
+	flow := c.providerID + "\x00" + f.Tag
 	return exchangeKey{
 		flow:     sha256.Sum256([]byte(flow)),
 		callback: sha256.Sum256([]byte(flow + "\x00" + c.browser() + "\x00" + answer)),

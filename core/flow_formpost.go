@@ -44,11 +44,11 @@ func (f *oauthFlow) redirectPost(c *call) (outcome, error) {
 	if err != nil {
 		return out, nil //nolint:nilerr // the GET finds out, and has the user's session
 	}
-	tag := or(found.tag, f.checks.hash("state", answer.Get("state")))
+	tag := or(found.Tag, f.checks.hash("state", answer.Get("state")))
 	claims := &Token{}
 	_ = claims.Extra.Set("provider", f.ID)
 	_ = claims.Extra.Set("answer", answer)
-	spec := c.cookies.answerCookie(tag)
+	spec := c.cookies.formAnswer.named(tag)
 	sealed, err := f.checks.seal(spec.keys, claims, formAnswerTTL)
 	if err != nil {
 		return out, err
@@ -86,7 +86,7 @@ func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
 		return c.query, nil, nil
 	}
 	tag := c.query.Get("flow")
-	spec := c.cookies.answerCookie(tag)
+	spec := c.cookies.formAnswer.named(tag)
 	sealed, _ := c.jar.Get(spec.name())
 	if len(tag) != flowNameLength || sealed == "" {
 		return nil, nil, overf(ErrInvalidCheck, reasonExpired, "no cookie has the provider's answer: it was read before, "+

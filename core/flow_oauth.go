@@ -44,7 +44,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, err
 	}
 	request := oauth.AuthorizationRequest{
-		RedirectURI: redirectURI, State: flow.state, Nonce: flow.nonce, Verifier: flow.verifier,
+		RedirectURI: redirectURI, State: flow.state, Nonce: flow.Nonce, Verifier: flow.Verifier,
 	}
 	if f.sendsLocale(c) {
 		request.Further = url.Values{"ui_locales": {or(c.language().Tag, "en")}}
@@ -66,8 +66,8 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
 	response := redirectTo(address)
-	if flow.tag != "" {
-		if response.Cookies, err = flows.store(&flow, f.oauthClient, len(address)); err != nil {
+	if flow.Tag != "" {
+		if response.Cookies, err = flows.store(flow, f.oauthClient, len(address)); err != nil {
 			return nil, err
 		}
 	}
@@ -146,10 +146,10 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	}
 	started := flowSameSession
 	if len(f.Checks) > 0 {
-		if started, err = flows.compare(ctx, &flow.flowState); err != nil {
+		if started, err = flows.compare(ctx, flow); err != nil {
 			return out, err
 		}
-		out.returnTo = flows.callbackURL(ctx, &flow.flowState)
+		out.returnTo = flows.callbackURL(ctx, flow)
 	}
 	code, err := f.client.Accept(at, answer)
 	if err != nil {
@@ -172,9 +172,9 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 // exchange calls redeem once for all callbacks with the same key. A flow without a tag has no key: Auth.js started it,
 // or the provider uses no checks.
 func (f *oauthFlow) exchange(
-	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *foundFlow, key exchangeKey,
+	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowState, key exchangeKey,
 ) (*TokenSet, Profile, error) {
-	if flow.tag == "" {
+	if flow.Tag == "" {
 		return f.redeem(ctx, c, at, code, flow)
 	}
 	own := *c // the exchange may outlast the request
@@ -212,12 +212,12 @@ func classifyAuthError(err error) error {
 
 // redeem exchanges the code for tokens and requests the user's profile.
 func (f *oauthFlow) redeem(
-	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *foundFlow,
+	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowState,
 ) (*TokenSet, Profile, error) {
 	redirectURI, _ := f.redirectURI(c.origin, c.base)
 	requests := deadline.InSeries(ctx)
 	defer requests.End()
-	answered, err := f.client.Redeem(requests, at, code, flow.verifier, redirectURI)
+	answered, err := f.client.Redeem(requests, at, code, flow.Verifier, redirectURI)
 	switch {
 	case errors.Is(err, oauth.ErrNoCode):
 		return nil, nil, errorf(ErrCallbackRoute, "%w", mistake(err))
@@ -229,7 +229,7 @@ func (f *oauthFlow) redeem(
 	tokens := f.tokenSet(answered)
 	c.debugTokens(ctx, tokens)
 	if f.Type == TypeOIDC {
-		claims, err := f.client.VerifyIDToken(ctx, at, answered, flow.nonce)
+		claims, err := f.client.VerifyIDToken(ctx, at, answered, flow.Nonce)
 		if err != nil {
 			return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 		}

@@ -30,16 +30,13 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
 	flows := f.checks.of(c)
-	flow := startedFlow{flowState: flowState{
-		provider: f.ID, tag: flows.hash("request token", token.Token), secret: token.Secret,
-		callbackURL: c.callbackURL.now, expires: f.checks.now().Add(checkTTL),
-	}}
-	if err := flows.mark(ctx, &flow.flowState); err != nil {
+	flow, err := flows.newFlow(ctx, f.ID, "request token", token.Token)
+	if err != nil {
 		return nil, err
 	}
-	flow.choose(c)
+	flow.Secret = token.Secret
 	response := redirectTo(address)
-	response.Cookies, err = flows.store(&flow, f.oauthClient, len(address))
+	response.Cookies, err = flows.store(flow, f.oauthClient, len(address))
 	return response, err
 }
 
@@ -57,14 +54,14 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 			"another browser or more than %v ago", checkTTL)
 	}
 	out.cookies = flow.clear
-	started, err := flows.compare(ctx, &flow.flowState)
+	started, err := flows.compare(ctx, flow)
 	if err != nil {
 		return out, err
 	}
-	out.returnTo = flows.callbackURL(ctx, &flow.flowState)
+	out.returnTo = flows.callbackURL(ctx, flow)
 	key := flow.exchangeKey(c, answer.Token+"\x00"+c.query.Get("oauth_verifier"))
 	tokens, profile, err := f.checks.exchanges.do(ctx, key, c.browser(),
-		func(ctx context.Context) (*TokenSet, Profile, error) { return f.redeem(ctx, answer, flow.secret) })
+		func(ctx context.Context) (*TokenSet, Profile, error) { return f.redeem(ctx, answer, flow.Secret) })
 	if err != nil {
 		return out, err
 	}

@@ -15,22 +15,20 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
-	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
 
 // passkeyFlow signs users in with passkeys (WebAuthn). Both ceremonies start with [passkeyFlow.options].
 type passkeyFlow struct {
 	*webAuthn
-	challenge *jwe.Keyring // encrypts the content of the challenge cookie
-	checks    *checks
-	limits    *limits
-	sessions  *sessions
-	users     Store
-	passkeys  store.AuthenticatorStore
-	accounts  store.AccountStore // nil if the store cannot read accounts
-	now       func() time.Time
-	rand      io.Reader
+	checks   *checks
+	limits   *limits
+	sessions *sessions
+	users    Store
+	passkeys store.AuthenticatorStore
+	accounts store.AccountStore // nil if the store cannot read accounts
+	now      func() time.Time
+	rand     io.Reader
 }
 
 // start implements [flow].
@@ -110,7 +108,7 @@ func (f *passkeyFlow) newChallenge(
 	if owner != "" {
 		_ = claims.Extra.Set("owner", owner)
 	}
-	sealed, err := f.checks.seal(f.challenge, claims, checkTTL)
+	sealed, err := f.checks.seal(f.checks.challenge, claims, checkTTL)
 	if err != nil {
 		return "", nil, err
 	}
@@ -120,13 +118,12 @@ func (f *passkeyFlow) newChallenge(
 
 // challengeCookies returns the cookie that stores a ceremony.
 func (f *passkeyFlow) challengeCookies(ctx context.Context, c *call, sealed string) ([]Cookie, error) {
-	flow := flowState{provider: c.providerID}
-	if err := f.checks.of(c).mark(ctx, &flow); err != nil {
+	flow := &flowState{provider: c.providerID, expires: f.now().Add(checkTTL)}
+	if err := f.checks.of(c).mark(ctx, flow); err != nil {
 		return nil, err
 	}
-	spec := &c.cookies.challenge
-	value, err := f.checks.seal(spec.keys, flowClaims{sealed, &flow}, checkTTL)
-	return []Cookie{spec.setUntil(value, f.now().Add(checkTTL))}, err
+	cookie, err := f.checks.sealFlow(&c.cookies.challenge, flow, sealed)
+	return []Cookie{cookie}, err
 }
 
 // ceremony is the content of a challenge cookie.
@@ -142,18 +139,17 @@ type ceremony struct {
 func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action string) (ceremony, error) {
 	var p ceremony
 	flows := f.checks.of(c)
-	spec := &c.cookies.challenge
-	stored, err := flows.openChecked(spec, "challenge", c.providerID)
+	flow, sealed, err := flows.openCheck(&c.cookies.challenge, "challenge", c.providerID)
 	if err != nil {
 		return p, err
 	}
-	if p.started, err = flows.compare(ctx, stored.flowState); err != nil {
+	if p.started, err = flows.compare(ctx, flow); err != nil {
 		return p, err
 	}
 	if p.started != flowSameSession && action == ceremonyRegister {
 		return p, errorf(ErrInvalidCheck, "the registration was started under another session")
 	}
-	claims, err := f.checks.open(f.challenge, stored.value)
+	claims, err := f.checks.open(f.checks.challenge, sealed)
 	if err != nil {
 		return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
 	}

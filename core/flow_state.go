@@ -2,150 +2,181 @@ package core
 
 import (
 	"context"
-	"strconv"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
-// flowState is a started sign-in with a provider. An encrypted cookie stores it until the callback.
+// checks bind a provider's callback to the browser and the session that started the sign-in (RFC 6749 section 10.12,
+// RFC 7636, OpenID Connect Core section 15.5.2).
+type checks struct {
+	sealer
+	// keys hash states, request tokens, sessions and browsers. There is one key for each secret.
+	keys [][]byte
+	// state encrypts the state parameter for a redirect proxy, and challenge the content of a passkey challenge cookie.
+	state, challenge *jwe.Keyring
+	exchanges        *exchanges
+}
+
+func newChecks(c *Config, secrets []string, faults *ConfigError) *checks {
+	s := &checks{
+		sealer:    sealer{now: c.Now, rand: c.Rand},
+		state:     newKeyring(secrets, "encodedState", faults),
+		challenge: newKeyring(secrets, "encodedWebauthnChallenge", faults),
+	}
+	for _, secret := range secrets {
+		key, err := hkdf.Key(sha256.New, []byte(secret), nil, "Latchkey sign-ins under way", sha256.Size)
+		if err != nil {
+			faults.add(ErrInvalidConfig, "Secrets: %v", err)
+		}
+		s.keys = append(s.keys, key)
+	}
+	return s
+}
+
+// hashLength is the length of the keyed hashes in flow cookies, in base64url characters: 96 bits.
+const hashLength = 16
+
+// hash returns the keyed hash of a text for one purpose, with the key of the newest secret.
+func (s *checks) hash(purpose, text string) string { return hashWith(s.keys[0], purpose, text) }
+
+func hashWith(key []byte, purpose, text string) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = io.WriteString(mac, purpose+"\x00"+text) // never fails
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))[:hashLength]
+}
+
+// isHash reports whether hash is the hash of a text for a purpose, with the key of any secret. An empty hash matches
+// nothing.
+func (s *checks) isHash(hash, purpose, text string) bool {
+	found := false
+	for _, key := range s.keys {
+		if hash != "" && random.Same(hash, hashWith(key, purpose, text)) {
+			found = true
+		}
+	}
+	return found
+}
+
+// flowState is a started sign-in with a provider. Encrypted cookies store it until the callback. The claims of a cookie
+// are "provider", "value" and "flow", which contains the fields with a JSON name. Auth.js has the first two only.
 type flowState struct {
-	provider string
-	// tag is a keyed hash of the state parameter, or of the request token (OAuth 1.0a). If neither is sent, tag is random.
+	// Tag is a keyed hash of the state parameter, or of the request token (OAuth 1.0a). If neither is sent, Tag is random.
 	// All cookies of one flow have the same tag. It is empty if Auth.js started the flow.
-	tag string
-	// verifier and nonce are empty if the provider does not use the check.
-	verifier, nonce string
-	// secret is the secret of the request token (OAuth 1.0a).
-	secret string
-	// session and browser are keyed hashes of the session and the browser that started the flow. An empty session means
-	// that no user was signed in; an empty browser that the browser is not known.
-	session, browser string
-	// callbackURL is where the user continues. If it is empty, the callback-url cookie decides.
-	callbackURL string
-	// switches: the user is signed in and has chosen to continue as another user.
-	switches bool
+	Tag string `json:"tag,omitempty"`
+	// Verifier and Nonce are empty if the provider does not use the check.
+	Verifier string `json:"verifier,omitempty"`
+	Nonce    string `json:"nonce,omitempty"`
+	// Secret is the secret of the request token (OAuth 1.0a).
+	Secret string `json:"secret,omitempty"`
+	// Session and Browser are keyed hashes of the session and the browser that started the flow. An empty Session means
+	// that no user was signed in, and an empty Browser that the browser is not known.
+	Session string `json:"session,omitempty"`
+	Browser string `json:"browser,omitempty"`
+	// CallbackURL is where the user continues. If it is empty, the callback-url cookie decides.
+	CallbackURL string `json:"url,omitempty"`
+	// Switches means that the user is signed in and has chosen to continue as another user.
+	Switches bool `json:"switch,omitempty"`
+	// Milliseconds is the fraction of the expiry date. It orders flows that started within one second.
+	Milliseconds int `json:"ms,omitempty"`
+
+	provider string
 	expires  time.Time
-}
-
-// flowClaims are the contents of a flow cookie. value is the value of a check cookie of Auth.js's format.
-type flowClaims struct {
-	value string
-	*flowState
-}
-
-// appendClaims implements [claims]. Auth.js has only provider and value.
-func (c flowClaims) appendClaims(dst []byte) []byte {
-	dst = append(exactjson.AppendName(dst, "flow"), '{')
-	for _, field := range [...]struct{ name, value string }{
-		{"tag", c.tag}, {"verifier", c.verifier}, {"nonce", c.nonce}, {"secret", c.secret}, {"session", c.session},
-		{"browser", c.browser}, {"url", c.callbackURL},
-	} {
-		dst = exactjson.AppendField(dst, field.name, field.value, false)
-	}
-	if ms := c.expires.Nanosecond() / int(time.Millisecond); ms > 0 { // orders flows started within one second
-		dst = strconv.AppendInt(exactjson.AppendName(dst, "ms"), int64(ms), 10)
-	}
-	if c.switches {
-		dst = append(exactjson.AppendName(dst, "switch"), "true"...)
-	}
-	dst = exactjson.AppendField(append(dst, '}'), "provider", c.provider, false)
-	return exactjson.AppendField(dst, "value", c.value, false)
-}
-
-// openFlow decrypts a flow cookie.
-func (s *checks) openFlow(keys *jwe.Keyring, sealed string) (flowClaims, error) {
-	token, err := s.open(keys, sealed)
-	if err != nil {
-		return flowClaims{}, err
-	}
-	var flow struct {
-		Tag, Verifier, Nonce, Secret, Session, Browser, URL string
-		Switch                                              bool
-		MS                                                  int
-	}
-	token.Extra.Get("flow", &flow)
-	return flowClaims{token.Extra.Text("value"), &flowState{
-		provider: token.Extra.Text("provider"), tag: flow.Tag, verifier: flow.Verifier, nonce: flow.Nonce,
-		secret: flow.Secret, session: flow.Session, browser: flow.Browser, callbackURL: flow.URL, switches: flow.Switch,
-		expires: token.Expires.Add(time.Duration(flow.MS) * time.Millisecond),
-	}}, nil
-}
-
-// startedFlow is a new flow, with the values for its authorization request.
-type startedFlow struct {
-	flowState
-	// state is the state parameter; it is empty if none is sent.
+	// state is the state parameter of a new flow. It is empty if none is sent.
 	state string
-	// inChecks: the flow is stored in Auth.js's check cookies.
+	// inChecks means that the flow is stored in Auth.js's check cookies.
 	inChecks bool
+	// clear deletes the cookies of a flow that was found in a request: a flow is valid for one callback. size is the
+	// number of bytes that they have in the request.
+	clear []Cookie
+	size  int
 }
 
-// start creates a flow with a provider. The first pending flow of a browser uses Auth.js's check cookies; a further one
-// has a cookie that is named after its state, and so always sends a state (docs/protocol.md §8.3). returnTo is where a
-// redirect proxy forwards the callback; it is empty without one.
-func (f *browserFlows) start(ctx context.Context, client *oauthClient, returnTo string) (s startedFlow, err error) {
-	s.flowState = flowState{provider: client.ID, callbackURL: f.c.callbackURL.now, expires: f.now().Add(checkTTL)}
+// sealFlow encrypts a cookie of a flow. value is the value of a check cookie in Auth.js's format.
+func (s *checks) sealFlow(spec *cookieSpec, flow *flowState, value string) (Cookie, error) {
+	claims := &Token{}
+	if value != "" {
+		_ = claims.Extra.Set("value", value)
+	}
+	_ = claims.Extra.Set("provider", flow.provider)
+	_ = claims.Extra.Set("flow", flow)
+	sealed, err := s.seal(spec.keys, claims, checkTTL)
+	return spec.setUntil(sealed, flow.expires), err
+}
+
+// openFlow decrypts a cookie of a flow.
+func (s *checks) openFlow(spec *cookieSpec, sealed string) (flow *flowState, value string, err error) {
+	token, err := s.open(spec.keys, sealed)
+	if err != nil {
+		return nil, "", err
+	}
+	flow = &flowState{}
+	token.Extra.Get("flow", flow)
+	flow.provider = token.Extra.Text("provider")
+	flow.expires = token.Expires.Add(time.Duration(flow.Milliseconds) * time.Millisecond)
+	flow.size = len(spec.name()) + len("=; ") + len(sealed)
+	flow.clear = []Cookie{spec.clear(spec.name())}
+	return flow, token.Extra.Text("value"), nil
+}
+
+// browserFlows are the pending sign-ins of the browser that sent a request.
+type browserFlows struct {
+	*checks
+	c *call
+}
+
+func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: c} }
+
+// newFlow returns a flow that this request starts. Its tag is the hash of a text for a purpose.
+func (f *browserFlows) newFlow(ctx context.Context, provider, purpose, text string) (*flowState, error) {
+	expires := f.now().Add(checkTTL)
+	flow := &flowState{
+		provider: provider, Tag: f.hash(purpose, text), CallbackURL: f.c.callbackURL.now,
+		expires: expires, Milliseconds: expires.Nanosecond() / int(time.Millisecond),
+	}
+	err := f.mark(ctx, flow)
+	choice, _ := f.c.fields.Text("switchAccount") // on the page that asks whether to continue as another user
+	flow.Switches = choice == "1" && flow.Session != ""
+	return flow, err
+}
+
+// start returns a new flow with an OAuth 2.0 provider. The first pending flow of a browser uses Auth.js's check
+// cookies; a further one has a cookie that is named after its state, and so always sends a state (docs/protocol.md
+// §8.3). returnTo is where a redirect proxy forwards the callback; it is empty without one.
+func (f *browserFlows) start(ctx context.Context, client *oauthClient, returnTo string) (*flowState, error) {
 	if len(client.Checks) == 0 {
-		return s, nil
+		return &flowState{provider: client.ID}, nil
 	}
-	if err = f.mark(ctx, &s.flowState); err != nil {
-		return s, err
-	}
-	if returnTo != "" { // the redirect proxy may share this site's name and set its own CSRF cookie
-		s.browser = ""
-	}
-	s.choose(f.c)
-	s.inChecks = !f.checksInUse()
-	named := ""
-	if client.checks(CheckState) || !s.inChecks {
-		s.state, err = f.newState(client, returnTo)
-		named = s.state
+	first := f.inChecks() == nil
+	text, state, err := "", "", error(nil)
+	if client.checks(CheckState) || !first {
+		state, err = f.newState(client, returnTo)
+		text = state
 	} else {
-		named, err = randomText(f.rand)
+		text, err = randomText(f.rand)
 	}
-	s.tag = f.hash("state", named)
+	if err != nil {
+		return nil, err
+	}
+	flow, err := f.newFlow(ctx, client.ID, "state", text)
+	flow.state, flow.inChecks = state, first
+	if returnTo != "" { // the redirect proxy may share this site's name and set its own CSRF cookie
+		flow.Browser = ""
+	}
 	if err == nil && client.checks(CheckPKCE) {
-		s.verifier, err = randomText(f.rand)
+		flow.Verifier, err = randomText(f.rand)
 	}
 	if err == nil && client.checks(CheckNonce) {
-		s.nonce, err = randomText(f.rand)
+		flow.Nonce, err = randomText(f.rand)
 	}
-	return s, err
-}
-
-// choose reads the user's choice on the page that asks whether to continue as another user.
-func (s *startedFlow) choose(c *call) {
-	choice, _ := c.fields.Text("switchAccount")
-	s.switches = choice == "1" && s.session != ""
-}
-
-// callbackURL returns where the user continues after a flow. It passes the redirect callback again, as the callback-url
-// cookie does.
-func (f *browserFlows) callbackURL(ctx context.Context, flow *flowState) string {
-	now := f.c.callbackURL.now
-	remembered, _ := f.c.jar.Get(f.c.cookies.callbackURL.name())
-	if flow.callbackURL == "" || flow.callbackURL == now || flow.callbackURL == remembered {
-		return now
-	}
-	target, err := f.c.redirectTarget(ctx, flow.callbackURL)
-	if err != nil {
-		return now
-	}
-	return target
-}
-
-// value returns what the flow sends for a check.
-func (s *startedFlow) value(k Check) string {
-	switch k {
-	case CheckState:
-		return s.state
-	case CheckPKCE:
-		return s.verifier
-	default:
-		return s.nonce
-	}
+	return flow, err
 }
 
 // stateLength is the length of a state parameter: 130 bits in letters and digits. WeChat accepts no other characters,
@@ -162,18 +193,104 @@ func (f *browserFlows) newState(client *oauthClient, returnTo string) (string, e
 	if err != nil {
 		return "", err
 	}
-	claims := &stateClaims{random: nonce, origin: returnTo}
+	claims := &Token{}
+	_ = claims.Extra.Set("random", nonce)
 	if returnTo == "" { // nothing decrypts it
 		return f.sealAt(f.now(), f.state.SealUnnamed, claims, checkTTL)
 	}
+	_ = claims.Extra.Set("origin", returnTo)
 	return f.seal(f.state, claims, checkTTL)
 }
 
-// stateClaims are the contents of an encrypted state parameter.
-type stateClaims struct{ random, origin string }
+// randomAlphanumeric returns random ASCII letters and digits.
+func randomAlphanumeric(source io.Reader, length int) (string, error) {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	text := make([]byte, 0, length)
+	for len(text) < length {
+		drawn, err := randomBytes(source, 32)
+		if err != nil {
+			return "", err
+		}
+		for _, b := range drawn {
+			if int(b) < 256/len(alphabet)*len(alphabet) && len(text) < length { // each character is equally likely
+				text = append(text, alphabet[int(b)%len(alphabet)])
+			}
+		}
+	}
+	return string(text), nil
+}
 
-// appendClaims implements [claims].
-func (c *stateClaims) appendClaims(dst []byte) []byte {
-	dst = exactjson.AppendField(dst, "origin", c.origin, false)
-	return exactjson.AppendField(dst, "random", c.random, false)
+// mark writes the current session and browser into a flow that this request starts.
+func (f *browserFlows) mark(ctx context.Context, flow *flowState) error {
+	session, err := f.c.session.visitor(ctx)
+	if err != nil {
+		return err
+	}
+	if session != "" {
+		flow.Session = f.hash("session", session)
+	}
+	if f.knowsBrowser() {
+		flow.Browser = f.hash("browser", f.c.csrf.token)
+	}
+	return nil
+}
+
+// knowsBrowser reports whether the CSRF cookie identifies the browser. Only a cookie with the __Host- prefix does: a
+// sibling subdomain can set all others for the whole domain (RFC 6265bis section 4.1.3.2).
+func (f *browserFlows) knowsBrowser() bool {
+	return f.c.csrf.token != "" && strings.HasPrefix(f.c.cookies.csrf.name(), "__Host-")
+}
+
+// flowSession says how the session of a callback relates to the session that started the flow.
+type flowSession int
+
+const (
+	// flowSameSession: the flow was started under the current session, or no user is signed in now.
+	flowSameSession flowSession = iota
+	// flowSignedOut: the flow was started while no user was signed in, and now a user is.
+	flowSignedOut
+	// flowOtherSession: the flow was started under another session than the current one.
+	flowOtherSession
+	// flowSwitches: the user of the current session has chosen to sign in as another user.
+	flowSwitches
+)
+
+// compare checks that the browser of a callback started the flow, and returns how the sessions relate. A flow of
+// another browser is refused: otherwise flow cookies that an attacker planted would sign the user in as the attacker.
+// An account may be linked to the current user only with flowSameSession: otherwise planted cookies would link the
+// attacker's account.
+func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSession, error) {
+	if flow.Browser != "" && f.knowsBrowser() && !f.isHash(flow.Browser, "browser", f.c.csrf.token) {
+		return 0, overf(ErrInvalidCheck, reasonBrowser,
+			"the sign-in was started in another browser: the CSRF cookie differs or is missing")
+	}
+	session, err := f.c.session.visitor(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case session == "":
+		return flowSameSession, nil
+	case flow.Session == "":
+		return flowSignedOut, nil
+	case !f.isHash(flow.Session, "session", session):
+		return flowOtherSession, nil
+	case flow.Switches:
+		return flowSwitches, nil
+	}
+	return flowSameSession, nil
+}
+
+// callbackURL returns where the user continues after a flow. It passes the redirect callback again, as the callback-url
+// cookie does.
+func (f *browserFlows) callbackURL(ctx context.Context, flow *flowState) string {
+	now := f.c.callbackURL.now
+	remembered, _ := f.c.jar.Get(f.c.cookies.callbackURL.name())
+	if flow.CallbackURL == "" || flow.CallbackURL == now || flow.CallbackURL == remembered {
+		return now
+	}
+	target, err := f.c.redirectTarget(ctx, flow.CallbackURL)
+	if err != nil {
+		return now
+	}
+	return target
 }

@@ -49,21 +49,3 @@ func hashed(value, secret string) string {
 	sum := sha256.Sum256([]byte(value + secret))
 	return hex.EncodeToString(sum[:])
 }
-
-// randomAlphanumeric returns random ASCII letters and digits.
-func randomAlphanumeric(source io.Reader, length int) (string, error) {
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-	text := make([]byte, 0, length)
-	for len(text) < length {
-		drawn, err := randomBytes(source, 32)
-		if err != nil {
-			return "", err
-		}
-		for _, b := range drawn {
-			if int(b) < 256/len(alphabet)*len(alphabet) && len(text) < length { // each character is equally likely
-				text = append(text, alphabet[int(b)%len(alphabet)])
-			}
-		}
-	}
-	return string(text), nil
-}
