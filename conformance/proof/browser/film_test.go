@@ -10,7 +10,7 @@ import (
 )
 
 // film takes pictures of two browser windows side by side with captions, in light and dark mode. They are the frames of
-// the README's animation (tools/film). It does nothing unless a picture folder is set.
+// the README's animation (make demo-pictures). It does nothing unless a picture folder is set.
 type film struct {
 	folder             string // empty if no pictures are wanted
 	left, right, words *visitor

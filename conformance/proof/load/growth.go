@@ -14,7 +14,7 @@ import (
 )
 
 // grow measures with increasing numbers of connections, and with one and two cores, once for each round. It prints
-// lines in the format of Go benchmarks for tools/draw, which uses the best values.
+// lines in the format of Go benchmarks.
 func (m *measurement) grow(ctx context.Context) error {
 	if err := raiseFiles(); err != nil {
 		return err

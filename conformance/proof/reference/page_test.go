@@ -1,4 +1,4 @@
-// Package reference tests docs/reference.md: it creates what a row describes and compares the result. tools/reference
+// Package reference tests docs/reference.md: it creates what a row describes and compares the result. tools/checks/reference
 // checks that each name in the code has a row, and the reverse.
 package reference
 

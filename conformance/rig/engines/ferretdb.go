@@ -32,7 +32,7 @@ var ferretdb = spec{
 	},
 }
 
-// ferretProgram builds tools/ferretdb, once per process. The first build takes a minute, later ones a second.
+// ferretProgram builds tools/pinned/ferretdb, once per process. The first build takes a minute, later ones a second.
 var ferretProgram = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "latchkey-build-")
 	if err != nil {
@@ -45,10 +45,10 @@ var ferretProgram = sync.OnceValues(func() (string, error) {
 	build := exec.CommandContext(context.Background(), "go", "build", "-o", program,
 		"-tags=ferretdb_no_postgresql,ferretdb_no_mysql", "-ldflags=-s", "-gcflags=all=-dwarf=false -l",
 		"-gcflags=std=-dwarf=false", "-gcflags=modernc.org/...=-dwarf=false", ".")
-	build.Dir = packageFolder("../../../tools/ferretdb")
+	build.Dir = packageFolder("../../../tools/pinned/ferretdb")
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: go build in tools/ferretdb: %w\n%s", exec.ErrNotFound, err, tail(out))
+		return "", fmt.Errorf("%w: go build in tools/pinned/ferretdb: %w\n%s", exec.ErrNotFound, err, tail(out))
 	}
 	return program, nil
 })

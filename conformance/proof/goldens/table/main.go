@@ -17,7 +17,7 @@ func main() {
 	for _, e := range all {
 		kinds[e.New().Type]++
 	}
-	fmt.Printf(`<!-- Made by make providers: do not edit. -->
+	fmt.Printf(`<!-- Made by make generate: do not edit. -->
 
 # Providers
 

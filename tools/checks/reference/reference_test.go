@@ -1,0 +1,243 @@
+// Package reference compares docs/reference.md with the code: every exported name must be documented, and every
+// documented name must exist.
+package reference
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const top = "../../.."
+
+// documented are the structs of options, by folder. With an empty prefix the names are written as in
+// core.
+var documented = []struct {
+	dir, prefix string
+	structs     []string
+}{
+	{"core", "", []string{
+		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
+		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty", "TokenOptions",
+		"Limits",
+	}},
+	{"ui", "", []string{"Theme", "Field", "Style", "SignInOptions", "SignOutOptions"}},
+	{"providers", "providers.", []string{
+		"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions",
+	}},
+	{"providers/smtp", "smtp.", []string{"Options"}},
+	{"plugins/account", "account.", []string{"Options", "Invitation"}},
+	{"doctor", "doctor.", []string{"Options"}},
+	{"observe/otel", "otel.", []string{"Options"}},
+	{"providers/password", "password.", []string{"Options", "Params", "FirebaseParams", "Range"}},
+}
+
+// source contains the declarations of packages.
+type source struct {
+	fields    map[string]bool // "Config.URL"
+	constants map[string]string
+	typed     map[string][]string // names of constants by type
+	methods   map[string]bool     // "Auth.Handle"
+	texts     []string            // string literals
+}
+
+// read parses a package without its tests.
+func read(t *testing.T, dir string) source {
+	t.Helper()
+	s := source{
+		fields: map[string]bool{}, constants: map[string]string{},
+		typed: map[string][]string{}, methods: map[string]bool{},
+	}
+	files, err := filepath.Glob(filepath.Join(top, dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no files, %v", dir, err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				s.addStruct(n)
+			case *ast.FuncDecl:
+				s.addFunc(n)
+			case *ast.ValueSpec:
+				s.addConstants(n)
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+					s.texts = append(s.texts, text)
+				}
+			}
+			return true
+		})
+	}
+	return s
+}
+
+func (s *source) addStruct(n *ast.TypeSpec) {
+	body, ok := n.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	for _, field := range body.Fields.List {
+		for _, name := range field.Names {
+			if name.IsExported() {
+				s.fields[n.Name.Name+"."+name.Name] = true
+			}
+		}
+	}
+}
+
+func (s *source) addFunc(n *ast.FuncDecl) {
+	if n.Recv == nil {
+		s.methods[n.Name.Name] = true
+		return
+	}
+	receiver := n.Recv.List[0].Type
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	if name, ok := receiver.(*ast.Ident); ok {
+		s.methods[name.Name+"."+n.Name.Name] = true
+	}
+}
+
+func (s *source) addConstants(n *ast.ValueSpec) {
+	kind, _ := n.Type.(*ast.Ident)
+	for i, name := range n.Names {
+		if kind == nil || i >= len(n.Values) {
+			continue
+		}
+		if lit, ok := n.Values[i].(*ast.BasicLit); ok {
+			value, _ := strconv.Unquote(lit.Value)
+			s.constants[name.Name] = value
+			s.typed[kind.Name] = append(s.typed[kind.Name], name.Name)
+		}
+	}
+}
+
+func page(t *testing.T) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(top, "docs/reference.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// within maps a nested struct of options to the field that documents it.
+var within = map[string]string{"Revocation": "SessionConfig.Revocation"}
+
+func TestOptions(t *testing.T) {
+	text := page(t)
+	known := map[string]bool{}
+	for _, d := range documented {
+		s := read(t, d.dir)
+		for field := range s.fields {
+			owner, member, _ := strings.Cut(field, ".")
+			switch at := within[owner]; {
+			case at != "":
+				field = at + "." + member
+			case !slices.Contains(d.structs, owner) || slices.Contains(slices.Collect(maps.Values(within)), field):
+				continue
+			}
+			known[d.prefix+field] = true
+			if !strings.Contains(text, "| `"+d.prefix+field+"` |") {
+				t.Errorf("docs/reference.md has no row for %s%s", d.prefix, field)
+			}
+		}
+	}
+	if len(known) < 150 {
+		t.Fatalf("only %d options were found in the code", len(known))
+	}
+	functions := read(t, "core").methods
+	maps.Copy(functions, read(t, "core/store").methods)
+	for name := range read(t, "ui").methods {
+		functions["ui."+name] = true
+	}
+	for name := range read(t, "core/audit").methods {
+		functions["audit."+name] = true
+	}
+	for name := range read(t, "doctor").methods {
+		functions["doctor."+name] = true
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Za-z.]+\\.[A-Z][A-Za-z]*)`").FindAllStringSubmatch(text, -1) {
+		if name := strings.TrimPrefix(m[1], "core."); !known[m[1]] && !functions[name] {
+			t.Errorf("docs/reference.md has a row for %s, which is not in the code", m[1])
+		}
+	}
+}
+
+func TestErrorsAndWarnings(t *testing.T) {
+	text, s := page(t), read(t, "core")
+	if len(s.typed["ErrorType"]) < 30 || len(s.typed["warning"]) < 5 {
+		t.Fatalf("%d errors and %d warnings were found in the code", len(s.typed["ErrorType"]), len(s.typed["warning"]))
+	}
+	for _, name := range s.typed["ErrorType"] {
+		if !strings.Contains(text, "| `"+name+"` |") {
+			t.Errorf("docs/reference.md has no row for the error %s", name)
+		}
+	}
+	for _, name := range s.typed["warning"] {
+		if !strings.Contains(text, "| `"+s.constants[name]+"` |") {
+			t.Errorf("docs/reference.md has no row for the warning %s", s.constants[name])
+		}
+	}
+}
+
+func TestCookies(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join(top, "core/cookies.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`[pP]refix ?\+ ?"([a-z._-]+)"`).FindAllStringSubmatch(string(source), -1)
+	for _, name := range names {
+		if !regexp.MustCompile("`__(Secure|Host)-authjs\\." + regexp.QuoteMeta(name[1]) + "`").MatchString(page(t)) {
+			t.Errorf("docs/reference.md has no row for the cookie authjs.%s", name[1])
+		}
+	}
+	if len(names) != 11 {
+		t.Errorf("%d cookies were found in the code", len(names))
+	}
+}
+
+// variable matches an environment variable in a string literal, complete or up to the provider's ID.
+var variable = regexp.MustCompile(`^(AUTH|EMAIL)_[A-Z0-9_]*$|^_(ID|SECRET|ISSUER|PRIVATE_KEY|PRIVATE_KEY_FILE|KEY)$`)
+
+func TestEnvironment(t *testing.T) {
+	text, found := page(t), map[string]bool{}
+	for _, dir := range []string{"core", "providers", "providers/smtp"} {
+		for _, literal := range read(t, dir).texts {
+			if variable.MatchString(literal) {
+				found[literal] = true
+			}
+		}
+	}
+	if len(found) < 8 {
+		t.Fatalf("only %v were found in the code", found)
+	}
+	for name := range found {
+		switch {
+		case strings.HasPrefix(name, "_"):
+			name = "AUTH_<ID>" + name
+		case strings.HasSuffix(name, "_"):
+			continue // a prefix; its suffixes are in the list
+		}
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("docs/reference.md has no row for the variable %s", name)
+		}
+	}
+}
