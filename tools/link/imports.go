@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
-	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,10 +41,13 @@ func readPackage(dir string, files []string, prefix string) (*pkg, error) {
 	return p, nil
 }
 
+// ignored matches the build constraint of programs that are run by file name, such as generators.
+var ignored = regexp.MustCompile(`(?m)^//go:build ignore\b`)
+
 // siblingImports returns the imports of a file that begin with prefix. Like go mod tidy, it includes files for all
 // systems and build tags except "ignore".
 func siblingImports(name string, src []byte, prefix string) ([]string, error) {
-	if ignored(src) {
+	if ignored.Match(src) {
 		return nil, nil
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
@@ -64,42 +65,4 @@ func siblingImports(name string, src []byte, prefix string) ([]string, error) {
 		}
 	}
 	return imports, nil
-}
-
-// ignored reports whether a file's build constraint can be true only with the tag "ignore".
-func ignored(src []byte) bool {
-	lines := bufio.NewScanner(bytes.NewReader(src))
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		if strings.HasPrefix(line, "package ") {
-			break
-		}
-		if !constraint.IsGoBuild(line) {
-			continue
-		}
-		expr, err := constraint.Parse(line)
-		return err == nil && !satisfiable(expr, true)
-	}
-	return false
-}
-
-// satisfiable reports whether expr can have the value want for some choice of tags without "ignore".
-func satisfiable(expr constraint.Expr, want bool) bool {
-	switch x := expr.(type) {
-	case *constraint.TagExpr:
-		return x.Tag != "ignore" || !want
-	case *constraint.NotExpr:
-		return satisfiable(x.X, !want)
-	case *constraint.AndExpr:
-		if !want {
-			return satisfiable(x.X, false) || satisfiable(x.Y, false)
-		}
-		return satisfiable(x.X, true) && satisfiable(x.Y, true)
-	case *constraint.OrExpr:
-		if !want {
-			return satisfiable(x.X, false) && satisfiable(x.Y, false)
-		}
-		return satisfiable(x.X, true) || satisfiable(x.Y, true)
-	}
-	return true
 }

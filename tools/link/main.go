@@ -25,11 +25,11 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -127,57 +127,22 @@ type edit struct {
 	change func(name string, old []byte) ([]byte, error)
 }
 
-// apply applies the change, and reports whether the file differed.
+// apply applies the change, and reports whether the file differed. If check is set, it prints the difference instead.
 func (e edit) apply(out io.Writer, check bool) (changed bool, err error) {
-	// The go command may write the same file concurrently (for example go get in another terminal). To preserve its
-	// change, apply overwrites the file only if it has not changed since it was read. Otherwise it starts again.
-	for range 10 {
-		old, err := os.ReadFile(e.file)
-		if err != nil {
-			return false, err
-		}
-		updated, err := e.change(e.file, old)
-		if err != nil {
-			return false, err
-		}
-		if bytes.Equal(old, updated) {
-			return false, nil
-		}
-		if check {
-			fmt.Fprintf(out, "%s:\n%s", e.file, diff(string(old), string(updated)))
-			return true, nil
-		}
-		switch err := replace(e.file, old, updated); {
-		case errors.Is(err, errChanged):
-			continue
-		case err != nil:
-			return false, err
-		}
-		fmt.Fprintln(out, "wrote", e.file)
+	old, err := os.ReadFile(e.file)
+	if err != nil {
+		return false, err
+	}
+	updated, err := e.change(e.file, old)
+	if err != nil || bytes.Equal(old, updated) {
+		return false, err
+	}
+	if check {
+		diff := exec.Command("diff", "-u", e.file, "-")
+		diff.Stdin, diff.Stdout = bytes.NewReader(updated), out
+		_ = diff.Run() // its status is that the files differ
 		return true, nil
 	}
-	return false, fmt.Errorf("%s: %w again and again", e.file, errChanged)
-}
-
-var errChanged = errors.New("changed while it was being edited")
-
-// replace writes updated to file if the file still contains old.
-func replace(file string, old, updated []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".link-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // finds nothing after the rename
-	_, err = tmp.Write(updated)
-	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
-		return err
-	}
-	now, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(now, old) {
-		return errChanged
-	}
-	return os.Rename(tmp.Name(), file)
+	_, _ = fmt.Fprintln(out, "wrote", e.file)
+	return true, os.WriteFile(e.file, updated, 0o644)
 }
