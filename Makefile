@@ -62,7 +62,7 @@ test: ## install missing programs and run all tests, with real databases and bro
 # --- before a commit
 
 .PHONY: check
-check: vet generate-check arrows size alone test-tools test-work ## all checks that must pass before a commit
+check: vet generate-check size alone test-tools test-work ## all checks that must pass before a commit
 
 # Without -o, go build writes the program of a module with a single program into its folder.
 .PHONY: vet
@@ -74,8 +74,8 @@ vet: $(BIN)/staticcheck # compile every package of the workspace; gofmt, go vet,
 	$(BIN)/staticcheck work
 
 .PHONY: arrows
-arrows: $(BIN)/arrows # packages import only what tools/arrows allows
-	$(BIN)/arrows
+arrows: # packages import only what tools/checks/arrows allows; test-tools checks it too
+	cd tools && GOWORK=off go test -count 1 ./checks/arrows
 
 .PHONY: size
 size: $(BIN)/size $(BIN)/vale # names, lines and unclear sentences stay below their limits (tools/size/limits.txt)
@@ -152,13 +152,13 @@ docs: ## build the documentation site in .site, with a search that works offline
 # --- releases
 
 .PHONY: release
-release: $(BIN)/link $(BIN)/release # create the commit and the tags of a version, and push nothing: make release VERSION=v0.1.0
-	$(BIN)/release -link $(BIN)/link -version '$(VERSION)'
+release: $(BIN)/link # create the commit and the tags of a version, and push nothing: make release VERSION=v0.1.0
+	LINK=$(BIN)/link .ci/release '$(VERSION)'
 
 # Takes minutes, most of them to compile. It checks the files in the working tree, committed or not.
 .PHONY: release-check
-release-check: $(BIN)/link $(BIN)/release # publish into a local folder, download every module from it, and run an example
-	$(BIN)/release -link $(BIN)/link -check
+release-check: # publish into a local folder, download every module from it, and run an example
+	cd tools && GOWORK=off go test -count 1 -timeout 1h -v -run '^TestRelease$$' ./checks/release -args -check
 
 # --- fuzzing and benchmarks
 
@@ -194,7 +194,7 @@ $(TOOLS) $(LINT):
 	@touch $@
 
 # Our own programs. go build is quick if nothing has changed.
-$(BIN)/arrows $(BIN)/link $(BIN)/mutants $(BIN)/release $(BIN)/size: $(BIN)/%: always
+$(BIN)/link $(BIN)/mutants $(BIN)/size: $(BIN)/%: always
 	@mkdir -p $(BIN)
 	@cd tools && GOWORK=off go build -o $(BIN)/ ./$*
 

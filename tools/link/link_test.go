@@ -110,7 +110,7 @@ replace (
 
 func TestList(t *testing.T) {
 	var got strings.Builder
-	if err := list(&got, tree(t, chain)); err != nil {
+	if err := list(&got, tree(t, chain), false); err != nil {
 		t.Fatal(err)
 	}
 	if want := "core\nkit\nstore\napp\n"; got.String() != want {

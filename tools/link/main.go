@@ -18,6 +18,9 @@
 //	link -check    writes nothing, prints the differences, exits with 1
 //	link -list     writes nothing, prints the folders of all modules, each
 //	               after those it imports, which is the order for go mod tidy
+//	link -published
+//	               writes nothing, prints the folders of the modules that get
+//	               a tag: all outside conformance, and those they require
 //	link -release -version v1.2.3
 //	               removes the replace lines, for a tagged commit: the go
 //	               command cannot run a program of a module with replace lines
@@ -31,18 +34,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 func main() {
 	check := flag.Bool("check", false, "write nothing; print differences and exit with 1 if there are any")
 	listOnly := flag.Bool("list", false, "write nothing; print the folders of all modules, each after those it imports")
+	publishedOnly := flag.Bool("published", false, "write nothing; print the folders of the modules that get a tag")
 	root := flag.String("root", ".", "directory of go.work")
 	version := flag.String("version", "v0.0.0", "version of the required siblings")
 	release := flag.Bool("release", false, "remove the replace lines of siblings, for a commit that is tagged")
 	flag.Parse()
 
-	if *listOnly {
-		if err := list(os.Stdout, *root); err != nil {
+	if *listOnly || *publishedOnly {
+		if err := list(os.Stdout, *root, *publishedOnly); err != nil {
 			fmt.Fprintln(os.Stderr, "link:", err)
 			os.Exit(1)
 		}
@@ -87,9 +92,9 @@ func run(out io.Writer, root, version string, check, release bool) (stale bool, 
 	return stale, nil
 }
 
-// list prints the folders of all modules. Each one follows the modules that its packages and tests import, unless tests
-// import each other in a cycle.
-func list(out io.Writer, root string) error {
+// list prints the folders of all modules, or of those that get a tag. Each one follows the modules that its packages and
+// tests import, unless tests import each other in a cycle.
+func list(out io.Writer, root string, published bool) error {
 	ws, err := readWorkspace(root)
 	if err != nil {
 		return err
@@ -114,6 +119,9 @@ func list(out io.Writer, root string) error {
 		return err
 	}
 	for _, m := range ws.modules {
+		if published && strings.HasPrefix(m.dir, "conformance/") {
+			continue // unless another module requires it
+		}
 		if err := visit(m); err != nil {
 			return err
 		}

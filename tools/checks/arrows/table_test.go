@@ -1,4 +1,4 @@
-package main
+package arrows
 
 // root is the import path that all modules share.
 const root = "github.com/latchkey-go/latchkey"

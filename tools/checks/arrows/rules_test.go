@@ -1,35 +1,43 @@
-// Command arrows checks that imports have only one direction:
+// Package arrows checks that imports have only one direction:
 //
 //	ui <- core <- providers, storage, adapters <- examples
 //
-// The table in table.go lists the allowed imports of each module. The program reads all packages of the workspace with
-// go list, and prints every import that the table does not allow and the package that contains it.
-package main
+// The table in table_test.go lists the allowed imports of each module.
+package arrows
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"testing"
 )
 
-func main() {
-	pkgs, err := list()
+// TestImports checks all packages of the workspace.
+func TestImports(t *testing.T) {
+	// Without -test: the tests of siblings and of other projects are irrelevant, and the package itself lists its own
+	// tests' imports.
+	const fields = "-json=ImportPath,Standard,Module,Imports,TestImports,XTestImports,ImportMap"
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", fields, "work")
+	list.Dir, list.Stderr = "../../..", os.Stderr
+	list.Env = append(os.Environ(), "GOWORK=") // the one of that folder
+	out, err := list.Output()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "arrows:", err)
-		os.Exit(1)
+		t.Fatal(err)
 	}
-	problems := check(table, pkgs)
-	for _, p := range problems {
-		fmt.Fprintln(os.Stderr, "arrows:", p)
+	pkgs := map[string]*pkg{}
+	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
+		p := new(pkg)
+		if err := decoder.Decode(p); err != nil {
+			t.Fatal(err)
+		}
+		pkgs[p.ImportPath] = p
 	}
-	if len(problems) > 0 {
-		fmt.Fprintln(os.Stderr, "arrows: an import that is meant goes into tools/arrows/table.go, with its reason")
-		os.Exit(1)
+	for _, problem := range check(table, pkgs) {
+		t.Errorf("%s (add a necessary import to the table, with its reason)", problem)
 	}
 }
 
@@ -42,35 +50,6 @@ type pkg struct {
 	TestImports  []string          // of tests in the package
 	XTestImports []string          // of external tests
 	ImportMap    map[string]string // from the import path in the source to ImportPath
-}
-
-// list returns every package of the workspace and all its imports.
-func list() (map[string]*pkg, error) {
-	// Without -test: the tests of siblings and of other projects are irrelevant, and the package itself lists its own
-	// tests' imports.
-	const fields = "-json=ImportPath,Standard,Module,Imports,TestImports,XTestImports,ImportMap"
-	cmd := exec.Command("go", "list", "-deps", fields, "work")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
-	}
-	return decode(strings.NewReader(string(out)))
-}
-
-// decode reads the concatenated JSON objects that go list prints.
-func decode(r io.Reader) (map[string]*pkg, error) {
-	pkgs := map[string]*pkg{}
-	for dec := json.NewDecoder(r); ; {
-		p := new(pkg)
-		switch err := dec.Decode(p); {
-		case errors.Is(err, io.EOF):
-			return pkgs, nil
-		case err != nil:
-			return nil, fmt.Errorf("go list: %w", err)
-		}
-		pkgs[p.ImportPath] = p
-	}
 }
 
 // check compares every package of the workspace with its module's rule.
@@ -141,11 +120,13 @@ func (c *checker) tests(p *pkg, module string, r *rule) {
 // tree checks all packages that a package reaches.
 func (c *checker) tree(p *pkg, module string, r *rule) {
 	for path, via := range closure(p, c.pkgs) {
-		switch to := c.pkgs[path].module(); {
+		to := c.pkgs[path].module()
+		_, ours := sibling(to)
+		switch {
 		case slices.Contains(r.never, path):
 			c.report("%s reaches %s through %s, which module %s may not use", p.ImportPath, path, via, module)
 		case via == p.ImportPath: // reported by code
-		case r.wholeTree && to != "" && !isSibling(to) && !slices.Contains(r.thirdParty, to):
+		case r.wholeTree && to != "" && !ours && !slices.Contains(r.thirdParty, to):
 			c.report("%s reaches %s through %s: the tree of module %s may not hold %s", p.ImportPath, path, via, module, to)
 		}
 	}
@@ -196,12 +177,6 @@ func (p *pkg) resolve(path string) string {
 	return path
 }
 
-// isSibling reports whether a module path belongs to this repository.
-func isSibling(module string) bool {
-	_, ok := sibling(module)
-	return ok
-}
-
 // sibling returns the folder of a module of this repository.
 func sibling(module string) (dir string, ours bool) {
 	return strings.CutPrefix(module, root+"/")
@@ -239,9 +214,3 @@ func matches(pattern, path string) bool {
 
 // folder returns the folder of a package of this repository.
 func folder(path string) string { return strings.TrimPrefix(path, root+"/") }
-
-// siblingPackage returns the folder of a package's module. pkgs contains all packages of the workspace, so any other
-// package belongs to another project.
-func siblingPackage(path string, pkgs map[string]*pkg) (dir string, ours bool) {
-	return sibling(pkgs[path].module())
-}

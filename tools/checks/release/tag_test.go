@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"os"
@@ -29,7 +29,7 @@ var files = map[string]string{
 // checkout creates a repository with these files, and the program link.
 func checkout(t *testing.T) (root, link string) {
 	t.Helper()
-	root, link = t.TempDir(), filepath.Join(t.TempDir(), "link")
+	root = t.TempDir()
 	for name, text := range files {
 		write(t, root, name, text)
 	}
@@ -40,8 +40,14 @@ func checkout(t *testing.T) (root, link string) {
 	} {
 		do(t, root, nil, "git", args...)
 	}
-	do(t, "..", []string{"GOWORK=off"}, "go", "build", "-o", link, "./link")
-	return root, link
+	return root, linkProgram(t)
+}
+
+func linkProgram(t *testing.T) string {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), "link")
+	do(t, top+"/tools", []string{"GOWORK=off"}, "go", "build", "-o", link, "./link")
+	return link
 }
 
 func write(t *testing.T, root, name, text string) {
@@ -55,13 +61,32 @@ func write(t *testing.T, root, name, text string) {
 	}
 }
 
+// command runs a program in a folder and returns its output.
+func command(t *testing.T, dir string, env []string, name string, args ...string) (string, error) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, args...)
+	c.Dir, c.Env = dir, append(os.Environ(), env...)
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
 func do(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
-	out, err := command(t.Context(), dir, env, name, args...)
+	out, err := command(t, dir, env, name, args...)
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// tag runs .ci/release.
+func tag(t *testing.T, root, link, version string) (string, error) {
+	t.Helper()
+	script, err := filepath.Abs(top + "/.ci/release")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return command(t, root, []string{"LINK=" + link}, script, version)
 }
 
 // TestTag: the tags of all published modules point to one commit. A new user can download and run the program
@@ -69,16 +94,16 @@ func do(t *testing.T, dir string, env []string, name string, args ...string) str
 func TestTag(t *testing.T) {
 	root, link := checkout(t)
 	before := do(t, root, nil, "git", "rev-parse", "HEAD")
-	var said strings.Builder
-	if err := tag(t.Context(), &said, root, link, "v0.1.0"); err != nil {
-		t.Fatal(err)
+	said, err := tag(t, root, link, "v0.1.0")
+	if err != nil {
+		t.Fatal(err, said)
 	}
 	if got := do(t, root, nil, "git", "tag"); got != "app/v0.1.0\nconformance/kit/v0.1.0\ncore/v0.1.0\n" {
 		t.Errorf("tags:\n%s", got)
 	}
 	all := "push --atomic origin app/v0.1.0 conformance/kit/v0.1.0 core/v0.1.0\n"
-	if !strings.Contains(said.String(), all) {
-		t.Errorf("it says:\n%s", said.String())
+	if !strings.Contains(said, all) {
+		t.Errorf("it says:\n%s", said)
 	}
 	after := do(t, root, nil, "git", "rev-parse", "HEAD")
 	if changed := do(t, root, nil, "git", "status", "--short"); after != before || changed != "" {
@@ -90,37 +115,13 @@ func TestTag(t *testing.T) {
 
 	proxy, tree := t.TempDir(), filepath.Join(t.TempDir(), "tree")
 	do(t, root, nil, "git", "clone", "--quiet", "--branch", "app/v0.1.0", root, tree)
-	list, err := published(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := fit(tree, list, "v0.1.0"); err != nil {
-		t.Fatal(err)
-	}
-	if err := publish(tree, proxy, "v0.1.0", list); err != nil {
-		t.Fatal(err)
-	}
+	list := published(t, link, tree)
+	publish(t, tree, proxy, "v0.1.0", list)
 	env := []string{
 		"GOWORK=off", "GOFLAGS=-modcacherw", "GOPROXY=file://" + proxy, "GONOSUMDB=example.org", "GOMODCACHE=" + t.TempDir(),
 	}
 	if got := do(t, t.TempDir(), env, "go", "run", "example.org/x/app@v0.1.0"); !strings.HasSuffix(got, "core\n") {
 		t.Errorf("go run: %q", got)
-	}
-}
-
-// TestUnfit: problems for users are reported before anything is tagged.
-func TestUnfit(t *testing.T) {
-	root, link := checkout(t)
-	list, err := published(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := fit(root, list, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "app/go.mod has a replace line") {
-		t.Errorf("replace lines: %v", err)
-	}
-	do(t, root, nil, link, "-release", "-version", "v0.2.0")
-	if err := fit(root, list, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "at v0.2.0, and not at v0.1.0") {
-		t.Errorf("another version: %v", err)
 	}
 }
 
@@ -137,6 +138,10 @@ func TestNotReady(t *testing.T) {
 		{"a change", "v0.1.0", func(t *testing.T, root string) {
 			write(t, root, "core/new.go", "package core\n")
 		}, "core/new.go"},
+		{"a replace line of another project", "v0.1.0", func(t *testing.T, root string) {
+			write(t, root, "core/go.mod", files["core/go.mod"]+"\nreplace example.com/a => example.com/b v1.0.0\n")
+			do(t, root, nil, "git", "commit", "--quiet", "--all", "--message", "replace")
+		}, "core/go.mod:7:replace example.com/a"},
 		{"a tag", "v0.1.0", func(t *testing.T, root string) {
 			do(t, root, nil, "git", "tag", "core/v0.1.0")
 		}, "has been tagged"},
@@ -147,9 +152,9 @@ func TestNotReady(t *testing.T) {
 				row.spoil(t, root)
 			}
 			before := do(t, root, nil, "git", "tag")
-			err := run(t.Context(), root, link, row.version, false)
-			if err == nil || !strings.Contains(err.Error(), row.want) {
-				t.Errorf("error %v, want one that says %q", err, row.want)
+			said, err := tag(t, root, link, row.version)
+			if err == nil || !strings.Contains(said, row.want) {
+				t.Errorf("error %v, want one that says %q: %s", err, row.want, said)
 			}
 			if got := do(t, root, nil, "git", "tag"); got != before {
 				t.Errorf("tags were made: %s", got)
@@ -160,22 +165,15 @@ func TestNotReady(t *testing.T) {
 
 // TestTrialVersion: different content gives a different version, so that no cache confuses them.
 func TestTrialVersion(t *testing.T) {
-	root, _ := checkout(t)
-	list, err := published(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := trial(root, list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := trial(root, list)
-	if err != nil || again != first {
-		t.Errorf("%s, %s, %v", first, again, err)
+	root, link := checkout(t)
+	list := published(t, link, root)
+	first := trial(t, root, list)
+	if again := trial(t, root, list); again != first {
+		t.Errorf("%s, then %s", first, again)
 	}
 	write(t, root, "core/core.go", "package core\n")
-	if changed, err := trial(root, list); err != nil || changed == first {
-		t.Errorf("%s, %v", changed, err)
+	if changed := trial(t, root, list); changed == first {
+		t.Errorf("%s again", changed)
 	}
 }
 
