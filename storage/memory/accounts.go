@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -8,13 +9,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore implements the account methods of a Store.
-type accountStore struct{ *sharedData }
-
 type accountKey struct{ provider, id string }
 
 // LinkAccount implements [store.Store].
-func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	return s.locked(ctx, func(d *data) error {
 		key := accountKey{a.Provider, a.ProviderAccountID}
 		if _, taken := d.accounts[key]; taken {
@@ -35,7 +33,7 @@ func copyAccount(a store.Account) *store.Account {
 }
 
 // UpdateAccount implements [store.AccountStore].
-func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return s.locked(ctx, func(d *data) error {
 		key := accountKey{a.Provider, a.ProviderAccountID}
 		old, err := get(d.accounts, key)
@@ -50,7 +48,7 @@ func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) erro
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	return s.locked(ctx, func(d *data) error {
 		key := accountKey{provider, providerAccountID}
 		if _, err := get(d.accounts, key); err != nil {
@@ -62,7 +60,7 @@ func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAcco
 }
 
 // Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
-func (s *accountStore) Accounts(ctx context.Context, userID string) (out []*store.Account, err error) {
+func (s *Store) Accounts(ctx context.Context, userID string) (out []*store.Account, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, a := range d.accounts {
 			if a.UserID == userID {
@@ -72,26 +70,13 @@ func (s *accountStore) Accounts(ctx context.Context, userID string) (out []*stor
 		return nil
 	})
 	slices.SortFunc(out, func(a, b *store.Account) int {
-		if a.Provider != b.Provider {
-			return compare(a.Provider, b.Provider)
-		}
-		return compare(a.ProviderAccountID, b.ProviderAccountID)
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
 	return out, err
 }
 
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // Account implements [store.AccountStore].
-func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (a *store.Account, err error) {
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (a *store.Account, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		a, err = get(d.accounts, accountKey{provider, providerAccountID})
 		return err

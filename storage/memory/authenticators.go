@@ -6,11 +6,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// authenticatorStore implements the passkey methods of a Store.
-type authenticatorStore struct{ *sharedData }
-
 // Authenticator implements [store.AuthenticatorStore].
-func (s *authenticatorStore) Authenticator(
+func (s *Store) Authenticator(
 	ctx context.Context, credentialID string,
 ) (a *store.Authenticator, err error) {
 	err = s.locked(ctx, func(d *data) error { a, err = get(d.authenticators, credentialID); return err })
@@ -18,7 +15,7 @@ func (s *authenticatorStore) Authenticator(
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore].
-func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	return s.locked(ctx, func(d *data) error {
 		if _, taken := d.authenticators[a.CredentialID]; taken {
 			return store.ErrConflict
@@ -29,7 +26,7 @@ func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.A
 }
 
 // Authenticators implements [store.AuthenticatorStore].
-func (s *authenticatorStore) Authenticators(
+func (s *Store) Authenticators(
 	ctx context.Context, userID string,
 ) (out []*store.Authenticator, err error) {
 	err = s.locked(ctx, func(d *data) error {
@@ -44,7 +41,7 @@ func (s *authenticatorStore) Authenticators(
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *authenticatorStore) UpdateAuthenticatorCounter(
+func (s *Store) UpdateAuthenticatorCounter(
 	ctx context.Context, credentialID string, counter uint32,
 ) error {
 	return s.locked(ctx, func(d *data) error {
@@ -59,7 +56,7 @@ func (s *authenticatorStore) UpdateAuthenticatorCounter(
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *authenticatorStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	return s.locked(ctx, func(d *data) error {
 		if _, err := get(d.authenticators, credentialID); err != nil {
 			return err

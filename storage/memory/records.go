@@ -9,13 +9,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore implements the record methods of a Store.
-type recordStore struct{ *sharedData }
-
 type recordKey struct{ kind, key string }
 
 // CreateRecord implements [store.RecordStore].
-func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
@@ -36,13 +33,13 @@ func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // Record implements [store.RecordStore].
-func (s *recordStore) Record(ctx context.Context, kind, key string) (r *store.Record, err error) {
+func (s *Store) Record(ctx context.Context, kind, key string) (r *store.Record, err error) {
 	err = s.locked(ctx, func(d *data) error { r, err = get(d.records, recordKey{kind, key}); return err })
 	return r.Clone(), err
 }
 
 // UpdateRecord implements [store.RecordStore].
-func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
@@ -64,7 +61,7 @@ func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // DeleteRecord implements [store.RecordStore].
-func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (r *store.Record, err error) {
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (r *store.Record, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		name := recordKey{kind, key}
 		r, err = get(d.records, name)
@@ -75,7 +72,7 @@ func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (r *st
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) (out []*store.Record, err error) {
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) (out []*store.Record, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, r := range d.records {
 			if belongs(r, userID, kind) {
@@ -91,7 +88,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) (out
 }
 
 // DeleteUserRecords implements [store.RecordStore].
-func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		n = d.deleteRecords(func(r store.Record) bool { return belongs(r, userID, kind) })
 		return nil

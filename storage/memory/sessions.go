@@ -8,11 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore implements the session methods of a Store.
-type sessionStore struct{ *sharedData }
-
 // CreateSession implements [store.SessionStore].
-func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	return s.locked(ctx, func(d *data) error {
 		if _, taken := d.sessions[string(session.Token)]; taken {
 			return store.ErrConflict
@@ -26,7 +23,7 @@ func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session
 }
 
 // SessionAndUser implements [store.SessionStore].
-func (s *sessionStore) SessionAndUser(
+func (s *Store) SessionAndUser(
 	ctx context.Context, token string,
 ) (session *store.Session, u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
@@ -40,7 +37,7 @@ func (s *sessionStore) SessionAndUser(
 }
 
 // UpdateSession implements [store.SessionStore].
-func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return s.locked(ctx, func(d *data) error {
 		session, err := get(d.sessions, token)
 		if err != nil {
@@ -53,7 +50,7 @@ func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires 
 }
 
 // DeleteSession implements [store.SessionStore].
-func (s *sessionStore) DeleteSession(ctx context.Context, token string) (session *store.Session, err error) {
+func (s *Store) DeleteSession(ctx context.Context, token string) (session *store.Session, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		session, err = get(d.sessions, token)
 		delete(d.sessions, token)
@@ -63,7 +60,7 @@ func (s *sessionStore) DeleteSession(ctx context.Context, token string) (session
 }
 
 // Sessions implements [store.SessionLister].
-func (s *sessionStore) Sessions(ctx context.Context, userID string) (out []*store.Session, err error) {
+func (s *Store) Sessions(ctx context.Context, userID string) (out []*store.Session, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, session := range d.sessions {
 			if session.UserID == userID {
@@ -76,7 +73,7 @@ func (s *sessionStore) Sessions(ctx context.Context, userID string) (out []*stor
 }
 
 // DeleteSessions implements [store.SessionLister].
-func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (n int, err error) {
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		n = len(d.sessions)
 		maps.DeleteFunc(d.sessions, func(_ string, v store.Session) bool { return v.UserID == userID })
@@ -84,4 +81,31 @@ func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (n int
 		return nil
 	})
 	return n, err
+}
+
+type tokenKey struct{ identifier, token string }
+
+// CreateVerificationToken implements [store.VerificationTokenStore].
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+	return s.locked(ctx, func(d *data) error {
+		key := tokenKey{t.Identifier, t.Token}
+		if _, taken := d.tokens[key]; taken {
+			return store.ErrConflict
+		}
+		d.tokens[key] = *t
+		return nil
+	})
+}
+
+// UseVerificationToken implements [store.VerificationTokenStore].
+func (s *Store) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (t *store.VerificationToken, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		key := tokenKey{identifier, token}
+		t, err = get(d.tokens, key)
+		delete(d.tokens, key)
+		return err
+	})
+	return t, err
 }

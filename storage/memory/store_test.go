@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
@@ -16,7 +17,14 @@ func TestContract(t *testing.T) {
 	t.Logf("memory: %d cases", storetest.Count())
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*memory.Store)(nil)) }
+// TestSealed checks that an application cannot modify the internals of a store.
+func TestSealed(t *testing.T) {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[memory.Store]()) {
+		if field.IsExported() || field.Anonymous {
+			t.Errorf("any package can use the field %s", field.Name)
+		}
+	}
+}
 
 // TestNestedTransaction checks that the writes of a nested transaction are part of the outer one.
 func TestNestedTransaction(t *testing.T) {

@@ -7,16 +7,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore implements the user methods of a Store.
-type userStore struct{ *sharedData }
-
 func copyUser(u store.User) *store.User {
 	u.Extra = maps.Clone(u.Extra)
 	return u.AsStored()
 }
 
 // CreateUser implements [store.Store]. It uses the ID of u.
-func (s *userStore) CreateUser(ctx context.Context, u *store.User) (made *store.User, err error) {
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (made *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		if _, taken := d.users[u.ID]; taken || u.ID == "" {
 			return store.ErrConflict
@@ -35,7 +32,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (made *store.
 }
 
 // User implements [store.Store].
-func (s *userStore) User(ctx context.Context, id string) (u *store.User, err error) {
+func (s *Store) User(ctx context.Context, id string) (u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error { u, err = d.user(id); return err })
 	return u, err
 }
@@ -49,13 +46,13 @@ func (d *data) user(id string) (*store.User, error) {
 }
 
 // UserByEmail implements [store.Store].
-func (s *userStore) UserByEmail(ctx context.Context, email string) (u *store.User, err error) {
+func (s *Store) UserByEmail(ctx context.Context, email string) (u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error { u, err = d.user(d.byEmail[email]); return err })
 	return u, err
 }
 
 // UserByAccount implements [store.Store].
-func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (u *store.User, err error) {
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		u, err = d.user(d.accounts[accountKey{provider, providerAccountID}].UserID)
 		return err
@@ -64,7 +61,7 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 }
 
 // UpdateUser implements [store.Store].
-func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (updated *store.User, err error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (updated *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		old, err := get(d.users, u.ID)
 		if err != nil {
@@ -85,7 +82,7 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (updated *sto
 }
 
 // DeleteUser implements [store.UserDeleter].
-func (s *userStore) DeleteUser(ctx context.Context, id string) error {
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	return s.locked(ctx, func(d *data) error {
 		u, err := get(d.users, id)
 		if err != nil {
@@ -102,7 +99,7 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 }
 
 // EachEmail implements [store.EmailLister].
-func (s *userStore) EachEmail(ctx context.Context, each func(userID, email string) error) error {
+func (s *Store) EachEmail(ctx context.Context, each func(userID, email string) error) error {
 	var ids map[string]string
 	if err := s.locked(ctx, func(d *data) error { ids = maps.Clone(d.byEmail); return nil }); err != nil {
 		return err
