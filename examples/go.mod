@@ -104,6 +104,7 @@ replace (
 	github.com/latchkey-go/latchkey/providers/password => ../providers/password
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn
 	github.com/latchkey-go/latchkey/storage/bbolt => ../storage/bbolt
+	github.com/latchkey-go/latchkey/storage/internal => ../storage/internal
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../storage/keyvalue
 	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
 	github.com/latchkey-go/latchkey/storage/sql => ../storage/sql

@@ -62,6 +62,7 @@ replace (
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp
 	github.com/latchkey-go/latchkey/storage/bbolt => ../../storage/bbolt
+	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../../storage/keyvalue
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/storage/mysql => ../../storage/mysql

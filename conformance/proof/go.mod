@@ -193,6 +193,7 @@ replace (
 	github.com/latchkey-go/latchkey/storage/dynamodb => ../../storage/dynamodb
 	github.com/latchkey-go/latchkey/storage/etcd => ../../storage/etcd
 	github.com/latchkey-go/latchkey/storage/hosted => ../../storage/hosted
+	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../../storage/keyvalue
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/storage/mongodb => ../../storage/mongodb

@@ -17,7 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 )
 
 // writerFile and writerFirst make the test program a writer, which TestKilledWhileWriting kills.
@@ -43,7 +44,7 @@ func write(path string) {
 	if err != nil {
 		panic(err)
 	}
-	panic(storetest.Write(context.Background(), s, first, os.Stdout))
+	panic(dbtest.Write(context.Background(), s, first, os.Stdout))
 }
 
 // TestKilledWhileWriting kills a writing process repeatedly. Acknowledged data must exist, and nothing in part.
@@ -79,7 +80,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := next
-		next = storetest.Kept(t, s, next, &acknowledged)
+		next = dbtest.CheckWritten(t, s, next, &acknowledged)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +187,7 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = on(t, database(t, path, nil))
-	if _, err := s.CreateUser(t.Context(), storetest.Large("again", 1<<20)); err != nil {
+	if _, err := s.CreateUser(t.Context(), dbtest.Large("again", 1<<20)); err != nil {
 		t.Error(err)
 	}
 }

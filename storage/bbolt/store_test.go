@@ -13,7 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 )
 
 func file(t testing.TB) string { return filepath.Join(t.TempDir(), "app.bolt") }
@@ -53,7 +54,7 @@ func TestShared(t *testing.T) {
 	kvtest.Run(t, storetest.Trouble("bbolt"), func(t *testing.T) *bboltstore.Store { return quick(t) })
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*bboltstore.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*bboltstore.Store)(nil)) }
 
 func BenchmarkSession(b *testing.B) {
 	kvtest.Bench(b, func(b *testing.B) *bboltstore.Store { return on(b, database(b, file(b), nil)) })

@@ -7,9 +7,9 @@ import (
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/dynamodb"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 )
 
 type item = map[string]types.AttributeValue
@@ -61,7 +61,7 @@ func TestAuthJS(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	storetest.GoOn(t, store, storetest.Existing{UserID: ada, Session: "s1"})
+	dbtest.CheckExisting(t, store, dbtest.Existing{UserID: ada, Session: "s1"})
 	if err := store.AdoptAuthJS(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -80,7 +80,7 @@ func TestAdoptEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		requests := 0
-		st.watch(func(storetest.Request) (bool, error) {
+		st.watch(func(dbtest.Request) (bool, error) {
 			if requests++; requests > at {
 				return false, errEnds
 			}
@@ -90,7 +90,7 @@ func TestAdoptEnds(t *testing.T) {
 		if err := store.AdoptAuthJS(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		storetest.GoOn(t, store, storetest.Existing{UserID: ada, Session: "s1"})
+		dbtest.CheckExisting(t, store, dbtest.Existing{UserID: ada, Session: "s1"})
 		if t.Failed() {
 			t.Fatalf("at request %d", at)
 		}

@@ -20,15 +20,16 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/dynamodb"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 )
 
 // stage is between a client and its database.
 type stage struct {
 	sync.Mutex
-	before func(storetest.Request) (lost bool, err error)
+	before func(dbtest.Request) (lost bool, err error)
 }
 
-func (s *stage) watch(before func(storetest.Request) (bool, error)) {
+func (s *stage) watch(before func(dbtest.Request) (bool, error)) {
 	s.Lock()
 	defer s.Unlock()
 	s.before = before
@@ -71,7 +72,7 @@ type named struct {
 }
 
 // rowsOf returns the items that a request is for. A Query contains only a prefix of their keys.
-func rowsOf(r *http.Request) (rows storetest.Request, err error) {
+func rowsOf(r *http.Request) (rows dbtest.Request, err error) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return rows, err
@@ -110,14 +111,14 @@ func rowsOf(r *http.Request) (rows storetest.Request, err error) {
 }
 
 func TestInterleaved(t *testing.T) {
-	storetest.Interleaved(t, func(t *testing.T) storetest.Staged {
+	dbtest.Interleaved(t, func(t *testing.T) dbtest.Staged {
 		url := engines.DynamoDB(t)
 		layout := table(t, connect(url, nil))
 		var one, other stage
 		client := func(s *stage) *awsdynamodb.Client {
 			return connect(url, s, func(o *awsdynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		}
-		return storetest.Staged{
+		return dbtest.Staged{
 			Store: open(t, client(&one), layout), Other: open(t, client(&other), layout),
 			Watch: one.watch, WatchOther: other.watch,
 		}

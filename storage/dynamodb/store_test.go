@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/dynamodb"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
@@ -74,7 +75,7 @@ func TestContract(t *testing.T) {
 	t.Logf("dynamodb: %d cases", storetest.Count())
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*dynamodb.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*dynamodb.Store)(nil)) }
 
 // TestNotMigrated checks that the error without Migrate says what to call.
 func TestNotMigrated(t *testing.T) {

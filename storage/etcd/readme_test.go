@@ -9,7 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/etcd"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 )
 
 // TestReadme checks that the README lists every kind of key.

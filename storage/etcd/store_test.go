@@ -9,7 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/etcd"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
@@ -38,4 +39,4 @@ func BenchmarkSession(b *testing.B) {
 	kvtest.Bench(b, func(b *testing.B) *etcd.Store { return open(b, engines.Etcd(b)) })
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*etcd.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*etcd.Store)(nil)) }

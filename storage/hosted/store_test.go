@@ -19,6 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/hosted"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 )
 
 func open(t testing.TB, s *tables.Server, options ...hosted.Options) *hosted.Store {
@@ -73,7 +74,7 @@ func TestGoesOn(t *testing.T) {
 	insert("sessions", "rec_s", map[string]any{"sessionToken": "s1", "expires": at, "user": "rec_u"})
 	insert("users_sessions", "rec_us", map[string]any{"user": "rec_u", "session": "rec_s"})
 	insert("verificationTokens", "rec_t", map[string]any{"identifier": "ada@example.com", "token": "hash", "expires": at})
-	storetest.GoOn(t, open(t, s), storetest.Existing{UserID: "rec_u", Session: "s1"})
+	dbtest.CheckExisting(t, open(t, s), dbtest.Existing{UserID: "rec_u", Session: "s1"})
 }
 
 // TestOlderDatabase uses a database without the table of records.
@@ -416,4 +417,4 @@ func ExampleNew() {
 	_ = store // core.Config{Store: store}
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*hosted.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*hosted.Store)(nil)) }

@@ -5,8 +5,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 )
 
 func TestContract(t *testing.T) {
@@ -20,4 +21,4 @@ func TestShared(t *testing.T) {
 	})
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*keyvalue.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*keyvalue.Store)(nil)) }

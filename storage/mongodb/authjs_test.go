@@ -8,13 +8,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/mongodb"
 )
 
 var (
-	at  = bson.NewDateTimeFromTime(storetest.ExistingTime)
+	at  = bson.NewDateTimeFromTime(dbtest.ExistingTime)
 	ada = bson.ObjectID{0x65, 0x1f, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0xab}
 	eve = bson.ObjectID{0x65, 0x1f, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0xac}
 )
@@ -64,7 +64,7 @@ func TestAuthJS(t *testing.T) {
 	if err != nil || n != 0 {
 		t.Errorf("%d sessions without a copy, error %v", n, err)
 	}
-	storetest.GoOn(t, s, storetest.Existing{UserID: ada.Hex(), Session: "s1"})
+	dbtest.CheckExisting(t, s, dbtest.Existing{UserID: ada.Hex(), Session: "s1"})
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
@@ -75,7 +75,7 @@ func TestAuthJSBeside(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	s := open(t, db)
 	authJS(t, db)
-	storetest.GoOn(t, s, storetest.Existing{UserID: ada.Hex(), Session: "s1"})
+	dbtest.CheckExisting(t, s, dbtest.Existing{UserID: ada.Hex(), Session: "s1"})
 }
 
 // TestOwnFields uses an application's own fields of users: they are members, and keep their types.

@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/mongodb"
 )
 
@@ -21,12 +21,12 @@ import (
 type stage struct {
 	sync.Mutex
 	t      *testing.T
-	before func(storetest.Request) (lost bool, err error)
+	before func(dbtest.Request) (lost bool, err error)
 	broken error // for all requests
 	lost   bool  // the next request reaches the database, but its response is lost
 }
 
-func (s *stage) watch(before func(storetest.Request) (bool, error)) {
+func (s *stage) watch(before func(dbtest.Request) (bool, error)) {
 	s.Lock()
 	defer s.Unlock()
 	s.before, s.broken, s.lost = before, nil, false
@@ -52,7 +52,7 @@ func (s *stage) next() (lost bool, broken error) {
 }
 
 // rowsOf returns the documents that a command is for. A write also reads the unique indexes of its collection.
-func rowsOf(e *event.CommandStartedEvent) (rows storetest.Request) {
+func rowsOf(e *event.CommandStartedEvent) (rows dbtest.Request) {
 	text := func(field string) string { return e.Command.Lookup(field).StringValue() }
 	switch e.CommandName {
 	case "find":
@@ -126,10 +126,10 @@ func (s *stage) open(t *testing.T, name string) *mongodb.Store {
 }
 
 func TestInterleaved(t *testing.T) {
-	storetest.Interleaved(t, func(t *testing.T) storetest.Staged {
+	dbtest.Interleaved(t, func(t *testing.T) dbtest.Staged {
 		db := database(t, engines.MongoDB(t))
 		var one, other stage
-		return storetest.Staged{
+		return dbtest.Staged{
 			Store: one.open(t, db.Name()), Other: other.open(t, db.Name()), Watch: one.watch, WatchOther: other.watch,
 			Empty: func() { empty(t, db) }, // FerretDB reads all documents, except by the document key
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/mongodb"
 )
 
@@ -99,4 +100,4 @@ func TestContract(t *testing.T) {
 	t.Logf("mongodb: %d cases", storetest.Count())
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*mongodb.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*mongodb.Store)(nil)) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
@@ -25,7 +26,7 @@ var adapters = map[string]struct {
 	ddl      string
 	layout   mysql.Layout
 	rows     []string
-	existing storetest.Existing
+	existing dbtest.Existing
 	except   []string // cases of the contract; nil means that none is run
 }{
 	"drizzle": {
@@ -40,7 +41,7 @@ var adapters = map[string]struct {
 				"VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')",
 		},
 		// Sessions expire at whole seconds, between 1970 and 2038.
-		storetest.Existing{UserID: "8a1", Session: "s1", Precision: time.Second}, nil,
+		dbtest.Existing{UserID: "8a1", Session: "s1", Precision: time.Second}, nil,
 	},
 	"prisma": {
 		"testdata/prisma.sql", mysql.Prisma(),
@@ -55,7 +56,7 @@ var adapters = map[string]struct {
 			"INSERT INTO `VerificationToken` (identifier, token, expires) " +
 				"VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')",
 		},
-		storetest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
+		dbtest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
 	},
 	"typeorm": {
 		"testdata/typeorm.sql", mysql.TypeORM(),
@@ -70,7 +71,7 @@ var adapters = map[string]struct {
 			"INSERT INTO verification_tokens (id, identifier, token, expires) " +
 				"VALUES ('v1', 'ada@example.com', 'hash', '1893553445678')",
 		},
-		storetest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, narrow,
+		dbtest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, narrow,
 	},
 }
 
@@ -91,7 +92,7 @@ func TestAuthJS(t *testing.T) {
 			dsn := database(t)
 			execute(t, dsn, append(ddl, a.rows...)...)
 			s := open(t, dsn, a.layout)
-			storetest.GoOn(t, s, a.existing)
+			dbtest.CheckExisting(t, s, a.existing)
 			if err := s.Migrate(t.Context()); err != nil {
 				t.Errorf("a second time: %v", err)
 			}

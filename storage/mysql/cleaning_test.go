@@ -3,13 +3,12 @@ package mysql_test
 import (
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 )
 
 // TestCleaningInBatches ends the context between two batches.
 func TestCleaningInBatches(t *testing.T) {
-	sqltest.Cleaning(t, open(t, database(t)), storetest.NewCountdown)
+	sqltest.Cleaning(t, open(t, database(t)))
 }
 
 // TestTransactionsAreBegunAgain checks that transactions run again after the database has aborted them.

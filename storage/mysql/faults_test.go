@@ -12,8 +12,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/mysql"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
 // withSettings returns a data source name with a database for the test and other settings.
@@ -116,7 +117,7 @@ func TestFull(t *testing.T) {
 	}
 	e.Stop(t)
 	e.Start(t, size+"64M")
-	if _, err := s.CreateUser(t.Context(), storetest.Large("again", 1<<20)); err != nil {
+	if _, err := s.CreateUser(t.Context(), dbtest.Large("again", 1<<20)); err != nil {
 		t.Error(err)
 	}
 	for _, id := range ids {
@@ -146,7 +147,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	for round := range 4 {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
-		go func() { ended <- storetest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
+		go func() { ended <- dbtest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
 		time.Sleep(time.Duration(30+60*round) * time.Millisecond) // during the writes
 		e.Kill(t)
 		if err := <-ended; err == nil {
@@ -155,7 +156,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		e.Start(t)
 		eventually(t, func() bool { _, err := s.DeleteExpired(t.Context(), time.Unix(0, 0)); return err == nil })
 		before := next
-		next = storetest.Kept(t, s, next, &acknowledged)
+		next = dbtest.CheckWritten(t, s, next, &acknowledged)
 		t.Logf("round %d: %d acknowledged or whole", round, next-before)
 	}
 }

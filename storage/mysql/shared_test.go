@@ -12,9 +12,10 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
 func TestShared(t *testing.T) {
@@ -205,7 +206,7 @@ func TestDeadlocks(t *testing.T) {
 				return
 			}
 			token, user := core.Secret(fmt.Sprint("new", i)), fmt.Sprint("u", (i+1)%20)
-			session := &store.Session{Token: token, UserID: user, Expires: storetest.ExistingTime}
+			session := &store.Session{Token: token, UserID: user, Expires: dbtest.ExistingTime}
 			err := s.CreateSession(ctx, session)
 			errs <- err
 		}()
@@ -223,7 +224,7 @@ func BenchmarkSession(b *testing.B) {
 
 func BenchmarkScale(b *testing.B) {
 	at := database(b)
-	storetest.Scale(b, open(b, at), func(letter string) {
+	dbtest.Scale(b, open(b, at), func(letter string) {
 		execute(b, at, sqltest.Doubled(func(name string) string { return "`" + name + "`" }, letter)...)
 	})
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/mysql"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
@@ -151,7 +152,7 @@ func TestContractOwnHandle(t *testing.T) {
 	storetest.Run(t, emptied(t, dsn, s))
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*mysql.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*mysql.Store)(nil)) }
 
 // TestConnectionsAreKept uses all connections of a pool concurrently. Later requests must find them open.
 func TestConnectionsAreKept(t *testing.T) {

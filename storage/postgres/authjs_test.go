@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 )
 
@@ -19,7 +20,7 @@ var adapters = map[string]struct {
 	ddl      string
 	layout   postgres.Layout
 	rows     []string
-	existing storetest.Existing
+	existing dbtest.Existing
 	except   []string // cases of the contract; nil with a required email means that none is run
 }{
 	"pg-adapter": {
@@ -34,7 +35,7 @@ var adapters = map[string]struct {
 			`INSERT INTO verification_token (identifier, expires, token)
 				VALUES ('ada@example.com', '2030-01-02T03:04:05.678Z', 'hash')`,
 		},
-		storetest.Existing{UserID: "1", Session: "s1"}, narrow,
+		dbtest.Existing{UserID: "1", Session: "s1"}, narrow,
 	},
 	"drizzle": {
 		"testdata/drizzle.sql", postgres.Drizzle(),
@@ -48,7 +49,7 @@ var adapters = map[string]struct {
 				VALUES ('ada@example.com', 'hash', '2030-01-02T03:04:05.678Z')`,
 		},
 		// The counter has 31 bits.
-		storetest.Existing{UserID: "8a1", Session: "s1"}, []string{"authenticator/created, found, counted"},
+		dbtest.Existing{UserID: "8a1", Session: "s1"}, []string{"authenticator/created, found, counted"},
 	},
 	"prisma": {
 		"testdata/prisma.sql", postgres.Prisma(),
@@ -63,7 +64,7 @@ var adapters = map[string]struct {
 			`INSERT INTO "VerificationToken" (identifier, token, expires)
 				VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')`,
 		},
-		storetest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
+		dbtest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
 	},
 	"typeorm": {
 		"testdata/typeorm.sql", postgres.TypeORM(),
@@ -76,7 +77,7 @@ var adapters = map[string]struct {
 				VALUES ('s1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', '1893553445678')`,
 			`INSERT INTO verification_tokens (identifier, token, expires) VALUES ('ada@example.com', 'hash', '1893553445678')`,
 		},
-		storetest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, []string{},
+		dbtest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, []string{},
 	},
 }
 
@@ -91,7 +92,7 @@ func TestAuthJS(t *testing.T) {
 			execute(t, dsn, string(ddl))
 			execute(t, dsn, a.rows...)
 			s := open(t, dsn, a.layout)
-			storetest.GoOn(t, s, a.existing)
+			dbtest.CheckExisting(t, s, a.existing)
 			if err := s.Migrate(t.Context()); err != nil {
 				t.Errorf("a second time: %v", err)
 			}

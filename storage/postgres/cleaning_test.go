@@ -8,13 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 )
 
 // TestCleaningInBatches ends the context between two batches.
 func TestCleaningInBatches(t *testing.T) {
-	sqltest.Cleaning(t, open(t, schema(t)), storetest.NewCountdown)
+	sqltest.Cleaning(t, open(t, schema(t)))
 }
 
 // TestTransactionsAreBegunAgain checks that transactions run again after the database has aborted them.

@@ -12,8 +12,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/postgres"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
 func TestOutages(t *testing.T) {
@@ -116,7 +117,7 @@ func TestFull(t *testing.T) {
 	if err := s.DeleteUser(t.Context(), ids[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.CreateUser(t.Context(), storetest.Large("again", 1<<20)); err != nil {
+	if _, err := s.CreateUser(t.Context(), dbtest.Large("again", 1<<20)); err != nil {
 		t.Error(err)
 	}
 }
@@ -129,7 +130,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	for round := range 8 {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
-		go func() { ended <- storetest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
+		go func() { ended <- dbtest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
 		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // during the writes
 		e.Kill(t)
 		if err := <-ended; err == nil {
@@ -138,7 +139,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		e.Start(t)
 		eventually(t, func() bool { _, err := s.DeleteExpired(t.Context(), time.Unix(0, 0)); return err == nil })
 		before := next
-		next = storetest.Kept(t, s, next, &acknowledged)
+		next = dbtest.CheckWritten(t, s, next, &acknowledged)
 		t.Logf("round %d: %d acknowledged or whole", round, next-before)
 	}
 }

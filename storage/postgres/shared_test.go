@@ -10,9 +10,10 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
 func TestShared(t *testing.T) {
@@ -188,7 +189,7 @@ func BenchmarkSession(b *testing.B) {
 
 func BenchmarkScale(b *testing.B) {
 	at := schema(b)
-	storetest.Scale(b, open(b, at), func(letter string) {
+	dbtest.Scale(b, open(b, at), func(letter string) {
 		execute(b, at, sqltest.Doubled(func(name string) string { return `"` + name + `"` }, letter)...)
 	})
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/postgres"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
@@ -128,7 +129,7 @@ func TestContractFromPool(t *testing.T) {
 	storetest.Run(t, emptied(t, dsn, s))
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*postgres.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*postgres.Store)(nil)) }
 
 // TestConnectionsAreKept uses all connections of a pool concurrently. Later requests must find them open.
 func TestConnectionsAreKept(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 )
 
@@ -103,7 +103,7 @@ func (c *crowd) ask(t *testing.T, tokens ...string) {
 	c.lock(t)
 	for i, token := range tokens {
 		waiting := make(chan struct{})
-		ctx := storetest.Waits(t.Context(), func() { close(waiting) })
+		ctx := dbtest.Waits(t.Context(), func() { close(waiting) })
 		c.all.Go(func() { c.sessions[i], c.users[i], c.errs[i] = c.store.SessionAndUser(ctx, token) })
 		<-waiting
 		if i == 0 {
@@ -184,7 +184,7 @@ func TestLookUpsOfNobody(t *testing.T) {
 	c := newCrowd(t, plain, "token-0", "token-1")
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	_, _, err := c.store.SessionAndUser(storetest.Waits(ctx, leave), "token-1\x00")
+	_, _, err := c.store.SessionAndUser(dbtest.Waits(ctx, leave), "token-1\x00")
 	if !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a token with a NUL byte: %v", err)
 	}
@@ -214,7 +214,7 @@ func TestLookUpsOfOne(t *testing.T) {
 func TestLookUpsLeave(t *testing.T) {
 	c := newCrowd(t, plain, "token-0", "token-1", "token-2")
 	ctx, leave := context.WithCancel(t.Context())
-	_, _, err := c.store.SessionAndUser(storetest.Waits(ctx, leave), "token-1")
+	_, _, err := c.store.SessionAndUser(dbtest.Waits(ctx, leave), "token-1")
 	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "postgres: read session: ") ||
 		strings.Count(err.Error(), "postgres: ") != 1 {
 		t.Errorf("who left got %v", err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
@@ -38,7 +38,7 @@ func TestImportAuthJS(t *testing.T) {
 			t.Fatalf("%d records made, want %d; %v", n, want, err)
 		}
 	}
-	storetest.GoOn(t, s, storetest.Existing{UserID: "8a1", Session: "s1"})
+	dbtest.CheckExisting(t, s, dbtest.Existing{UserID: "8a1", Session: "s1"})
 	for _, text := range []string{"hunter22", `{"sessionToken":"hunter22","userId":"8a1","expires":7}`} {
 		if err := c.Set(t.Context(), prefix+"user:session:hunter22", text, 0).Err(); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 

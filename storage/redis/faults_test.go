@@ -11,7 +11,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
@@ -147,7 +148,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { ended <- storetest.Write(ctx, s, next, &acknowledged) }()
+		go func() { ended <- dbtest.Write(ctx, s, next, &acknowledged) }()
 		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // during the writes
 		e.Kill(t)
 		waiting := time.AfterFunc(time.Second, cancel) // in case the server does not restart earlier
@@ -158,7 +159,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		cancel()
 		e.Start(t)
 		before := next
-		next = storetest.Kept(t, s, next, &acknowledged)
+		next = dbtest.CheckWritten(t, s, next, &acknowledged)
 		t.Logf("round %d: %d acknowledged or whole", round, next-before)
 	}
 }

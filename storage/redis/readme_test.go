@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 

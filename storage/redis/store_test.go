@@ -11,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/kvtest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
@@ -49,6 +50,6 @@ func BenchmarkSession(b *testing.B) {
 	kvtest.Bench(b, func(b *testing.B) *redisstore.Store { return open(b, engines.Redis(b)) })
 }
 
-func BenchmarkScale(b *testing.B) { storetest.Scale(b, open(b, engines.Redis(b)), nil) }
+func BenchmarkScale(b *testing.B) { dbtest.Scale(b, open(b, engines.Redis(b)), nil) }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*redisstore.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*redisstore.Store)(nil)) }

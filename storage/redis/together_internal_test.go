@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
@@ -108,7 +108,7 @@ func TestSessionsTogether(t *testing.T) {
 					continue
 				}
 				waiting := make(chan struct{})
-				ctx := storetest.Waits(t.Context(), func() { close(waiting) })
+				ctx := dbtest.Waits(t.Context(), func() { close(waiting) })
 				all.Go(func() { look(ctx, i) })
 				<-waiting
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
@@ -15,7 +16,7 @@ var others = map[string]struct {
 	ddl      string
 	layout   sqlite.Layout
 	rows     []string
-	existing storetest.Existing
+	existing dbtest.Existing
 	except   []string // cases of the contract; nil with a required email means that none is run
 }{
 	"earlier": {
@@ -27,7 +28,7 @@ var others = map[string]struct {
 			`INSERT INTO sessions VALUES ('s1', '8a1', 1893553445678000)`,
 			`INSERT INTO verification_token VALUES ('ada@example.com', 'hash', 1893553445678000)`,
 		},
-		storetest.Existing{UserID: "8a1", Session: "s1"}, []string{},
+		dbtest.Existing{UserID: "8a1", Session: "s1"}, []string{},
 	},
 	"d1": {
 		"testdata/d1.sql", sqlite.D1(),
@@ -41,7 +42,7 @@ var others = map[string]struct {
 				VALUES ('ada@example.com', 'hash', '2030-01-02T03:04:05.678Z')`,
 		},
 		// Two separate columns are null if the member is missing.
-		storetest.Existing{UserID: "8a1", Session: "s1"}, []string{"account/large tokens and unknown members are kept"},
+		dbtest.Existing{UserID: "8a1", Session: "s1"}, []string{"account/large tokens and unknown members are kept"},
 	},
 	"drizzle": {
 		"testdata/drizzle.sql", sqlite.Drizzle(),
@@ -52,7 +53,7 @@ var others = map[string]struct {
 			`INSERT INTO session (sessionToken, userId, expires) VALUES ('s1', '8a1', 1893553445678)`,
 			`INSERT INTO verificationToken (identifier, token, expires) VALUES ('ada@example.com', 'hash', 1893553445678)`,
 		},
-		storetest.Existing{UserID: "8a1", Session: "s1"}, []string{},
+		dbtest.Existing{UserID: "8a1", Session: "s1"}, []string{},
 	},
 	"prisma": {
 		"testdata/prisma.sql", sqlite.Prisma(),
@@ -66,7 +67,7 @@ var others = map[string]struct {
 				VALUES ('s1', 'clh1', 1893553445678, 1893553445678)`,
 			`INSERT INTO "VerificationToken" (identifier, token, expires) VALUES ('ada@example.com', 'hash', 1893553445678)`,
 		},
-		storetest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
+		dbtest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
 	},
 	"typeorm": {
 		"testdata/typeorm.sql", sqlite.TypeORM(),
@@ -81,7 +82,7 @@ var others = map[string]struct {
 			`INSERT INTO verification_tokens (id, identifier, token, expires)
 				VALUES ('v1', 'ada@example.com', 'hash', '1893553445678')`,
 		},
-		storetest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, []string{},
+		dbtest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, []string{},
 	},
 }
 
@@ -127,7 +128,7 @@ func TestOtherTables(t *testing.T) {
 			execute(t, path, string(ddl))
 			execute(t, path, o.rows...)
 			s := open(t, path, o.layout)
-			storetest.GoOn(t, s, o.existing)
+			dbtest.CheckExisting(t, s, o.existing)
 			if err := s.Migrate(t.Context()); err != nil {
 				t.Errorf("a second time: %v", err)
 			}

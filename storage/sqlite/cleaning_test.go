@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
 // TestCleaningInBatches ends the context between two batches.
 func TestCleaningInBatches(t *testing.T) {
-	sqltest.Cleaning(t, open(t, file(t)), storetest.NewCountdown)
+	sqltest.Cleaning(t, open(t, file(t)))
 }
 
 // TestCleaningWritesTheLogBack checks that DeleteExpired runs a checkpoint between batches, so that no request must do

@@ -15,7 +15,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
@@ -42,7 +43,7 @@ func write(path string) {
 	if err != nil {
 		panic(err)
 	}
-	panic(storetest.Write(context.Background(), s, first, os.Stdout))
+	panic(dbtest.Write(context.Background(), s, first, os.Stdout))
 }
 
 // TestKilledWhileWriting kills a writing process repeatedly. Acknowledged data must exist, and nothing in part.
@@ -85,7 +86,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		reader.Wait()
 		_ = writer.Wait() // returns that it was killed
 		before := next
-		next = storetest.Kept(t, s, next, &acknowledged)
+		next = dbtest.CheckWritten(t, s, next, &acknowledged)
 		if next == before {
 			t.Error("nothing was written")
 		}
@@ -223,11 +224,11 @@ func TestFull(t *testing.T) {
 	if err := s.DeleteUser(t.Context(), ids[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.CreateUser(t.Context(), storetest.Large("in its place", 1<<20)); err != nil {
+	if _, err := s.CreateUser(t.Context(), dbtest.Large("in its place", 1<<20)); err != nil {
 		t.Error(err)
 	}
 	limit("100000")
-	if _, err := s.CreateUser(t.Context(), storetest.Large("again", 1<<20)); err != nil {
+	if _, err := s.CreateUser(t.Context(), dbtest.Large("again", 1<<20)); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,8 +7,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
+	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
-	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
@@ -155,7 +156,7 @@ func BenchmarkSession(b *testing.B) {
 
 func BenchmarkScale(b *testing.B) {
 	at := file(b)
-	storetest.Scale(b, open(b, at), func(letter string) {
+	dbtest.Scale(b, open(b, at), func(letter string) {
 		execute(b, at, sqltest.Doubled(func(name string) string { return `"` + name + `"` }, letter)...)
 	})
 }

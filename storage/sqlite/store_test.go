@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
@@ -35,4 +36,4 @@ func TestContractInMemory(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return open(t, ":memory:") })
 }
 
-func TestSealed(t *testing.T) { storetest.Sealed(t, (*sqlite.Store)(nil)) }
+func TestSealed(t *testing.T) { dbtest.Sealed(t, (*sqlite.Store)(nil)) }

@@ -5,16 +5,16 @@ import (
 	"sync/atomic"
 )
 
-// countdown is the context of NewCountdown.
+// countdown is the context of newCountdown.
 type countdown struct {
 	context.Context
 	looks  *atomic.Int64
 	cancel context.CancelFunc
 }
 
-// NewCountdown returns a context that is cancelled after a number of calls to its methods, so that it ends within a
+// newCountdown returns a context that is cancelled after a number of calls to its methods, so that it ends within a
 // call of the store. It also ends with parent.
-func NewCountdown(parent context.Context, looks int64) context.Context {
+func newCountdown(parent context.Context, looks int64) context.Context {
 	c := countdown{looks: &atomic.Int64{}}
 	c.Context, c.cancel = context.WithCancel(parent)
 	c.looks.Store(looks)

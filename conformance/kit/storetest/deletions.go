@@ -82,7 +82,7 @@ func (k deletions) stops() {
 	}
 	gone := 0
 	for looks := int64(1); ; looks *= 2 {
-		n, err := k.cleaner().DeleteExpired(NewCountdown(k.Context(), looks), base)
+		n, err := k.cleaner().DeleteExpired(newCountdown(k.Context(), looks), base)
 		if gone += n; err == nil {
 			break
 		}

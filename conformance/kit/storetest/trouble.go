@@ -219,12 +219,12 @@ func (name Trouble) TooLarge(t *testing.T, store core.Store, size int) {
 	k := &kit{t, store}
 	u := k.user("u1", "ada@example.com")
 	k.session(u, "s1", base)
-	_, err := store.CreateUser(t.Context(), Large("u2", size))
+	_, err := store.CreateUser(t.Context(), large("u2", size))
 	name.Check(t, "create user", err, "xxxx")
-	_, err = store.User(t.Context(), Large("u2", 0).ID)
+	_, err = store.User(t.Context(), large("u2", 0).ID)
 	k.want(err, core.ErrNotFound)
 	changed := *u
-	changed.Extra = Large("", size).Extra
+	changed.Extra = large("", size).Extra
 	_, err = store.UpdateUser(t.Context(), &changed)
 	name.Check(t, "update user", err, "xxxx")
 	_, got, err := k.sessions().SessionAndUser(t.Context(), "s1")
@@ -232,7 +232,7 @@ func (name Trouble) TooLarge(t *testing.T, store core.Store, size int) {
 	k.same(got, u)
 }
 
-// Large returns a user of about size bytes.
-func Large(id string, size int) *core.User {
+// large returns a user of about size bytes.
+func large(id string, size int) *core.User {
 	return &core.User{ID: uuid(id), Extra: core.Members{"large": json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}}
 }

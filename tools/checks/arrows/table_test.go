@@ -95,20 +95,25 @@ var table = []rule{
 	// sets.
 	{
 		module: "storage/memory", code: []string{"core/store"},
-		tests: []string{"core", "conformance"}, thirdParty: []string{},
+		tests: []string{"core", "conformance", "storage/internal"}, thirdParty: []string{},
 	},
 	{
 		module: "storage/sql", code: []string{"core/store", "internal"},
-		tests: []string{"core", "conformance"}, thirdParty: []string{},
+		tests: []string{"core", "conformance", "storage/internal"}, thirdParty: []string{},
 	},
 	{
 		module: "storage/keyvalue", code: []string{"core/store", "internal"},
-		tests: []string{"core", "conformance"}, thirdParty: []string{},
+		tests: []string{"core", "conformance", "storage/internal"}, thirdParty: []string{},
+	},
+	// It contains only tests that stores share.
+	{
+		module: "storage/internal", code: []string{"core", "conformance", "storage/sql", "storage/keyvalue"},
+		thirdParty: []string{},
 	},
 	{
 		module: "storage/*",
 		code:   []string{"core/store", "internal", "storage/sql", "storage/keyvalue"},
-		tests:  []string{"core", "conformance"},
+		tests:  []string{"core", "conformance", "storage/internal"},
 	},
 
 	// An adapter imports core and its router.

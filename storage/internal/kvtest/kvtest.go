@@ -14,20 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Trouble contains checks of conformance/kit/storetest for a failing store. Tests pass storetest.Trouble("redis"),
-// because this package cannot import storetest.
-type Trouble interface {
-	Calls(s store.Store, userID, secret string) map[string]func(ctx context.Context) error
-	Fails(t *testing.T, s store.Store, userID string, deadline time.Duration, except ...string)
-	Recovers(t *testing.T, s store.Store, token string) *store.User
-}
-
 // Run runs all tests, each on an empty store.
-func Run(t *testing.T, trouble Trouble, open func(t *testing.T) *keyvalue.Store) {
+func Run(t *testing.T, trouble storetest.Trouble, open func(t *testing.T) *keyvalue.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *keyvalue.Store){
 		"a user with many sessions is changed":         manyCopies,
@@ -510,7 +503,7 @@ func extended(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-func noValues(t *testing.T, s *keyvalue.Store, trouble Trouble) {
+func noValues(t *testing.T, s *keyvalue.Store, trouble storetest.Trouble) {
 	trouble.Fails(t, s, "", -time.Second)
 	for _, text := range []string{"5ecret\x00", "5ecret\xff"} {
 		for operation, call := range trouble.Calls(s, text, text) {

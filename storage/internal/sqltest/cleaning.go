@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,9 +13,36 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
+// countdown is a context that is canceled after a number of calls to its methods, so that it ends within a call of the
+// store.
+type countdown struct {
+	context.Context
+	cancel context.CancelFunc
+	calls  atomic.Int64
+}
+
+func newCountdown(parent context.Context, calls int64) context.Context {
+	c := &countdown{}
+	c.Context, c.cancel = context.WithCancel(parent)
+	c.calls.Store(calls)
+	return c
+}
+
+func (c *countdown) count() {
+	if c.calls.Add(-1) <= 0 {
+		c.cancel()
+	}
+}
+
+// Err implements [context.Context].
+func (c *countdown) Err() error { c.count(); return c.Context.Err() }
+
+// Done implements [context.Context].
+func (c *countdown) Done() <-chan struct{} { c.count(); return c.Context.Done() }
+
 // Cleaning checks that DeleteExpired works in batches: if its context ends, the completed batches stay deleted and are
-// counted. ending returns a context that ends after a number of calls to its methods.
-func Cleaning(t *testing.T, s *sqlstore.Store, ending func(parent context.Context, looks int64) context.Context) {
+// counted.
+func Cleaning(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
 	const rows = 1000
 	must(t, s.Migrate(t.Context()))
@@ -29,7 +57,7 @@ func Cleaning(t *testing.T, s *sqlstore.Store, ending func(parent context.Contex
 		return n
 	}
 	for looks := int64(4); ; looks += 4 {
-		n, err := s.DeleteExpired(ending(t.Context(), looks), now)
+		n, err := s.DeleteExpired(newCountdown(t.Context(), looks), now)
 		if err == nil {
 			t.Fatalf("%d rows went in one step, or nothing looked at the context between two", n)
 		}

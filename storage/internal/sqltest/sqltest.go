@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
@@ -26,13 +27,6 @@ type Database struct {
 	Count func(query string) int
 	// DropIndex returns the statement that drops an index of a table.
 	DropIndex func(table, index string) string
-}
-
-// Trouble contains checks of conformance/kit/storetest for a failing store. Tests pass storetest.Trouble("sqlite"),
-// because this package cannot import storetest.
-type Trouble interface {
-	Calls(s store.Store, userID, secret string) map[string]func(ctx context.Context) error
-	Fails(t *testing.T, s store.Store, userID string, deadline time.Duration, except ...string)
 }
 
 // Layouts are other layouts for the same data. The whole contract must hold in each.
@@ -57,7 +51,7 @@ func Layouts() map[string]sqlstore.Layout {
 }
 
 // Run runs all cases, each on an empty database.
-func Run(t *testing.T, trouble Trouble, database func(t *testing.T) Database) {
+func Run(t *testing.T, trouble storetest.Trouble, database func(t *testing.T) Database) {
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, Database)
@@ -328,7 +322,7 @@ func laterDuplicates(t *testing.T, d Database) {
 	}
 }
 
-func sayMigrate(t *testing.T, d Database, trouble Trouble) {
+func sayMigrate(t *testing.T, d Database, trouble storetest.Trouble) {
 	s := d.Open()
 	check := func(what string) {
 		t.Helper()
@@ -392,7 +386,7 @@ func over(t *testing.T, d Database) {
 	}
 }
 
-func noValues(t *testing.T, d Database, trouble Trouble) {
+func noValues(t *testing.T, d Database, trouble storetest.Trouble) {
 	s := d.Open() // without tables
 	trouble.Fails(t, s, "", time.Minute)
 	must(t, s.Migrate(t.Context()))

@@ -1,4 +1,4 @@
-package storetest
+package dbtest
 
 import (
 	"bufio"
@@ -52,8 +52,8 @@ func Write(ctx context.Context, tested core.Store, first int, acknowledged io.Wr
 	}
 }
 
-// Kept checks that everything that Write acknowledged exists, that nothing exists in part, and returns the next number.
-func Kept(t *testing.T, store core.Store, first int, acknowledged io.Reader) (next int) {
+// CheckWritten checks that everything that Write acknowledged exists, that nothing exists in part, and returns the next number.
+func CheckWritten(t *testing.T, store core.Store, first int, acknowledged io.Reader) (next int) {
 	t.Helper()
 	s := store.(whole)
 	next = first

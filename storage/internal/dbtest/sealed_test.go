@@ -1,4 +1,4 @@
-package storetest
+package dbtest
 
 import (
 	"reflect"
@@ -32,17 +32,17 @@ func TestSealedSeesHoles(t *testing.T) {
 		{"methods of the contract from a part", &closed{}, nil},
 		{"and from a part of a part", &nested{}, nil},
 		{"another method of a part", &helped{},
-			[]string{"storetest.helped: any package can call Reset, a method of the embedded helper"}},
+			[]string{"dbtest.helped: any package can call Reset, a method of the embedded helper"}},
 		{"methods of another package's type", &locked{}, []string{
-			"storetest.locked: any package can set the field Mutex",
-			"storetest.locked: any package can call Lock, a method of the embedded Mutex",
-			"storetest.locked: any package can call TryLock, a method of the embedded Mutex",
-			"storetest.locked: any package can call Unlock, a method of the embedded Mutex",
+			"dbtest.locked: any package can set the field Mutex",
+			"dbtest.locked: any package can call Lock, a method of the embedded Mutex",
+			"dbtest.locked: any package can call TryLock, a method of the embedded Mutex",
+			"dbtest.locked: any package can call Unlock, a method of the embedded Mutex",
 		}},
-		{"a field of a part", &opened{}, []string{"storetest.opened: any package can set the field Inside"}},
+		{"a field of a part", &opened{}, []string{"dbtest.opened: any package can set the field Inside"}},
 		{"through a part of a part", &through{}, []string{
-			"storetest.through: any package can call Reset, a method of the embedded helped",
-			"storetest.through: any package can call Reset, a method of the embedded helper",
+			"dbtest.through: any package can call Reset, a method of the embedded helped",
+			"dbtest.through: any package can call Reset, a method of the embedded helper",
 		}},
 		{"no struct", new(int), nil},
 	} {

@@ -199,7 +199,7 @@ func Bench(b *testing.B, open func(b *testing.B) *sqlstore.Store) {
 	}
 }
 
-// Doubled returns the statements that duplicate every user in a database, as storetest.Scale expects. Names in the
+// Doubled returns the statements that duplicate every user in a database, as dbtest.Scale expects. Names in the
 // copies end with the suffix. quote quotes a name for the database.
 func Doubled(quote func(name string) string, letter string) (list []string) {
 	for _, t := range []struct {
