@@ -17,7 +17,6 @@ type engine struct {
 	client redis.UniversalClient
 	owned  bool // Close closes client
 	prefix string
-	users  any // the key prefix of users, as a command argument
 	// sessions combines concurrent session lookups into one round trip.
 	sessions *batch.Calls[*sessionCall]
 }
@@ -27,7 +26,6 @@ const lookUps = 16
 
 func newEngine(client redis.UniversalClient, prefix string) *engine {
 	e := &engine{client: client, prefix: prefix}
-	e.users = e.record("user/")
 	e.sessions = batch.New(lookUps, e.runOne, e.runAll)
 	return e
 }
@@ -61,7 +59,7 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, e
 	case len(q.Sets) == 0:
 		return e.readRecords(ctx, q)
 	case asksForSession(q):
-		return e.readSession(ctx, e.sessionCall(q))
+		return e.readSession(ctx, q)
 	}
 	return e.readWithSets(ctx, q)
 }

@@ -12,8 +12,7 @@ import (
 //go:embed session.lua
 var sessionSource string
 
-// sessionHash is already an interface value, because the conversion allocates.
-var sessionHash any = redis.NewScript(sessionSource).Hash()
+var sessionScript = redis.NewScript(sessionSource)
 
 // asksForSession reports whether a query is the one for a session and its user. It has its own script, because every
 // page request with a stored session runs it.
@@ -21,32 +20,19 @@ func asksForSession(q keyvalue.Query) bool {
 	return q.Owner && len(q.Keys) == 2 && len(q.Sets) == 1 && q.Sets[0].After == ""
 }
 
-// sessionCall contains everything for such a query and its result, in a single allocation. The arguments are pointers
-// to its keys: as values, each would be copied to its own allocation.
+// sessionCall is such a query and its result.
 type sessionCall struct {
-	args             [8]any
-	copied, end, set string // keys
-
-	out []string // the result of the script
-	err error
-
-	values [2]keyvalue.Value
-	names  [1][]string
-	user   keyvalue.Value
-}
-
-// sessionCall is not inlined: otherwise its result would be on the stack of readSession while it waits for the server,
-// and would outgrow the 8 kB stack of a connection's goroutine.
-//
-//go:noinline
-func (e *engine) sessionCall(q keyvalue.Query) *sessionCall {
-	c := &sessionCall{copied: e.record(q.Keys[0]), end: e.record(q.Keys[1]), set: e.set(q.Sets[0].Set)}
-	c.args = [...]any{"evalsha", sessionHash, 3, &c.copied, &c.end, &c.set, e.users, q.Sets[0].Limit}
-	return c
+	args []any
+	out  []string
+	err  error
 }
 
 // readSession runs such a query.
-func (e *engine) readSession(ctx context.Context, c *sessionCall) (keyvalue.Answer, error) {
+func (e *engine) readSession(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {
+	c := &sessionCall{args: []any{
+		"evalsha", sessionScript.Hash(), 3, e.record(q.Keys[0]), e.record(q.Keys[1]), e.set(q.Sets[0].Set),
+		e.record("user/"), q.Sets[0].Limit,
+	}}
 	if err := e.sessions.Do(ctx, c); err != nil {
 		return keyvalue.Answer{}, err
 	}
@@ -57,7 +43,7 @@ func (e *engine) readSession(ctx context.Context, c *sessionCall) (keyvalue.Answ
 	if c.err != nil {
 		return keyvalue.Answer{}, c.err
 	}
-	return c.answer(c.out)
+	return sessionAnswer(c.out)
 }
 
 // runOne runs one lookup. An error belongs to that call only.
@@ -83,24 +69,25 @@ func (e *engine) runAll(ctx context.Context, calls []*sessionCall) error {
 }
 
 func (c *sessionCall) command(ctx context.Context) *redis.StringSliceCmd {
-	cmd := redis.NewStringSliceCmd(ctx, c.args[:]...)
+	cmd := redis.NewStringSliceCmd(ctx, c.args...)
 	cmd.SetFirstKeyPos(3)
 	return cmd
 }
 
-// answer converts the result of the script. The script returns either the copy or the user, so that only one of them is
-// sent.
-func (c *sessionCall) answer(out []string) (keyvalue.Answer, error) {
-	a := keyvalue.Answer{Values: c.values[:], Names: c.names[:]}
+// sessionAnswer converts the result of the script. The script returns either the copy or the user, so that only one of
+// them is sent.
+func sessionAnswer(out []string) (keyvalue.Answer, error) {
+	a := keyvalue.Answer{Values: make([]keyvalue.Value, 2), Names: make([][]string, 1)}
 	switch len(out) {
 	case 0:
 	case 1:
 		return keyvalue.Answer{}, errAnswer
 	case 2:
-		c.user = recordOf(out[0])
-		c.values, a.Owner = [...]keyvalue.Value{{Found: true}, recordOf(out[1])}, &c.user
+		user := recordOf(out[0])
+		a.Owner = &user
+		a.Values[0].Found, a.Values[1] = true, recordOf(out[1])
 	default:
-		c.values, c.names[0] = [...]keyvalue.Value{recordOf(out[0]), recordOf(out[1])}, out[3:]
+		a.Values[0], a.Values[1], a.Names[0] = recordOf(out[0]), recordOf(out[1]), out[3:]
 	}
 	return a, nil
 }
