@@ -131,9 +131,6 @@ func encodeUser(u *store.User) (string, error) {
 }
 
 func decodeUser(document string) (*store.User, error) {
-	if u, ok := plainUser(document); ok {
-		return u.AsStored(), nil
-	}
 	d := struct {
 		ID            string        `json:"id"`
 		Name          string        `json:"name"`

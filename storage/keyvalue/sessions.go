@@ -65,11 +65,11 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 	if err != nil {
 		return nil, nil, s.failed(ctx, operation, err)
 	}
-	end, err := decodeEnd(out[1])
+	expires, err := decode[ending](out[1])
 	if err != nil {
 		return nil, nil, s.failed(ctx, operation, err)
 	}
-	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: end}, user, nil
+	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: expires.Expires}, user, nil
 }
 
 // sessionAndUser reads the documents of a session's user and of its expiry.
@@ -94,11 +94,11 @@ func (s *sessionStore) sessionAndUser(ctx context.Context, v *view, token string
 // copies.
 func sessionQuery(token string, owner bool) Query {
 	name := escaped(token)
-	asked := &struct { // a single allocation, because every page request makes it
-		keys [2]string
-		sets [1]Page
-	}{[...]string{key("session", name), key("expires", name)}, [...]Page{{Set: staleUsers, Limit: manyStale}}}
-	return Query{Keys: asked.keys[:], Sets: asked.sets[:], Owner: owner}
+	return Query{
+		Keys:  []string{key("session", name), key("expires", name)},
+		Sets:  []Page{{Set: staleUsers, Limit: manyStale}},
+		Owner: owner,
+	}
 }
 
 // sessionIn extracts the documents from the result of sessionQuery. It reads the user if the copy is stale.
@@ -130,16 +130,6 @@ func (s *sessionStore) sessionIn(ctx context.Context, v *view, record string, go
 		out[0] = user[0]
 	}
 	return out, nil
-}
-
-func decodeEnd(document string) (time.Time, error) {
-	if at, ok := plainEnd(document); ok {
-		return at, nil
-	}
-	d, err := decode[struct {
-		Expires time.Time `json:"expires"`
-	}](document)
-	return d.Expires, err
 }
 
 func decodeSession(document, userID string) (*store.Session, error) {
