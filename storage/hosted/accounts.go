@@ -9,21 +9,18 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore implements the account methods of a Store.
-type accountStore struct{ *runner }
-
-func (in *runner) account(
+func (s *Store) account(
 	ctx context.Context, v *view, provider, providerAccountID string, columns ...string,
 ) (record, error) {
 	if impossible(provider, providerAccountID) {
 		return nil, store.ErrNotFound
 	}
 	filter := map[string]any{"provider": provider, "providerAccountId": providerAccountID}
-	return first(v.query(ctx, in.tables.accounts, filter, columns...))
+	return first(v.query(ctx, s.tables.accounts, filter, columns...))
 }
 
 // LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
-func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	fields, err := encodeAccount(a)
 	if err != nil {
@@ -50,15 +47,15 @@ func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error 
 }
 
 // Account implements [store.AccountStore].
-func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
-	return one(ctx, s.runner, "read account", decodeAccount, func(ctx context.Context, v *view) ([]record, error) {
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+	return one(ctx, s, "read account", decodeAccount, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.account(ctx, v, provider, providerAccountID)
 		return []record{r}, err
 	})
 }
 
 // UpdateAccount implements [store.AccountStore]. It does not change the owner.
-func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	fields, err := encodeAccount(a)
 	if err != nil {
@@ -76,7 +73,7 @@ func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) erro
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.run(ctx, "unlink account", func(ctx context.Context, v *view) ([]record, error) {
 		account, err := s.account(ctx, v, provider, providerAccountID)
 		if err != nil {
@@ -88,7 +85,7 @@ func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAcco
 }
 
 // removeJoined deletes a record and the join records that connect it to its user.
-func (in *runner) removeJoined(ctx context.Context, v *view, joins, link, table, id string) error {
+func (s *Store) removeJoined(ctx context.Context, v *view, joins, link, table, id string) error {
 	list, err := v.query(ctx, joins, map[string]any{link: id})
 	for _, join := range list {
 		v.remove(joins, join.id())
@@ -98,8 +95,8 @@ func (in *runner) removeJoined(ctx context.Context, v *view, joins, link, table,
 }
 
 // Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
-func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
-	out, err := list(ctx, s.runner, "list accounts", decodeAccount, s.owned(s.tables.accounts, userID))
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
+	out, err := list(ctx, s, "list accounts", decodeAccount, s.owned(s.tables.accounts, userID))
 	slices.SortFunc(out, func(a, b *store.Account) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
@@ -107,7 +104,7 @@ func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Ac
 }
 
 // owned reads the records of a table that belong to a user.
-func (in *runner) owned(table, userID string) step {
+func (s *Store) owned(table, userID string) step {
 	return func(ctx context.Context, v *view) ([]record, error) {
 		if !possibleID(userID) {
 			return nil, nil

@@ -8,12 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// cleaner implements DeleteExpired.
-type cleaner struct{ *runner }
-
 // DeleteExpired implements [store.Cleaner]. One request reads at most 200 sessions, tokens or records, and another
 // deletes 100. If ctx ends, the remaining rows are counted in the first page of 200 of each table.
-func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 	const operation = "delete expired sessions"
 	at, err := encodeTime(now)
 	if err != nil {
@@ -28,9 +25,9 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (int, error)
 }
 
 // left counts expired rows in the first page of each table.
-func (s *cleaner) left(ctx context.Context, filter map[string]any) (rows int, more bool, err error) {
+func (s *Store) left(ctx context.Context, filter map[string]any) (rows int, more bool, err error) {
 	for _, table := range []string{s.tables.sessions, s.tables.tokens, s.tables.records} {
-		list, next, err := s.view().page(ctx, table, filter, nil)
+		list, next, err := s.db.View().page(ctx, table, filter, nil)
 		if err != nil && (table != s.tables.records || !errors.Is(err, errNoTable)) {
 			return rows, more, err
 		}
@@ -39,7 +36,7 @@ func (s *cleaner) left(ctx context.Context, filter map[string]any) (rows int, mo
 	return rows, more, nil
 }
 
-func (s *cleaner) deleteExpired(ctx context.Context, operation string, filter map[string]any) (int, error) {
+func (s *Store) deleteExpired(ctx context.Context, operation string, filter map[string]any) (int, error) {
 	expired := func(table string) step {
 		return func(ctx context.Context, v *view) ([]record, error) {
 			if s.tx != nil { // a transaction sees its own deletions

@@ -27,7 +27,7 @@ type Config struct {
 
 // GetConfig returns the branch and the URL of the database, but not the key.
 func (s *Store) GetConfig() (branch, databaseURL string) {
-	return s.client.config.Branch, s.client.config.DatabaseURL
+	return s.db.config.Branch, s.db.config.DatabaseURL
 }
 
 // client sends requests to the database's HTTP API.

@@ -7,6 +7,7 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/internal v0.0.0
 	github.com/latchkey-go/latchkey/storage/internal v0.0.0
+	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0
 )
 
 require (

@@ -41,11 +41,8 @@ func decodeRecord(r record) (*store.Record, error) {
 	}, err
 }
 
-// recordStore implements the record methods of a Store.
-type recordStore struct{ *runner }
-
 // CreateRecord implements [store.RecordStore].
-func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "create record"
 	const first = int64(1)
 	fields, err := fieldsOfRecord(r, first)
@@ -79,14 +76,14 @@ func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // Record implements [store.RecordStore].
-func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Record, error) {
-	return one(ctx, s.runner, "read record", decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
+func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+	return one(ctx, s, "read record", decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.record(ctx, v, kind, key)
 		return []record{r}, err
 	})
 }
 
-func (s *recordStore) record(ctx context.Context, v *view, kind, key string) (record, error) {
+func (s *Store) record(ctx context.Context, v *view, kind, key string) (record, error) {
 	if !store.IsRecordName(kind, key) {
 		return nil, store.ErrNotFound
 	}
@@ -94,7 +91,7 @@ func (s *recordStore) record(ctx context.Context, v *view, kind, key string) (re
 }
 
 // UpdateRecord implements [store.RecordStore].
-func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "update record"
 	before := r.Version
 	fields, err := fieldsOfRecord(r, before+1)
@@ -123,8 +120,8 @@ func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // DeleteRecord implements [store.RecordStore].
-func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
-	return one(ctx, s.runner, "delete record", decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	return one(ctx, s, "delete record", decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.record(ctx, v, kind, key)
 		if err != nil {
 			return nil, err
@@ -135,14 +132,14 @@ func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*stor
 
 // removeAsRead deletes a record if it has not changed since it was read. A deletion cannot have a version condition, so
 // an update with one precedes it.
-func (in *runner) removeAsRead(_ context.Context, v *view, r record) error {
-	v.overwrite(in.tables.records, r, record{"version": r["version"]})
-	v.remove(in.tables.records, r.id())
+func (s *Store) removeAsRead(_ context.Context, v *view, r record) error {
+	v.overwrite(s.tables.records, r, record{"version": r["version"]})
+	v.remove(s.tables.records, r.id())
 	return nil
 }
 
 // recordsOf reads the records of a user, or only those of one kind.
-func (in *runner) recordsOf(userID, kind string) step {
+func (s *Store) recordsOf(userID, kind string) step {
 	return func(ctx context.Context, v *view) ([]record, error) {
 		filter := map[string]any{"user.id": userID}
 		if kind != "" {
@@ -151,13 +148,13 @@ func (in *runner) recordsOf(userID, kind string) step {
 		if !possibleID(userID) || impossible(kind) {
 			return nil, nil
 		}
-		return v.query(ctx, in.tables.records, filter)
+		return v.query(ctx, s.tables.records, filter)
 	}
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
-	all, err := list(ctx, s.runner, "list records", decodeRecord, s.recordsOf(userID, kind))
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+	all, err := list(ctx, s, "list records", decodeRecord, s.recordsOf(userID, kind))
 	slices.SortFunc(all, func(a, b *store.Record) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
@@ -165,7 +162,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 }
 
 // DeleteUserRecords implements [store.RecordStore]. Outside a transaction it deletes in batches.
-func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	return s.removeAll(ctx, "delete records", s.recordsOf(userID, kind), s.removeAsRead)
 }
 

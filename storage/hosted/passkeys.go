@@ -7,10 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// passkeyStore implements the passkey methods of a Store.
-type passkeyStore struct{ *runner }
-
-func (s *passkeyStore) passkey(ctx context.Context, v *view, credentialID string) (record, error) {
+func (s *Store) passkey(ctx context.Context, v *view, credentialID string) (record, error) {
 	if impossible(credentialID) {
 		return nil, store.ErrNotFound
 	}
@@ -18,15 +15,15 @@ func (s *passkeyStore) passkey(ctx context.Context, v *view, credentialID string
 }
 
 // Authenticator implements [store.AuthenticatorStore].
-func (s *passkeyStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
-	return one(ctx, s.runner, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]record, error) {
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+	return one(ctx, s, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.passkey(ctx, v, credentialID)
 		return []record{r}, err
 	})
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
-func (s *passkeyStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	fields := record{
 		"credentialID": a.CredentialID, "providerAccountId": a.ProviderAccountID,
@@ -55,12 +52,12 @@ func (s *passkeyStore) CreateAuthenticator(ctx context.Context, a *store.Authent
 }
 
 // Authenticators implements [store.AuthenticatorStore].
-func (s *passkeyStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
-	return list(ctx, s.runner, "list authenticators", decodePasskey, s.owned(s.tables.passkeys, userID))
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+	return list(ctx, s, "list authenticators", decodePasskey, s.owned(s.tables.passkeys, userID))
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *passkeyStore) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	_, err := s.run(ctx, "update authenticator", func(ctx context.Context, v *view) ([]record, error) {
 		old, err := s.passkey(ctx, v, credentialID)
 		if err == nil {
@@ -72,7 +69,7 @@ func (s *passkeyStore) UpdateAuthenticatorCounter(ctx context.Context, credentia
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *passkeyStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	_, err := s.run(ctx, "delete authenticator", func(ctx context.Context, v *view) ([]record, error) {
 		old, err := s.passkey(ctx, v, credentialID)
 		if err == nil {

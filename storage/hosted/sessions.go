@@ -8,10 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore implements the session methods of a Store.
-type sessionStore struct{ *runner }
-
-func (s *sessionStore) session(ctx context.Context, v *view, token string, columns ...string) (record, error) {
+func (s *Store) session(ctx context.Context, v *view, token string, columns ...string) (record, error) {
 	if impossible(token) {
 		return nil, store.ErrNotFound
 	}
@@ -19,7 +16,7 @@ func (s *sessionStore) session(ctx context.Context, v *view, token string, colum
 }
 
 // CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist.
-func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	token, user := string(session.Token), session.UserID
 	expires, err := encodeTime(session.Expires)
@@ -48,7 +45,7 @@ func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session
 }
 
 // SessionAndUser implements [store.SessionStore] with one request.
-func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 		session, err := s.session(ctx, v, token, "user.*")
@@ -71,7 +68,7 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 
 // UpdateSession implements [store.SessionStore]. It is one request for a session that this package created. A session
 // of another program takes another read.
-func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
 		return store.ErrNotFound
@@ -97,8 +94,8 @@ func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires 
 }
 
 // DeleteSession implements [store.SessionStore].
-func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
-	return one(ctx, s.runner, "delete session", decodeSession, func(ctx context.Context, v *view) ([]record, error) {
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+	return one(ctx, s, "delete session", decodeSession, func(ctx context.Context, v *view) ([]record, error) {
 		session, err := s.session(ctx, v, token)
 		if err != nil {
 			return nil, err
@@ -109,28 +106,28 @@ func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.
 }
 
 // Sessions implements [store.SessionLister].
-func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
-	return list(ctx, s.runner, "list sessions", decodeSession, s.owned(s.tables.sessions, userID))
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+	return list(ctx, s, "list sessions", decodeSession, s.owned(s.tables.sessions, userID))
 }
 
 // atOnce is the number of sessions, tokens or records that one request deletes.
 const atOnce = 100
 
 // DeleteSessions implements [store.SessionLister]. Outside a transaction it deletes in batches.
-func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	return s.removeAll(ctx, "delete sessions", s.owned(s.tables.sessions, userID), s.removeSession)
 }
 
-func (in *runner) removeSession(ctx context.Context, v *view, r record) error {
-	return in.removeJoined(ctx, v, in.tables.usersSessions, "session.id", in.tables.sessions, r.id())
+func (s *Store) removeSession(ctx context.Context, v *view, r record) error {
+	return s.removeJoined(ctx, v, s.tables.usersSessions, "session.id", s.tables.sessions, r.id())
 }
 
 // removeAll deletes what find returns, in batches.
-func (in *runner) removeAll(
+func (s *Store) removeAll(
 	ctx context.Context, operation string, find step, remove func(ctx context.Context, v *view, r record) error,
 ) (n int, err error) {
 	for {
-		out, err := in.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 			found, err := find(ctx, v)
 			found = found[:min(len(found), atOnce)]
 			for _, r := range found {

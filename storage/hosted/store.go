@@ -32,14 +32,9 @@ type Options struct {
 // Errors begin with "hosted" and the operation, and never contain a value. A duplicate key is [store.ErrConflict], and
 // a missing row is [store.ErrNotFound].
 type Store struct {
-	*runner
-	userStore
-	accountStore
-	sessionStore
-	tokenStore
-	passkeyStore
-	recordStore
-	cleaner
+	db     *database
+	tables tables
+	tx     *transaction // nil outside transactions
 }
 
 var (
@@ -78,16 +73,9 @@ func New(config Config, options ...Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hosted: %w", err)
 	}
-	return storeOn(&runner{client: c, tables: tables{
+	return &Store{db: &database{c}, tables: tables{
 		o.Prefix + "users", o.Prefix + "accounts", o.Prefix + "sessions",
 		o.Prefix + "users_accounts", o.Prefix + "users_sessions",
 		o.Prefix + "verificationTokens", o.Prefix + "authenticators", o.Prefix + "records",
-	}}), nil
-}
-
-// storeOn returns the Store whose operations a runner runs.
-func storeOn(in *runner) *Store {
-	return &Store{
-		in, userStore{in}, accountStore{in}, sessionStore{in}, tokenStore{in}, passkeyStore{in}, recordStore{in}, cleaner{in},
-	}
+	}}, nil
 }

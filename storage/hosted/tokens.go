@@ -7,10 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore implements the verification token methods of a Store.
-type tokenStore struct{ *runner }
-
-func (s *tokenStore) token(ctx context.Context, v *view, identifier, token string) (record, error) {
+func (s *Store) token(ctx context.Context, v *view, identifier, token string) (record, error) {
 	if impossible(identifier, token) {
 		return nil, store.ErrNotFound
 	}
@@ -18,7 +15,7 @@ func (s *tokenStore) token(ctx context.Context, v *view, identifier, token strin
 }
 
 // CreateVerificationToken implements [store.VerificationTokenStore].
-func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	expires, err := encodeTime(t.Expires)
 	fields := record{"identifier": t.Identifier, "token": t.Token, "expires": expires}
@@ -40,10 +37,10 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 }
 
 // UseVerificationToken implements [store.VerificationTokenStore].
-func (s *tokenStore) UseVerificationToken(
+func (s *Store) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {
-	return one(ctx, s.runner, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]record, error) {
+	return one(ctx, s, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]record, error) {
 		t, err := s.token(ctx, v, identifier, token)
 		if err != nil {
 			return nil, err

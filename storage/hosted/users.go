@@ -24,11 +24,8 @@ func (v *view) byID(ctx context.Context, table, id string) (record, error) {
 	return first(v.query(ctx, table, map[string]any{"id": id}))
 }
 
-// userStore implements the user methods of a Store.
-type userStore struct{ *runner }
-
 // CreateUser implements [store.Store]. It uses the ID of u, which may contain only letters, digits and _-~:.
-func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	fields, err := encodeUser(u)
 	if err == nil && !possibleID(u.ID) {
@@ -38,7 +35,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 		return nil, s.failed(ctx, operation, err)
 	}
 	id := u.ID
-	return one(ctx, s.runner, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		if err := s.free(ctx, v, id, fields); err != nil {
 			return nil, err
 		}
@@ -56,7 +53,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 }
 
 // free checks that no other user has a user's address. The unique column decides between concurrent calls.
-func (s *userStore) free(ctx context.Context, v *view, id string, fields record) error {
+func (s *Store) free(ctx context.Context, v *view, id string, fields record) error {
 	if fields["email"] == nil {
 		return nil
 	}
@@ -68,16 +65,16 @@ func (s *userStore) free(ctx context.Context, v *view, id string, fields record)
 }
 
 // User implements [store.Store].
-func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
-	return one(ctx, s.runner, "read user", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
+	return one(ctx, s, "read user", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := v.byID(ctx, s.tables.users, id)
 		return []record{r}, err
 	})
 }
 
 // UserByEmail implements [store.Store].
-func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
-	return one(ctx, s.runner, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+	return one(ctx, s, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		if email == "" || impossible(email) {
 			return nil, store.ErrNotFound
 		}
@@ -87,8 +84,8 @@ func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User,
 }
 
 // UserByAccount implements [store.Store].
-func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
-	return one(ctx, s.runner, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+	return one(ctx, s, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		account, err := s.account(ctx, v, provider, providerAccountID, "user.*")
 		if err != nil {
 			return nil, err
@@ -99,26 +96,26 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 }
 
 // expanded returns the user of a record from the same query, or reads the user if there are pending writes.
-func (in *runner) expanded(ctx context.Context, v *view, of record) (record, error) {
+func (s *Store) expanded(ctx context.Context, v *view, of record) (record, error) {
 	user, ok := of["user"].(map[string]any)
 	if !ok {
 		return nil, store.ErrNotFound
 	}
 	if len(v.ops) > 0 {
-		return v.byID(ctx, in.tables.users, record(user).id())
+		return v.byID(ctx, s.tables.users, record(user).id())
 	}
 	return user, nil
 }
 
 // UpdateUser implements [store.Store].
-func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	fields, err := encodeUser(u)
 	if err != nil {
 		return nil, s.failed(ctx, operation, err)
 	}
 	id := u.ID
-	return one(ctx, s.runner, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		old, err := v.byID(ctx, s.tables.users, id)
 		if err != nil {
 			return nil, err
@@ -135,7 +132,7 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 
 // DeleteUser implements [store.UserDeleter]. It is one transaction of the database. If the user has more than some
 // hundred sessions, delete these first.
-func (s *userStore) DeleteUser(ctx context.Context, id string) error {
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	_, err := s.run(ctx, "delete user", func(ctx context.Context, v *view) ([]record, error) {
 		if _, err := v.byID(ctx, s.tables.users, id); err != nil {
 			return nil, err

@@ -52,10 +52,6 @@ func (p pending) clone() pending {
 	return c
 }
 
-func (in *runner) view() *view {
-	return &view{in.client, map[string]any{}, pending{local: map[string]map[string]record{}}}
-}
-
 // pageSize is the number of records in a page.
 const pageSize = 200
 
@@ -200,13 +196,3 @@ func sent(fields record) map[string]any {
 
 // linkTo returns a link.
 func linkTo(id string) map[string]any { return map[string]any{"id": id} }
-
-func (v *view) commit(ctx context.Context) error {
-	if len(v.ops) == 0 {
-		return nil
-	}
-	var done struct {
-		Results []any `json:"results"`
-	}
-	return v.post(ctx, "/transaction", map[string]any{"operations": v.ops}, &done)
-}

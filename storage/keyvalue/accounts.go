@@ -8,16 +8,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore implements the account methods of a Store.
-type accountStore struct{ runner }
-
 // accountName returns the name of an account in keys and sets.
 func accountName(provider, providerAccountID string) string {
 	return escaped(provider) + "/" + escaped(providerAccountID)
 }
 
 // LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
-func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	document, err := encodeAccount(a, a.UserID)
 	if err != nil {
@@ -28,8 +25,8 @@ func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error 
 }
 
 // Account implements [store.AccountStore].
-func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
-	return one(ctx, &s.runner, "read account", decodeAccount, func(ctx context.Context, v *view) ([]string, error) {
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+	return one(ctx, s, "read account", decodeAccount, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
 			return nil, store.ErrNotFound
 		}
@@ -38,7 +35,7 @@ func (s *accountStore) Account(ctx context.Context, provider, providerAccountID 
 }
 
 // UpdateAccount implements [store.AccountStore]. It does not change the owner.
-func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	document, err := encodeAccount(a, "")
 	if err != nil {
@@ -61,7 +58,7 @@ func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) erro
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.run(ctx, "unlink account", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
 			return nil, store.ErrNotFound
@@ -85,7 +82,7 @@ func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAcco
 // Accounts implements [store.AccountStore]. The list is ordered by provider and account ID. If the database has lost
 // the record of an account, the list contains the account with its keys only: it still belongs to the user, and
 // LinkAccount creates the record again.
-func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	const set = "user-accounts"
 	read := func(ctx context.Context, v *view) (out []string, err error) {
 		if impossible(userID) {
@@ -112,7 +109,7 @@ func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Ac
 		})
 		return out, err
 	}
-	return list(ctx, &s.runner, "list accounts", decodeAccount, read)
+	return list(ctx, s, "list accounts", decodeAccount, read)
 }
 
 // lostAccount returns the account with this name in a user's set, if its record is lost. The result is empty if the

@@ -25,7 +25,7 @@ func everything(_ context.Context, _ *view, names []string) ([]string, error) { 
 
 // inBatches walks through a set, selects names with pick and deletes them with remove. Each batch has its own commit.
 // Within a transaction it is a single step. It returns the number of deleted names.
-func (r *runner) inBatches(ctx context.Context, operation, set string, pick, remove namesFunc) (int, error) {
+func (s *Store) inBatches(ctx context.Context, operation, set string, pick, remove namesFunc) (int, error) {
 	batch := func(names []string) step {
 		return func(ctx context.Context, v *view) ([]string, error) { return remove(ctx, v, names) }
 	}
@@ -35,7 +35,7 @@ func (r *runner) inBatches(ctx context.Context, operation, set string, pick, rem
 			if end != nil && !errors.Is(end, errLast) {
 				return end
 			}
-			if r.tx == nil {
+			if s.tx == nil {
 				clear(v.known) // the set may have millions of names
 			}
 			for some := range slices.Chunk(picked, batchNames) {
@@ -52,24 +52,24 @@ func (r *runner) inBatches(ctx context.Context, operation, set string, pick, rem
 		}
 		return out, err
 	}
-	if r.tx != nil {
-		out, err := r.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+	if s.tx != nil {
+		out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 			return all(ctx, v, func(do step) ([]string, error) { return do(ctx, v) })
 		})
 		return len(out), err
 	}
 	if err := ctx.Err(); err != nil {
-		return 0, r.failed(ctx, operation, err)
+		return 0, s.failed(ctx, operation, err)
 	}
 	var failed error // contains the operation
-	out, err := all(ctx, r.view(), func(do step) (gone []string, err error) {
-		gone, failed = r.run(ctx, operation, do)
+	out, err := all(ctx, s.db.View(), func(do step) (gone []string, err error) {
+		gone, failed = s.run(ctx, operation, do)
 		return gone, failed
 	})
 	if failed != nil {
 		return len(out), failed
 	}
-	return len(out), r.failed(ctx, operation, err)
+	return len(out), s.failed(ctx, operation, err)
 }
 
 // keys returns the keys of one kind for names.
@@ -100,8 +100,8 @@ func owned(set, kind, userID string) step {
 }
 
 // createOwned creates a record that belongs to a user.
-func (r *runner) createOwned(ctx context.Context, operation, kind, name, user, document string) error {
-	_, err := r.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+func (s *Store) createOwned(ctx context.Context, operation, kind, name, user, document string) error {
+	_, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		values, err := v.get(ctx, key(kind, name), key("user", user))
 		switch {
 		case err != nil:

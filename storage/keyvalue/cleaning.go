@@ -50,9 +50,6 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 	return at, of, "", false
 }
 
-// cleaner implements DeleteExpired.
-type cleaner struct{ runner }
-
 // DeleteExpired implements [store.Cleaner]. It walks through the set of ends up to now, with a few sessions, tokens and
 // records for each commit. Then it checks the next thousand of each kind, starting after those of the previous call. So
 // it finds records of an earlier version, which had no set of ends or removed the name of a record, and sessions that
@@ -64,7 +61,7 @@ type cleaner struct{ runner }
 // since. Until all records are in the set, there may be more.
 //
 // Within a transaction it does only the first part, in one step.
-func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	n, err = s.deleteExpired(ctx, now)
 	if s.tx == nil {
 		err = store.WithLeft(ctx, err, func(ctx context.Context) (int, bool, error) { return s.left(ctx, now) })
@@ -74,9 +71,9 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 
 // left counts the ends before now. more reports whether it stopped counting, or whether some records are not in the set
 // of ends yet.
-func (s *cleaner) left(ctx context.Context, now time.Time) (rows int, more bool, err error) {
+func (s *Store) left(ctx context.Context, now time.Time) (rows int, more bool, err error) {
 	const page = 1000
-	v := s.view()
+	v := s.db.View()
 	places, err := v.peek(ctx, key("cleaned", allSessions), key("cleaned", allTokens), key("cleaned", allRecords))
 	if err != nil {
 		return 0, false, err
@@ -100,7 +97,7 @@ func (s *cleaner) left(ctx context.Context, now time.Time) (rows int, more bool,
 	return rows, more || rows >= store.MostLeft, err
 }
 
-func (s *cleaner) deleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+func (s *Store) deleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"
 	due := func(_ context.Context, _ *view, ends []string) ([]string, error) {
 		for i, end := range ends {
@@ -124,10 +121,10 @@ func (s *cleaner) deleteExpired(ctx context.Context, now time.Time) (n int, err 
 			return n, err
 		}
 	}
-	err = s.view().pages(ctx, staleUsers, pageSize, func(users []string) error {
+	err = s.db.View().pages(ctx, staleUsers, pageSize, func(users []string) error {
 		var errs []error
 		for _, user := range users {
-			errs = append(errs, s.settleListed(ctx, user))
+			errs = append(errs, s.db.settleListed(ctx, user))
 		}
 		return errors.Join(errs...)
 	})
@@ -195,9 +192,9 @@ type place struct {
 }
 
 // round checks some records of one kind, or in the first round all that remain.
-func (s *cleaner) round(ctx context.Context, operation string, of expiring, now time.Time) (n int, err error) {
+func (s *Store) round(ctx context.Context, operation string, of expiring, now time.Time) (n int, err error) {
 	at := key("cleaned", of.set)
-	values, err := s.view().peek(ctx, at)
+	values, err := s.db.View().peek(ctx, at)
 	if err != nil {
 		return 0, s.failed(ctx, operation, err)
 	}
@@ -230,15 +227,15 @@ func (s *cleaner) round(ctx context.Context, operation string, of expiring, now 
 }
 
 // look reads a page of records. It divides their ends by whether the records have expired.
-func (s *cleaner) look(
+func (s *Store) look(
 	ctx context.Context, of expiring, page Page, now time.Time,
 ) (names, ended, live []string, err error) {
-	got, err := s.engine.Read(ctx, Query{Sets: []Page{page}})
+	got, err := s.db.engine.Read(ctx, Query{Sets: []Page{page}})
 	if err != nil || len(got.Names[0]) == 0 {
 		return nil, nil, nil, err
 	}
 	names = got.Names[0]
-	values, err := s.view().peek(ctx, keys(of.kind, names)...)
+	values, err := s.db.View().peek(ctx, keys(of.kind, names)...)
 	for i, value := range values {
 		d, err := decode[ending](value.Text)
 		switch {
@@ -253,7 +250,7 @@ func (s *cleaner) look(
 }
 
 // keepPlace stores the position of a round, and in the first round the ends of the existing records.
-func (s *cleaner) keepPlace(ctx context.Context, operation, at string, now, began place, live []string) error {
+func (s *Store) keepPlace(ctx context.Context, operation, at string, now, began place, live []string) error {
 	if now == began {
 		return nil
 	}

@@ -6,12 +6,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// passkeyStore implements the passkey methods of a Store.
-type passkeyStore struct{ runner }
-
 // Authenticator implements [store.AuthenticatorStore].
-func (s *passkeyStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
-	return one(ctx, &s.runner, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]string, error) {
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+	return one(ctx, s, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
 			return nil, store.ErrNotFound
 		}
@@ -20,7 +17,7 @@ func (s *passkeyStore) Authenticator(ctx context.Context, credentialID string) (
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
-func (s *passkeyStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	document, err := encodePasskey(a)
 	if err != nil {
@@ -30,12 +27,12 @@ func (s *passkeyStore) CreateAuthenticator(ctx context.Context, a *store.Authent
 }
 
 // Authenticators implements [store.AuthenticatorStore].
-func (s *passkeyStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
-	return list(ctx, &s.runner, "list authenticators", decodePasskey, owned("user-passkeys", "passkey", userID))
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+	return list(ctx, s, "list authenticators", decodePasskey, owned("user-passkeys", "passkey", userID))
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *passkeyStore) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	_, err := s.run(ctx, "update authenticator", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
 			return nil, store.ErrNotFound
@@ -61,7 +58,7 @@ func (s *passkeyStore) UpdateAuthenticatorCounter(ctx context.Context, credentia
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *passkeyStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	_, err := s.run(ctx, "delete authenticator", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
 			return nil, store.ErrNotFound

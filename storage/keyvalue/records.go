@@ -12,9 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore implements the record methods of a Store.
-type recordStore struct{ runner }
-
 // recordName returns the name of a record in keys and sets.
 func recordName(kind, key string) string { return kind + "/" + escaped(key) }
 
@@ -52,7 +49,7 @@ func decodeRecord(document string) (*store.Record, error) {
 }
 
 // CreateRecord implements [store.RecordStore].
-func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "create record"
 	made := *r
 	made.Version = 1
@@ -120,8 +117,8 @@ func (p *pending) endRecord(name string, before, now time.Time) {
 }
 
 // Record implements [store.RecordStore].
-func (s *recordStore) Record(ctx context.Context, kind, name string) (*store.Record, error) {
-	return one(ctx, &s.runner, "read record", decodeRecord, func(ctx context.Context, v *view) ([]string, error) {
+func (s *Store) Record(ctx context.Context, kind, name string) (*store.Record, error) {
+	return one(ctx, s, "read record", decodeRecord, func(ctx context.Context, v *view) ([]string, error) {
 		if !store.IsRecordName(kind, name) {
 			return nil, store.ErrNotFound
 		}
@@ -130,7 +127,7 @@ func (s *recordStore) Record(ctx context.Context, kind, name string) (*store.Rec
 }
 
 // UpdateRecord implements [store.RecordStore].
-func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "update record"
 	if _, err := encodeRecord(r); err != nil {
 		return s.failed(ctx, operation, err)
@@ -165,8 +162,8 @@ func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // DeleteRecord implements [store.RecordStore].
-func (s *recordStore) DeleteRecord(ctx context.Context, kind, name string) (*store.Record, error) {
-	return one(ctx, &s.runner, "delete record", decodeRecord, func(ctx context.Context, v *view) ([]string, error) {
+func (s *Store) DeleteRecord(ctx context.Context, kind, name string) (*store.Record, error) {
+	return one(ctx, s, "delete record", decodeRecord, func(ctx context.Context, v *view) ([]string, error) {
 		if !store.IsRecordName(kind, name) {
 			return nil, store.ErrNotFound
 		}
@@ -185,7 +182,7 @@ func (s *recordStore) DeleteRecord(ctx context.Context, kind, name string) (*sto
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
 	read := func(ctx context.Context, v *view) (out []string, err error) {
 		if userID == "" || impossible(userID) {
 			return nil, nil
@@ -201,7 +198,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 		})
 		return out, err
 	}
-	all, err := list(ctx, &s.runner, "list records", decodeRecord, read)
+	all, err := list(ctx, s, "list records", decodeRecord, read)
 	slices.SortFunc(all, func(a, b *store.Record) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
@@ -217,7 +214,7 @@ func ofKind(names []string, kind string) []string {
 }
 
 // DeleteUserRecords implements [store.RecordStore]. Outside a transaction it deletes in batches.
-func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	if userID == "" || impossible(userID) {
 		return 0, nil
 	}

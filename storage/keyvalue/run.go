@@ -3,95 +3,87 @@ package keyvalue
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/storage/keyvalue/optimistic"
 )
 
-// runner runs operations, alone or within a transaction. Each part of a Store has a copy.
-type runner struct {
+// database runs operations on an engine. It implements [optimistic.Database].
+type database struct {
 	name   string // prefix of errors
 	engine Engine
-	tx     *transaction // nil outside transactions
 }
 
-func (r *runner) view() *view { return &view{engine: r.engine} }
-
-// attempts is the maximum number of attempts at an operation after conflicts. It is high because many operations may
-// conflict, and only one of them succeeds each time.
-const attempts = 200
+// attempts is the maximum number of attempts at an operation after conflicts, and transactionAttempts of those at a
+// transaction. They are high because many may conflict, and only one of them succeeds each time.
+const (
+	attempts            = 200
+	transactionAttempts = 50
+)
 
 // longestPause is the maximum pause before a retry.
 const longestPause = 20 * time.Millisecond
 
-// step is one operation on a view: it reads, and then adds writes to the view. It returns documents. It may run several
-// times, each time on the current data, and must not depend on anything that its caller may change meanwhile.
-type step func(ctx context.Context, v *view) ([]string, error)
+// step is one operation. Its result is documents.
+type step = optimistic.Step[*view, []string]
 
-// run runs an operation until no conflict occurs, and commits its writes.
-func (r *runner) run(ctx context.Context, operation string, do step) ([]string, error) {
-	if r.tx != nil {
-		out, err := r.tx.run(ctx, r, do)
-		return out, r.failed(ctx, operation, err)
+// run runs an operation, alone or within the transaction.
+func (s *Store) run(ctx context.Context, operation string, do step) (out []string, err error) {
+	if s.tx != nil {
+		out, err = s.tx.Run(ctx, do)
+	} else {
+		out, err = optimistic.Run(ctx, s.db, do)
 	}
-	for n := 1; ; n++ {
-		v := r.view()
-		out, err := r.try(ctx, v, do)
-		if err == nil {
-			return out, nil
-		}
-		if err = r.again(ctx, n, err); err != nil {
-			return nil, r.failed(ctx, operation, err)
-		}
-	}
+	return out, s.failed(ctx, operation, err)
 }
 
-// try makes one attempt at an operation.
-func (r *runner) try(ctx context.Context, v *view, do step) ([]string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// InTransaction implements [store.Transactor]. It runs do and commits all its writes at the end; reads in do see them.
+// If a concurrent change affects what do has read, do runs again, up to 50 times while ctx lasts: it must therefore
+// reset what it has stored outside of tx. tx is a *Store and safe for concurrent use. If a nested transaction fails,
+// only its own writes are undone, and the outer one continues.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	if s.tx != nil {
+		return s.tx.Nested(ctx, func() error { return do(ctx, s) })
 	}
-	out, err := do(ctx, v)
-	if err == nil {
-		err = r.write(ctx, v)
-	}
-	return out, err
+	begin := func(t *transaction) error { return do(ctx, &Store{db: s.db, tx: t}) }
+	return optimistic.InTransaction(ctx, s.db, transactionAttempts, begin)
 }
 
-// write commits the writes of a view, if any. If settling fails afterwards, a later call settles: the operation itself
+type transaction = optimistic.Transaction[*view, []string]
+
+func (d *database) View() *view { return &view{engine: d.engine} }
+
+// Commit also renews or deletes copies of changed users. If that fails, a later call completes it: the operation itself
 // has succeeded.
-func (r *runner) write(ctx context.Context, v *view) error {
-	if v.empty() {
-		return nil
-	}
-	if err := r.engine.Commit(ctx, v.change()); err != nil {
+func (d *database) Commit(ctx context.Context, v *view) error {
+	if err := v.commit(ctx); err != nil {
 		return err
 	}
 	for user := range v.stale {
-		_ = r.settleSome(ctx, user, false)
+		_ = d.settleSome(ctx, user, false)
 	}
 	return nil
 }
 
-// again prepares another attempt, or returns the reason why there is none.
-func (r *runner) again(ctx context.Context, n int, err error) error {
+func (d *database) Again(ctx context.Context, n int, err error) error {
 	var left *leftoverError
 	switch {
 	case n >= attempts && errors.Is(err, ErrChanged):
 		return errors.New("too many write conflicts")
 	case errors.As(err, &left) && n < attempts:
-		return r.settle(ctx, left.user)
+		return d.settle(ctx, left.user)
 	case !errors.Is(err, ErrChanged):
 		return err
 	case n == 1:
 		return nil
 	}
-	return wait(ctx, n)
+	return d.Wait(ctx, n)
 }
 
-// wait pauses before the attempt after the n-th. The pause increases, and is random, so that conflicting operations do
-// not conflict again.
-func wait(ctx context.Context, n int) error {
+// Wait pauses for a time that increases and is random, so that conflicting operations do not conflict again.
+func (d *database) Wait(ctx context.Context, n int) error {
 	pause := longestPause
 	if n < 6 {
 		pause = time.Millisecond << n / 2
@@ -99,34 +91,44 @@ func wait(ctx context.Context, n int) error {
 	return store.Pause(ctx, pause)
 }
 
+func (d *database) Save(v *view) (restore func(*view)) {
+	before := v.pending.clone()
+	return func(v *view) { v.pending = before }
+}
+
+func (d *database) Same(a, b []string) bool { return slices.Equal(a, b) }
+
+func (d *database) Failed(ctx context.Context, operation string, err error) error {
+	return store.OpError(ctx, d.name, operation, err)
+}
+
 // leftoverError means that a record belongs to a deleted user whose deletion was interrupted.
 type leftoverError struct{ user string }
 
 func (*leftoverError) Error() string { return "a record of a deleted user has not been removed yet" }
 
-// failed adds the operation to an error, and converts errors to those of the contract.
-func (r *runner) failed(ctx context.Context, operation string, err error) error {
-	return store.OpError(ctx, r.name, operation, err)
+func (s *Store) failed(ctx context.Context, operation string, err error) error {
+	return s.db.Failed(ctx, operation, err)
 }
 
 // one is run for an operation that returns one document.
 func one[T any](
-	ctx context.Context, r *runner, operation string, read func(document string) (T, error), do step,
+	ctx context.Context, s *Store, operation string, read func(document string) (T, error), do step,
 ) (T, error) {
 	var none T
-	out, err := r.run(ctx, operation, do)
+	out, err := s.run(ctx, operation, do)
 	if err != nil {
 		return none, err
 	}
 	v, err := read(out[0])
-	return v, r.failed(ctx, operation, err)
+	return v, s.failed(ctx, operation, err)
 }
 
 // list is run for an operation that returns documents of one kind.
 func list[T any](
-	ctx context.Context, r *runner, operation string, read func(document string) (T, error), do step,
+	ctx context.Context, s *Store, operation string, read func(document string) (T, error), do step,
 ) ([]T, error) {
-	out, err := r.run(ctx, operation, do)
+	out, err := s.run(ctx, operation, do)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +136,7 @@ func list[T any](
 	for _, document := range out {
 		v, err := read(document)
 		if err != nil {
-			return nil, r.failed(ctx, operation, err)
+			return nil, s.failed(ctx, operation, err)
 		}
 		all = append(all, v)
 	}

@@ -9,11 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore implements the session methods of a Store.
-type sessionStore struct{ runner }
-
 // CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist.
-func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	expires, err := encodeExpires(string(session.Token), session.Expires)
 	if err != nil {
@@ -53,7 +50,7 @@ const manyStale = 100
 
 // SessionAndUser implements [store.SessionStore]. It is one round trip. While the user is being changed it is two, if
 // the engine cannot read the user in the first.
-func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		return s.sessionAndUser(ctx, v, token)
@@ -73,14 +70,14 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 }
 
 // sessionAndUser reads the documents of a session's user and of its expiry.
-func (s *sessionStore) sessionAndUser(ctx context.Context, v *view, token string) (out []string, err error) {
+func (s *Store) sessionAndUser(ctx context.Context, v *view, token string) (out []string, err error) {
 	if impossible(token) {
 		return nil, store.ErrNotFound
 	}
 	q := sessionQuery(token, s.tx == nil)
 	var got Answer
 	if s.tx == nil {
-		got, err = s.engine.Read(ctx, q)
+		got, err = s.db.engine.Read(ctx, q)
 	} else {
 		got, err = v.read(ctx, q) // including pending writes
 	}
@@ -102,7 +99,7 @@ func sessionQuery(token string, owner bool) Query {
 }
 
 // sessionIn extracts the documents from the result of sessionQuery. It reads the user if the copy is stale.
-func (s *sessionStore) sessionIn(ctx context.Context, v *view, record string, got *Answer) ([]string, error) {
+func (s *Store) sessionIn(ctx context.Context, v *view, record string, got *Answer) ([]string, error) {
 	out, err := found(got.Values, nil)
 	if err != nil {
 		return nil, err
@@ -141,7 +138,7 @@ func decodeSession(document, userID string) (*store.Session, error) {
 }
 
 // UpdateSession implements [store.SessionStore]. It is one write without a read.
-func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
 		return store.ErrNotFound
@@ -164,7 +161,7 @@ func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires 
 	if err := ctx.Err(); err != nil {
 		return s.failed(ctx, operation, err)
 	}
-	err = s.engine.Commit(ctx, Change{Checks: []Check{{Key: session, Is: Present}}, Put: []Record{{ends, document}}})
+	err = s.db.engine.Commit(ctx, Change{Checks: []Check{{Key: session, Is: Present}}, Put: []Record{{ends, document}}})
 	if errors.Is(err, ErrChanged) {
 		err = store.ErrNotFound
 	}
@@ -172,7 +169,7 @@ func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires 
 }
 
 // DeleteSession implements [store.SessionStore].
-func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(token) {
@@ -205,13 +202,13 @@ func (p *pending) removeSession(user, token string) {
 }
 
 // Sessions implements [store.SessionLister].
-func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	read := func(document string) (*store.Session, error) { return decodeSession(document, userID) }
-	return list(ctx, &s.runner, "list sessions", read, owned("user-sessions", "expires", userID))
+	return list(ctx, s, "list sessions", read, owned("user-sessions", "expires", userID))
 }
 
 // DeleteSessions implements [store.SessionLister]. Outside a transaction it deletes in batches.
-func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	if impossible(userID) {
 		return 0, nil
 	}

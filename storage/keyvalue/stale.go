@@ -16,51 +16,51 @@ var errMore = errors.New("there are more copies")
 
 // settle renews the copies of a changed user, or deletes the remains of a deleted user. Then it removes the user from
 // the stale set. id is escaped. It does nothing if the user is not in the set.
-func (r *runner) settle(ctx context.Context, id string) error { return r.settleSome(ctx, id, true) }
+func (d *database) settle(ctx context.Context, id string) error { return d.settleSome(ctx, id, true) }
 
 // settleSome is settle for a call that changes a user with possibly many sessions: it renews one batch of copies and
 // leaves the rest to DeleteExpired. Until then, session lookups read the user.
-func (r *runner) settleSome(ctx context.Context, id string, whole bool) error {
+func (d *database) settleSome(ctx context.Context, id string, whole bool) error {
 	for n := 1; ; n++ {
-		err := r.settleOnce(ctx, id, whole)
+		err := d.settleOnce(ctx, id, whole)
 		if !errors.Is(err, ErrChanged) {
 			return err
 		}
-		if err := r.again(ctx, n, err); err != nil {
+		if err := d.Again(ctx, n, err); err != nil {
 			return err
 		}
 	}
 }
 
 // settleListed is settle for a user in the stale set, even if the stale record is lost.
-func (r *runner) settleListed(ctx context.Context, id string) error {
-	values, err := r.view().peek(ctx, key("stale", id))
+func (d *database) settleListed(ctx context.Context, id string) error {
+	values, err := d.View().peek(ctx, key("stale", id))
 	if err == nil && !values[0].Found {
-		v := r.view()
+		v := d.View()
 		v.markStale(id)
 		err = v.commit(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	return r.settle(ctx, id)
+	return d.settle(ctx, id)
 }
 
 // settleOnce makes one attempt. Each of its commits checks that the user and the stale record have not changed since
 // its start: no call has changed the user, completed the work, or created a new user with that ID.
-func (r *runner) settleOnce(ctx context.Context, id string, whole bool) error {
+func (d *database) settleOnce(ctx context.Context, id string, whole bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	begin := r.view()
+	begin := d.View()
 	values, err := begin.get(ctx, key("user", id), key("stale", id))
 	if err != nil || !values[1].Found {
 		return err
 	}
 	if values[0].Found {
-		err = r.renew(ctx, begin, id, values[0].Text, whole)
+		err = d.renew(ctx, begin, id, values[0].Text, whole)
 	} else {
-		err = r.sweep(ctx, begin, id)
+		err = d.sweep(ctx, begin, id)
 	}
 	if errors.Is(err, errMore) {
 		return nil
@@ -70,17 +70,17 @@ func (r *runner) settleOnce(ctx context.Context, id string, whole bool) error {
 	}
 	begin.remove(key("stale", id))
 	begin.drop(staleUsers, id)
-	return r.engine.Commit(ctx, begin.change())
+	return d.engine.Commit(ctx, begin.change())
 }
 
 // renew rewrites the copies that differ from the user: all of them if whole is set, else one batch.
-func (r *runner) renew(ctx context.Context, begin *view, id, user string, whole bool) error {
+func (d *database) renew(ctx context.Context, begin *view, id, user string, whole bool) error {
 	most, page := min(batchSessions, 1+batchBytes/(len(user)+1)), 0
 	return begin.pages(ctx, key("user-sessions", id), most, func(tokens []string) error {
 		if page++; page > 1 && !whole {
 			return errMore
 		}
-		v := begin.withSameChecks(r)
+		v := begin.withSameChecks()
 		keys := keys("session", tokens)
 		values, err := v.peek(ctx, keys...)
 		if err != nil {
@@ -97,9 +97,9 @@ func (r *runner) renew(ctx context.Context, begin *view, id, user string, whole 
 }
 
 // sweep deletes everything that belongs to a deleted user.
-func (r *runner) sweep(ctx context.Context, begin *view, id string) error {
+func (d *database) sweep(ctx context.Context, begin *view, id string) error {
 	err := begin.pages(ctx, key("user-sessions", id), batchSessions, func(tokens []string) error {
-		v := begin.withSameChecks(r)
+		v := begin.withSameChecks()
 		for _, token := range tokens {
 			v.removeSession(id, token)
 		}
@@ -107,7 +107,7 @@ func (r *runner) sweep(ctx context.Context, begin *view, id string) error {
 	})
 	for _, kind := range []string{"account", "passkey", "record"} {
 		err = errors.Join(err, begin.pages(ctx, key("user-"+kind+"s", id), batchSessions, func(names []string) error {
-			v := begin.withSameChecks(r)
+			v := begin.withSameChecks()
 			for _, name := range names {
 				v.removeOwned(kind, id, name)
 			}
@@ -127,8 +127,8 @@ func (p *pending) removeOwned(kind, user, name string) {
 }
 
 // withSameChecks returns a new view with the same checks.
-func (v *view) withSameChecks(r *runner) *view {
-	w := r.view()
+func (v *view) withSameChecks() *view {
+	w := &view{engine: v.engine}
 	for key, check := range v.checks {
 		keep(&w.checks, key, check)
 	}

@@ -13,14 +13,8 @@ import (
 // Errors begin with the database and the operation, and never contain a value. A duplicate key is [store.ErrConflict],
 // and a missing record is [store.ErrNotFound].
 type Store struct {
-	runner
-	userStore
-	accountStore
-	sessionStore
-	tokenStore
-	passkeyStore
-	recordStore
-	cleaner
+	db *database
+	tx *transaction // nil outside transactions
 }
 
 var (
@@ -37,36 +31,29 @@ var (
 )
 
 // New returns a Store on an engine. name is the prefix of its errors. New sends nothing to the engine.
-func New(name string, engine Engine) *Store { return storeOn(runner{name: name, engine: engine}) }
-
-// storeOn returns the Store whose operations r runs.
-func storeOn(r runner) *Store {
-	return &Store{
-		r, userStore{r}, accountStore{r}, sessionStore{r}, tokenStore{r}, passkeyStore{r}, recordStore{r}, cleaner{r},
-	}
-}
+func New(name string, engine Engine) *Store { return &Store{db: &database{name, engine}} }
 
 // Close closes the engine. A handle from the caller stays open.
 func (s *Store) Close() error {
 	if s.tx != nil {
-		return fmt.Errorf("%s: close: this is the store of a transaction", s.name)
+		return fmt.Errorf("%s: close: this is the store of a transaction", s.db.name)
 	}
-	if err := s.engine.Close(); err != nil {
-		return fmt.Errorf("%s: close: %w", s.name, err)
+	if err := s.db.engine.Close(); err != nil {
+		return fmt.Errorf("%s: close: %w", s.db.name, err)
 	}
 	return nil
 }
 
 // Ping checks the connection to the database.
 func (s *Store) Ping(ctx context.Context) error {
-	_, err := s.engine.Read(ctx, Query{Keys: []string{"ping"}})
+	_, err := s.db.engine.Read(ctx, Query{Keys: []string{"ping"}})
 	return s.failed(ctx, "ping", err)
 }
 
 // Files returns the paths of the database files, for tools that check permissions. The list is empty if the engine has
 // no files or does not report them.
 func (s *Store) Files(context.Context) ([]string, error) {
-	if kept, ok := s.engine.(interface{ Files() []string }); ok {
+	if kept, ok := s.db.engine.(interface{ Files() []string }); ok {
 		return kept.Files(), nil
 	}
 	return nil, nil

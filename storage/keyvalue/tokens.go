@@ -6,14 +6,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore implements the verification token methods of a Store.
-type tokenStore struct{ runner }
-
 // tokenName returns the name of a verification token in keys and sets.
 func tokenName(identifier, token string) string { return escaped(identifier) + "/" + escaped(token) }
 
 // CreateVerificationToken implements [store.VerificationTokenStore].
-func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	document, err := encodeToken(t)
 	if err != nil {
@@ -38,7 +35,7 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 }
 
 // UseVerificationToken implements [store.VerificationTokenStore].
-func (s *tokenStore) UseVerificationToken(
+func (s *Store) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {
 	take := func(ctx context.Context, v *view) ([]string, error) {
@@ -52,7 +49,7 @@ func (s *tokenStore) UseVerificationToken(
 		}
 		return out, err
 	}
-	return one(ctx, &s.runner, "use verification token", decodeToken, take)
+	return one(ctx, s, "use verification token", decodeToken, take)
 }
 
 func (p *pending) removeToken(name string) {

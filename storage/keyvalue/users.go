@@ -8,11 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore implements the user methods of a Store.
-type userStore struct{ runner }
-
 // CreateUser implements [store.Store]. It uses the ID of u.
-func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	document, err := encodeUser(u)
 	if err == nil && u.ID == "" {
@@ -22,7 +19,7 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 		return nil, s.failed(ctx, operation, err)
 	}
 	id, plain, address, email := escaped(u.ID), u.ID, u.Email, emailKey(u.Email)
-	return one(ctx, &s.runner, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		keys := []string{key("user", id), key("stale", id)}
 		if email != "" {
 			keys = append(keys, email)
@@ -58,8 +55,8 @@ func emailKey(email string) string {
 }
 
 // User implements [store.Store].
-func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
-	return one(ctx, &s.runner, "read user", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
+	return one(ctx, s, "read user", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(id) {
 			return nil, store.ErrNotFound
 		}
@@ -68,8 +65,8 @@ func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
 }
 
 // UserByEmail implements [store.Store].
-func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
-	return one(ctx, &s.runner, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+	return one(ctx, s, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if email == "" || impossible(email) {
 			return nil, store.ErrNotFound
 		}
@@ -93,8 +90,8 @@ func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User,
 }
 
 // UserByAccount implements [store.Store].
-func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
-	return one(ctx, &s.runner, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+	return one(ctx, s, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
 			return nil, store.ErrNotFound
 		}
@@ -112,14 +109,14 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 
 // UpdateUser implements [store.Store]. Before it returns, it renews the copies of the user in about 25 sessions, if ctx
 // lasts. DeleteExpired renews the others. A session with an outdated copy reads the user.
-func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	document, err := encodeUser(u)
 	if err != nil {
 		return nil, s.failed(ctx, operation, err)
 	}
 	id, plain, address, email := escaped(u.ID), u.ID, u.Email, emailKey(u.Email)
-	return one(ctx, &s.runner, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		keys := []string{key("user", id)}
 		if email != "" {
 			keys = append(keys, email)
@@ -175,7 +172,7 @@ func (p *pending) markStale(id string) {
 // DeleteUser implements [store.UserDeleter]. The first commit deletes the user with up to 15 each of accounts, passkeys
 // and records. Further commits delete the rest and the sessions, which are invalid from the first commit on. If one of
 // these fails, DeleteUser returns an error; call it again, or let DeleteExpired complete the work.
-func (s *userStore) DeleteUser(ctx context.Context, id string) error {
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	user := escaped(id)
 	_, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
@@ -209,7 +206,7 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 		return err
 	}
 	// Usually run has already settled everything. If it could not, this returns the reason.
-	return s.failed(ctx, operation, s.settle(ctx, user))
+	return s.failed(ctx, operation, s.db.settle(ctx, user))
 }
 
 // removeSome deletes the records of a user except sessions, and only some of each kind, so that they fit in one commit.
