@@ -100,7 +100,7 @@ func New(config Config) (*Auth, error) {
 		return nil, faults
 	}
 	if a.sessions.data = data; data != nil {
-		data.toldBy(a.sessions.ended)
+		data.notifyOthers(a.sessions.revoked)
 	}
 	warnOfRealm(a)
 	a.parts.limits.warnOfMissingProxies(a)

@@ -45,7 +45,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 
 // endSessions reports whether a back-channel logout can have any effect in this configuration.
 func (l *logouts) endSessions() bool {
-	return l.callback != nil || l.sessions.ended != nil ||
+	return l.callback != nil || l.sessions.revoked != nil ||
 		l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
 }
 
@@ -59,7 +59,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 		p.User = user
 	}
 	switch {
-	case p.User != nil && l.sessions.ended != nil:
+	case p.User != nil && l.sessions.revoked != nil:
 		if err := l.sessions.endUser(ctx, p.User.ID, ""); err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
@@ -100,7 +100,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
 	s := l.sessions
 	switch {
-	case s.ended != nil:
+	case s.revoked != nil:
 		for _, id := range s.begun.of(p.Provider, p.SessionID) {
 			known = true
 			owner, err := s.endOne(ctx, id)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/once"
 )
@@ -39,7 +40,7 @@ type dataKeeper struct {
 	inCookie bool // StrategyJWT
 	now      func() time.Time
 	log      *reporter
-	ended    *revocations // nil: other processes are not notified
+	revoked  *revocation.List // nil: other processes are not notified
 	warned   atomic.Bool
 
 	copies     once.Memory[string, dataCopy]
@@ -48,7 +49,7 @@ type dataKeeper struct {
 }
 
 // dataCopy is a copy of a user's data, with the time when it was loaded in Unix milliseconds. User is the user's
-// logName: the jwt callback can change the user of a token, and then the copy must not be used for the new user.
+// UserKey: the jwt callback can change the user of a token, and then the copy must not be used for the new user.
 type dataCopy struct {
 	User  string          `json:"u"`
 	At    int64           `json:"at"`
@@ -80,11 +81,11 @@ func newDataKeeper(c *Config, log *reporter, faults *ConfigError) *dataKeeper {
 	return k
 }
 
-// toldBy connects the keeper with the revocation log, so that a refresh reaches the other processes. ended is nil if
-// Session.Revocation is off.
-func (k *dataKeeper) toldBy(ended *revocations) {
-	if k.ended = ended; ended != nil {
-		ended.onRefresh = k.invalidate
+// notifyOthers connects the keeper with the revocation log, so that a refresh reaches the other processes. list is nil
+// if Session.Revocation is off.
+func (k *dataKeeper) notifyOthers(list *revocation.List) {
+	if k.revoked = list; list != nil {
+		list.OnDataChange(k.invalidate)
 	}
 }
 
@@ -139,14 +140,14 @@ func (k *dataKeeper) isValid(userID string, c dataCopy) bool {
 	if age := k.now().Sub(at); age >= k.maxAge {
 		return false
 	}
-	old, marked := k.outdated.Get(logName(userID))
+	old, marked := k.outdated.Get(revocation.UserKey(userID))
 	return !marked || at.After(old)
 }
 
 // fetch loads the data of a user. The copy has the time of the start of the load.
 func (k *dataKeeper) fetch(ctx context.Context, user *User) (dataCopy, error) {
 	at := k.now()
-	if old, marked := k.outdated.Get(logName(user.ID)); marked && !at.Truncate(time.Millisecond).After(old) {
+	if old, marked := k.outdated.Get(revocation.UserKey(user.ID)); marked && !at.Truncate(time.Millisecond).After(old) {
 		at = old.Add(dataTick) // the load started after the refresh, within the same millisecond
 	}
 	raw, err := k.load(ctx, user)
@@ -159,22 +160,21 @@ func (k *dataKeeper) fetch(ctx context.Context, user *User) (dataCopy, error) {
 	case k.inCookie && len(raw) >= dataWarn && k.warned.CompareAndSwap(false, true):
 		k.log.warn(ctx, warnDataLarge)
 	}
-	copied := dataCopy{User: logName(user.ID), At: at.UnixMilli(), Value: raw}
+	copied := dataCopy{User: revocation.UserKey(user.ID), At: at.UnixMilli(), Value: raw}
 	k.copies.Put(user.ID, copied, at.Add(k.maxAge))
 	return copied, nil
 }
 
 // refresh invalidates the copies of a user in this and in other processes.
 func (k *dataKeeper) refresh(ctx context.Context, userID string) error {
-	k.invalidate(logName(userID))
-	if k.ended == nil || userID == "" {
+	k.invalidate(revocation.UserKey(userID))
+	if k.revoked == nil || userID == "" {
 		return nil
 	}
-	until := k.now().Add(k.maxAge + revocationSkew).Unix()
-	return k.ended.add(ctx, revoked{user: logName(userID), outdated: true, until: until})
+	return k.revoked.DataChanged(ctx, userID, k.maxAge)
 }
 
-// invalidate makes all current copies of a user invalid. user is a logName. The mark is later than any copy that was
+// invalidate makes all current copies of a user invalid. user is a UserKey. The mark is later than any copy that was
 // loaded after the previous mark, even if the clock does not advance.
 func (k *dataKeeper) invalidate(user string) {
 	now := k.now()
@@ -191,7 +191,7 @@ func (k *dataKeeper) invalidate(user string) {
 func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token) (*Token, *loadedData, bool) {
 	var came dataCopy
 	raw := before.Extra[claimData]
-	if raw != nil && (json.Unmarshal(raw, &came) != nil || came.User != logName(token.Subject)) {
+	if raw != nil && (json.Unmarshal(raw, &came) != nil || came.User != revocation.UserKey(token.Subject)) {
 		raw, came = nil, dataCopy{}
 	}
 	user := User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}

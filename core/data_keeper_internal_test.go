@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/revocation"
 )
 
 // TestDataThatCameMeanwhile: a request that has found an outdated copy does not load the data if another request has
@@ -36,7 +38,7 @@ func TestDataThatCameMeanwhile(t *testing.T) {
 		}
 	}
 	visit()
-	k.invalidate(logName("ada"))
+	k.invalidate(revocation.UserKey("ada"))
 	meanwhile = visit
 	visit()
 	if loads != 2 {

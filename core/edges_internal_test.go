@@ -137,26 +137,6 @@ func TestBoundsOfWords(t *testing.T) {
 	}
 }
 
-// TestEndedWithoutAnID checks that a token without an ID ends when all sessions of its user end. Revocation entries are
-// stored for the maximum lifetime of a token.
-func TestEndedWithoutAnID(t *testing.T) {
-	t.Parallel()
-	c := &Config{Now: time.Now, Session: SessionConfig{MaxAge: 48 * time.Hour}, JWT: JWTConfig{MaxAge: time.Hour}}
-	c.Session.Revocation.On = True
-	r := newRevocations(c, &endingRecords{}, nil)
-	if r.lasts <= c.Session.MaxAge {
-		t.Errorf("entries stay for %v", r.lasts)
-	}
-	now := time.Now()
-	r.learn(revoked{user: logName("u1"), epoch: 5, until: now.Add(time.Hour).Unix()})
-	if !r.hasEnded("u1", [16]byte{}, 4) || r.hasEnded("u1", [16]byte{}, 5) || r.hasEnded("u2", [16]byte{}, 4) {
-		t.Error("the end of all sessions of a user is not that of those that began before")
-	}
-	if r.hasEnded("u1", [16]byte{1}, 5) || !r.hasEnded("u1", [16]byte{1}, 4) {
-		t.Error("sessions of the newest epoch end, or those before do not")
-	}
-}
-
 // TestTokensOfOneLength checks that a cookie with a valid hash but a token of another length is rejected.
 func TestTokensOfOneLength(t *testing.T) {
 	t.Parallel()

@@ -244,7 +244,7 @@ func (w *writer) prove(
 // do not have the claim.
 func (w *writer) endEarlierSessions(ctx context.Context, userID string) error {
 	s := w.linker.sessions
-	if !w.endsEarlierSessions || s.ended == nil {
+	if !w.endsEarlierSessions || s.revoked == nil {
 		return nil
 	}
 	if err := s.endUser(ctx, userID, ""); err != nil {

@@ -270,7 +270,7 @@ func (s *signIns) reissueJWT(
 		return nil, err
 	}
 	expires := s.sessions.jwt.ends(after, s.sessions.now())
-	if !p.mayRenew(true) || s.sessions.hasEnded(before) {
+	if !p.mayRenew(true) || s.sessions.jwt.hasEnded(before) {
 		return nil, errEndedMeanwhile
 	}
 	cookies, err := p.set(value, expires)

@@ -2,14 +2,13 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -111,25 +110,8 @@ func (s Session) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("user_id", s.UserID), slog.Time("expires", s.Expires))
 }
 
-func sessionKey(kept string) [16]byte {
-	const purpose = "latchkey session\x00"
-	sum := sha256.Sum256(append(append(make([]byte, 0, 128), purpose...), kept...))
-	return [16]byte(sum[:16])
-}
-
-func idText(id [16]byte) string {
-	var text [22]byte
-	base64.RawURLEncoding.Encode(text[:], id[:])
-	return string(text[:])
-}
-
 // publicID returns the ID of a session. stored is the token as the store contains it, or the claim sid.
-func publicID(stored string) string { return idText(sessionKey(stored)) }
-
-func idOf(text string) (id [16]byte, ok bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	return [16]byte(append(raw, make([]byte, 16)...)), err == nil && len(raw) == 16
-}
+func publicID(stored string) string { return sessionid.Of(stored).String() }
 
 // Method is an authentication method: a value of RFC 8176 section 2 where it defines one. The methods of a session say
 // how the user signed in here, not what a provider required of the user. For a sign-in with a provider the only method
@@ -269,7 +251,7 @@ func (s *sessions) issue(
 	expires := s.now().Add(s.config.MaxAge)
 	if s.facts && !who.keeps {
 		s.endReplaced(ctx, p)
-		if s.rows.store != nil || s.ended != nil { // the session can be ended
+		if s.rows.store != nil || s.revoked != nil { // the session can be ended
 			s.begun.note(id, session)
 		}
 		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
@@ -322,9 +304,9 @@ func (s *sessions) addFacts(ctx context.Context, p *presented, token *Token, id 
 // newFacts adds new values of session ID, authentication time and methods to a token.
 func (s *sessions) newFacts(ctx context.Context, t *Token, by authentication) error {
 	var epoch int64
-	if s.ended != nil {
+	if s.revoked != nil {
 		var err error
-		if epoch, err = s.ended.epochOf(ctx, t.Subject); err != nil {
+		if epoch, err = s.revoked.Epoch(ctx, t.Subject); err != nil {
 			return errorf(ErrStore, "read the revocation epoch of a user: %w", err)
 		}
 	}
@@ -363,10 +345,10 @@ func (s *sessions) goesOn(ctx context.Context, p *presented, old, after *Token, 
 // endToken ends the session of a token, if StrategyJWT sessions can be ended.
 func (s *sessions) endToken(ctx context.Context, t *Token) error {
 	s.records.remove(ctx, t.publicID())
-	if s.ended == nil || s.ended.hasEnded(t.Subject, t.revocable(), t.epoch()) {
+	if s.revoked == nil || s.jwt.hasEnded(t) {
 		return nil // already in the log: repeated requests with the same cookie must not grow it
 	}
-	return s.ended.endSession(ctx, t.revocable())
+	return s.revoked.EndSession(ctx, t.revocable())
 }
 
 // end ends the session of the request and calls Events.SignOut (docs/protocol.md §7.5). Under StrategyDatabase it

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -31,8 +32,8 @@ type jwtSessions struct {
 	keepsUser bool
 	// facts reports whether tokens contain the session ID, authentication time and methods.
 	facts bool
-	// ended has the ended sessions. It is nil if Session.Revocation is off.
-	ended *revocations
+	// revoked has the revoked sessions. It is nil if Session.Revocation is off.
+	revoked *revocation.List
 }
 
 // emailUnproved is the claim of a session token that was issued before its user verified the email address. The session
@@ -44,6 +45,7 @@ const emailUnproved = "email_unproved"
 
 var (
 	errTooOld  = mistake(because(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
+	errEnded   = mistake(errors.New("the session was ended"))
 	errRevoked = mistake(because(audit.ReasonRevoked, "the token was revoked"))
 )
 
@@ -132,9 +134,12 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 			return errTooOld
 		}
 	}
-	if j.ended != nil {
-		if err := j.ended.check(ctx, t); err != nil {
-			return err
+	if j.revoked != nil {
+		if err := j.revoked.Refresh(ctx); err != nil {
+			return errorf(ErrSessionToken, "%w", err)
+		}
+		if j.hasEnded(t) {
+			return errEnded
 		}
 	}
 	if j.config.Revoked == nil {
@@ -148,6 +153,11 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 		return errRevoked
 	}
 	return nil
+}
+
+// hasEnded reports whether this process knows that the session of a token was revoked.
+func (j *jwtSessions) hasEnded(t *Token) bool {
+	return j.revoked != nil && j.revoked.Has(t.Subject, t.revocable(), t.epoch())
 }
 
 // ends returns the expiry of a session that is used now.

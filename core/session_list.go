@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -166,7 +167,7 @@ func (s *sessions) canEnd() bool {
 	if s.config.Strategy == StrategyDatabase {
 		return s.lister != nil
 	}
-	return s.ended != nil
+	return s.revoked != nil
 }
 
 // list returns the sessions of a user, most recently used first. method is the exported method for error texts.
@@ -179,7 +180,7 @@ func (s *sessions) list(ctx context.Context, method, userID string) ([]listedSes
 			"(package core/store)", method)
 	case s.config.Strategy == StrategyDatabase:
 		list, err = s.listStored(ctx, userID)
-	case s.ended == nil:
+	case s.revoked == nil:
 		return nil, errorf(ErrInvalidConfig, "%s: sessions under StrategyJWT can be listed and ended only if "+
 			"Session.Revocation is on: switch it on, or use StrategyDatabase", method)
 	default:
@@ -222,14 +223,14 @@ func (s *sessions) listStored(ctx context.Context, userID string) (list []listed
 
 // listJWT returns the sessions that have a record. It leaves out a session that has ended but still has a record.
 func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSession, err error) {
-	if err := s.ended.follow(ctx); err != nil {
+	if err := s.revoked.Refresh(ctx); err != nil {
 		return nil, err
 	}
 	notes, err := s.records.ofUser(ctx, userID)
 	for id, note := range notes {
-		key, ok := idOf(id)
+		key, ok := sessionid.Parse(id)
 		info := note.info(id)
-		if ok && !info.Expires.Before(s.now()) && !s.ended.hasEnded(userID, key, note.Epoch) {
+		if ok && !info.Expires.Before(s.now()) && !s.revoked.Has(userID, key, note.Epoch) {
 			list = append(list, listedSession{SessionInfo: info})
 		}
 	}
@@ -268,13 +269,13 @@ func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended [
 
 // endOne ends one session under StrategyJWT. It returns the user of the session, or "" if the user is unknown.
 func (s *sessions) endOne(ctx context.Context, id string) (userID string, err error) {
-	key, ok := idOf(id)
+	key, ok := sessionid.Parse(id)
 	if !ok {
 		return "", nil
 	}
 	userID = s.records.remove(ctx, id)
 	s.exchanges.erase("", userID)
-	return userID, s.ended.endSession(ctx, key)
+	return userID, s.revoked.EndSession(ctx, key)
 }
 
 // endUser ends all sessions of a user under StrategyJWT. It keeps the session with the ID except, if that is not empty.
@@ -283,8 +284,8 @@ func (s *sessions) endUser(ctx context.Context, userID, except string) error {
 		return nil
 	}
 	s.exchanges.erase("", userID)
-	key, _ := idOf(except)
-	if err := s.ended.endUser(ctx, userID, key); err != nil {
+	key, _ := sessionid.Parse(except)
+	if err := s.revoked.EndUser(ctx, userID, key); err != nil {
 		return err
 	}
 	return s.records.removeAll(ctx, userID, except)

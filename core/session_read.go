@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
@@ -24,8 +25,8 @@ type sessions struct {
 	facts bool
 	// records stores the records of sessions. It is nil if there are none.
 	records *sessionRecords
-	// ended has the ended sessions of StrategyJWT. It is nil if Session.Revocation is off.
-	ended *revocations
+	// revoked has the revoked sessions of StrategyJWT. It is nil if Session.Revocation is off.
+	revoked *revocation.List
 	// lister lists stored sessions. It is nil if the store does not implement it.
 	lister store.SessionLister
 	begun  *providerSessions
@@ -42,7 +43,7 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newProviderSessions(c.Now), facts: facts,
-		ended: newRevocations(c, store.records, log), lister: store.lister, exchanges: newExchanges(c.Now),
+		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: newExchanges(c.Now),
 		strategies: strategies{
 			config: c.Session, replaced: newReplacements(c.Now),
 			jwt: jwtSessions{
@@ -59,8 +60,32 @@ func newSessions(
 		s.records = newSessionRecords(store.records, c.Now, log)
 		s.rows.records = s.records
 	}
-	s.jwt.ended = s.ended
+	s.jwt.revoked = s.revoked
 	return s
+}
+
+// newRevocations returns the list of revoked sessions. It is nil if Session.Revocation is off.
+func newRevocations(c *Config, records store.RecordStore, log *reporter) *revocation.List {
+	if c.Session.Revocation.On != True || records == nil {
+		return nil
+	}
+	return revocation.New(revocation.Options{
+		Records: records, Every: c.Session.Revocation.Every, Strict: c.Session.Revocation.Strict,
+		TokenAge: max(c.JWT.MaxAge, c.Session.MaxAge), Now: c.Now, Guard: guard,
+		Failed: func(ctx context.Context, err error) {
+			log.failure(ctx, errorf(ErrStore, "read the list of ended sessions (Session.Revocation): %w", err))
+		},
+	})
+}
+
+// RevocationAge returns the time since this process last read the revocation list. Sessions that other processes have
+// ended since then are still accepted here. ok is false if Session.Revocation is off, if nothing was read yet, and for
+// an Auth of [PerRequest]. The list is read when requests arrive, so the age grows while there are none.
+func (a *Auth) RevocationAge() (age time.Duration, ok bool) {
+	if a.sessions == nil || a.sessions.revoked == nil {
+		return 0, false
+	}
+	return a.sessions.revoked.Age()
 }
 
 // sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it
@@ -133,7 +158,7 @@ func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) (bo
 	switch {
 	case err != nil:
 		err := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
-		if s.ended != nil && s.ended.strict {
+		if s.revoked != nil && s.revoked.Strict {
 			return false, err.under(ErrSessionToken)
 		}
 		p.at.log.failure(ctx, err, p.at.attrs()...)
@@ -190,7 +215,7 @@ func (s *sessions) continueJWT(
 		return nil, nil, err
 	}
 	var cookies []Cookie
-	if renew && p.mayRenew(read.updates()) && !s.hasEnded(before) {
+	if renew && p.mayRenew(read.updates()) && !s.jwt.hasEnded(before) {
 		if cookies, err = s.reissue(ctx, p, s.withRevocationID(before, token), expires); err != nil {
 			return nil, nil, err
 		}
@@ -212,16 +237,11 @@ func (r *sessionRead) replaces() replacement {
 	return tokenRenewed
 }
 
-// hasEnded reports whether this process has learned of the end of the session since the token was checked.
-func (s *sessions) hasEnded(t *Token) bool {
-	return s.ended != nil && s.ended.hasEnded(t.Subject, t.revocable(), t.epoch())
-}
-
 // withRevocationID returns the token that replaces a session's token. With Session.Revocation it has the same
 // revocation ID as the token before, even if the session began without one. Otherwise a renewal that is in progress
 // while the session ends, in this or another process, would produce a token that is not revoked.
 func (s *sessions) withRevocationID(before, t *Token) *Token {
-	if s.ended == nil || before.ID == "" || t.fact(factSession) != "" {
+	if s.revoked == nil || before.ID == "" || t.fact(factSession) != "" {
 		return t
 	}
 	named := t.withFacts()

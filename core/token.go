@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -39,7 +40,7 @@ type Token struct {
 
 	factValues tokenFacts // the claims of factClaims, if sessions have facts
 	// session is the result of revocable. It is set if keyed is true.
-	session [16]byte
+	session sessionid.ID
 	keyed   bool
 }
 

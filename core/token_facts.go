@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
@@ -143,7 +144,7 @@ func (t *Token) publicID() string {
 	if raw := t.fact(factSession); len(raw) <= len(`""`) || raw[0] != '"' {
 		return ""
 	}
-	return idText(t.revocable())
+	return t.revocable().String()
 }
 
 // readMethods parses a JSON array of methods. An empty array is valid. It returns false if the claim is absent or not
@@ -183,13 +184,13 @@ func wellFormed(methods []Method) []Method {
 
 // revocable returns the ID of a token's session in the revocation log. A session that started without facts has none.
 // Then the ID is derived from the token's jti, which changes with the next token.
-func (t *Token) revocable() [16]byte {
+func (t *Token) revocable() sessionid.ID {
 	if t.keyed {
 		return t.session
 	}
-	t.session, t.keyed = sessionKey(t.ID), true
+	t.session, t.keyed = sessionid.Of(t.ID), true
 	if sid, ok := exactjson.Text(t.fact(factSession)); ok && sid != "" {
-		t.session = sessionKey(sid)
+		t.session = sessionid.Of(sid)
 	}
 	return t.session
 }

@@ -283,7 +283,7 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	}
 	outdated, err := a.sessions.jwt.outdated(ctx, token)
 	switch {
-	case err != nil && a.sessions.ended != nil && a.sessions.ended.strict:
+	case err != nil && a.sessions.revoked != nil && a.sessions.revoked.Strict:
 		return nil, errorf(ErrSessionToken, "look up whether the address of the user was verified: %w", err)
 	case err != nil:
 		a.log.failure(ctx, errorf(ErrStore, "look up whether the address of the user was verified: %w", err))

@@ -1,4 +1,4 @@
-package core
+package revocation
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -31,50 +32,50 @@ const (
 type logPage struct {
 	Number int64 `json:"n"`
 	// Until is the latest expiry of the entries on this page and on all earlier pages, so that pages expire in order.
-	Until   int64     `json:"u"`
-	Entries []revoked `json:"e"`
+	Until   int64   `json:"u"`
+	Entries []entry `json:"e"`
 }
 
 func (p *logPage) full(value json.RawMessage) bool {
 	return len(p.Entries) >= pageEntries || len(value) > pageBytes
 }
 
-// revoked is an entry of the log. It ends one session, or all sessions of a user that started under an earlier epoch,
+// entry is an entry of the log. It ends one session, or all sessions of a user that started under an earlier epoch,
 // except one. until is when all tokens of these sessions have expired, in Unix seconds.
-type revoked struct {
+type entry struct {
 	user       string // empty for an entry that ends one session
-	id, except [16]byte
+	id, except sessionid.ID
 	epoch      int64
 	until      int64
-	// outdated means that no session has ended, but copies of the user's data are outdated.
-	outdated bool
+	// dataChanged means that no session has ended, but copies of the user's data are outdated.
+	dataChanged bool
 }
 
 // MarshalText returns "s<id>.<until>", "u<epoch>.<until>.<except>.<user>" or "d<until>.<user>".
-func (e revoked) MarshalText() ([]byte, error) {
+func (e entry) MarshalText() ([]byte, error) {
 	until := strconv.FormatInt(e.until, 36)
-	if e.outdated {
+	if e.dataChanged {
 		return []byte("d" + until + "." + e.user), nil
 	}
 	if e.user == "" {
-		return []byte("s" + idText(e.id) + "." + until), nil
+		return []byte("s" + e.id.String() + "." + until), nil
 	}
 	except := ""
-	if e.except != [16]byte{} {
-		except = idText(e.except)
+	if e.except != (sessionid.ID{}) {
+		except = e.except.String()
 	}
 	return []byte("u" + strconv.FormatInt(e.epoch, 36) + "." + until + "." + except + "." + e.user), nil
 }
 
 // UnmarshalText parses the output of MarshalText.
-func (e *revoked) UnmarshalText(text []byte) (err error) {
-	*e = revoked{}
+func (e *entry) UnmarshalText(text []byte) (err error) {
+	*e = entry{}
 	kind, rest := string(text[:min(len(text), 1)]), string(text[min(len(text), 1):])
 	first, rest, _ := strings.Cut(rest, ".")
 	ok := true
 	switch kind {
 	case "s":
-		e.id, ok = idOf(first)
+		e.id, ok = sessionid.Parse(first)
 	case "u":
 		if e.epoch, err = strconv.ParseInt(first, 36, 64); err != nil {
 			return errLogEntry
@@ -82,11 +83,11 @@ func (e *revoked) UnmarshalText(text []byte) (err error) {
 		var except, until string
 		until, rest, _ = strings.Cut(rest, ".")
 		if except, e.user, _ = strings.Cut(rest, "."); except != "" {
-			e.except, ok = idOf(except)
+			e.except, ok = sessionid.Parse(except)
 		}
 		rest, ok = until, ok && e.user != ""
 	case "d":
-		e.outdated, e.user, rest, ok = true, rest, first, rest != ""
+		e.dataChanged, e.user, rest, ok = true, rest, first, rest != ""
 	default:
 		return errLogEntry
 	}
@@ -98,10 +99,10 @@ func (e *revoked) UnmarshalText(text []byte) (err error) {
 
 var errLogEntry = errors.New("an entry of the revocation log cannot be parsed: was it written by a later version?")
 
-// logName returns the name of a user in the log: the user ID, or its hash if the ID is long.
-func logName(userID string) string {
+// UserKey returns the name of a user in the log: the user ID, or its hash if the ID is long.
+func UserKey(userID string) string {
 	if len(userID) > maxLogName {
-		return publicID(userID)
+		return sessionid.Of(userID).String()
 	}
 	return userID
 }
@@ -111,25 +112,25 @@ const addTime = 5 * time.Second
 
 // catchUp reads the entries that were added since the last read, the newest page first. If it fails, the next call
 // continues where it stopped.
-func (r *revocations) catchUp(ctx context.Context) error {
-	head, _, err := r.page(ctx, logHead)
-	if errors.Is(err, ErrNotFound) {
+func (l *List) catchUp(ctx context.Context) error {
+	head, _, err := l.page(ctx, logHead)
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	from := r.read
+	from := l.read
 	if head.Number < from.page || head.Number == from.page && len(head.Entries) < from.entries {
 		from = position{} // the store was restored from a backup
 	}
-	r.unread = append(r.unread, unread{head.Number, from})
-	r.read = position{head.Number, len(head.Entries)}
-	for page := &head; len(r.unread) > 0; page = nil {
-		last := &r.unread[len(r.unread)-1]
+	l.unread = append(l.unread, unread{head.Number, from})
+	l.read = position{head.Number, len(head.Entries)}
+	for page := &head; len(l.unread) > 0; page = nil {
+		last := &l.unread[len(l.unread)-1]
 		if page == nil {
-			older, _, err := r.page(ctx, strconv.FormatInt(last.next, 10))
-			if err != nil && !errors.Is(err, ErrNotFound) {
+			older, _, err := l.page(ctx, strconv.FormatInt(last.next, 10))
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 			page = &older // empty if it has expired, as all earlier pages have
@@ -138,27 +139,37 @@ func (r *revocations) catchUp(ctx context.Context) error {
 		if page.Number == last.from.page {
 			begin = last.from.entries
 		}
-		r.learn(page.Entries[min(begin, len(page.Entries)):]...)
+		l.learn(page.Entries[min(begin, len(page.Entries)):]...)
 		if last.next--; page.Number <= last.from.page {
-			r.unread = r.unread[:len(r.unread)-1]
+			l.unread = l.unread[:len(l.unread)-1]
 		}
 	}
 	return nil
 }
 
-func (r *revocations) page(ctx context.Context, key string) (page logPage, record *store.Record, err error) {
-	if record, err = present(r.records.Record(ctx, recordRevoked, key)); err == nil {
-		err = json.Unmarshal(record.Value, &page)
-	}
+func (l *List) page(ctx context.Context, key string) (page logPage, record *store.Record, err error) {
+	record, err = l.record(ctx, recordRevoked, key, &page)
 	return page, record, err
 }
 
+// record reads a record and decodes its value.
+func (l *List) record(ctx context.Context, kind, key string, into any) (*store.Record, error) {
+	record, err := l.Records.Record(ctx, kind, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case record == nil:
+		return nil, errors.New("the store returned neither a record nor ErrNotFound")
+	}
+	return record, json.Unmarshal(record.Value, into)
+}
+
 // add stores an entry in this process and in the log. It continues if the request is canceled.
-func (r *revocations) add(ctx context.Context, e revoked) error {
-	r.learn(e)
+func (l *List) add(ctx context.Context, e entry) error {
+	l.learn(e)
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), addTime)
 	defer end()
-	w := &r.writing
+	w := &l.writing
 	w.mu.Lock()
 	if w.open == nil {
 		w.open = &batch{}
@@ -176,17 +187,17 @@ func (r *revocations) add(ctx context.Context, e revoked) error {
 		w.mu.Lock()
 		w.open = nil
 		w.mu.Unlock()
-		b.err = guard("Store.UpdateRecord", func() error { return r.write(ctx, b.entries) })
+		b.err = l.Guard("Store.UpdateRecord", func() error { return l.write(ctx, b.entries) })
 		b.written = true
 	}
 	return b.err
 }
 
 // write appends entries to the log, on as many pages as they need.
-func (r *revocations) write(ctx context.Context, entries []revoked) error {
+func (l *List) write(ctx context.Context, entries []entry) error {
 	for len(entries) > 0 {
-		n, err := r.writeSome(ctx, entries)
-		overtaken := errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound)
+		n, err := l.writeSome(ctx, entries)
+		overtaken := errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
 		if err != nil && !overtaken {
 			return err
 		}
@@ -198,12 +209,12 @@ func (r *revocations) write(ctx context.Context, entries []revoked) error {
 	return nil
 }
 
-// writeSome appends as many entries as the head page has room for, and returns their number. After ErrConflict and
-// ErrNotFound no entry was added, because another process has written the page.
-func (r *revocations) writeSome(ctx context.Context, entries []revoked) (n int, err error) {
-	page, record, err := r.page(ctx, logHead)
+// writeSome appends as many entries as the head page has room for, and returns their number. After store.ErrConflict and
+// store.ErrNotFound no entry was added, because another process has written the page.
+func (l *List) writeSome(ctx context.Context, entries []entry) (n int, err error) {
+	page, record, err := l.page(ctx, logHead)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		page, record = logPage{Number: 1}, &store.Record{Kind: recordRevoked, Key: logHead}
 	case err != nil:
 		return 0, err
@@ -212,7 +223,7 @@ func (r *revocations) writeSome(ctx context.Context, entries []revoked) (n int, 
 			Kind: recordRevoked, Key: strconv.FormatInt(page.Number, 10), Value: record.Value,
 			Expires: time.Unix(page.Until, 0),
 		}
-		if err := r.records.CreateRecord(ctx, copied); err != nil && !errors.Is(err, ErrConflict) {
+		if err := l.Records.CreateRecord(ctx, copied); err != nil && !errors.Is(err, store.ErrConflict) {
 			return 0, err
 		}
 		page = logPage{Number: page.Number + 1, Until: page.Until}
@@ -227,9 +238,9 @@ func (r *revocations) writeSome(ctx context.Context, entries []revoked) (n int, 
 	}
 	record.Value = value
 	if record.Version == 0 {
-		err = r.records.CreateRecord(ctx, record)
+		err = l.Records.CreateRecord(ctx, record)
 	} else {
-		err = r.records.UpdateRecord(ctx, record)
+		err = l.Records.UpdateRecord(ctx, record)
 	}
 	if err != nil {
 		return 0, err
