@@ -98,7 +98,7 @@ func (c *ActionRequest) URL(action string, query ...string) string {
 // whether there is a session.
 func (c *ActionRequest) Session(ctx context.Context) (*Session, error) {
 	if !c.read {
-		c.session, c.cookies, c.failed = c.parts.auth.sessions.read(ctx, &c.in.session, sessionRead{})
+		c.session, c.cookies, c.failed = c.parts.auth.sessions.read(ctx, c.in.session, sessionRead{})
 		c.read = true
 	}
 	return c.session, c.failed

@@ -191,19 +191,21 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	response := redirectTo(c.callbackURL.now)
 	s.exchanges.erase(c.browser(), "")
-	if err := c.session.settle(ctx); err != nil {
+	session, err := s.of(ctx, &c.arrival)
+	if err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}
-	if c.session.value() == "" && !c.session.cookie().Stray() {
+	carrier := session.carrier()
+	if carrier.value() == "" && !carrier.cookies.Stray() {
 		s.away.leave(ctx, c, "", response)
 		return response, nil
 	}
-	userID, err := s.end(ctx, &c.session)
+	userID, err := s.end(ctx, session)
 	if err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}
 	c.debug(ctx, "session ended", slog.String("user_id", userID))
-	response.Cookies = c.session.clear()
+	response.Cookies = carrier.clear()
 	s.away.leave(ctx, c, userID, response)
 	return response, nil
 }

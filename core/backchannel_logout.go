@@ -101,7 +101,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	s := l.sessions
 	switch {
 	case s.revoked != nil:
-		for _, id := range s.begun.of(p.Provider, p.SessionID) {
+		for _, id := range s.providerSessions.of(p.Provider, p.SessionID) {
 			known = true
 			owner, err := s.endOne(ctx, id)
 			if err != nil {
@@ -116,7 +116,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	case s.config.Strategy != StrategyDatabase:
 		return false, nil
 	}
-	for _, token := range s.begun.of(p.Provider, p.SessionID) {
+	for _, token := range s.providerSessions.of(p.Provider, p.SessionID) {
 		known = true
 		ended, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
 			return s.rows.store.DeleteSession(ctx, token)

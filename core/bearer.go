@@ -87,16 +87,12 @@ func (c *call) answerBearer(response *Response) {
 		return
 	}
 	alsoVaries(&response.Header, "Authorization")
-	_, presented, err := c.bearer()
-	if !presented {
+	if !c.byBearer() {
 		return
 	}
 	response.Cookies = nil
-	if c.session.renewed != "" {
-		response.Header.Set(renewedField, url.PathEscape(c.session.renewed))
-	}
-	if c.session.noSession && response.Status == http.StatusOK {
-		response.Header.Set("Www-Authenticate", bearerProblem(c.origin, err).challenge)
+	if c.session != nil && c.session.carrier().renewed != "" {
+		response.Header.Set(renewedField, url.PathEscape(c.session.carrier().renewed))
 	}
 }
 

@@ -25,8 +25,9 @@ type call struct {
 	part bool
 	// callbackURL is where the browser continues after the action, as an absolute URL.
 	callbackURL callbackURLs
-	// session is the session of the request's cookie or bearer token. It is decrypted on first use.
-	session presented
+	// session is the session of the request's cookie or bearer token. It is nil if the rule of the action does not need
+	// it.
+	session requestSession
 }
 
 // unread returns a call that contains only the request.

@@ -33,7 +33,7 @@ func TestEdgesOfTimes(t *testing.T) {
 			t.Errorf("%s is read as %v", claim, at)
 		}
 	}
-	j := &jwtSessions{sealer: *s, session: SessionConfig{AbsoluteMaxAge: time.Hour}}
+	j := &sessionTokens{sealer: *s, session: SessionConfig{AbsoluteMaxAge: time.Hour}}
 	if err := j.check(context.Background(), &Token{Subject: "u1"}); err == nil {
 		t.Error("a token that does not say how old it is is not too old")
 	}

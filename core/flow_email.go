@@ -236,8 +236,8 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 
 // isOwn reports whether the signed-in user has the address of the link.
 func (f *emailFlow) isOwn(ctx context.Context, c *call) bool {
-	user, err := f.sessions.currentUser(ctx, &c.session)
-	return err == nil && user != nil && user.Email != "" && user.Email == c.query.Get("email")
+	current, err := c.session.current(ctx)
+	return err == nil && current != nil && current.user.Email != "" && current.user.Email == c.query.Get("email")
 }
 
 // confirmPage renders the page with the button that redeems the link.
@@ -302,7 +302,7 @@ func (f *emailFlow) needsConfirmation(c *call) bool {
 	if c.r.Method == "POST" || f.ConfirmLink == False || token == "" {
 		return false
 	}
-	return c.session.cookie().Any() || f.asked.find(c, token, address) < 0
+	return c.session.carrier().cookies.Any() || f.asked.find(c, token, address) < 0
 }
 
 // Opening a sign-in link signs a user in as its recipient. An attacker could therefore make a user open a link to the

@@ -88,8 +88,8 @@ func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.
 	if !requested {
 		return further, nil
 	}
-	if current, err := c.session.visitor(ctx); err != nil || current == "" {
-		return further, err
+	if c.session.owner(ctx) == "" {
+		return further, nil
 	}
 	if further == nil {
 		further = url.Values{}

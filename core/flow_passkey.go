@@ -43,31 +43,16 @@ func (f *passkeyFlow) needsToken() bool { return false }
 // the user's address was verified is ignored, so that an attacker who created the user does not learn which passkeys
 // the user has now.
 func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, error) {
-	if c.session.value() == "" {
-		return nil, false, nil
-	}
-	if f.sessions.config.Strategy == StrategyJWT {
-		return f.tokenUser(ctx, c)
-	}
-	_, user, err := c.session.stored(ctx)
-	if errors.Is(err, ErrNotFound) {
-		return nil, false, nil
-	}
-	return user, err == nil, err
-}
-
-func (f *passkeyFlow) tokenUser(ctx context.Context, c *call) (*User, bool, error) {
-	token, err := c.session.live(ctx)
-	if errors.Is(err, ErrSessionToken) {
+	current, err := c.session.current(ctx)
+	if err != nil || current == nil || current.user.ID == "" {
 		return nil, false, err
 	}
-	if err != nil || token.Subject == "" {
-		return nil, false, nil // no session
+	if current.token != nil {
+		if outdated, err := f.sessions.jwt.outdated(ctx, current.token); err != nil || outdated {
+			return nil, false, err
+		}
 	}
-	if outdated, err := f.sessions.jwt.outdated(ctx, token); err != nil || outdated {
-		return nil, false, err
-	}
-	return &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}, true, nil
+	return current.user, true, nil
 }
 
 // typedAddress returns the normalized email parameter of the query, or "" if it is missing or not an address.

@@ -222,11 +222,7 @@ func randomAlphanumeric(source io.Reader, length int) (string, error) {
 
 // mark writes the current session and browser into a flow that this request starts.
 func (f *browserFlows) mark(ctx context.Context, flow *flowState) error {
-	session, err := f.c.session.visitor(ctx)
-	if err != nil {
-		return err
-	}
-	if session != "" {
+	if session := f.c.session.owner(ctx); session != "" {
 		flow.Session = f.hash("session", session)
 	}
 	if f.knowsBrowser() {
@@ -264,10 +260,8 @@ func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSessio
 		return 0, overf(ErrInvalidCheck, reasonBrowser,
 			"the sign-in was started in another browser: the CSRF cookie differs or is missing")
 	}
-	session, err := f.c.session.visitor(ctx)
+	session := f.c.session.owner(ctx)
 	switch {
-	case err != nil:
-		return 0, err
 	case session == "":
 		return flowSameSession, nil
 	case flow.Session == "":

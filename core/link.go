@@ -9,7 +9,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // linker finds or creates the user of an identity, by the rules in link_rules.go.
@@ -43,136 +42,72 @@ type sessionUser struct {
 }
 
 // link finds or creates the user of an identity, and creates their session (docs/protocol.md §14).
-func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, error) {
+func (l *linker) link(ctx context.Context, r requestSession, id *identity) (member, error) {
 	if l.store.Store == nil {
 		return member{user: id.user, created: id.made}, nil
 	}
 	if id.account.Type == TypeCredentials {
-		return l.linkCredentials(ctx, p, id)
+		return l.linkCredentials(ctx, r.carrier(), id)
 	}
-	signedIn, err := l.sessionUserOf(ctx, p)
+	signedIn, err := l.sessionUserOf(ctx, r)
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
 	}
 	if id.started == flowSwitches { // ignore the current user; the new session replaces the current one
 		signedIn = sessionUser{token: signedIn.token}
 	}
-	who, err := l.linkWithRetry(ctx, p.at, id, signedIn)
+	at := r.carrier().at
+	who, err := l.linkWithRetry(ctx, at, id, signedIn)
 	if err != nil {
 		return member{}, asError(err, ErrStore)
 	}
 	if who.session != nil && !who.keeps {
-		l.replaceSession(ctx, p.at, signedIn.token, who.session)
-		l.endOldest(ctx, p.at, who.session)
+		l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
+		l.sessions.endOldest(ctx, at, who.session)
 	}
 	return who, nil
 }
 
 // linkCredentials creates the session of a user whom the application has authenticated. Under the database strategy the
 // user must be in the store.
-func (l *linker) linkCredentials(ctx context.Context, p *presented, id *identity) (member, error) {
+func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *identity) (member, error) {
 	who := member{user: id.user, created: id.made}
 	if l.gated {
 		return who, nil
 	}
-	return who, l.beginStored(ctx, p, id, &who)
+	return who, l.sessions.createStored(ctx, c, id, &who)
 }
 
 // begin creates the session of a user after the gates have passed, under the database strategy. Without gates, linking
 // has already created it.
-func (l *linker) begin(ctx context.Context, p *presented, id *identity, who *member) error {
+func (l *linker) begin(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
 	if !l.gated || who.keeps {
 		return nil
 	}
-	return l.beginStored(ctx, p, id, who)
-}
-
-// beginStored creates the session of a user outside of a transaction, under the database strategy.
-func (l *linker) beginStored(ctx context.Context, p *presented, id *identity, who *member) error {
-	if l.sessions.config.Strategy != StrategyDatabase {
-		return nil
-	}
-	if err := l.createStored(ctx, id, who); err != nil {
-		return err
-	}
-	l.replaceSession(ctx, p.at, p.value(), who.session)
-	l.endOldest(ctx, p.at, who.session)
-	return nil
-}
-
-// createStored stores a new session. It does not change the session of the request.
-func (l *linker) createStored(ctx context.Context, id *identity, who *member) error {
-	session, err := l.sessions.rows.create(ctx, l.store.sessions, who.user.ID, id.authenticatedAt(l.now(), who.user.ID))
-	switch {
-	case err != nil && id.account.Type == TypeCredentials:
-		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",
-			id.account.Provider, err)
-		return l.withoutUser(ctx, id.user, err)
-	case err != nil:
-		return errorf(ErrStore, "create a session: %w", err)
-	}
-	who.session = session
-	return nil
-}
-
-// withoutUser explains why the store rejected a session, if the application returned a user who is not in the store.
-func (l *linker) withoutUser(ctx context.Context, user *User, err error) error {
-	if errors.Is(err, ErrStoreUnavailable) { // another store call would only delay the response
-		return err
-	}
-	_, absent := guarded("Store.User", func() (*User, error) { return present(l.store.User(ctx, user.ID)) })
-	if !errors.Is(absent, ErrNotFound) {
-		return err
-	}
-	return errorf(ErrStore, "sessions are in the store, and the store has no user with the ID %q: return a stored user "+
-		"(create one with Store.CreateUser and core.NewID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
+	return l.sessions.createStored(ctx, c, id, who)
 }
 
 // sessionUserOf reads the user of the request's session. An unreadable token means that no user is signed in. A failure
 // of the store is an error.
-func (l *linker) sessionUserOf(ctx context.Context, p *presented) (sessionUser, error) {
-	v := sessionUser{token: p.value()}
-	if v.token == "" {
+func (l *linker) sessionUserOf(ctx context.Context, r requestSession) (sessionUser, error) {
+	none := sessionUser{token: r.carrier().value()}
+	current, err := r.current(ctx)
+	if err != nil || current == nil || current.user.ID == "" {
+		return none, err
+	}
+	v := sessionUser{token: none.token, user: current.user, session: current.record, authTime: current.authTime}
+	if current.token == nil {
 		return v, nil
 	}
-	p.again()
-	var err error
-	if l.sessions.config.Strategy == StrategyJWT {
-		token, notLive := p.live(ctx)
-		if errors.Is(notLive, ErrSessionToken) {
-			return v, notLive
-		}
-		if notLive != nil || token.Subject == "" {
-			return v, nil
-		}
-		v.user, err = guarded("Store.User", func() (*User, error) { return present(l.store.User(ctx, token.Subject)) })
-		v.outdated = err == nil && token.before(v.user.EmailVerified)
-		v.authTime, _ = token.facts()
-	} else {
-		v.session, v.user, err = p.stored(ctx)
-		v.authTime, _ = factsIn(v.token)
-	}
-	if errors.Is(err, ErrNotFound) {
-		return sessionUser{token: v.token}, nil
-	}
-	return v, err
-}
-
-// replaceSession deletes the stored session that a new session replaces, so that a copy of the old cookie becomes
-// invalid. It returns false only if the store says that the session was already deleted.
-func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *store.Session) (there bool) {
-	if token == "" || l.sessions.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
-		return true
-	}
-	switch ended, err := l.sessions.rows.delete(ctx, token); {
-	case err == nil && ended != nil:
-		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonReplaced, ended.UserID, publicID(l.sessions.rows.atRest(token)))
-	case err != nil && !errors.Is(err, ErrNotFound):
-		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
+	v.user, err = l.sessions.jwt.user(ctx, current.token.Subject)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return none, nil
 	case err != nil:
-		return false
+		return v, err
 	}
-	return true
+	v.outdated = current.token.before(v.user.EmailVerified)
+	return v, nil
 }
 
 // linkAttempts is the maximum number of attempts at a sign-in while concurrent sign-ins of the same user interfere.

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -90,8 +89,7 @@ func (c *ActionRequest) SignOut(ctx context.Context) error {
 	if c.in.r.Method != "POST" {
 		return errNeedsPost
 	}
-	_ = c.in.session.settle(ctx) // end returns the same error
-	_, err := c.parts.auth.sessions.end(ctx, &c.in.session)
+	_, err := c.parts.auth.sessions.end(ctx, c.in.session)
 	c.forgetSession(ctx)
 	return err
 }
@@ -99,7 +97,7 @@ func (c *ActionRequest) SignOut(ctx context.Context) error {
 // forgetSession deletes the browser's session cookies.
 func (c *ActionRequest) forgetSession(ctx context.Context) {
 	c.session, c.read, c.failed = nil, true, nil
-	c.cookies = append(c.in.session.clear(), c.parts.auth.sessions.away.forget(ctx, &c.in.arrival)...)
+	c.cookies = append(c.in.session.carrier().clear(), c.parts.auth.sessions.away.forget(ctx, &c.in.arrival)...)
 }
 
 // EndSessions ends sessions of the signed-in user, as [Auth.EndSessions] does. If the current session is one of them,
@@ -137,7 +135,7 @@ func (c *ActionRequest) EndOtherSessions(ctx context.Context) (int, error) {
 	case err != nil:
 		return 0, err
 	case session == nil:
-		return 0, errSignedOut("EndOthers")
+		return 0, errSignedOut("EndOtherSessions")
 	case session.ID == "":
 		return 0, errors.New("core: ActionRequest.EndOtherSessions: the session has no ID: call PluginHost.TrackAuthentication in Attach")
 	}
@@ -145,7 +143,7 @@ func (c *ActionRequest) EndOtherSessions(ctx context.Context) (int, error) {
 }
 
 func errSignedOut(method string) error {
-	return errors.New("core: Call." + method + ": no user is signed in: call Session first")
+	return errors.New("core: ActionRequest." + method + ": no user is signed in: call Session first")
 }
 
 // RenewSession replaces the token of the current session after the user has authenticated again. methods lists how they
@@ -167,7 +165,7 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) err
 		return err
 	}
 	if session == nil {
-		return errSignedOut("Reissue")
+		return errSignedOut("RenewSession")
 	}
 	if len(methods) == 0 && c.parts.auth.sessions.config.Strategy != StrategyJWT {
 		return nil // the store has the address
@@ -178,10 +176,10 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) err
 			all = append(all, m)
 		}
 	}
-	again := &reauthentication{methods: all, now: len(methods) > 0}
-	cookies, err := c.parts.entry.reissue(ctx, &c.in.session, c.part, again, c.moved)
+	again := &reauthentication{by: c.part, methods: all, now: len(methods) > 0, moved: c.moved}
+	cookies, err := c.in.session.renew(ctx, again)
 	if errors.Is(err, ErrNotFound) {
-		c.read, c.session, c.failed, c.cookies = true, nil, nil, c.in.session.clearEnded()
+		c.read, c.session, c.failed, c.cookies = true, nil, nil, c.in.session.carrier().clearEnded()
 	}
 	if err != nil {
 		return err
@@ -191,104 +189,4 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) err
 		c.keep(cookie)
 	}
 	return nil
-}
-
-// reauthentication describes a re-authentication: the session's methods from now on.
-type reauthentication struct {
-	methods []Method
-	now     bool // the user has just authenticated again
-}
-
-var errEndedMeanwhile = mistake(
-	fmt.Errorf("ActionRequest.RenewSession: the session has ended since the request arrived: %w", ErrNotFound))
-
-// reissue replaces the session token of a request. It reads the session again, because the request may have waited and
-// the user may have signed out.
-func (s *signIns) reissue(
-	ctx context.Context, p *presented, by string, again *reauthentication, moved movedAddress,
-) ([]Cookie, error) {
-	p.again()
-	if s.sessions.config.Strategy == StrategyJWT {
-		return s.reissueJWT(ctx, p, again, moved)
-	}
-	_, user, err := p.stored(ctx)
-	if errors.Is(err, ErrNotFound) || err == nil && !p.mayRenew(true) {
-		return nil, errEndedMeanwhile
-	}
-	if err != nil {
-		return nil, asError(err, ErrSessionToken)
-	}
-	id := &identity{
-		user: user.Clone(), methods: again.methods,
-		account: &Account{Type: TypeCredentials, Provider: by, ProviderAccountID: user.ID},
-	}
-	before := s.sessions.rows.atRest(p.value())
-	note := s.sessions.records.note(ctx, publicID(before))
-	who := member{user: user.Clone()}
-	if err := s.linker.createStored(ctx, id, &who); err != nil {
-		return nil, err
-	}
-	if !s.linker.replaceSession(ctx, p.at, p.value(), who.session) {
-		s.sessions.takeBack(ctx, p.at, who, "")
-		return nil, errEndedMeanwhile
-	}
-	s.linker.endOldest(ctx, p.at, who.session)
-	who.keeps = true // the session continues; its record is copied below
-	cookies, after, err := s.sessions.issue(ctx, p, id, who)
-	if err != nil {
-		return nil, err
-	}
-	s.sessions.begun.move(before, s.sessions.rows.atRest(string(who.session.Token)))
-	if s.sessions.facts {
-		note.Ends, note.Methods = who.session.Expires.Unix(), id.proofs()
-		s.sessions.records.add(ctx, p.at, after, user.ID, note)
-	}
-	return cookies, nil
-}
-
-func (s *signIns) reissueJWT(
-	ctx context.Context, p *presented, again *reauthentication, moved movedAddress,
-) ([]Cookie, error) {
-	before, err := s.activeToken(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	after := before.clone()
-	moved.write(after)
-	recent := again.now && s.sessions.facts
-	if recent {
-		if err := s.sessions.newFacts(ctx, after, authentication{s.sessions.now(), again.methods}); err != nil {
-			return nil, err
-		}
-		p.again() // the session may have ended before newFacts read the epoch
-		if _, err := s.activeToken(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	value, err := s.sessions.jwt.encode(ctx, p.at.cookies, after)
-	if err != nil {
-		return nil, err
-	}
-	expires := s.sessions.jwt.ends(after, s.sessions.now())
-	if !p.mayRenew(true) || s.sessions.jwt.hasEnded(before) {
-		return nil, errEndedMeanwhile
-	}
-	cookies, err := p.set(value, expires)
-	if err == nil {
-		p.noteReplaced(tokenUpdated)
-	}
-	if err == nil && recent {
-		s.sessions.goesOn(ctx, p, before, after, again.methods, expires)
-	}
-	return cookies, err
-}
-
-// activeToken returns the session token of a request if the session is still active. If it has ended, the error matches
-// ErrNotFound.
-func (s *signIns) activeToken(ctx context.Context, p *presented) (*Token, error) {
-	token, err := p.live(ctx)
-	if err != nil && !errors.Is(err, ErrSessionToken) {
-		return nil, errEndedMeanwhile
-	}
-	return token, err
 }

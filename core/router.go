@@ -149,9 +149,8 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 			return rule, err
 		}
 	}
-	c.session = rt.sessions.present(&c.arrival) // read on first use
 	if rule.session {
-		err = c.session.settle(ctx)
+		c.session, err = rt.sessions.of(ctx, &c.arrival)
 	}
 	return rule, err
 }

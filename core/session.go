@@ -2,15 +2,14 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	"github.com/latchkey-go/latchkey/core/internal/sessionid"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
-	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // Session is the session of a signed-in user (docs/protocol.md §7.10). Its JSON form is the response of GET session.
@@ -137,261 +136,78 @@ const (
 	MethodMail Method = "mail"
 )
 
-// SessionOptions tell [Auth.NewSession] how the application authenticated the user.
-type SessionOptions struct {
-	// AuthTime is when the application authenticated the user: time.Now() if it has just checked a password or a code. The
-	// default is the zero time. It counts as long ago for [RecentSignIn] and for plugin actions that require a recent
-	// sign-in. A time in the future counts as now.
-	AuthTime time.Time
-	// Methods are the authentication methods that the application used, such as [MethodPassword]. The default is none.
-	Methods []Method
+// sessions reads, creates and ends the sessions of an Auth under both strategies.
+type sessions struct {
+	config    SessionConfig
+	jwt       sessionTokens // StrategyJWT
+	rows      sessionRows   // StrategyDatabase
+	replaced  *replacements
+	callbacks *Callbacks
+	events    *Events
+	now       func() time.Time
+	// facts reports whether sessions carry their ID, authentication time and methods. A plugin or Session.Revocation turns
+	// it on.
+	facts bool
+	// records stores the records of sessions. It is nil if there are none.
+	records *sessionRecords
+	// revoked has the revoked sessions of StrategyJWT. It is nil if Session.Revocation is off.
+	revoked *revocation.List
+	// lister lists stored sessions. It is nil if the store does not implement it.
+	lister store.SessionLister
+	// providerSessions maps the sessions of providers to local sessions.
+	providerSessions *providerSessions
+	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
+	away *awaySessions
+	// data loads the application's data (Config.Data). It is nil if Config.Data is not set.
+	data *dataKeeper
+	// exchanges remembers the results of recent callbacks until a sign-out.
+	exchanges *exchanges
 }
 
-// NewSession creates a session for a user outside the sign-in flows, for example after a registration form, and returns
-// the cookies to set. The application vouches for the user: [SignInGate] functions are not called. The session does not
-// count as a recent sign-in unless options say when the user was authenticated. Pass at most one SessionOptions. Under
-// StrategyDatabase the user must be in the store. If user is nil, NewSession returns an error.
-func (a *Auth) NewSession(
-	ctx context.Context, r *Request, user *User, options ...SessionOptions,
-) ([]Cookie, error) {
-	switch {
-	case user == nil:
-		return nil, errorf(ErrInvalidConfig, "NewSession: the user is nil: pass the user whose session it is")
-	case len(options) > 1:
-		return nil, errorf(ErrInvalidConfig, "NewSession: pass one SessionOptions at most")
+func newSessions(
+	c *Config, seal sealer, secrets []string, store stores, cleaning *cleaning, proofs, facts bool, log *reporter,
+) *sessions {
+	s := &sessions{
+		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: newProviderSessions(c.Now), facts: facts,
+		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: newExchanges(c.Now),
+		config: c.Session, replaced: newReplacements(c.Now),
+		jwt: sessionTokens{
+			sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
+			users: store.Store, proofs: proofs, facts: facts,
+		},
+		rows: sessionRows{
+			config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
+			cleaning: cleaning, facts: facts,
+		},
 	}
-	a, err := a.resolve(ctx, r)
-	if err != nil {
-		return nil, err
+	if facts {
+		s.records = newSessionRecords(store.records, c.Now, log)
+		s.rows.records = s.records
 	}
-	v, err := a.site.arrive(r)
-	if err != nil {
-		return nil, err
-	}
-	p := a.sessions.present(&v)
-	p.cookieOnly = true // the result is cookies, so a bearer token in the request does not count
-	if err := p.settle(ctx); err != nil {
-		return nil, err
-	}
-	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
-	id := &identity{user: user.Clone(), account: account, methods: []Method{}, authTime: new(time.Time)}
-	if len(options) == 1 {
-		id.methods = append(id.methods, options[0].Methods...)
-		if at, now := options[0].AuthTime, a.sessions.now(); at.After(now) {
-			*id.authTime = now
-		} else if at.Unix() > 0 {
-			*id.authTime = at
-		}
-	}
-	who := member{user: id.user}
-	if err := a.linker.beginStored(ctx, &p, id, &who); err != nil {
-		return nil, err
-	}
-	cookies, sessionID, err := a.sessions.issue(ctx, &p, id, who)
-	if err == nil {
-		cookies = append(cookies, a.sessions.away.forget(ctx, &v)...)
-		v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
-	}
-	return cookies, err
+	s.jwt.revoked = s.revoked
+	return s
 }
 
-// issue creates the session of a sign-in and its cookies. No other function does (docs/protocol.md §7.6). Under
-// StrategyDatabase account linking has already created the stored session. The returned session is the public ID. It is
-// empty if the session has none.
-func (s *sessions) issue(
-	ctx context.Context, p *presented, id *identity, who member,
-) (cookies []Cookie, session string, err error) {
-	s.exchanges.signedIn(id.exchange, p.at.browser(), who.user.ID)
-	defer func() {
-		if err == nil {
-			p.noteIssued(who)
-		}
-	}()
-	if s.config.Strategy == StrategyDatabase {
-		kept := s.rows.atRest(string(who.session.Token))
-		session = publicID(kept)
-		s.begun.note(id, kept)
-		if s.data != nil {
-			s.data.forget(who.user.ID)
-		}
-		if s.facts && !who.keeps {
-			s.records.recordSignIn(ctx, p.at, id, who, session, sessionNote{Ends: who.session.Expires.Unix()})
-		}
-		cookies, err = p.set(string(who.session.Token), who.session.Expires)
-		return cookies, session, err
-	}
-	trigger := TriggerSignIn
-	if who.created {
-		trigger = TriggerSignUp
-	}
-	created := s.jwt.begin(who.user)
-	if err := s.addFacts(ctx, p, created, id, who); err != nil {
-		return nil, "", err
-	}
-	if err := s.jwt.markUnverified(ctx, p.at, created, id.account.Type == TypeCredentials, who.user); err != nil {
-		return nil, "", err
-	}
-	token, err := s.jwt.runCallback(ctx, p.at, JWTParams{
-		Token: created, User: who.user, Account: id.account, Profile: id.profile, Trigger: trigger, NewUser: who.created,
-	})
-	if err != nil {
-		return nil, "", err
-	}
-	if token == nil {
-		return p.clear(), "", nil
-	}
-	if s.data != nil {
-		token = s.data.begin(ctx, p.at, token)
-	}
-	value, err := s.jwt.encode(ctx, p.at.cookies, token)
-	if err != nil {
-		return nil, "", err
-	}
-	session = token.publicID()
-	expires := s.now().Add(s.config.MaxAge)
-	if s.facts && !who.keeps {
-		s.endReplaced(ctx, p)
-		if s.rows.store != nil || s.revoked != nil { // the session can be ended
-			s.begun.note(id, session)
-		}
-		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
-		s.records.recordSignIn(ctx, p.at, id, who, session, note)
-	}
-	cookies, err = p.set(value, expires)
-	return cookies, session, err
-}
-
-// noteIssued records that the response replaces the session of the request, or updates its token.
-func (p *presented) noteIssued(who member) {
-	switch {
-	case who.session != nil && random.Same(p.value(), who.session.Token):
-	case who.keeps:
-		p.noteReplaced(tokenUpdated)
-	default:
-		p.noteReplaced(tokenReplaced)
-	}
-}
-
-// takeBack deletes the stored part of a session that no response sends. It works even if the request was canceled.
-func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session string) {
-	ctx = context.WithoutCancel(ctx)
-	if who.session == nil {
-		s.records.remove(ctx, session)
-		return
-	}
-	_, err := s.rows.delete(ctx, string(who.session.Token))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		v.log.failure(ctx, errorf(ErrStore, "delete a session whose cookie was not sent: %w", err), v.attrs()...)
-	}
-}
-
-// addFacts adds the session ID, authentication time and methods to the first token of a session. If the sign-in only
-// linked another account to the current user, the token keeps the values of the current session: linking is not an
-// authentication.
-func (s *sessions) addFacts(ctx context.Context, p *presented, token *Token, id *identity, who member) error {
-	if !s.facts {
+// newRevocations returns the list of revoked sessions. It is nil if Session.Revocation is off.
+func newRevocations(c *Config, records store.RecordStore, log *reporter) *revocation.List {
+	if c.Session.Revocation.On != True || records == nil {
 		return nil
 	}
-	if who.keeps {
-		if before, err := p.live(ctx); err == nil {
-			token.copyFacts(before)
-			return nil
-		}
-	}
-	return s.newFacts(ctx, token, id.authenticatedAt(s.now(), who.user.ID))
+	return revocation.New(revocation.Options{
+		Records: records, Every: c.Session.Revocation.Every, Strict: c.Session.Revocation.Strict,
+		TokenAge: max(c.JWT.MaxAge, c.Session.MaxAge), Now: c.Now, Guard: guard,
+		Failed: func(ctx context.Context, err error) {
+			log.failure(ctx, errorf(ErrStore, "read the list of ended sessions (Session.Revocation): %w", err))
+		},
+	})
 }
 
-// newFacts adds new values of session ID, authentication time and methods to a token.
-func (s *sessions) newFacts(ctx context.Context, t *Token, by authentication) error {
-	var epoch int64
-	if s.revoked != nil {
-		var err error
-		if epoch, err = s.revoked.Epoch(ctx, t.Subject); err != nil {
-			return errorf(ErrStore, "read the revocation epoch of a user: %w", err)
-		}
+// RevocationAge returns the time since this process last read the revocation list. Sessions that other processes have
+// ended since then are still accepted here. ok is false if Session.Revocation is off, if nothing was read yet, and for
+// an Auth of [PerRequest]. The list is read when requests arrive, so the age grows while there are none.
+func (a *Auth) RevocationAge() (age time.Duration, ok bool) {
+	if a.sessions == nil || a.sessions.revoked == nil {
+		return 0, false
 	}
-	sid, err := uuid(s.jwt.rand)
-	if err != nil {
-		return err
-	}
-	return t.setFacts(s.now(), by, sid, epoch)
-}
-
-// endReplaced ends the session whose cookie the new session overwrites (StrategyJWT), so that a copy of the old cookie
-// is no longer valid.
-func (s *sessions) endReplaced(ctx context.Context, p *presented) {
-	if p.value() == "" {
-		return
-	}
-	if before, err := p.live(ctx); err == nil {
-		if err := s.endToken(ctx, before); err != nil {
-			p.at.log.failure(ctx, errorf(ErrStore, "end the session that a sign-in replaced: %w", err), p.at.attrs()...)
-		}
-	}
-}
-
-// goesOn continues a StrategyJWT session under a new ID. It ends the old ID, so that a copy of the old token is no
-// longer valid. The session list still shows one session, with its original start.
-func (s *sessions) goesOn(ctx context.Context, p *presented, old, after *Token, methods []Method, ends time.Time) {
-	note := s.records.note(ctx, old.publicID())
-	if err := s.endToken(ctx, old); err != nil {
-		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that ActionRequest.RenewSession replaced: %w", err), p.at.attrs()...)
-	}
-	note.Ends, note.Methods, note.Epoch = ends.Unix(), methods, after.epoch()
-	s.records.add(ctx, p.at, after.publicID(), after.Subject, note)
-	s.begun.move(old.publicID(), after.publicID())
-}
-
-// endToken ends the session of a token, if StrategyJWT sessions can be ended.
-func (s *sessions) endToken(ctx context.Context, t *Token) error {
-	s.records.remove(ctx, t.publicID())
-	if s.revoked == nil || s.jwt.hasEnded(t) {
-		return nil // already in the log: repeated requests with the same cookie must not grow it
-	}
-	return s.revoked.EndSession(ctx, t.revocable())
-}
-
-// end ends the session of the request and calls Events.SignOut (docs/protocol.md §7.5). Under StrategyDatabase it
-// deletes the session of every cookie value in the request. Otherwise the browser would continue with another session
-// that a sibling subdomain planted, or with a leftover cookie. userID is the user of the session. It is empty if there
-// was no session or if its user is unknown.
-func (s *sessions) end(ctx context.Context, p *presented) (userID string, err error) {
-	var event SignOutEvent
-	var sessionID string
-	p.noteReplaced(sessionOver)
-	if s.config.Strategy == StrategyJWT {
-		token, err := p.token(ctx)
-		if err != nil && !errors.Is(err, ErrSessionToken) {
-			return "", mistake(err) // no session was ended, but the cookie is cleared
-		}
-		if err != nil {
-			return "", err
-		}
-		event.Token, userID, sessionID = token, token.Subject, token.publicID()
-		if err := s.endToken(ctx, token); err != nil {
-			return "", errorf(ErrStore, "%w", err)
-		}
-	} else {
-		for _, value := range p.cookie().LookUps() {
-			record, err := s.rows.delete(ctx, value)
-			if err != nil && !errors.Is(err, ErrNotFound) {
-				return "", err
-			}
-			if event.Session == nil && record != nil {
-				event.Session, sessionID = record, publicID(s.rows.atRest(value))
-			}
-		}
-		if event.Session != nil {
-			userID = event.Session.UserID
-		}
-	}
-	s.exchanges.erase(p.at.browser(), userID)
-	event.SessionID = sessionID
-	if event.Token != nil || event.Session != nil {
-		p.at.decidedOf(ctx, audit.SignOut, "", userID, sessionID)
-	}
-	if s.events.SignOut != nil {
-		emit(ctx, p.at, "signOut", func() error { return s.events.SignOut(ctx, event) })
-	}
-	return userID, nil
+	return a.sessions.revoked.Age()
 }

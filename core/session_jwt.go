@@ -1,299 +1,446 @@
 package core
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/revocation"
-	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
-	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
-// jwtSessions creates and reads the session tokens of StrategyJWT. The cookie contains the whole session.
-type jwtSessions struct {
-	sealer
-	session SessionConfig
-	config  JWTConfig
-	secrets []string
-	// callback is Callbacks.JWT.
-	callback func(ctx context.Context, p JWTParams) (*Token, error)
-	// users is the store. It is nil if there is none. proofs reports whether a sign-in with a configured provider can
-	// verify an email address.
-	users  Store
-	proofs bool
-	// keepsUser reports whether a plugin verifies email addresses (PluginHost.VerifiesEmail). After such a verification
-	// the user keeps the address, so all sessions that the user had before it end.
-	keepsUser bool
-	// facts reports whether tokens contain the session ID, authentication time and methods.
-	facts bool
-	// revoked has the revoked sessions. It is nil if Session.Revocation is off.
-	revoked *revocation.List
+// jwtSession is the session of a request under StrategyJWT. Its cookie contains the whole session.
+type jwtSession struct {
+	*sessions
+	tokenCarrier
+
+	// claims are those of the request's token, which may have ended. claims and claimsErr are nil until they are first
+	// used; see decode.
+	claims    *Token
+	claimsErr error
 }
 
-// emailUnproved is the claim of a session token that was issued before its user verified the email address. The session
-// may belong to an attacker who created a user with the address of another person. After the verification the token
-// cannot link accounts. The session also ends if the user keeps the address: always if a plugin verifies addresses, and
-// otherwise if the value is a number. The value is the start of the session in Unix seconds if only the application
-// identified the user (credentials, NewSession). In all other cases it is true.
-const emailUnproved = "email_unproved"
+var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
 
-var (
-	errTooOld  = mistake(because(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
-	errEnded   = mistake(errors.New("the session was ended"))
-	errRevoked = mistake(because(audit.ReasonRevoked, "the token was revoked"))
-)
-
-// encode returns the session token for the cookie.
-func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) (string, error) {
-	if j.config.Encode == nil {
-		value, err := j.seal(cookies.session.keys, t, j.config.MaxAge)
-		if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
-			return "", t.tooLarge()
-		}
-		return value, err
-	}
-	return guarded("JWT.Encode", func() (string, error) {
-		p := EncodeParams{
-			Token: t.forApplication(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge,
-		}
-		return j.config.Encode(ctx, p)
-	})
-}
-
-// tooLarge returns the error for claims that do not fit into the session's cookies. It names the largest claim.
-func (t *Token) tooLarge() error {
-	claim, size := "", 0
-	for name, length := range map[string]int{"name": len(t.Name), "email": len(t.Email), "picture": len(t.Picture)} {
-		if length > size {
-			claim, size = name, length
-		}
-	}
-	for name, raw := range t.Extra {
-		if len(raw) > size {
-			claim, size = name, len(raw)
-		}
-	}
-	return fmt.Errorf("the claims of the session token have %d bytes, %q alone %d, and about %d fit into its cookies: "+
-		"return a smaller token from Callbacks.JWT, or use StrategyDatabase",
-		len(t.appendClaims(nil)), claim, size, cookie.MaxChunks*cookie.ChunkSize/4*3)
-}
-
-// decode reads a session token. An *Error of type ErrSessionToken means that the result is unknown, because JWT.Decode
-// panicked. Any other error says why the token is invalid.
-func (j *jwtSessions) decode(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
-	t, err := j.decodeAs(ctx, cookies, value)
-	if err != nil {
-		return nil, err
-	}
-	if j.session.AbsoluteMaxAge > 0 && t.fact(factAuthTime) == "" && t.fact(factStart) == "" && !t.IssuedAt.IsZero() {
-		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // the token is older than the setting
-	}
-	if j.facts && (j.config.Decode != nil || t.Extra[authTime] != nil) {
-		return t.withFacts(), nil
-	}
-	return t, nil
-}
-
-func (j *jwtSessions) decodeAs(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
-	if j.config.Decode == nil {
-		return j.openSession(cookies.session.keys, value, j.facts)
-	}
-	t, err := guarded("JWT.Decode", func() (*Token, error) {
-		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: cookies.session.name()})
-	})
-	var panicked *panicError
-	switch {
-	case errors.As(err, &panicked):
-		return nil, &Error{Type: ErrSessionToken, Cause: err}
-	case err == nil && t == nil:
-		err = errors.New("JWT.Decode returned no token")
-	}
-	return t, err
-}
-
-func (j *jwtSessions) secretList() []Secret {
-	out := make([]Secret, len(j.secrets))
-	for i, s := range j.secrets {
-		out[i] = Secret(s)
-	}
-	return out
-}
-
-// check checks the absolute lifetime and the revocation of a genuine token. An *Error of type ErrSessionToken means
-// that the result is unknown. Any other error means that the session has ended.
-func (j *jwtSessions) check(ctx context.Context, t *Token) error {
-	if limit := j.session.AbsoluteMaxAge; limit > 0 {
-		at, ok := t.start()
-		if !ok || j.now().Sub(time.Unix(at, 0)) >= limit {
-			return errTooOld
-		}
-	}
-	if j.revoked != nil {
-		if err := j.revoked.Refresh(ctx); err != nil {
-			return errorf(ErrSessionToken, "%w", err)
-		}
-		if j.hasEnded(t) {
-			return errEnded
-		}
-	}
-	if j.config.Revoked == nil {
+// choose selects the token of a valid session; see [sessions.of].
+func (p *jwtSession) choose(ctx context.Context) error {
+	if !p.cookies.Several() {
 		return nil
 	}
-	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.forApplication()) })
-	switch {
-	case err != nil:
-		return errorf(ErrSessionToken, "JWT.Revoked: %w", err)
-	case revoked:
-		return errRevoked
+	for _, value := range slices.Collect(p.cookies.Values()) {
+		token, err := p.jwt.decode(ctx, p.at.cookies, value)
+		if err == nil {
+			err = p.jwt.check(ctx, token)
+		}
+		switch {
+		case errors.Is(err, ErrSessionToken):
+			return asError(err, ErrSessionToken).under(ErrSessionToken)
+		case err == nil:
+			p.cookies.Prefer(value)
+			p.claims = token
+			return nil
+		}
 	}
 	return nil
 }
 
-// hasEnded reports whether this process knows that the session of a token was revoked.
-func (j *jwtSessions) hasEnded(t *Token) bool {
-	return j.revoked != nil && j.revoked.Has(t.Subject, t.revocable(), t.epoch())
+// decode returns the claims of the first candidate that can be decrypted. The session may have ended.
+func (p *jwtSession) decode(ctx context.Context) (*Token, error) {
+	if p.claims == nil && p.claimsErr == nil {
+		p.claims, p.claimsErr = p.decodeCandidates(ctx)
+	}
+	return p.claims, p.claimsErr
 }
 
-// ends returns the expiry of a session that is used now.
-func (j *jwtSessions) ends(t *Token, now time.Time) time.Time {
-	expires := now.Add(j.session.MaxAge)
-	if j.session.AbsoluteMaxAge > 0 {
-		if at, ok := t.start(); ok {
-			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
-				return end
-			}
+func (p *jwtSession) decodeCandidates(ctx context.Context) (token *Token, err error) {
+	if p.value() == "" {
+		return nil, errNoSession
+	}
+	for value := range p.cookies.Values() {
+		t, decodeErr := p.jwt.decode(ctx, p.at.cookies, value)
+		if decodeErr == nil {
+			return t, nil
+		}
+		if err == nil || errors.Is(decodeErr, ErrSessionToken) {
+			err = decodeErr
 		}
 	}
-	return expires
+	return nil, err
 }
 
-// needsRenewal reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire
-// before that, it is renewed after half of its lifetime.
-func (j *jwtSessions) needsRenewal(t *Token, now time.Time) bool {
-	age, lifetime := j.session.UpdateAge, min(j.session.MaxAge, j.config.MaxAge)
-	if age >= lifetime {
-		age = lifetime / 2
+// valid returns the claims of a token that is valid and not revoked. An error of type ErrSessionToken means that this
+// is unknown.
+func (p *jwtSession) valid(ctx context.Context) (*Token, error) {
+	t, err := p.decode(ctx)
+	if err == nil {
+		err = p.jwt.check(ctx, t)
 	}
-	return t.IssuedAt.IsZero() || age == 0 || t.IssuedAt.After(now) || !now.Before(t.IssuedAt.Add(age))
-}
-
-func sameClaims(a, b *Token) bool {
-	return a == b || bytes.Equal(a.appendClaims(nil), b.appendClaims(nil))
-}
-
-// begin returns the claims for a new session of a user.
-func (j *jwtSessions) begin(u *User) *Token {
-	t := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
-	if j.session.AbsoluteMaxAge > 0 {
-		_ = t.Extra.Set(authTime, j.now().Unix())
+	if err != nil {
+		return nil, err
 	}
-	return t
+	return t, nil
 }
 
-// runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
-// returns nil ends the session; that is logged here. The session ID, authentication time, methods and the claim
-// emailUnproved are copied into the token that the callback returns, even if that is a new one.
-func (j *jwtSessions) runCallback(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
-	if j.callback == nil {
-		return p.Token, nil
+// owner implements [requestSession]: the token changes with each read, its subject does not.
+func (p *jwtSession) owner(ctx context.Context) string {
+	token, err := p.decode(ctx)
+	if err != nil { // a token that cannot be read is no session
+		return ""
 	}
-	id, before := p.Token.Subject, p.Token
-	mark, marked := p.Token.Extra[emailUnproved]
-	p.Token, p.User, p.Account = p.Token.forApplication(), p.User.Clone(), p.Account.Clone()
-	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
+	return token.Subject
+}
+
+// current implements [requestSession].
+func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
+	token, err := p.valid(ctx)
+	switch {
+	case errors.Is(err, ErrSessionToken):
+		return nil, err
+	case err != nil:
+		return nil, nil //nolint:nilerr // an unreadable session counts as signed out
+	}
+	at, _ := token.facts()
+	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
+	return &validSession{user: user, authTime: at, token: token}, nil
+}
+
+// read implements [requestSession]. A token that cannot be decrypted, has expired or was revoked ends the session,
+// because no later request could use it. A later failure is the application's. Then the cookie stays, because a later
+// request may succeed.
+func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Cookie, error) {
+	token, err := p.valid(ctx)
+	if errors.Is(err, ErrSessionToken) {
+		return nil, nil, err
+	}
+	if err != nil {
+		p.at.log.failure(ctx, asError(err, ErrJWTSession).under(ErrJWTSession), p.at.attrs()...)
+		p.at.sessionEnded(ctx, err)
+		return nil, p.clearEnded(), nil
+	}
+	outdated, err := p.outdated(ctx, token)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
-	case token == nil:
-		attrs := append(v.attrs(), slog.String("user_id", id))
-		v.log.info(ctx, "the jwt callback ended a session: it returned no token", attrs...)
+		return nil, nil, err
+	case outdated:
+		return nil, p.clearEnded(), nil
+	}
+	session, cookies, err := p.resume(ctx, token, why)
+	if err != nil {
+		return nil, nil, &Error{Type: ErrJWTSession, Cause: fault(err)}
+	}
+	return session, cookies, nil
+}
+
+// outdated reports whether the session of a token ended when its user's address was verified. While the store is
+// unavailable the session continues but links no accounts; with Revocation.Strict the read fails with an error of type
+// ErrSessionToken.
+func (p *jwtSession) outdated(ctx context.Context, token *Token) (bool, error) {
+	if !p.jwt.canEndOnVerification(token) {
+		return false, nil
+	}
+	outdated, err := p.jwt.outdated(ctx, token)
+	switch {
+	case err != nil:
+		err := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
+		if p.revoked != nil && p.revoked.Strict {
+			return false, err.under(ErrSessionToken)
+		}
+		p.at.log.failure(ctx, err, p.at.attrs()...)
+		return false, nil
+	case outdated:
+		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
+		p.at.log.info(ctx, "a session has ended: its user's email address was verified after it started", attrs...)
+		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonProved, token.Subject, token.publicID())
+	}
+	return outdated, nil
+}
+
+// resume builds the session of a valid token: it runs the callbacks, and renews the token if necessary.
+func (p *jwtSession) resume(ctx context.Context, before *Token, why sessionRead) (*Session, []Cookie, error) {
+	next, err := p.continueToken(ctx, before, why)
+	if err != nil {
+		return nil, nil, err
+	}
+	if next.token == nil {
+		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonRevoked, before.Subject, before.publicID())
+		return nil, p.clearEnded(), nil
+	}
+	session, err := p.sessionCallback(ctx, SessionParams{
+		Session: p.sessionOf(ctx, &next), Token: next.token, Update: why.update, Trigger: why.trigger,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	cookies, err := p.reissue(ctx, before, &next, why)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.notifyRead(ctx, p.at, session, next.token)
+	return session, cookies, nil
+}
+
+// nextToken is the token with which a session continues.
+type nextToken struct {
+	token   *Token // nil: the jwt callback ended the session
+	data    *loadedData
+	renew   bool // the token must be written again
+	now     time.Time
+	expires time.Time // of the session
+}
+
+// continueToken runs the jwt callback, loads the application's data, and decides whether the token must be renewed.
+func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessionRead) (next nextToken, err error) {
+	params := JWTParams{Token: before, Trigger: why.trigger, Update: why.update}
+	if next.token, err = p.jwt.runCallback(ctx, p.at, params); err != nil || next.token == nil {
+		return next, err
+	}
+	if p.data != nil {
+		next.token, next.data, next.renew = p.data.carry(ctx, p.at, before, next.token)
+	}
+	next.now = p.now()
+	next.renew = next.renew || why.updates() || why.asked && p.fromHeader || p.jwt.needsRenewal(before, next.now) ||
+		p.outdatedForm() || p.callbacks.JWT != nil && !sameClaims(before, next.token)
+	used := before.IssuedAt // the lifetime of the browser's cookie starts here
+	if next.renew {
+		used = next.now
+	}
+	next.expires = p.jwt.ends(next.token, used)
+	return next, nil
+}
+
+// outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
+// if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
+func (p *jwtSession) outdatedForm() bool {
+	oldSecret := p.jwt.config.Decode == nil && !p.at.cookies.session.keys.Current(p.value())
+	return oldSecret && !p.fromHeader || p.outdatedChunks()
+}
+
+// sessionOf returns the session with a token's claims, and records that it was used.
+func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken) *Session {
+	t := next.token
+	session := &Session{
+		User:    &User{Name: t.Name, Email: t.Email, Image: t.Picture, Null: t.Null},
+		Expires: next.expires, UserID: t.Subject, Token: t, data: next.data,
+	}
+	if p.facts {
+		session.ID, session.readAt = t.publicID(), next.now
+		session.AuthTime, session.Methods = t.facts()
+		p.records.recordUse(ctx, session.ID, next.expires)
+	}
+	return session
+}
+
+// reissue returns the cookies of a renewed token. It sets none if the session has been replaced or revoked in the
+// meantime, or if the token is too large for the router: the browser's cookie stays valid then.
+func (p *jwtSession) reissue(
+	ctx context.Context, before *Token, next *nextToken, why sessionRead,
+) (cookies []Cookie, err error) {
+	if !next.renew || !p.mayRenew(why.updates()) || p.jwt.hasEnded(before) {
 		return nil, nil
 	}
-	if j.facts {
-		token.copyFacts(before)
+	value, err := p.jwt.encode(ctx, p.at.cookies, p.withRevocationID(before, next.token))
+	if err != nil {
+		return nil, err
 	}
-	if marked && !token.issuedUnproved() {
-		return token, token.Extra.Set(emailUnproved, mark)
+	cookies, err = p.set(value, next.expires)
+	var small *headerLimitError
+	if errors.As(err, &small) {
+		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
+		cookies, err = nil, nil
 	}
-	return token, nil
+	if err == nil {
+		p.noteReplaced(why.replaces())
+	}
+	return cookies, err
 }
 
-func (t *Token) issuedUnproved() bool {
-	_, there := t.Extra[emailUnproved]
-	return there
+// withRevocationID returns the token that replaces a session's token. With Session.Revocation it has the same
+// revocation ID as the token before, even if the session began without one. Otherwise a renewal that is in progress
+// while the session ends, in this or another process, would produce a token that is not revoked.
+func (p *jwtSession) withRevocationID(before, t *Token) *Token {
+	if p.revoked == nil || before.ID == "" || t.fact(factSession) != "" {
+		return t
+	}
+	named := t.withFacts()
+	named.factValues[factSession] = string(exactjson.AppendText(nil, before.ID))
+	return named
 }
 
-// canEndOnVerification reports whether an email verification can have ended the session of this token. If it can, each
-// read of the session needs a query.
-func (j *jwtSessions) canEndOnVerification(t *Token) bool {
-	raw, there := t.Extra[emailUnproved]
-	if !there || j.users == nil || !j.proofs {
-		return false
+// start implements [requestSession].
+func (p *jwtSession) start(
+	ctx context.Context, id *identity, who member,
+) (cookies []Cookie, sessionID string, err error) {
+	token, err := p.firstToken(ctx, id, who)
+	if err != nil {
+		return nil, "", err
 	}
-	if j.keepsUser {
-		return true
+	if token == nil {
+		return p.clear(), "", nil
 	}
-	_, ok := exactjson.Int64(raw)
-	return ok
-}
-
-// outdated reports whether a token was issued before its user verified the email address. Only tokens with the claim
-// emailUnproved cost a lookup.
-func (j *jwtSessions) outdated(ctx context.Context, t *Token) (bool, error) {
-	if !t.issuedUnproved() {
-		return false, nil
+	value, err := p.jwt.encode(ctx, p.at.cookies, token)
+	if err != nil {
+		return nil, "", err
 	}
-	user, err := j.user(ctx, t.Subject)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && t.before(user.EmailVerified), err
-}
-
-func (j *jwtSessions) user(ctx context.Context, id string) (*User, error) {
-	return guarded("Store.User", func() (*User, error) { return present(j.users.User(ctx, id)) })
-}
-
-// before reports whether the token has the claim emailUnproved and is older than the email verification. proof is the
-// time of the verification. It is zero if there was none.
-func (t *Token) before(proof time.Time) bool {
-	raw, there := t.Extra[emailUnproved]
-	if !there || proof.IsZero() {
-		return false
-	}
-	begun, ok := exactjson.Int64(raw)
-	return !ok || proof.Unix() >= begun
-}
-
-// markUnverified adds the claim emailUnproved to a new token, if the user's address is unverified and a configured
-// provider can verify it later. A session that only the application vouches for gets the claim even without such a
-// provider: its tokens may outlive a change of the configuration.
-func (j *jwtSessions) markUnverified(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
-	if j.users == nil || !applicationSays && !j.proofs {
-		return nil
-	}
-	if applicationSays && j.proofs { // the application's user may differ from the stored one
-		stored, err := j.user(ctx, u.ID)
-		switch {
-		case errors.Is(err, ErrNotFound): // not a user whose address another person could verify
-			return nil
-		case err != nil: // not a reason to fail the sign-in: at worst, the user signs in again before a link
-			v.log.failure(ctx, errorf(ErrStore, "look up the user who signed in: %w", err), v.attrs()...)
-			stored = &User{}
+	sessionID = token.publicID()
+	expires := p.now().Add(p.config.MaxAge)
+	if p.facts && !who.keeps {
+		p.endReplaced(ctx)
+		if p.rows.store != nil || p.revoked != nil { // the session can be ended
+			p.providerSessions.note(id, sessionID)
 		}
-		u = stored
+		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
+		p.records.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
-	switch {
-	case !u.EmailVerified.IsZero():
+	cookies, err = p.set(value, expires)
+	return cookies, sessionID, err
+}
+
+// firstToken returns the claims for a new session. They are nil if the jwt callback ended the session.
+func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (*Token, error) {
+	token := p.jwt.begin(who.user)
+	if err := p.addFacts(ctx, token, id, who); err != nil {
+		return nil, err
+	}
+	if err := p.jwt.markUnverified(ctx, p.at, token, id.account.Type == TypeCredentials, who.user); err != nil {
+		return nil, err
+	}
+	params := JWTParams{
+		Token: token, User: who.user, Account: id.account, Profile: id.profile, Trigger: TriggerSignIn, NewUser: who.created,
+	}
+	if who.created {
+		params.Trigger = TriggerSignUp
+	}
+	token, err := p.jwt.runCallback(ctx, p.at, params)
+	if err == nil && token != nil && p.data != nil {
+		token = p.data.begin(ctx, p.at, token)
+	}
+	return token, err
+}
+
+// addFacts adds the session ID, authentication time and methods to the first token of a session. If the sign-in only
+// linked another account to the current user, the token keeps the values of the current session: linking is not an
+// authentication.
+func (p *jwtSession) addFacts(ctx context.Context, token *Token, id *identity, who member) error {
+	if !p.facts {
 		return nil
-	case applicationSays:
-		return t.Extra.Set(emailUnproved, j.now().Unix())
 	}
-	return t.Extra.Set(emailUnproved, true)
+	if who.keeps {
+		if before, err := p.decode(ctx); err == nil {
+			token.copyFacts(before)
+			return nil
+		}
+	}
+	return p.newFacts(ctx, token, id.authenticatedAt(p.now(), who.user.ID))
+}
+
+// newFacts adds new values of session ID, authentication time and methods to a token.
+func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) error {
+	var epoch int64
+	if p.revoked != nil {
+		var err error
+		if epoch, err = p.revoked.Epoch(ctx, t.Subject); err != nil {
+			return errorf(ErrStore, "read the revocation epoch of a user: %w", err)
+		}
+	}
+	sid, err := uuid(p.jwt.rand)
+	if err != nil {
+		return err
+	}
+	return t.setFacts(p.now(), by, sid, epoch)
+}
+
+// endReplaced ends the session whose cookie the new session overwrites, so that a copy of the old cookie is no longer
+// valid.
+func (p *jwtSession) endReplaced(ctx context.Context) {
+	before, err := p.decode(ctx)
+	if err != nil {
+		return
+	}
+	if err := p.endToken(ctx, before); err != nil {
+		p.at.log.failure(ctx, errorf(ErrStore, "end the session that a sign-in replaced: %w", err), p.at.attrs()...)
+	}
+}
+
+// endToken ends the session of a token, if StrategyJWT sessions can be ended.
+func (p *jwtSession) endToken(ctx context.Context, t *Token) error {
+	p.records.remove(ctx, t.publicID())
+	if p.revoked == nil || p.jwt.hasEnded(t) {
+		return nil // already in the log: repeated requests with the same cookie must not grow it
+	}
+	return p.revoked.EndSession(ctx, t.revocable())
+}
+
+// renew implements [requestSession].
+func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cookie, error) {
+	before, err := p.active(ctx)
+	if err != nil {
+		return nil, err
+	}
+	after := before.clone()
+	again.moved.write(after)
+	recent := again.now && p.facts
+	if recent {
+		if err := p.newFacts(ctx, after, authentication{p.now(), again.methods}); err != nil {
+			return nil, err
+		}
+		if _, err := p.active(ctx); err != nil { // the session may have ended before newFacts read the epoch
+			return nil, err
+		}
+	}
+	value, err := p.jwt.encode(ctx, p.at.cookies, after)
+	if err != nil {
+		return nil, err
+	}
+	expires := p.jwt.ends(after, p.now())
+	if !p.mayRenew(true) || p.jwt.hasEnded(before) {
+		return nil, errEndedMeanwhile
+	}
+	cookies, err := p.set(value, expires)
+	if err != nil {
+		return nil, err
+	}
+	p.noteReplaced(tokenUpdated)
+	if recent {
+		p.continueAs(ctx, before, after, again.methods, expires)
+	}
+	return cookies, nil
+}
+
+// active returns the claims of the session if it is still active. If it has ended, the error matches ErrNotFound.
+func (p *jwtSession) active(ctx context.Context) (*Token, error) {
+	token, err := p.valid(ctx)
+	if err != nil && !errors.Is(err, ErrSessionToken) {
+		return nil, errEndedMeanwhile
+	}
+	return token, err
+}
+
+// continueAs continues the session under a new ID. It ends the old ID, so that a copy of the old token is no longer
+// valid. The session list still shows one session, with its original start.
+func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods []Method, ends time.Time) {
+	note := p.records.note(ctx, old.publicID())
+	if err := p.endToken(ctx, old); err != nil {
+		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that ActionRequest.RenewSession replaced: %w", err),
+			p.at.attrs()...)
+	}
+	note.Ends, note.Methods, note.Epoch = ends.Unix(), methods, after.epoch()
+	p.records.add(ctx, p.at, after.publicID(), after.Subject, note)
+	p.providerSessions.move(old.publicID(), after.publicID())
+}
+
+// end implements [requestSession].
+func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
+	token, err := p.decode(ctx)
+	switch {
+	case err != nil && !errors.Is(err, ErrSessionToken):
+		return event, mistake(err) // no session was ended, but the cookie is cleared
+	case err != nil:
+		return event, err
+	}
+	if err := p.endToken(ctx, token); err != nil {
+		return event, errorf(ErrStore, "%w", err)
+	}
+	return SignOutEvent{Token: token, SessionID: token.publicID()}, nil
 }

@@ -3,19 +3,36 @@ package core
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"net/netip"
 	"slices"
+	"time"
 
-	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/once"
 )
 
-// EndOptions select the sessions to end. The zero value selects all sessions of the user. Set at most one field.
-type EndOptions struct {
-	// One is the ID of the only session to end. Except is the ID of the only session to keep.
-	One, Except string
+// SessionInfo is one active session in a user's list of sessions. Unknown fields are zero. Only ID and Expires are
+// known of sessions that Auth.js created, or that started before records were written.
+type SessionInfo struct {
+	// ID is the Session.ID of the session, for use in [EndOptions]. It is not a secret.
+	ID string
+	// Current is true for the session of the request whose context was passed to [Auth.Sessions].
+	Current bool
+	// CreatedAt is when the session started. Seen is when it was last used, accurate to one hour.
+	CreatedAt, LastSeen time.Time
+	// UserAgent is the User-Agent header of the sign-in: at most 256 printable ASCII characters, the others escaped. The
+	// client can send any value.
+	UserAgent string
+	// Network is the network that the user signed in from, as in [LimitParams].
+	Network netip.Prefix
+	// AuthMethods are the authentication methods of the sign-in. Provider is the ID of the provider.
+	AuthMethods []Method
+	Provider    string
+	// Expires is when the session ends if it is not used before then. Under StrategyJWT it is the value as of Seen.
+	Expires time.Time
 }
 
 // Sessions lists the active sessions of a user, most recently used first. If ctx is the context of a request with the
@@ -58,116 +75,10 @@ func currentID(ctx context.Context, a *Auth, userID string) string {
 	return s.ID
 }
 
-// EndSessions ends all sessions of a user, one of them, or all except one. It returns the number of sessions in
-// [Auth.Sessions] that it ended. If the ID in o is not the ID of a session of this user, it returns [ErrNotFound].
-//
-// Under StrategyDatabase the sessions have ended when EndSessions returns. Under StrategyJWT, which needs
-// Session.Revocation, they have ended in this process, and in other processes within Revocation.Every. All, and all
-// except one, include sessions that are not listed, such as sessions that Auth.js created. Events.SignOut is called for
-// each listed session that was ended. Unless One is set, pending sign-ins of the user (see [SignInGate]) end as well.
-// Config.Audit receives one event for the call.
-//
-// The requirements and other errors are those of Sessions. After an error some of the sessions may have ended.
-func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {
-	if err := configured(a, "EndSessions"); err != nil {
-		return 0, err
-	}
-	_, ended, err = a.endSessions(ctx, userID, o)
-	return ended, err
-}
-
-// endSessions implements EndSessions. It also returns the listed sessions that ended.
-func (a *Auth) endSessions(
-	ctx context.Context, userID string, o EndOptions,
-) (list []listedSession, ended int, err error) {
-	list, ended, err = endSessions(ctx, a, userID, o)
-	a.sessions.notifyEnded(ctx, a, userID, list)
-	if err == nil {
-		e := audit.Event{
-			Name: audit.SessionsEnded, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, SessionID: o.One,
-		}
-		if o.One != "" {
-			e.Name = audit.SessionEnded
-		}
-		a.site.audit.note(ctx, nil, e)
-	}
-	return list, ended, err
-}
-
-// notifyEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers,
-// so the token of the event has only the user ID.
-func (s *sessions) notifyEnded(ctx context.Context, a *Auth, userID string, list []listedSession) {
-	if s.events.SignOut == nil {
-		return
-	}
-	at := a.site.unsettled(&Request{})
-	for _, session := range list {
-		e := SignOutEvent{SessionID: session.ID}
-		if s.config.Strategy == StrategyJWT {
-			e.Token = &Token{Subject: userID}
-		} else {
-			e.Session = &store.Session{Token: Secret(session.kept), UserID: userID, Expires: session.Expires}
-		}
-		emit(ctx, &at, "signOut", func() error { return s.events.SignOut(ctx, e) })
-	}
-}
-
-// endSessions returns the listed sessions that ended, and their number.
-func endSessions(
-	ctx context.Context, a *Auth, userID string, o EndOptions,
-) (list []listedSession, ended int, err error) {
-	if o.One != "" && o.Except != "" {
-		return nil, 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
-	}
-	if o.One == "" {
-		if err := a.parts.endPending(ctx, userID); err != nil {
-			return nil, 0, err
-		}
-	}
-	if list, err = a.sessions.list(ctx, "EndSessions", userID); err != nil {
-		return nil, 0, err
-	}
-	if id := o.One + o.Except; id != "" {
-		named := func(s listedSession) bool { return s.ID == id }
-		if !slices.ContainsFunc(list, named) && currentID(ctx, a, userID) != id {
-			return nil, 0, ErrNotFound
-		}
-		list = slices.DeleteFunc(list, func(s listedSession) bool { return named(s) == (o.Except != "") })
-	}
-	switch stored := a.sessions.config.Strategy == StrategyDatabase; {
-	case stored && o == EndOptions{}:
-		if ended, err = a.sessions.endAllStored(ctx, userID); err != nil {
-			return nil, ended, err
-		}
-		return list, ended, nil
-	case stored:
-		a.sessions.exchanges.erase("", userID)
-		list, err = a.sessions.endStored(ctx, list)
-		return list, len(list), err
-	}
-	if o.One != "" {
-		_, err = a.sessions.endOne(ctx, o.One)
-	} else {
-		err = a.sessions.endUser(ctx, userID, o.Except)
-	}
-	if err != nil {
-		return nil, 0, errorf(ErrStore, "EndSessions: %w", err)
-	}
-	return list, len(list), nil
-}
-
 // listedSession is a session in a list. kept is its token as the store contains it, and empty under StrategyJWT.
 type listedSession struct {
 	SessionInfo
 	kept string
-}
-
-// canEnd reports whether sessions can be listed, and ended before they expire.
-func (s *sessions) canEnd() bool {
-	if s.config.Strategy == StrategyDatabase {
-		return s.lister != nil
-	}
-	return s.revoked != nil
 }
 
 // list returns the sessions of a user, most recently used first. method is the exported method for error texts.
@@ -237,85 +148,220 @@ func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSes
 	return list, err
 }
 
-// endAllStored ends all sessions of a user under StrategyDatabase, including a session that is being created now.
-func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, err error) {
-	s.exchanges.erase("", userID)
-	ended, err = guarded("Store.DeleteSessions", func() (int, error) { return s.lister.DeleteSessions(ctx, userID) })
-	if err == nil {
-		err = s.records.removeAll(ctx, userID, "")
-	}
-	if err != nil {
-		return ended, errorf(ErrStore, "EndSessions: %w", err)
-	}
-	return ended, nil
+// recordSession is the kind of session records. The key is the session ID.
+const recordSession = "session"
+
+const (
+	// seenEvery is the interval between two writes of the last use of a session.
+	seenEvery = time.Hour
+	// seenTimeout is the timeout of that write. At most maxSeenWrites writes run concurrently in one process. When all are
+	// in use, the write is skipped.
+	seenTimeout   = 5 * time.Second
+	maxSeenWrites = 8
+	// maxSeen is the number of sessions that a process remembers as recently written. If there are more, some are written
+	// more often than seenEvery.
+	maxSeen = 1 << 16
+)
+
+// sessionRecords stores a record of each session for the list of active sessions that users see. The session does not
+// depend on it: it continues if the record is lost or cannot be written. A nil *sessionRecords stores nothing.
+type sessionRecords struct {
+	records         store.RecordStore
+	now             func() time.Time
+	log             *reporter
+	recentlyWritten once.Memory[string, struct{}]
+	slots           chan struct{}
 }
 
-// endStored ends sessions under StrategyDatabase, and returns those that the store still had.
-func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended []listedSession, err error) {
-	for _, session := range list {
-		_, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
-			return s.rows.store.DeleteSession(ctx, session.kept)
-		})
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return ended, errorf(ErrStore, "EndSessions: %w", err)
-		}
-		if err == nil {
-			ended = append(ended, session)
-		}
-		s.records.remove(ctx, session.ID)
-	}
-	return ended, nil
-}
-
-// endOne ends one session under StrategyJWT. It returns the user of the session, or "" if the user is unknown.
-func (s *sessions) endOne(ctx context.Context, id string) (userID string, err error) {
-	key, ok := sessionid.Parse(id)
-	if !ok {
-		return "", nil
-	}
-	userID = s.records.remove(ctx, id)
-	s.exchanges.erase("", userID)
-	return userID, s.revoked.EndSession(ctx, key)
-}
-
-// endUser ends all sessions of a user under StrategyJWT. It keeps the session with the ID except, if that is not empty.
-func (s *sessions) endUser(ctx context.Context, userID, except string) error {
-	if userID == "" {
+func newSessionRecords(records store.RecordStore, now func() time.Time, log *reporter) *sessionRecords {
+	if records == nil {
 		return nil
 	}
-	s.exchanges.erase("", userID)
-	key, _ := sessionid.Parse(except)
-	if err := s.revoked.EndUser(ctx, userID, key); err != nil {
-		return err
-	}
-	return s.records.removeAll(ctx, userID, except)
+	r := &sessionRecords{records: records, now: now, log: log, slots: make(chan struct{}, maxSeenWrites)}
+	r.recentlyWritten.Now, r.recentlyWritten.Max = now, maxSeen
+	return r
 }
 
-// endOldest enforces Session.MaxPerUser after a sign-in. It ends the sessions that expire first and never the newest
-// one. If the store fails, the error is logged, and the next sign-in tries again.
-func (l *linker) endOldest(ctx context.Context, v *arrival, newest *store.Session) {
-	most := l.sessions.config.MaxPerUser
-	if most == 0 || l.sessions.config.Strategy == StrategyJWT {
-		return
+// sessionNote is the content of a session record. Times are in Unix seconds.
+type sessionNote struct {
+	Made     int64    `json:"made"`
+	Seen     int64    `json:"seen"`
+	Ends     int64    `json:"ends"`
+	Agent    string   `json:"agent,omitempty"`
+	Peer     string   `json:"peer,omitempty"`
+	Methods  []Method `json:"methods,omitempty"`
+	Provider string   `json:"provider,omitempty"`
+	Epoch    int64    `json:"ep,omitempty"`
+}
+
+// note returns the content of a session record. It is zero if there is no record, or if the record cannot be read; the
+// latter is logged.
+func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote) {
+	if r == nil || id == "" {
+		return note
 	}
-	err := guard("Store.Sessions", func() error {
-		list, err := l.store.lister.Sessions(ctx, newest.UserID)
+	err := guard("Store.Record", func() error {
+		record, err := present(r.records.Record(ctx, recordSession, id))
 		if err != nil {
 			return err
 		}
-		kept := Secret(l.sessions.rows.atRest(string(newest.Token)))
-		list = slices.DeleteFunc(list, func(s *store.Session) bool { return random.Same(s.Token, kept) })
-		slices.SortStableFunc(list, func(a, b *store.Session) int { return a.Expires.Compare(b.Expires) })
-		for _, s := range list[:max(0, len(list)+1-most)] {
-			if _, err := l.store.sessions.DeleteSession(ctx, string(s.Token)); err != nil && !errors.Is(err, ErrNotFound) {
-				return err
-			}
-			l.sessions.records.remove(ctx, publicID(string(s.Token)))
-			v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(string(s.Token)))
-		}
-		return nil
+		return json.Unmarshal(record.Value, &note)
 	})
-	if err != nil {
-		v.log.failure(ctx, errorf(ErrStore, "end the sessions beyond Session.MaxPerUser: %w", err), v.attrs()...)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		r.log.failure(ctx, errorf(ErrStore, "read a session record: %w", err))
 	}
+	return note
+}
+
+// recordSignIn creates the record of a new session.
+func (r *sessionRecords) recordSignIn(
+	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionNote,
+) {
+	note.Methods, note.Provider = id.proofs(), id.account.Provider
+	r.add(ctx, v, publicID, who.user.ID, note)
+}
+
+// add creates the record of a new session, or of a session that continues under a new ID. In the second case note has
+// the original start. A failure is logged; it does not fail the sign-in.
+func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string, note sessionNote) {
+	if r == nil || id == "" {
+		return
+	}
+	now := r.now()
+	if note.Seen = now.Unix(); note.Made == 0 {
+		note.Made, note.Agent = now.Unix(), printable(v.header("User-Agent"))
+		if peer, _ := v.peer(v.r); peer.IsValid() {
+			note.Peer = peer.String()
+		}
+	}
+	record := &store.Record{Kind: recordSession, Key: id, UserID: userID, Expires: note.expires()}
+	err := guard("Store.CreateRecord", func() (err error) {
+		if record.Value, err = json.Marshal(note); err != nil {
+			return err
+		}
+		return r.records.CreateRecord(ctx, record)
+	})
+	r.recentlyWritten.First(id, now.Add(seenEvery))
+	if err != nil && !errors.Is(err, ErrNotFound) { // ErrNotFound: the user is not in the store
+		v.log.failure(ctx, errorf(ErrStore, "create a session record: %w", err), v.attrs()...)
+	}
+}
+
+// expires returns when the record can be deleted. The session may have been used and extended without a write for up to
+// seenEvery.
+func (n *sessionNote) expires() time.Time { return time.Unix(n.Ends, 0).Add(2 * seenEvery) }
+
+// recordUse stores the last use of a session, at most once an hour and in the background.
+func (r *sessionRecords) recordUse(ctx context.Context, id string, ends time.Time) {
+	if r == nil || id == "" {
+		return
+	}
+	if _, noted := r.recentlyWritten.Get(id); noted {
+		return
+	}
+	select {
+	case r.slots <- struct{}{}:
+	default:
+		return
+	}
+	now := r.now()
+	if !r.recentlyWritten.First(id, now.Add(seenEvery)) {
+		<-r.slots
+		return
+	}
+	go func() {
+		defer func() { <-r.slots }()
+		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), seenTimeout)
+		defer end()
+		err := guard("Store.UpdateRecord", func() error { return r.touch(ctx, id, now, ends) })
+		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {
+			r.log.failure(ctx, errorf(ErrStore, "update the last use in a session record: %w", err))
+		}
+	}()
+}
+
+// touch writes the last use, unless another process has written it within the hour.
+func (r *sessionRecords) touch(ctx context.Context, id string, now, ends time.Time) error {
+	record, err := r.records.Record(ctx, recordSession, id)
+	if err != nil {
+		return err
+	}
+	var note sessionNote
+	if err := json.Unmarshal(record.Value, &note); err != nil {
+		return err
+	}
+	if now.Sub(time.Unix(note.Seen, 0)) < seenEvery {
+		return nil
+	}
+	note.Seen, note.Ends = now.Unix(), ends.Unix()
+	if record.Value, err = json.Marshal(note); err != nil {
+		return err
+	}
+	record.Expires = note.expires()
+	return r.records.UpdateRecord(ctx, record)
+}
+
+// remove deletes the record of an ended session. It returns the user of the session, or "" if the user is unknown.
+func (r *sessionRecords) remove(ctx context.Context, id string) (userID string) {
+	if r == nil || id == "" {
+		return ""
+	}
+	record, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
+		return r.records.DeleteRecord(ctx, recordSession, id)
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		r.log.failure(ctx, errorf(ErrStore, "delete the record of an ended session: %w", err))
+	}
+	if record == nil {
+		return ""
+	}
+	return record.UserID
+}
+
+// ofUser returns the records of a user's sessions by session ID.
+func (r *sessionRecords) ofUser(ctx context.Context, userID string) (map[string]sessionNote, error) {
+	if r == nil {
+		return nil, nil
+	}
+	list, err := guarded("Store.UserRecords", func() ([]*store.Record, error) {
+		return r.records.UserRecords(ctx, userID, recordSession)
+	})
+	notes := make(map[string]sessionNote, len(list))
+	for _, record := range list {
+		var note sessionNote
+		if json.Unmarshal(record.Value, &note) == nil {
+			notes[record.Key] = note
+		}
+	}
+	return notes, err
+}
+
+// removeAll deletes the records of a user's sessions. It keeps the record of except, if that is not empty.
+func (r *sessionRecords) removeAll(ctx context.Context, userID, except string) error {
+	if r == nil {
+		return nil
+	}
+	if except == "" {
+		_, err := guarded("Store.DeleteUserRecords", func() (int, error) {
+			return r.records.DeleteUserRecords(ctx, userID, recordSession)
+		})
+		return err
+	}
+	notes, err := r.ofUser(ctx, userID)
+	for id := range notes {
+		if id != except {
+			r.remove(ctx, id)
+		}
+	}
+	return err
+}
+
+// info returns the note in the form that the application receives.
+func (n *sessionNote) info(id string) SessionInfo {
+	info := SessionInfo{
+		ID: id, CreatedAt: time.Unix(n.Made, 0), LastSeen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
+		UserAgent: n.Agent, AuthMethods: slices.Clone(n.Methods), Provider: n.Provider,
+	}
+	info.Network, _ = netip.ParsePrefix(n.Peer)
+	return info
 }

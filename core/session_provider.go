@@ -55,7 +55,7 @@ func newAwaySessions(c *Config, providers []*provider, records store.RecordStore
 
 // begin tracks a sign-in with a provider, and removes the sign-in that it replaces. Errors are logged and never fail
 // the sign-in.
-func (a *awaySessions) begin(ctx context.Context, p *presented, id *identity, userID string) []Cookie {
+func (a *awaySessions) begin(ctx context.Context, p *tokenCarrier, id *identity, userID string) []Cookie {
 	if a == nil || p.fromHeader {
 		return nil
 	}

@@ -2,10 +2,8 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,208 +12,104 @@ import (
 	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
-// presented is the session of a request, from its cookie or bearer token. It is looked up once, on first use, so that
-// the whole request acts on the same session. Account linking calls [presented.again] to check that it is still valid.
-// It is not safe for concurrent use.
-type presented struct {
-	*strategies
+// requestSession is the session of a request, from its cookie or bearer token. [jwtSession] and [storedSession]
+// implement it, and [sessions.of] creates it. The methods can be called in any order. It is not safe for concurrent use.
+type requestSession interface {
+	// carrier returns the cookies or the header field that contain the session token.
+	carrier() *tokenCarrier
+	// owner returns a text that identifies the session, or its user, across token renewals. It needs no query. It is empty
+	// if the request has no session token that can be read.
+	owner(ctx context.Context) string
+	// current looks up the session now: it may have ended since the request arrived, in a callback of the application or
+	// while the request waited for a provider. It returns nil if there is no session.
+	current(ctx context.Context) (*validSession, error)
+	// read implements [sessions.read] for a request that has a session token.
+	read(ctx context.Context, why sessionRead) (*Session, []Cookie, error)
+	// start implements [sessions.issue].
+	start(ctx context.Context, id *identity, who member) (cookies []Cookie, sessionID string, err error)
+	// renew replaces the session token after the user has authenticated again. The error matches ErrNotFound if the
+	// session has ended.
+	renew(ctx context.Context, again *reauthentication) ([]Cookie, error)
+	// end ends the session and returns what Events.SignOut receives.
+	end(ctx context.Context) (SignOutEvent, error)
+}
+
+// validSession is a session that was valid when it was looked up.
+type validSession struct {
+	// user is the stored user, or the user as the claims describe them (StrategyJWT).
+	user *User
+	// authTime is when the user authenticated. It is zero if that is unknown.
+	authTime time.Time
+	token    *Token         // StrategyJWT
+	record   *store.Session // StrategyDatabase
+}
+
+// of returns the session of a request. If the request has several session cookies, it selects the one that is a valid
+// session. Otherwise a sibling subdomain that plants cookies of our name could sign users out, or could make one
+// session be checked and another one be used. Most requests have a single candidate and no cost here. An error means
+// that the store failed; the result can still clear the cookies.
+func (s *sessions) of(ctx context.Context, v *arrival) (requestSession, error) {
+	c := s.carrierOf(v)
+	if v.bearers {
+		if token, there, _ := v.bearer(); there {
+			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.session.name(), token)
+		}
+	}
+	return s.choose(ctx, c)
+}
+
+// ofCookies is of for a response that sets cookies even if the request has a bearer token.
+func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, error) {
+	return s.choose(ctx, s.carrierOf(v))
+}
+
+func (s *sessions) carrierOf(v *arrival) tokenCarrier {
+	return tokenCarrier{
+		at: v, cookies: cookie.Join(v.jar, v.cookies.session.name()), replaced: s.replaced, position: s.replaced.position(),
+	}
+}
+
+func (s *sessions) choose(ctx context.Context, c tokenCarrier) (requestSession, error) {
+	if s.config.Strategy == StrategyJWT {
+		p := &jwtSession{sessions: s, tokenCarrier: c}
+		return p, p.choose(ctx)
+	}
+	p := &storedSession{sessions: s, tokenCarrier: c}
+	return p, p.choose(ctx)
+}
+
+// tokenCarrier is the session token of a request, and its cookies or header field.
+type tokenCarrier struct {
 	at *arrival
+	// cookies are the candidates for the token. With a bearer token they are only that token, even if it is invalid: a
+	// client with a bearer token must never act as the user of a cookie.
+	cookies    cookie.Joined
+	fromHeader bool   // the token is from the Authorization header
+	renewed    string // the new token for a client with a bearer token
 
-	cookieRead bool // read is set
-	chosen     bool // read prefers the candidate that is a valid session
-
-	cookieOnly bool   // ignore the Authorization header
-	fromHeader bool   // the session is from the Authorization header
-	position   uint64 // replacements.position when the request arrived
-	noSession  bool   // the lookup found no session
-
-	tokenRead  bool // claims and closed are set
-	checked    bool // ended is set
-	recordRead bool // record, user and missing are set
-
-	candidates cookie.Joined // the cookie's possible values, see presented.cookie
-	renewed    string        // the new token for a client with a bearer token
-
-	claims   *Token
-	tokenErr error // why claims is nil
-	endedErr error // why the claims are not valid any more
-
-	record    *store.Session
-	user      *User
-	recordErr error // why record is nil
-}
-
-// strategies has the session code of both strategies. config selects one of them.
-type strategies struct {
-	config   SessionConfig
-	jwt      jwtSessions
-	rows     storedSessions
 	replaced *replacements
+	position uint64 // replaced.position when the request arrived
 }
 
-// present returns the session of a request. It reads nothing yet: many actions never need the session.
-func (s *strategies) present(v *arrival) presented {
-	return presented{strategies: s, at: v, position: s.replaced.position()}
-}
+func (p *tokenCarrier) carrier() *tokenCarrier { return p }
 
-// cookie returns the session cookie, joined from its chunks. If the request has a bearer token, it returns that token
-// and ignores the cookie, even if the token is invalid: a client with a bearer token must never act as the user of a
-// cookie.
-func (p *presented) cookie() *cookie.Joined {
-	if p.cookieRead {
-		return &p.candidates
-	}
-	p.cookieRead = true
-	if p.at.bearers && !p.cookieOnly {
-		var token string
-		if token, p.fromHeader, _ = p.at.bearer(); p.fromHeader {
-			p.candidates = cookie.Whole(p.at.cookies.session.name(), token)
-			return &p.candidates
-		}
-	}
-	p.candidates = cookie.Join(p.at.jar, p.at.cookies.session.name())
-	return &p.candidates
-}
-
-// value returns the session token of the request. It is empty if there is none.
-func (p *presented) value() string { return p.cookie().Value() }
-
-var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
-
-// token returns the claims of the first candidate that can be decrypted (StrategyJWT). The session may have ended.
-func (p *presented) token(ctx context.Context) (*Token, error) {
-	if !p.tokenRead {
-		p.claims, p.tokenErr = p.open(ctx)
-		p.tokenRead = true
-	}
-	return p.claims, p.tokenErr
-}
-
-func (p *presented) open(ctx context.Context) (token *Token, err error) {
-	if p.value() == "" {
-		return nil, errNoSession
-	}
-	for value := range p.cookie().Values() {
-		t, openErr := p.jwt.decode(ctx, p.at.cookies, value)
-		if openErr == nil {
-			return t, nil
-		}
-		if err == nil || errors.Is(openErr, ErrSessionToken) {
-			err = openErr
-		}
-	}
-	return nil, err
-}
-
-// live returns the claims of a session token that is valid and not revoked. An error of type ErrSessionToken means that
-// this is unknown.
-func (p *presented) live(ctx context.Context) (*Token, error) {
-	t, err := p.token(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !p.checked {
-		p.endedErr, p.checked = p.jwt.check(ctx, t), true
-	}
-	if p.endedErr != nil {
-		return nil, p.endedErr
-	}
-	return t, nil
-}
-
-// stored returns the record of the session and its user (StrategyDatabase). ErrNotFound means that there is no session.
-func (p *presented) stored(ctx context.Context) (*store.Session, *User, error) {
-	if !p.recordRead {
-		p.record, p.user, p.recordErr = p.rows.find(ctx, p.value())
-		p.recordRead = true
-	}
-	return p.record, p.user, p.recordErr
-}
-
-// again makes the next use look up the session again. The session may have ended since, in a callback of the
-// application or while the request waited for a provider. The chosen cookie value stays the same.
-func (p *presented) again() { p.checked, p.recordRead = false, false }
-
-// settle selects a valid session if the request has several session cookies. Without it, a sibling subdomain that
-// plants cookies of our name could sign users out, or could make one session be checked and another one be used. Most
-// requests have a single candidate and no cost here. An error means that the store failed.
-func (p *presented) settle(ctx context.Context) error {
-	if p.chosen || !p.cookie().Several() {
-		return nil
-	}
-	candidates := slices.Collect(p.cookie().Values())
-	if p.config.Strategy != StrategyJWT {
-		if candidates = p.cookie().LookUps(); len(candidates) == 1 {
-			return nil
-		}
-	}
-	for _, value := range candidates {
-		good, err := p.try(ctx, value)
-		if err != nil {
-			return asError(err, ErrSessionToken).under(ErrSessionToken)
-		}
-		if good {
-			p.cookie().Prefer(value)
-			break
-		}
-	}
-	p.chosen = true
-	return nil
-}
-
-// try reports whether a cookie value is a valid session, and remembers the session if it is.
-func (p *presented) try(ctx context.Context, value string) (bool, error) {
-	if p.config.Strategy == StrategyJWT {
-		token, err := p.jwt.decode(ctx, p.at.cookies, value)
-		if err == nil {
-			err = p.jwt.check(ctx, token)
-		}
-		switch {
-		case errors.Is(err, ErrSessionToken):
-			return false, err
-		case err == nil:
-			p.claims, p.tokenRead, p.checked = token, true, true
-		}
-		return err == nil, nil
-	}
-	record, user, err := p.rows.find(ctx, value)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return false, nil
-	case err == nil:
-		p.record, p.user, p.recordRead = record, user, true
-	}
-	return err == nil, err
-}
-
-// visitor returns a text that identifies the session or its user across token renewals: the subject under StrategyJWT,
-// the token under StrategyDatabase, without a lookup. It is empty if there is no session.
-func (p *presented) visitor(ctx context.Context) (string, error) {
-	if p.value() == "" || p.config.Strategy != StrategyJWT {
-		return p.value(), nil
-	}
-	token, err := p.token(ctx) // the token changes with each read, its subject does not
-	if err != nil {
-		return "", nil //nolint:nilerr // a token that cannot be read is no session
-	}
-	return token.Subject, nil
-}
+// value returns the session token of the request, valid or not. It is empty if there is none.
+func (p *tokenCarrier) value() string { return p.cookies.Value() }
 
 // set returns the cookies for a session token: one cookie, or numbered chunks. It clears chunks of the request that the
 // new value does not use. A client with a bearer token gets no cookie but a header field (see renewedField).
-func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
-	now := p.cookie()
+func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 	if p.fromHeader {
-		if value != now.Value() {
+		if value != p.value() {
 			p.renewed = value
 		}
 		return nil, nil
 	}
 	spec, limit := &p.at.cookies.session, p.at.r.HeaderLimit
-	if limit == 0 && now.One(value) { // the usual case
+	if limit == 0 && p.cookies.One(value) { // the usual case
 		return []Cookie{spec.setUntil(value, expires)}, nil
 	}
-	chunks, err := now.Replace(value)
+	chunks, err := p.cookies.Replace(value)
 	if err != nil {
 		return nil, err
 	}
@@ -236,12 +130,62 @@ func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
 }
 
 // clear returns the cookies that remove the session from the browser.
-func (p *presented) clear() []Cookie {
+func (p *tokenCarrier) clear() []Cookie {
 	var out []Cookie
-	for _, name := range p.cookie().Present() {
+	for _, name := range p.cookies.Present() {
 		out = append(out, p.at.cookies.session.clear(name))
 	}
 	return out
+}
+
+// clearEnded returns the cookies that clear an ended session. It returns none if the browser has a newer session.
+func (p *tokenCarrier) clearEnded() []Cookie {
+	if by, since := p.replaced.of(p.value(), p.position); since || by == tokenReplaced || by == tokenUpdated {
+		return nil
+	}
+	return p.clear()
+}
+
+// outdatedChunks reports whether the cookies of the session are not the ones that its token needs.
+func (p *tokenCarrier) outdatedChunks() bool {
+	value := p.value()
+	if p.fromHeader || p.cookies.One(value) {
+		return false
+	}
+	chunks, err := p.cookies.Replace(value)
+	if err != nil || len(chunks) != len(p.cookies.Present()) {
+		return err == nil
+	}
+	for _, chunk := range chunks {
+		if chunk.Clear {
+			return true
+		}
+	}
+	return false
+}
+
+// noteReplaced records that the response to this request replaces the session token of the request.
+func (p *tokenCarrier) noteReplaced(by replacement) {
+	if value := p.value(); value != "" {
+		p.position = p.replaced.note(value, by)
+	}
+}
+
+// mayRenew reports whether the response to this request may set a cookie derived from the session token of the request.
+// updates is true if the request changes the session, which outweighs a renewal or an earlier change.
+func (p *tokenCarrier) mayRenew(updates bool) bool {
+	by, since := p.replaced.of(p.value(), p.position)
+	switch {
+	case by == 0, p.fromHeader && by != sessionOver: // such a client stores its token itself
+		return true
+	}
+	switch by {
+	case tokenRenewed:
+		return updates || !since
+	case tokenUpdated:
+		return updates
+	}
+	return false
 }
 
 // otherHeaders is the space in bytes for everything else in a request's header: the browser's own fields, and the
@@ -255,13 +199,6 @@ type headerLimitError struct{ size, limit int }
 func (e *headerLimitError) Error() string {
 	return fmt.Sprintf("the session cookie has %d bytes, and the router reads %d bytes of a request's header: "+
 		"set its limit (ReadBufferSize of fiber.Config) to 16384 or more, or store less in the session", e.size, e.limit)
-}
-
-// noteMalformed logs why the request's Authorization header has no bearer token.
-func (p *presented) noteMalformed(ctx context.Context) {
-	if _, _, err := p.at.bearer(); p.fromHeader && err != nil {
-		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: mistake(err)}, p.at.attrs()...)
-	}
 }
 
 // replacement is how a response of this process changed the session token of its request. A higher value takes
@@ -339,62 +276,4 @@ func (r *replacements) of(token string, position uint64) (by replacement, since 
 		return 0, false
 	}
 	return entry.by, entry.seq > position
-}
-
-// noteReplaced records that the response to this request replaces the session token of the request.
-func (p *presented) noteReplaced(by replacement) {
-	if value := p.value(); value != "" {
-		p.position = p.replaced.note(value, by)
-	}
-}
-
-// mayRenew reports whether the response to this request may set a cookie derived from the presented session token.
-// updates is true if the request changes the session, which outweighs a renewal or an earlier change.
-func (p *presented) mayRenew(updates bool) bool {
-	by, since := p.replaced.of(p.value(), p.position)
-	switch {
-	case by == 0, p.fromHeader && by != sessionOver: // such a client stores its token itself
-		return true
-	}
-	switch by {
-	case tokenRenewed:
-		return updates || !since
-	case tokenUpdated:
-		return updates
-	}
-	return false
-}
-
-// clearEnded returns the cookies that clear an ended session. It returns none if the browser has a newer session.
-func (p *presented) clearEnded() []Cookie {
-	if by, since := p.replaced.of(p.value(), p.position); since || by == tokenReplaced || by == tokenUpdated {
-		return nil
-	}
-	return p.clear()
-}
-
-// outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
-// if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
-func (p *presented) outdatedForm() bool {
-	if p.fromHeader {
-		return false
-	}
-	value := p.value()
-	if p.config.Strategy == StrategyJWT && p.jwt.config.Decode == nil && !p.at.cookies.session.keys.Current(value) {
-		return true
-	}
-	cookie := p.cookie()
-	if cookie.One(value) {
-		return false
-	}
-	chunks, err := cookie.Replace(value)
-	if err != nil || len(chunks) != len(cookie.Present()) {
-		return err == nil
-	}
-	for _, chunk := range chunks {
-		if chunk.Clear {
-			return true
-		}
-	}
-	return false
 }

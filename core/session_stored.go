@@ -6,16 +6,283 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/random"
 )
 
-// storedSessions creates and finds the sessions of StrategyDatabase. The cookie contains a random token.
-type storedSessions struct {
+// storedSession is the session of a request under StrategyDatabase.
+type storedSession struct {
+	*sessions
+	tokenCarrier
+
+	// found is the session that choose found. It is nil if the request has a single session cookie.
+	found *foundSession
+}
+
+// choose selects the token of a session that exists; see [sessions.of].
+func (p *storedSession) choose(ctx context.Context) error {
+	if !p.cookies.Several() {
+		return nil
+	}
+	candidates := p.cookies.LookUps()
+	if len(candidates) == 1 {
+		return nil
+	}
+	for _, value := range candidates {
+		found, err := p.rows.find(ctx, value)
+		switch {
+		case err == nil:
+			p.cookies.Prefer(value)
+			p.found = found
+			return nil
+		case !errors.Is(err, ErrNotFound):
+			return asError(err, ErrSessionToken).under(ErrSessionToken)
+		}
+	}
+	return nil
+}
+
+// owner implements [requestSession]. A stored session keeps its token.
+func (p *storedSession) owner(context.Context) string { return p.value() }
+
+// current implements [requestSession].
+func (p *storedSession) current(ctx context.Context) (*validSession, error) {
+	if p.value() == "" {
+		return nil, nil
+	}
+	found, err := p.rows.find(ctx, p.value())
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	at, _ := factsIn(p.value())
+	return &validSession{user: found.user, authTime: at, record: found.session}, nil
+}
+
+// read implements [requestSession], with one lookup and at most one write per UpdateAge.
+func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []Cookie, error) {
+	found, err := p.found, error(nil)
+	if p.found = nil; found == nil {
+		found, err = p.rows.find(ctx, p.value())
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		p.at.sessionEnded(ctx, err)
+		return nil, p.clearEnded(), nil
+	case err != nil:
+		return nil, nil, asError(err, ErrSessionToken).under(ErrSessionToken)
+	}
+	extended, err := p.rows.extend(ctx, found.session)
+	switch {
+	case errors.Is(err, ErrNotFound): // signed out in the meantime
+		return nil, p.clearEnded(), nil
+	case err != nil:
+		return nil, nil, errorf(ErrSessionToken, "extend session: %w", err)
+	}
+	session, err := p.sessionCallback(ctx, SessionParams{
+		Session: p.sessionOf(ctx, found), User: found.user, Stored: found.session, Update: why.update, Trigger: why.trigger,
+	})
+	if err != nil {
+		return nil, nil, &Error{Type: ErrSessionToken, Cause: err}
+	}
+	var cookies []Cookie
+	if (why.updates() || extended || p.outdatedChunks()) && p.mayRenew(why.updates()) {
+		if cookies, err = p.set(string(found.session.Token), found.session.Expires); err != nil {
+			return nil, nil, asError(err, ErrSessionToken)
+		}
+	}
+	p.notifyRead(ctx, p.at, session, nil)
+	return session, cookies, nil
+}
+
+// sessionOf returns the session of a stored one, and records that it was used.
+func (p *storedSession) sessionOf(ctx context.Context, found *foundSession) *Session {
+	record, user := found.session, found.user
+	session := &Session{
+		User:    &User{Name: user.Name, Email: user.Email, Image: user.Image, Null: user.Null},
+		Expires: record.Expires, UserID: user.ID,
+	}
+	if p.data != nil {
+		session.data = &loadedData{keeper: p.data, user: *session.User}
+		session.data.user.ID = user.ID
+	}
+	if p.facts {
+		session.ID, session.readAt = publicID(p.rows.atRest(string(record.Token))), p.now()
+		session.AuthTime, session.Methods = factsIn(string(record.Token))
+		p.records.recordUse(ctx, session.ID, session.Expires)
+	}
+	return session
+}
+
+// start implements [requestSession].
+func (p *storedSession) start(
+	ctx context.Context, id *identity, who member,
+) (cookies []Cookie, sessionID string, err error) {
+	kept := p.rows.atRest(string(who.session.Token))
+	sessionID = publicID(kept)
+	p.providerSessions.note(id, kept)
+	if p.data != nil {
+		p.data.forget(who.user.ID)
+	}
+	if p.facts && !who.keeps {
+		p.records.recordSignIn(ctx, p.at, id, who, sessionID, sessionNote{Ends: who.session.Expires.Unix()})
+	}
+	cookies, err = p.set(string(who.session.Token), who.session.Expires)
+	return cookies, sessionID, err
+}
+
+// renew implements [requestSession].
+func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]Cookie, error) {
+	current, err := p.current(ctx)
+	if err != nil {
+		return nil, asError(err, ErrSessionToken)
+	}
+	if current == nil || !p.mayRenew(true) {
+		return nil, errEndedMeanwhile
+	}
+	user := current.user
+	id := &identity{
+		user: user.Clone(), methods: again.methods,
+		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
+	}
+	before := p.rows.atRest(p.value())
+	note := p.records.note(ctx, publicID(before))
+	who := member{user: user.Clone()}
+	if err := p.newRow(ctx, id, &who); err != nil {
+		return nil, err
+	}
+	if !p.endReplacedRow(ctx, p.at, p.value(), who.session) {
+		p.takeBack(ctx, p.at, who, "")
+		return nil, errEndedMeanwhile
+	}
+	p.endOldest(ctx, p.at, who.session)
+	who.keeps = true // the session continues; its record is copied below
+	cookies, after, err := p.issue(ctx, p, id, who)
+	if err != nil {
+		return nil, err
+	}
+	p.providerSessions.move(before, p.rows.atRest(string(who.session.Token)))
+	if p.facts {
+		note.Ends, note.Methods = who.session.Expires.Unix(), id.proofs()
+		p.records.add(ctx, p.at, after, user.ID, note)
+	}
+	return cookies, nil
+}
+
+// end implements [requestSession]. It deletes the session of every cookie value in the request. Otherwise the browser
+// would continue with another session that a sibling subdomain planted, or with a leftover cookie.
+func (p *storedSession) end(ctx context.Context) (event SignOutEvent, err error) {
+	for _, value := range p.cookies.LookUps() {
+		record, err := p.rows.delete(ctx, value)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return event, err
+		}
+		if event.Session == nil && record != nil {
+			event.Session, event.SessionID = record, publicID(p.rows.atRest(value))
+		}
+	}
+	return event, nil
+}
+
+// createStored stores the session of a user outside of a transaction, and ends the sessions that it replaces. Under
+// StrategyJWT it does nothing.
+func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
+	if s.config.Strategy != StrategyDatabase {
+		return nil
+	}
+	if err := s.newRow(ctx, id, who); err != nil {
+		return err
+	}
+	s.endReplacedRow(ctx, c.at, c.value(), who.session)
+	s.endOldest(ctx, c.at, who.session)
+	return nil
+}
+
+// newRow stores a new session. It does not change the session of the request.
+func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error {
+	session, err := s.rows.create(ctx, s.rows.store, who.user.ID, id.authenticatedAt(s.now(), who.user.ID))
+	switch {
+	case err != nil && id.account.Type == TypeCredentials:
+		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",
+			id.account.Provider, err)
+		return s.withoutUser(ctx, id.user, err)
+	case err != nil:
+		return errorf(ErrStore, "create a session: %w", err)
+	}
+	who.session = session
+	return nil
+}
+
+// withoutUser explains why the store rejected a session, if the application returned a user who is not in the store.
+func (s *sessions) withoutUser(ctx context.Context, user *User, err error) error {
+	if errors.Is(err, ErrStoreUnavailable) { // another store call would only delay the response
+		return err
+	}
+	_, absent := s.jwt.user(ctx, user.ID)
+	if !errors.Is(absent, ErrNotFound) {
+		return err
+	}
+	return errorf(ErrStore, "sessions are in the store, and the store has no user with the ID %q: return a stored user "+
+		"(create one with Store.CreateUser and core.NewID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
+}
+
+// endReplacedRow deletes the stored session that a new session replaces, so that a copy of the old cookie becomes
+// invalid. It returns false only if the store says that the session was already deleted.
+func (s *sessions) endReplacedRow(ctx context.Context, v *arrival, token string, by *store.Session) (there bool) {
+	if token == "" || s.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
+		return true
+	}
+	switch ended, err := s.rows.delete(ctx, token); {
+	case err == nil && ended != nil:
+		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonReplaced, ended.UserID, publicID(s.rows.atRest(token)))
+	case err != nil && !errors.Is(err, ErrNotFound):
+		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
+	case err != nil:
+		return false
+	}
+	return true
+}
+
+// endOldest enforces Session.MaxPerUser after a sign-in. It ends the sessions that expire first and never the newest
+// one. If the store fails, the error is logged, and the next sign-in tries again.
+func (s *sessions) endOldest(ctx context.Context, v *arrival, newest *store.Session) {
+	most := s.config.MaxPerUser
+	if most == 0 || s.config.Strategy == StrategyJWT {
+		return
+	}
+	err := guard("Store.Sessions", func() error {
+		list, err := s.lister.Sessions(ctx, newest.UserID)
+		if err != nil {
+			return err
+		}
+		kept := Secret(s.rows.atRest(string(newest.Token)))
+		list = slices.DeleteFunc(list, func(s *store.Session) bool { return random.Same(s.Token, kept) })
+		slices.SortStableFunc(list, func(a, b *store.Session) int { return a.Expires.Compare(b.Expires) })
+		for _, old := range list[:max(0, len(list)+1-most)] {
+			token := string(old.Token)
+			if _, err := s.rows.store.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
+				return err
+			}
+			s.records.remove(ctx, publicID(token))
+			v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(token))
+		}
+		return nil
+	})
+	if err != nil {
+		v.log.failure(ctx, errorf(ErrStore, "end the sessions beyond Session.MaxPerUser: %w", err), v.attrs()...)
+	}
+}
+
+// sessionRows creates and finds the stored sessions of StrategyDatabase. The cookie contains a random token.
+type sessionRows struct {
 	config   SessionConfig
 	audience string
 	store    store.SessionStore
@@ -28,35 +295,37 @@ type storedSessions struct {
 	records *sessionRecords
 }
 
+// foundSession is a stored session and its user.
+type foundSession struct {
+	session *store.Session
+	user    *User
+}
+
 // find looks up a session, and deletes it if it has expired. ErrNotFound means that there is no session.
-func (s *storedSessions) find(ctx context.Context, token string) (*store.Session, *User, error) {
-	type found struct {
-		session *store.Session
-		user    *User
-	}
-	f, err := guarded("Store.SessionAndUser", func() (found, error) {
+func (s *sessionRows) find(ctx context.Context, token string) (*foundSession, error) {
+	f, err := guarded("Store.SessionAndUser", func() (*foundSession, error) {
 		record, user, err := s.store.SessionAndUser(ctx, s.atRest(token))
-		return found{record, user}, err
+		return &foundSession{record, user}, err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if f.session == nil || f.user == nil {
-		return nil, nil, errors.New("the store returned neither a session nor ErrNotFound")
+		return nil, errors.New("the store returned neither a session nor ErrNotFound")
 	}
 	f.session.Token = Secret(token)
 	end, now := s.absoluteEnd(token), s.now()
 	if f.session.Expires.Before(now) || !end.IsZero() && end.Before(now) {
 		if _, err := s.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, nil, err
+			return nil, err
 		}
-		return nil, nil, &audit.Denial{Reason: audit.ReasonExpired, UserID: f.user.ID, Err: ErrNotFound}
+		return nil, &audit.Denial{Reason: audit.ReasonExpired, UserID: f.user.ID, Err: ErrNotFound}
 	}
-	return f.session, f.user, nil
+	return f, nil
 }
 
 // create stores a session with a new token. sessions is the store, or a transaction of it.
-func (s *storedSessions) create(
+func (s *sessionRows) create(
 	ctx context.Context, sessions store.SessionStore, userID string, by authentication,
 ) (*store.Session, error) {
 	token, err := s.newToken(by)
@@ -73,7 +342,7 @@ func (s *storedSessions) create(
 // newToken returns a new token. If sessions carry facts, the token ends with them (see appendFacts). Otherwise, with
 // Session.AbsoluteMaxAge, it ends with the start of the session, because the table has no column for it. The store does
 // not find a token that a client has changed.
-func (s *storedSessions) newToken(by authentication) (token string, err error) {
+func (s *sessionRows) newToken(by authentication) (token string, err error) {
 	if s.config.GenerateToken == nil {
 		token, err = uuid(s.rand)
 	} else if token, err = guarded("Session.GenerateToken", s.config.GenerateToken); err == nil && token == "" {
@@ -90,7 +359,7 @@ func (s *storedSessions) newToken(by authentication) (token string, err error) {
 }
 
 // extend extends a session that is used, if it is due. It reports whether the session was extended.
-func (s *storedSessions) extend(ctx context.Context, record *store.Session) (extended bool, err error) {
+func (s *sessionRows) extend(ctx context.Context, record *store.Session) (extended bool, err error) {
 	token := string(record.Token)
 	due := record.Expires.Add(s.config.UpdateAge - s.config.MaxAge)
 	if due.After(s.now()) || s.atAbsoluteEnd(token, record.Expires) {
@@ -106,7 +375,7 @@ func (s *storedSessions) extend(ctx context.Context, record *store.Session) (ext
 }
 
 // delete deletes the session of a token and returns it.
-func (s *storedSessions) delete(ctx context.Context, token string) (*store.Session, error) {
+func (s *sessionRows) delete(ctx context.Context, token string) (*store.Session, error) {
 	kept := s.atRest(token)
 	record, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
 		return s.store.DeleteSession(ctx, kept)
@@ -118,7 +387,7 @@ func (s *storedSessions) delete(ctx context.Context, token string) (*store.Sessi
 }
 
 // absoluteEnd returns when Session.AbsoluteMaxAge ends the session. The zero time means no limit.
-func (s *storedSessions) absoluteEnd(token string) time.Time {
+func (s *sessionRows) absoluteEnd(token string) time.Time {
 	if s.config.AbsoluteMaxAge == 0 {
 		return time.Time{}
 	}
@@ -133,13 +402,13 @@ func (s *storedSessions) absoluteEnd(token string) time.Time {
 }
 
 // atAbsoluteEnd reports whether a session cannot be extended any more.
-func (s *storedSessions) atAbsoluteEnd(token string, expires time.Time) bool {
+func (s *sessionRows) atAbsoluteEnd(token string, expires time.Time) bool {
 	end := s.absoluteEnd(token)
 	return !end.IsZero() && !end.After(expires)
 }
 
 // newExpiry returns the expiry of a session that is used now.
-func (s *storedSessions) newExpiry(token string) time.Time {
+func (s *sessionRows) newExpiry(token string) time.Time {
 	expires := s.now().Add(s.config.MaxAge)
 	if end := s.absoluteEnd(token); !end.IsZero() && end.Before(expires) {
 		return end
@@ -149,7 +418,7 @@ func (s *storedSessions) newExpiry(token string) time.Time {
 
 // atRest returns a session token in the form that the store contains: hashed if Session.HashTokens is on or
 // Config.Audience is set. With an audience, an Auth of another audience cannot find the session.
-func (s *storedSessions) atRest(token string) string {
+func (s *sessionRows) atRest(token string) string {
 	switch {
 	case s.audience != "":
 		token = "latchkey audience\x00" + s.audience + "\x00" + token

@@ -127,8 +127,8 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 	if reasonIn(err) == "" || c.kind == TypeWebAuthn && action == ceremonyRegister {
 		return nil
 	}
-	user, notKnown := s.sessions.currentUser(ctx, &c.session)
-	if notKnown != nil || user == nil || c.kind == TypeEmail && user.Email != c.query.Get("email") {
+	current, notKnown := c.session.current(ctx)
+	if notKnown != nil || current == nil || c.kind == TypeEmail && current.user.Email != c.query.Get("email") {
 		return nil
 	}
 	failed := asError(err, ErrCallbackRoute)
@@ -136,29 +136,6 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 	response := redirectTo(or(out.returnTo, c.callbackURL.now))
 	response.Err = failed
 	return response
-}
-
-// currentUser returns the user of the current session, as far as the session itself says; nil if no user is signed in.
-func (s *sessions) currentUser(ctx context.Context, p *presented) (*User, error) {
-	if p.value() == "" {
-		return nil, nil
-	}
-	p.again()
-	if s.config.Strategy == StrategyJWT {
-		token, err := p.live(ctx)
-		switch {
-		case errors.Is(err, ErrSessionToken):
-			return nil, err
-		case err != nil:
-			return nil, nil //nolint:nilerr // an unreadable session counts as signed out
-		}
-		return &User{ID: token.Subject, Name: token.Name, Email: token.Email}, nil
-	}
-	_, user, err := p.stored(ctx)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
-	}
-	return user, err
 }
 
 // confirmUser decides about a sign-in whose flow was not started under the current session. If it signs in the current
@@ -169,7 +146,7 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	if id.started != flowSignedOut && id.started != flowOtherSession {
 		return nil, nil
 	}
-	current, err := s.sessions.currentUser(ctx, &c.session)
+	current, err := c.session.current(ctx)
 	if err != nil || current == nil {
 		return nil, err
 	}
@@ -180,13 +157,13 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	switch {
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return nil, errorf(ErrStore, "%w", err)
-	case err == nil && owner.ID == current.ID:
+	case err == nil && owner.ID == current.user.ID:
 		return nil, nil
 	case id.started == flowOtherSession || id.client == nil:
 		return nil, overf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session")
 	}
 	view := ui.SwitchView{
-		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, Current: nameOf(current), Other: nameOf(id.user),
+		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, Current: nameOf(current.user), Other: nameOf(id.user),
 		ContinueURL: or(out.returnTo, c.callbackURL.now), Action: c.base + "/signin/" + c.providerID,
 	}
 	view.CallbackURL = view.ContinueURL
@@ -217,7 +194,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	if err := s.create(ctx, c, id); err != nil {
 		return "", err
 	}
-	who, err := s.linker.link(ctx, &c.session, id)
+	who, err := s.linker.link(ctx, c.session, id)
 	if err != nil {
 		return "", err
 	}
@@ -279,10 +256,10 @@ func (id *identity) become(stored *User) {
 // admit issues the session after all gates have passed. It is the last step of a sign-in.
 func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
 	id := out.who
-	if err := s.linker.begin(ctx, &c.session, id, &who); err != nil {
+	if err := s.linker.begin(ctx, c.session.carrier(), id, &who); err != nil {
 		return "", err
 	}
-	cookies, sessionID, err := s.sessions.issue(ctx, &c.session, id, who)
+	cookies, sessionID, err := s.sessions.issue(ctx, c.session, id, who)
 	if err != nil {
 		return "", err
 	}
@@ -295,7 +272,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	out.cookies = append(out.cookies, cookies...)
 	out.cookies = append(out.cookies, s.parts.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
 	if !who.keeps {
-		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, &c.session, id, who.user.ID)...)
+		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
 	out.stale = s.settleStepUp(c, out, who)
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)

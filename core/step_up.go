@@ -80,33 +80,13 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	if id.started == flowSwitches {
 		return nil
 	}
-	current, err := s.sessions.currentUser(ctx, &c.session)
+	current, err := c.session.current(ctx)
 	if err != nil || current == nil {
 		return err
 	}
-	id.current = current.ID
-	if id.currentAuthTime, err = s.sessions.currentAuthTime(ctx, &c.session); err != nil {
-		return err
-	}
+	id.current, id.currentAuthTime = current.user.ID, current.authTime
 	id.unconfirmed = id.authTime == nil && id.client.Reauthenticates != True
 	return nil
-}
-
-// currentAuthTime returns when the user of the current session authenticated. The zero time means unknown.
-func (s *sessions) currentAuthTime(ctx context.Context, p *presented) (at time.Time, err error) {
-	if s.config.Strategy == StrategyJWT {
-		token, err := p.live(ctx)
-		if err != nil {
-			return at, err
-		}
-		at, _ = token.facts()
-		return at, nil
-	}
-	record, _, err := p.stored(ctx)
-	if err == nil {
-		at, _ = factsIn(string(record.Token))
-	}
-	return at, err
 }
 
 // settleStepUp completes a requested step-up if the sign-in is recent enough. If it is not, stale is true: the guard

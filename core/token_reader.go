@@ -46,7 +46,7 @@ type TokenOptions struct {
 // has the application's secret but no Auth (docs/protocol.md §4.5). Inside the application, use [Auth.Token]. Create
 // one with [NewTokenReader]. It is safe for concurrent use.
 type TokenReader struct {
-	jwt     *jwtSessions
+	jwt     *sessionTokens
 	cookies []*cookieSet // the possible session cookies, in the order in which they are tried
 	logger  *slog.Logger
 	// headerFirst means that a bearer token in the header replaces the cookie, as with Session.Bearer.
@@ -64,7 +64,7 @@ func NewTokenReader(o TokenOptions) (*TokenReader, error) {
 		return nil, errorf(ErrMissingSecret, "TokenOptions.Secrets is empty: set it, or AUTH_SECRET in the environment, to "+
 			"what the application has")
 	}
-	t := &TokenReader{logger: c.Logger, jwt: &jwtSessions{sealer: sealer{now: c.Now, rand: c.Rand}}}
+	t := &TokenReader{logger: c.Logger, jwt: &sessionTokens{sealer: sealer{now: c.Now, rand: c.Rand}}}
 	for _, secret := range c.Secrets {
 		t.jwt.secrets = append(t.jwt.secrets, boundTo(c.Audience, string(secret)))
 	}
@@ -203,7 +203,7 @@ type tokenReaders struct{ https, http, unknown TokenReader }
 // newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
 // because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
 // without telling the server. If the request has only a header, the origin is unknown.
-func newTokenReaders(s *site, jwt *jwtSessions) tokenReaders {
+func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
 	plain, secure := s.cookieSets[0], s.cookieSets[1]
 	reader := func(cookies ...*cookieSet) TokenReader {
 		if plain == secure { // UseSecureCookies is set

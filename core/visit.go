@@ -197,15 +197,17 @@ func (v *Visit) Session() (*Session, error) {
 			v.failed = v.refused
 			return
 		}
-		presented := v.auth.sessions.present(&v.at)
-		session, cookies, err := v.auth.sessions.read(v.Context, &presented, sessionRead{})
+		request, err := v.auth.sessions.of(v.Context, &v.at)
+		var cookies []Cookie
+		if err == nil {
+			v.session, cookies, err = v.auth.sessions.read(v.Context, request, sessionRead{})
+		}
 		if err != nil {
 			v.at.log.failure(v.Context, asError(err, ErrSessionToken), v.at.attrs()...)
 			v.failed = err
 			return
 		}
-		v.session = session
-		v.collected.renewedBy(&presented)
+		v.collected.renewedBy(request.carrier())
 		if !v.collected.keep(&v.at, cookies) {
 			v.at.log.debug(v.Context, "a session cookie is not set: the session was read after the response header was sent",
 				slog.String("reference", v.at.ref()))
@@ -291,12 +293,12 @@ func ReferenceFrom(ctx context.Context) string {
 // collected is the content that a visit adds to the response. It is safe for concurrent use.
 type collected struct {
 	mu             sync.Mutex
-	cookies        []Cookie   // to set
-	tokenRendered  bool       // a form of the page contains the CSRF token
-	sessionRead    bool       // the response depends on the session
-	localeRendered bool       // a component was rendered in the user's language
-	committed      bool       // the collection has ended
-	renewal        *presented // the session that the cookies renew or clear; nil: none
+	cookies        []Cookie      // to set
+	tokenRendered  bool          // a form of the page contains the CSRF token
+	sessionRead    bool          // the response depends on the session
+	localeRendered bool          // a component was rendered in the user's language
+	committed      bool          // the collection has ended
+	renewal        *tokenCarrier // the session that the cookies renew or clear; nil: none
 }
 
 // keep collects cookies for Commit. It returns false if it is too late to set them.
@@ -317,7 +319,7 @@ func (o *collected) keep(at *arrival, cookies []Cookie) bool {
 }
 
 // renewedBy sets the session that the cookies renew or clear.
-func (o *collected) renewedBy(p *presented) {
+func (o *collected) renewedBy(p *tokenCarrier) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.renewal = p

@@ -1,0 +1,202 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionid"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// end ends the session of a request and calls Events.SignOut (docs/protocol.md §7.5). userID is the user of the session.
+// It is empty if there was no session or if its user is unknown.
+func (s *sessions) end(ctx context.Context, r requestSession) (userID string, err error) {
+	c := r.carrier()
+	c.noteReplaced(sessionOver)
+	event, err := r.end(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case event.Token != nil:
+		userID = event.Token.Subject
+	case event.Session != nil:
+		userID = event.Session.UserID
+	}
+	s.exchanges.erase(c.at.browser(), userID)
+	if event.Token != nil || event.Session != nil {
+		c.at.decidedOf(ctx, audit.SignOut, "", userID, event.SessionID)
+	}
+	if s.events.SignOut != nil {
+		emit(ctx, c.at, "signOut", func() error { return s.events.SignOut(ctx, event) })
+	}
+	return userID, nil
+}
+
+// EndOptions select the sessions to end. The zero value selects all sessions of the user. Set at most one field.
+type EndOptions struct {
+	// One is the ID of the only session to end. Except is the ID of the only session to keep.
+	One, Except string
+}
+
+// EndSessions ends all sessions of a user, one of them, or all except one. It returns the number of sessions in
+// [Auth.Sessions] that it ended. If the ID in o is not the ID of a session of this user, it returns [ErrNotFound].
+//
+// Under StrategyDatabase the sessions have ended when EndSessions returns. Under StrategyJWT, which needs
+// Session.Revocation, they have ended in this process, and in other processes within Revocation.Every. All, and all
+// except one, include sessions that are not listed, such as sessions that Auth.js created. Events.SignOut is called for
+// each listed session that was ended. Unless One is set, pending sign-ins of the user (see [SignInGate]) end as well.
+// Config.Audit receives one event for the call.
+//
+// The requirements and other errors are those of Sessions. After an error some of the sessions may have ended.
+func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {
+	if err := configured(a, "EndSessions"); err != nil {
+		return 0, err
+	}
+	_, ended, err = a.endSessions(ctx, userID, o)
+	return ended, err
+}
+
+// endSessions implements EndSessions. It also returns the listed sessions that ended.
+func (a *Auth) endSessions(
+	ctx context.Context, userID string, o EndOptions,
+) (list []listedSession, ended int, err error) {
+	list, ended, err = endSessions(ctx, a, userID, o)
+	a.sessions.notifyEnded(ctx, a, userID, list)
+	if err == nil {
+		e := audit.Event{
+			Name: audit.SessionsEnded, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, SessionID: o.One,
+		}
+		if o.One != "" {
+			e.Name = audit.SessionEnded
+		}
+		a.site.audit.note(ctx, nil, e)
+	}
+	return list, ended, err
+}
+
+// notifyEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers,
+// so the token of the event has only the user ID.
+func (s *sessions) notifyEnded(ctx context.Context, a *Auth, userID string, list []listedSession) {
+	if s.events.SignOut == nil {
+		return
+	}
+	at := a.site.unsettled(&Request{})
+	for _, session := range list {
+		e := SignOutEvent{SessionID: session.ID}
+		if s.config.Strategy == StrategyJWT {
+			e.Token = &Token{Subject: userID}
+		} else {
+			e.Session = &store.Session{Token: Secret(session.kept), UserID: userID, Expires: session.Expires}
+		}
+		emit(ctx, &at, "signOut", func() error { return s.events.SignOut(ctx, e) })
+	}
+}
+
+// endSessions returns the listed sessions that ended, and their number.
+func endSessions(
+	ctx context.Context, a *Auth, userID string, o EndOptions,
+) (list []listedSession, ended int, err error) {
+	if o.One != "" && o.Except != "" {
+		return nil, 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
+	}
+	if o.One == "" {
+		if err := a.parts.endPending(ctx, userID); err != nil {
+			return nil, 0, err
+		}
+	}
+	if list, err = a.sessions.list(ctx, "EndSessions", userID); err != nil {
+		return nil, 0, err
+	}
+	if id := o.One + o.Except; id != "" {
+		named := func(s listedSession) bool { return s.ID == id }
+		if !slices.ContainsFunc(list, named) && currentID(ctx, a, userID) != id {
+			return nil, 0, ErrNotFound
+		}
+		list = slices.DeleteFunc(list, func(s listedSession) bool { return named(s) == (o.Except != "") })
+	}
+	switch stored := a.sessions.config.Strategy == StrategyDatabase; {
+	case stored && o == EndOptions{}:
+		if ended, err = a.sessions.endAllStored(ctx, userID); err != nil {
+			return nil, ended, err
+		}
+		return list, ended, nil
+	case stored:
+		a.sessions.exchanges.erase("", userID)
+		list, err = a.sessions.endStored(ctx, list)
+		return list, len(list), err
+	}
+	if o.One != "" {
+		_, err = a.sessions.endOne(ctx, o.One)
+	} else {
+		err = a.sessions.endUser(ctx, userID, o.Except)
+	}
+	if err != nil {
+		return nil, 0, errorf(ErrStore, "EndSessions: %w", err)
+	}
+	return list, len(list), nil
+}
+
+// canEnd reports whether sessions can be listed, and ended before they expire.
+func (s *sessions) canEnd() bool {
+	if s.config.Strategy == StrategyDatabase {
+		return s.lister != nil
+	}
+	return s.revoked != nil
+}
+
+// endAllStored ends all sessions of a user under StrategyDatabase, including a session that is being created now.
+func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, err error) {
+	s.exchanges.erase("", userID)
+	ended, err = guarded("Store.DeleteSessions", func() (int, error) { return s.lister.DeleteSessions(ctx, userID) })
+	if err == nil {
+		err = s.records.removeAll(ctx, userID, "")
+	}
+	if err != nil {
+		return ended, errorf(ErrStore, "EndSessions: %w", err)
+	}
+	return ended, nil
+}
+
+// endStored ends sessions under StrategyDatabase, and returns those that the store still had.
+func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended []listedSession, err error) {
+	for _, session := range list {
+		_, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
+			return s.rows.store.DeleteSession(ctx, session.kept)
+		})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return ended, errorf(ErrStore, "EndSessions: %w", err)
+		}
+		if err == nil {
+			ended = append(ended, session)
+		}
+		s.records.remove(ctx, session.ID)
+	}
+	return ended, nil
+}
+
+// endOne ends one session under StrategyJWT. It returns the user of the session, or "" if the user is unknown.
+func (s *sessions) endOne(ctx context.Context, id string) (userID string, err error) {
+	key, ok := sessionid.Parse(id)
+	if !ok {
+		return "", nil
+	}
+	userID = s.records.remove(ctx, id)
+	s.exchanges.erase("", userID)
+	return userID, s.revoked.EndSession(ctx, key)
+}
+
+// endUser ends all sessions of a user under StrategyJWT. It keeps the session with the ID except, if that is not empty.
+func (s *sessions) endUser(ctx context.Context, userID, except string) error {
+	if userID == "" {
+		return nil
+	}
+	s.exchanges.erase("", userID)
+	key, _ := sessionid.Parse(except)
+	if err := s.revoked.EndUser(ctx, userID, key); err != nil {
+		return err
+	}
+	return s.records.removeAll(ctx, userID, except)
+}

@@ -1,0 +1,299 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/revocation"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/jwe"
+)
+
+// sessionTokens encrypts and decrypts the session tokens of StrategyJWT, and checks whether they are valid. The cookie contains the whole session.
+type sessionTokens struct {
+	sealer
+	session SessionConfig
+	config  JWTConfig
+	secrets []string
+	// callback is Callbacks.JWT.
+	callback func(ctx context.Context, p JWTParams) (*Token, error)
+	// users is the store. It is nil if there is none. proofs reports whether a sign-in with a configured provider can
+	// verify an email address.
+	users  Store
+	proofs bool
+	// keepsUser reports whether a plugin verifies email addresses (PluginHost.VerifiesEmail). After such a verification
+	// the user keeps the address, so all sessions that the user had before it end.
+	keepsUser bool
+	// facts reports whether tokens contain the session ID, authentication time and methods.
+	facts bool
+	// revoked has the revoked sessions. It is nil if Session.Revocation is off.
+	revoked *revocation.List
+}
+
+// emailUnproved is the claim of a session token that was issued before its user verified the email address. The session
+// may belong to an attacker who created a user with the address of another person. After the verification the token
+// cannot link accounts. The session also ends if the user keeps the address: always if a plugin verifies addresses, and
+// otherwise if the value is a number. The value is the start of the session in Unix seconds if only the application
+// identified the user (credentials, NewSession). In all other cases it is true.
+const emailUnproved = "email_unproved"
+
+var (
+	errTooOld  = mistake(because(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
+	errEnded   = mistake(errors.New("the session was ended"))
+	errRevoked = mistake(because(audit.ReasonRevoked, "the token was revoked"))
+)
+
+// encode returns the session token for the cookie.
+func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token) (string, error) {
+	if j.config.Encode == nil {
+		value, err := j.seal(cookies.session.keys, t, j.config.MaxAge)
+		if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
+			return "", t.tooLarge()
+		}
+		return value, err
+	}
+	return guarded("JWT.Encode", func() (string, error) {
+		p := EncodeParams{
+			Token: t.forApplication(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge,
+		}
+		return j.config.Encode(ctx, p)
+	})
+}
+
+// tooLarge returns the error for claims that do not fit into the session's cookies. It names the largest claim.
+func (t *Token) tooLarge() error {
+	claim, size := "", 0
+	for name, length := range map[string]int{"name": len(t.Name), "email": len(t.Email), "picture": len(t.Picture)} {
+		if length > size {
+			claim, size = name, length
+		}
+	}
+	for name, raw := range t.Extra {
+		if len(raw) > size {
+			claim, size = name, len(raw)
+		}
+	}
+	return fmt.Errorf("the claims of the session token have %d bytes, %q alone %d, and about %d fit into its cookies: "+
+		"return a smaller token from Callbacks.JWT, or use StrategyDatabase",
+		len(t.appendClaims(nil)), claim, size, cookie.MaxChunks*cookie.ChunkSize/4*3)
+}
+
+// decode reads a session token. An *Error of type ErrSessionToken means that the result is unknown, because JWT.Decode
+// panicked. Any other error says why the token is invalid.
+func (j *sessionTokens) decode(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
+	t, err := j.decodeAs(ctx, cookies, value)
+	if err != nil {
+		return nil, err
+	}
+	if j.session.AbsoluteMaxAge > 0 && t.fact(factAuthTime) == "" && t.fact(factStart) == "" && !t.IssuedAt.IsZero() {
+		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // the token is older than the setting
+	}
+	if j.facts && (j.config.Decode != nil || t.Extra[authTime] != nil) {
+		return t.withFacts(), nil
+	}
+	return t, nil
+}
+
+func (j *sessionTokens) decodeAs(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
+	if j.config.Decode == nil {
+		return j.openSession(cookies.session.keys, value, j.facts)
+	}
+	t, err := guarded("JWT.Decode", func() (*Token, error) {
+		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: cookies.session.name()})
+	})
+	var panicked *panicError
+	switch {
+	case errors.As(err, &panicked):
+		return nil, &Error{Type: ErrSessionToken, Cause: err}
+	case err == nil && t == nil:
+		err = errors.New("JWT.Decode returned no token")
+	}
+	return t, err
+}
+
+func (j *sessionTokens) secretList() []Secret {
+	out := make([]Secret, len(j.secrets))
+	for i, s := range j.secrets {
+		out[i] = Secret(s)
+	}
+	return out
+}
+
+// check checks the absolute lifetime and the revocation of a genuine token. An *Error of type ErrSessionToken means
+// that the result is unknown. Any other error means that the session has ended.
+func (j *sessionTokens) check(ctx context.Context, t *Token) error {
+	if limit := j.session.AbsoluteMaxAge; limit > 0 {
+		at, ok := t.start()
+		if !ok || j.now().Sub(time.Unix(at, 0)) >= limit {
+			return errTooOld
+		}
+	}
+	if j.revoked != nil {
+		if err := j.revoked.Refresh(ctx); err != nil {
+			return errorf(ErrSessionToken, "%w", err)
+		}
+		if j.hasEnded(t) {
+			return errEnded
+		}
+	}
+	if j.config.Revoked == nil {
+		return nil
+	}
+	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.forApplication()) })
+	switch {
+	case err != nil:
+		return errorf(ErrSessionToken, "JWT.Revoked: %w", err)
+	case revoked:
+		return errRevoked
+	}
+	return nil
+}
+
+// hasEnded reports whether this process knows that the session of a token was revoked.
+func (j *sessionTokens) hasEnded(t *Token) bool {
+	return j.revoked != nil && j.revoked.Has(t.Subject, t.revocable(), t.epoch())
+}
+
+// ends returns the expiry of a session that is used now.
+func (j *sessionTokens) ends(t *Token, now time.Time) time.Time {
+	expires := now.Add(j.session.MaxAge)
+	if j.session.AbsoluteMaxAge > 0 {
+		if at, ok := t.start(); ok {
+			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
+				return end
+			}
+		}
+	}
+	return expires
+}
+
+// needsRenewal reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire
+// before that, it is renewed after half of its lifetime.
+func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
+	age, lifetime := j.session.UpdateAge, min(j.session.MaxAge, j.config.MaxAge)
+	if age >= lifetime {
+		age = lifetime / 2
+	}
+	return t.IssuedAt.IsZero() || age == 0 || t.IssuedAt.After(now) || !now.Before(t.IssuedAt.Add(age))
+}
+
+func sameClaims(a, b *Token) bool {
+	return a == b || bytes.Equal(a.appendClaims(nil), b.appendClaims(nil))
+}
+
+// begin returns the claims for a new session of a user.
+func (j *sessionTokens) begin(u *User) *Token {
+	t := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
+	if j.session.AbsoluteMaxAge > 0 {
+		_ = t.Extra.Set(authTime, j.now().Unix())
+	}
+	return t
+}
+
+// runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
+// returns nil ends the session; that is logged here. The session ID, authentication time, methods and the claim
+// emailUnproved are copied into the token that the callback returns, even if that is a new one.
+func (j *sessionTokens) runCallback(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
+	if j.callback == nil {
+		return p.Token, nil
+	}
+	id, before := p.Token.Subject, p.Token
+	mark, marked := p.Token.Extra[emailUnproved]
+	p.Token, p.User, p.Account = p.Token.forApplication(), p.User.Clone(), p.Account.Clone()
+	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
+	case token == nil:
+		attrs := append(v.attrs(), slog.String("user_id", id))
+		v.log.info(ctx, "the jwt callback ended a session: it returned no token", attrs...)
+		return nil, nil
+	}
+	if j.facts {
+		token.copyFacts(before)
+	}
+	if marked && !token.issuedUnproved() {
+		return token, token.Extra.Set(emailUnproved, mark)
+	}
+	return token, nil
+}
+
+func (t *Token) issuedUnproved() bool {
+	_, there := t.Extra[emailUnproved]
+	return there
+}
+
+// canEndOnVerification reports whether an email verification can have ended the session of this token. If it can, each
+// read of the session needs a query.
+func (j *sessionTokens) canEndOnVerification(t *Token) bool {
+	raw, there := t.Extra[emailUnproved]
+	if !there || j.users == nil || !j.proofs {
+		return false
+	}
+	if j.keepsUser {
+		return true
+	}
+	_, ok := exactjson.Int64(raw)
+	return ok
+}
+
+// outdated reports whether a token was issued before its user verified the email address. Only tokens with the claim
+// emailUnproved cost a lookup.
+func (j *sessionTokens) outdated(ctx context.Context, t *Token) (bool, error) {
+	if !t.issuedUnproved() {
+		return false, nil
+	}
+	user, err := j.user(ctx, t.Subject)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && t.before(user.EmailVerified), err
+}
+
+func (j *sessionTokens) user(ctx context.Context, id string) (*User, error) {
+	return guarded("Store.User", func() (*User, error) { return present(j.users.User(ctx, id)) })
+}
+
+// before reports whether the token has the claim emailUnproved and is older than the email verification. proof is the
+// time of the verification. It is zero if there was none.
+func (t *Token) before(proof time.Time) bool {
+	raw, there := t.Extra[emailUnproved]
+	if !there || proof.IsZero() {
+		return false
+	}
+	begun, ok := exactjson.Int64(raw)
+	return !ok || proof.Unix() >= begun
+}
+
+// markUnverified adds the claim emailUnproved to a new token, if the user's address is unverified and a configured
+// provider can verify it later. A session that only the application vouches for gets the claim even without such a
+// provider: its tokens may outlive a change of the configuration.
+func (j *sessionTokens) markUnverified(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
+	if j.users == nil || !applicationSays && !j.proofs {
+		return nil
+	}
+	if applicationSays && j.proofs { // the application's user may differ from the stored one
+		stored, err := j.user(ctx, u.ID)
+		switch {
+		case errors.Is(err, ErrNotFound): // not a user whose address another person could verify
+			return nil
+		case err != nil: // not a reason to fail the sign-in: at worst, the user signs in again before a link
+			v.log.failure(ctx, errorf(ErrStore, "look up the user who signed in: %w", err), v.attrs()...)
+			stored = &User{}
+		}
+		u = stored
+	}
+	switch {
+	case !u.EmailVerified.IsZero():
+		return nil
+	case applicationSays:
+		return t.Extra.Set(emailUnproved, j.now().Unix())
+	}
+	return t.Extra.Set(emailUnproved, true)
+}
