@@ -188,7 +188,7 @@ func (c *ActionRequest) JSON(ctx context.Context, status int, v any) *Response {
 		c.in.log.failure(ctx, e, c.in.attrs()...)
 		return serverErrorJSON(&c.in.arrival, &Response{Err: e})
 	}
-	return &Response{Status: status, Body: body, Header: newHeader(contentJSON)}
+	return &Response{Status: status, Body: body, Header: newHeader("Content-Type", typeJSON)}
 }
 
 // Redirect redirects a browser with status 303. A client that asks for JSON gets status 200 and {"url": …} instead. A
@@ -198,7 +198,7 @@ func (c *ActionRequest) Redirect(address string) *Response {
 	address = absolute(c.in.origin, address)
 	if c.WantsJSON && !wantsURL(c.in.r) {
 		body := append(exactjson.AppendText([]byte(`{"url":`), address), '}')
-		return &Response{Status: http.StatusOK, Body: body, Header: newHeader(contentJSON)}
+		return &Response{Status: http.StatusOK, Body: body, Header: newHeader("Content-Type", typeJSON)}
 	}
 	return &Response{Status: http.StatusSeeOther, Redirect: address}
 }

@@ -69,7 +69,7 @@ func (g *csrfGuard) getCSRF(ctx context.Context, c *call) (*Response, error) {
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
 	}
 	body := append(make([]byte, 0, 32+csrfTokenLen), `{"csrfToken":`...)
-	return jsonResponse(append(exactjson.AppendText(body, c.csrf.token), '}')), nil
+	return uncachedJSON(append(exactjson.AppendText(body, c.csrf.token), '}')), nil
 }
 
 // providerList is the prepared JSON of GET providers, split at each place where the public URL of the auth routes
@@ -86,7 +86,7 @@ func (l providerList) get(_ context.Context, c *call) (*Response, error) {
 	for _, part := range l[1:] {
 		body = append(append(body, c.base...), part...)
 	}
-	return answerJSON(body), nil
+	return jsonResponse(body), nil
 }
 
 // newProviderList prepares the JSON. The public URL needs no JSON escaping.

@@ -62,8 +62,8 @@ func (s *site) asset(r *Request) *Response {
 func (s *site) serve(r *Request, asked *asset) *Response {
 	etag := `"` + asked.version + `"` // public
 	response := &Response{Header: newHeader(
-		[2]string{"Content-Type", asked.mediaType}, [2]string{"Etag", "W/" + etag},
-		[2]string{"Vary", "Accept-Encoding"}, [2]string{"Cache-Control", "public, no-cache"},
+		"Content-Type", asked.mediaType, "Etag", "W/"+etag,
+		"Vary", "Accept-Encoding", "Cache-Control", "public, no-cache",
 	)}
 	if query, err := weburl.Query(r.Target); err == nil && query.Get("v") == asked.version {
 		response.Header.Set("Cache-Control", "public, max-age=31536000, immutable")

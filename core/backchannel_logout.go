@@ -34,7 +34,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 			"back-channel logout is not available for this provider: it needs "+
 				"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
 	}
-	response := jsonResponse(nil)
+	response := uncachedJSON(nil)
 	if err := from.logout(ctx, c); err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 		c.refused(ctx, audit.BackChannelLogout, "", err)

@@ -86,13 +86,13 @@ func (c *call) answerBearer(response *Response) {
 	if !c.bearers {
 		return
 	}
-	alsoVaries(&response.Header, "Authorization")
+	response.alsoVaries("Authorization")
 	if !c.byBearer() {
 		return
 	}
 	response.Cookies = nil
 	if c.session != nil && c.session.carrier().renewed != "" {
-		response.Header.Set(renewedField, url.PathEscape(c.session.carrier().renewed))
+		response.set(renewedField, url.PathEscape(c.session.carrier().renewed))
 	}
 }
 

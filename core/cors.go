@@ -44,9 +44,9 @@ func (v *arrival) share(response *Response) {
 	if len(v.trusted) == 0 {
 		return
 	}
-	h := &response.Header
-	alsoVaries(h, "Origin")
+	response.alsoVaries("Origin")
 	if origin := v.trustedOrigin(); origin != "" {
+		h := response.Header
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Allow-Credentials", "true")
 		h.Set("Access-Control-Expose-Headers", "Retry-After, "+renewedField+", WWW-Authenticate")
@@ -63,7 +63,7 @@ func (s *site) preflight(r *Request) *Response {
 	}
 	response := finish(r, &Response{Status: http.StatusNoContent})
 	v.share(response)
-	h := &response.Header
+	h := response.Header
 	h.Set("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
 	h.Set("Access-Control-Allow-Methods", "GET, POST")
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Auth-Return-Redirect")

@@ -25,7 +25,7 @@ func trusting(t *testing.T, change ...func(*core.Config)) *app {
 }
 
 // cors returns the headers that allow a script to read a response.
-func cors(h core.Header) string {
+func cors(h http.Header) string {
 	return h.Get("Access-Control-Allow-Origin") + h.Get("Access-Control-Allow-Credentials") +
 		h.Get("Access-Control-Expose-Headers") + h.Get("Access-Control-Allow-Headers")
 }

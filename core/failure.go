@@ -76,13 +76,13 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	switch {
 	case errors.As(err, &soon) && c.wantsData():
 		response = problem.document(&c.arrival, response)
-		response.Header.Set("Retry-After", soon.seconds())
+		response.set("Retry-After", soon.seconds())
 	case errors.As(err, &soon):
 		response = p.askPatience(ctx, c, soon, response)
 	case c.wantsData():
 		response = problem.document(&c.arrival, response)
 		if problem.Status == http.StatusServiceUnavailable {
-			response.Header.Set("Retry-After", storeRetryAfter)
+			response.set("Retry-After", storeRetryAfter)
 		}
 	case errors.Is(err, ErrStoreUnavailable):
 		response = p.unavailable(ctx, &c.arrival, true, response)
@@ -90,11 +90,11 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 		response = p.problemPage(ctx, c, problem, response)
 	}
 	if problem.challenge != "" {
-		response.Header.Set("Www-Authenticate", problem.challenge)
+		response.set("Www-Authenticate", problem.challenge)
 	}
 	problem.retryAfter(response)
 	if len(problem.allow) > 0 {
-		response.Header.Set("Allow", strings.Join(problem.allow, ", "))
+		response.set("Allow", strings.Join(problem.allow, ", "))
 	}
 	return response
 }
@@ -103,7 +103,7 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 func (p *Problem) retryAfter(response *Response) {
 	if p.RetryAfter > 0 {
 		soon := tooMany{p.RetryAfter}
-		response.Header.Set("Retry-After", soon.seconds())
+		response.set("Retry-After", soon.seconds())
 	}
 }
 
@@ -149,7 +149,7 @@ func (t ErrorType) onSignInPage() bool {
 // refer adds the reference of the log message to a failed response.
 func (v *arrival) refer(response *Response) *Response {
 	if response.Err != nil {
-		response.Header.Set(ReferenceHeader, v.ref())
+		response.set(ReferenceHeader, v.ref())
 	}
 	return response
 }
@@ -213,7 +213,7 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 		}
 		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 	}
-	response.Header.Set("Retry-After", e.seconds())
+	response.set("Retry-After", e.seconds())
 	return response
 }
 
@@ -231,7 +231,7 @@ func (p *pages) notFound(ctx context.Context, v *arrival, response *Response) *R
 		view.SignInURL = v.base + "/signin"
 	}
 	response = p.render(ctx, v, response, view.Nonce, p.views.Error(view))
-	response.Header.Set("Vary", "Accept")
+	response.set("Vary", "Accept")
 	return response
 }
 
@@ -253,7 +253,7 @@ func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response
 		body := append(exactjson.AppendText([]byte(message), v.ref()), '}')
 		response = refuse(response, http.StatusServiceUnavailable, body)
 	}
-	response.Header.Set("Retry-After", storeRetryAfter)
+	response.set("Retry-After", storeRetryAfter)
 	return response
 }
 
@@ -278,9 +278,9 @@ func (p *pages) problemDocument(c *call, err error, response *Response) *Respons
 	var soon *tooMany
 	switch {
 	case errors.As(err, &soon):
-		response.Header.Set("Retry-After", soon.seconds())
+		response.set("Retry-After", soon.seconds())
 	case problem.Status == http.StatusServiceUnavailable:
-		response.Header.Set("Retry-After", storeRetryAfter)
+		response.set("Retry-After", storeRetryAfter)
 	}
 	problem.retryAfter(response)
 	return response

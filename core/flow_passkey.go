@@ -591,5 +591,5 @@ func optionsResponse(action string, options any, cookies []Cookie) (*Response, e
 	if err != nil {
 		return nil, errorf(ErrAuth, "options: %w", err)
 	}
-	return &Response{Header: newHeader(contentJSON), Body: body, Cookies: cookies}, nil
+	return &Response{Header: newHeader("Content-Type", typeJSON), Body: body, Cookies: cookies}, nil
 }

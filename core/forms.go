@@ -108,7 +108,7 @@ func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 		"to it", r.Method)
 	s.log.failure(ctx, err, c.attrs()...)
 	response := refuse(&Response{Err: err}, http.StatusMethodNotAllowed, []byte(`{"message":"Send a POST."}`))
-	response.Header.Set("Allow", http.MethodPost)
+	response.set("Allow", http.MethodPost)
 	return c.refer(finish(r, response))
 }
 

@@ -234,17 +234,18 @@ func (v *Visit) signInResponse(problem *Problem) *Response {
 	asks := v.at.caller()
 	if asks == browser && pageErr == nil {
 		response.Status, response.Redirect = http.StatusSeeOther, target
-		response.Header.Set("Location", target)
+		response.set("Location", target)
 		if v.pages.config.SignIn == "" && v.auth.mounted.misses() {
 			v.at.log.warn(v.Context, warnNotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no auth "+
 				"route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
 		}
 	} else {
 		response = problem.document(v.answering(), response)
-		response.Header.Set("Www-Authenticate", problem.challenge)
+		response.set("Www-Authenticate", problem.challenge)
+		response.set("Referrer-Policy", sameOriginReferrer)
 	}
 	if asks == htmx && pageErr == nil {
-		response.Header.Set("Hx-Redirect", target)
+		response.set("Hx-Redirect", target)
 	}
 	return v.setGuardHeaders(response)
 }
@@ -253,10 +254,10 @@ func (v *Visit) signInResponse(problem *Problem) *Response {
 // client.
 func (v *Visit) setGuardHeaders(response *Response) *Response {
 	if response.Header.Get("Cache-Control") == "" {
-		response.Header.Set("Cache-Control", noStore)
+		response.set("Cache-Control", noStore)
 	}
-	response.Header.Set("X-Content-Type-Options", "nosniff")
-	v.at.varies(&response.Header, "Accept, Cookie")
+	response.set("X-Content-Type-Options", "nosniff")
+	v.at.varies(response, "Accept, Cookie")
 	return response
 }
 
@@ -275,7 +276,7 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 	} else {
 		response = serverErrorJSON(&v.at, response)
 	}
-	at.varies(&response.Header, "Accept, Cookie")
+	at.varies(response, "Accept, Cookie")
 	return v.at.refer(finish(v.at.r, response))
 }
 

@@ -15,8 +15,8 @@ import (
 func headerLength(r *core.Response) int {
 	n := len("HTTP/1.1 302 Found\r\nDate: Sat, 01 Jan 2030 00:00:00 GMT\r\nContent-Length: 12345\r\n" +
 		"Server: nginx/1.22.1\r\nConnection: keep-alive\r\n\r\n")
-	for name, value := range r.Header.All() {
-		n += len(name) + len(": \r\n") + len(value)
+	for name := range r.Header {
+		n += len(name) + len(": \r\n") + len(r.Header.Get(name))
 	}
 	for _, c := range r.Cookies {
 		n += len("Set-Cookie: \r\n") + len(c.String())

@@ -170,22 +170,22 @@ func (v *arrival) language() ui.Locale {
 
 // spoken sets the headers that contain the response's language and say that it depends on the request (RFC 9110
 // sections 8.5 and 12.5.5).
-func (v *arrival) spoken(h *Header) {
+func (v *arrival) spoken(response *Response) {
 	if v.locales == nil {
 		return
 	}
-	h.Set("Content-Language", or(v.language().Tag, "en"))
-	v.varies(h, "Cookie")
+	response.set("Content-Language", or(v.language().Tag, "en"))
+	v.varies(response, "Cookie")
 }
 
 // varies sets Vary to the request headers that the response depends on: fields, Authorization if bearer tokens are on,
 // and Accept-Language if there are several languages.
-func (v *arrival) varies(h *Header, fields string) {
+func (v *arrival) varies(response *Response, fields string) {
 	if v.bearers {
 		fields += ", Authorization"
 	}
 	if v.locales != nil {
 		fields += ", Accept-Language"
 	}
-	h.Set("Vary", fields)
+	response.set("Vary", fields)
 }

@@ -114,7 +114,7 @@ func (p *pages) render(
 	if err := guard("page", func() error { return page.Render(ctx, &b) }); err != nil {
 		v.log.failure(ctx, errorf(ErrAuth, "render page: %w", err), v.attrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
-		response.Header = newHeader(contentJSON)
+		response.Header = newHeader("Content-Type", typeJSON)
 		response.Body = append(exactjson.AppendText([]byte(`{"message":`), configMessage), '}')
 		return response
 	}
@@ -129,10 +129,10 @@ func (p *pages) render(
 func (p *pages) asPage(v *arrival, response *Response, nonce string) *Response {
 	policy := "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "'" + p.policy
 	response.Header = newHeader(
-		contentHTML, [2]string{"Content-Security-Policy", policy},
-		[2]string{"X-Frame-Options", "DENY"}, [2]string{"Cross-Origin-Opener-Policy", "same-origin"},
+		"Content-Type", typeHTML, "Content-Security-Policy", policy,
+		"X-Frame-Options", "DENY", "Cross-Origin-Opener-Policy", "same-origin",
 	)
-	v.spoken(&response.Header)
+	v.spoken(response)
 	return response
 }
 

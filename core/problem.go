@@ -117,8 +117,8 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 		body = append(exactjson.AppendText([]byte(`{"type":"about:blank","code":`), p.Code), '}')
 	}
 	response.Status, response.Body = status, body
-	response.Header = newHeader([2]string{"Content-Type", "application/problem+json"})
-	v.spoken(&response.Header)
+	response.Header = newHeader("Content-Type", "application/problem+json")
+	v.spoken(response)
 	return response
 }
 

@@ -16,12 +16,12 @@ func TestAlsoVaries(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHeader()
+			var r Response
 			if row.has != "" {
-				h.Set("Vary", row.has)
+				r.set("Vary", row.has)
 			}
-			alsoVaries(&h, "Origin")
-			if got := h.Get("Vary"); got != row.want {
+			r.alsoVaries("Origin")
+			if got := r.Header.Get("Vary"); got != row.want {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})

@@ -29,14 +29,13 @@ func (r *sessionRead) replaces() replacement {
 
 // getSession handles GET session. The response is the session as JSON, or null.
 func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
-	return s.sessionResponse(ctx, c, sessionRead{asked: true}, jsonResponse)
+	return s.sessionResponse(ctx, c, sessionRead{asked: true}, uncachedJSON)
 }
 
 // postSession handles POST session. The callbacks receive the posted data with TriggerUpdate.
 func (s *sessions) postSession(ctx context.Context, c *call) (*Response, error) {
 	// Only the response to GET has all three headers against caching.
-	respond := func(body []byte) *Response { return answerJSON(body) }
-	return s.sessionResponse(ctx, c, sessionRead{trigger: TriggerUpdate, update: c.fields.Raw("data")}, respond)
+	return s.sessionResponse(ctx, c, sessionRead{trigger: TriggerUpdate, update: c.fields.Raw("data")}, jsonResponse)
 }
 
 func (s *sessions) sessionResponse(
@@ -50,7 +49,7 @@ func (s *sessions) sessionResponse(
 		response := respond([]byte("null"))
 		response.Cookies = cookies
 		if _, there, malformed := c.bearer(); there {
-			response.Header.Set("Www-Authenticate", bearerProblem(c.origin, malformed).challenge)
+			response.set("Www-Authenticate", bearerProblem(c.origin, malformed).challenge)
 		}
 		return response, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -169,7 +170,7 @@ func (v *Visit) makeToken() (string, error) {
 // session cookie, because a streamed page may read the session after its header was sent. If the handler declares a
 // response public, no session cookie is set. With Config.Locales, a page whose components follow the user's language
 // gets "Vary: Accept-Language".
-func (v *Visit) Commit(h HeaderWriter) {
+func (v *Visit) Commit(h http.Header) {
 	if v.refused != nil || v.collected.written() {
 		return
 	}
@@ -240,7 +241,7 @@ func (v *Visit) visitor(context.Context) (*ui.Visitor, error) {
 // It writes cookies (if the session was extended or has ended) and caching headers to the header of the handler's
 // response, so call it before the header is sent. If the handler has a hook of the same Auth, it returns the session of
 // the hook, and the hook sets the cookies. It returns the same errors as [SessionFrom].
-func (a *Auth) Session(ctx context.Context, r *Request, answer HeaderWriter) (*Session, error) {
+func (a *Auth) Session(ctx context.Context, r *Request, answer http.Header) (*Session, error) {
 	if v := VisitOf(ctx, a); v != nil {
 		return v.Session()
 	}
@@ -342,7 +343,7 @@ func (o *collected) written() bool {
 
 // vary adds "Vary: Accept-Language" if a localized component was rendered, or if a streamed page may still render one
 // (perhaps is true).
-func (o *collected) vary(h HeaderWriter, perhaps bool) {
+func (o *collected) vary(h http.Header, perhaps bool) {
 	const field = "Accept-Language"
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -361,7 +362,7 @@ type caching struct {
 	timed  bool // max-age allows any cache to store it
 }
 
-func cachingOf(h HeaderWriter) (c caching) {
+func cachingOf(h http.Header) (c caching) {
 	for directive := range strings.SplitSeq(h.Get("Cache-Control"), ",") {
 		name, value, valued := strings.Cut(strings.TrimSpace(directive), "=")
 		switch strings.ToLower(name) {
@@ -380,7 +381,7 @@ func cachingOf(h HeaderWriter) (c caching) {
 func (c caching) lasting() bool { return c.timed && !c.closed }
 
 // write writes the collected cookies and caching headers to the header of a response, and ends the collection.
-func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
+func (o *collected) write(at *arrival, h http.Header, caching caching) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.committed {
@@ -412,13 +413,8 @@ func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
 	}
 }
 
-// varyOf returns all values of the Vary field, or the first one if the header cannot list them.
-func varyOf(h HeaderWriter) string {
-	if all, ok := h.(interface{ Values(name string) []string }); ok {
-		return strings.Join(all.Values("Vary"), ",")
-	}
-	return h.Get("Vary")
-}
+// varyOf returns all values of the Vary field.
+func varyOf(h http.Header) string { return strings.Join(h.Values("Vary"), ",") }
 
 // leave ends the collection without a response. The auth routes respond instead of a page and set their own cookies.
 func (o *collected) leave() {

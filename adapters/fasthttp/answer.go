@@ -1,55 +1,38 @@
 package authfasthttp
 
 import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
 	"github.com/valyala/fasthttp"
 
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Write writes a response of core. A header field replaces the values that earlier handlers have set. Cookies and the
-// names of Vary are added to theirs.
+// Write writes a response of core, like [core.Response.Fill].
 func Write(c *fasthttp.RequestCtx, response *core.Response) {
-	fields := header{&c.Response.Header}
-	for name, value := range response.Header.All() {
-		if name != "Vary" {
-			fields.Set(name, value)
-			continue
-		}
-		if more := response.VaryBesides(fields.Values(name)); more != "" {
-			fields.Add(name, more)
-		}
-	}
-	for _, cookie := range response.Cookies { // fasthttp writes one line for each cookie
-		fields.Add("Set-Cookie", cookie.String())
-	}
+	edit(c, response.Fill)
 	c.SetStatusCode(response.Status)
 	c.Response.SetBodyRaw(response.Body)
 }
 
 // WriteOrFail writes a response of core. If the request failed, it writes nothing and returns the error, so that the
 // caller can respond; see [core.Response.Failure].
-func WriteOrFail(c *fasthttp.RequestCtx, response *core.Response) error {
-	if err := response.Failure(Header(c)); err != nil {
-		return err
+func WriteOrFail(c *fasthttp.RequestCtx, response *core.Response) (err error) {
+	if edit(c, func(h http.Header) { err = response.Failure(h) }); err == nil {
+		Write(c, response)
 	}
-	Write(c, response)
-	return nil
+	return err
 }
 
-// Header returns the header of the response to c.
-func Header(c *fasthttp.RequestCtx) core.HeaderWriter { return header{&c.Response.Header} }
-
-type header struct{ *fasthttp.ResponseHeader }
-
-// Get implements [core.HeaderWriter].
-func (h header) Get(name string) string { return string(h.Peek(name)) }
-
-// Values returns all values of a field, like the method of [net/http.Header].
-func (h header) Values(name string) (values []string) {
-	for _, value := range h.PeekAll(name) {
-		values = append(values, string(value))
-	}
-	return values
+// Session returns the session of a request: see [core.Auth.Session].
+func Session(
+	ctx context.Context, c *fasthttp.RequestCtx, auth *core.Auth, r *core.Request,
+) (session *core.Session, err error) {
+	edit(c, func(h http.Header) { session, err = auth.Session(ctx, r, h) })
+	return session, err
 }
 
 // Commit commits a visit when the next handler returns. id is the [fasthttp.RequestCtx.ID] of the visit's request, and
@@ -58,6 +41,25 @@ func (h header) Values(name string) (values []string) {
 // cannot reach the other user.
 func Commit(visit *core.Visit, now *fasthttp.RequestCtx, id uint64) {
 	if now != nil && now.ID() == id {
-		visit.Commit(Header(now))
+		edit(now, visit.Commit)
+	}
+}
+
+// edit calls change with a copy of the response header, and writes the fields that it changed.
+func edit(c *fasthttp.RequestCtx, change func(http.Header)) {
+	before := http.Header{}
+	for name, value := range c.Response.Header.All() {
+		before.Add(string(name), string(value))
+	}
+	h := before.Clone()
+	change(h)
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		if slices.Equal(h[name], before[name]) {
+			continue
+		}
+		c.Response.Header.Del(name)
+		for _, value := range h[name] {
+			c.Response.Header.Add(name, value)
+		}
 	}
 }

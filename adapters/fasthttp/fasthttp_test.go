@@ -17,8 +17,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	authfasthttp "github.com/latchkey-go/latchkey/adapters/fasthttp"
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 func newAuth(t *testing.T) *core.Auth {
@@ -103,8 +103,7 @@ func TestWrite(t *testing.T) {
 	answer := &core.Response{
 		Status: 418, Cookies: []core.Cookie{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}, Body: []byte("body"),
 	}
-	answer.Header.Set("Content-Type", "text/x")
-	answer.Header.Set("Vary", "Origin")
+	answer.Header = http.Header{"Content-Type": {"text/x"}, "Vary": {"Origin"}}
 	authfasthttp.Write(c, answer)
 	var lines []string
 	for name, value := range c.Response.Header.All() {

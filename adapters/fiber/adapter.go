@@ -127,7 +127,7 @@ func Session(c *fiber.Ctx) (*core.Session, error) {
 // LoadSession returns the user's session, or nil if there is none. It needs no hook. It may set response headers; see
 // [core.Auth.Session].
 func (a *Adapter) LoadSession(c *fiber.Ctx) (*core.Session, error) {
-	session, err := a.auth.Session(c.UserContext(), Request(c), authfasthttp.Header(c.Context()))
+	session, err := authfasthttp.Session(c.UserContext(), c.Context(), a.auth, Request(c))
 	return session, public(err)
 }
 

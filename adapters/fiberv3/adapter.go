@@ -138,7 +138,7 @@ func Session(c fiber.Ctx) (*core.Session, error) {
 // LoadSession returns the user's session, or nil if there is none. It needs no hook. It may set response headers; see
 // [core.Auth.Session].
 func (a *Adapter) LoadSession(c fiber.Ctx) (*core.Session, error) {
-	session, err := a.auth.Session(c.Context(), Request(c), authfasthttp.Header(c.RequestCtx()))
+	session, err := authfasthttp.Session(c.Context(), c.RequestCtx(), a.auth, Request(c))
 	return session, public(err)
 }
 

@@ -53,11 +53,11 @@ func answer(r *core.Response) string {
 	}
 	slices.Sort(names)
 	var header []string
-	for name, value := range r.Header.All() {
+	for name, values := range r.Header {
 		if name == "X-Auth-Reference" { // random for each failure
 			continue
 		}
-		header = append(header, name+": "+value)
+		header = append(header, name+": "+strings.Join(values, "|"))
 	}
 	slices.Sort(header)
 	body := regexp.MustCompile(`"reference":"[^"]*"|nonce="[^"]*"|value="[0-9a-f|]*"`).ReplaceAll(r.Body, nil)

@@ -332,8 +332,8 @@ func TestHeaders(t *testing.T) {
 	s := open(t, core.Config{})
 	for _, target := range []string{"session", "csrf", "signin", "providers", "error", "nope"} {
 		header := s.ask("GET", "/auth/"+target, nil).Header
-		for name, value := range header.All() {
-			line := name + ": " + value
+		for name := range header {
+			line := name + ": " + header.Get(name)
 			varies := name == "Content-Security-Policy" || name == core.ReferenceHeader
 			if name == "Content-Type" || varies && strings.Contains(text, name) {
 				continue
