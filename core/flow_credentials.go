@@ -85,7 +85,7 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 		}
 	}
 	account := &Account{Type: TypeCredentials, Provider: c.providerID, ProviderAccountID: user.ID}
-	return &identity{user: user, account: account, credentials: credentials, recheck: still}, nil
+	return &identity{user: user, account: account, form: &formResult{credentials, still}}, nil
 }
 
 // usualNames lists the usual names of the field for the user name.

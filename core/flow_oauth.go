@@ -164,7 +164,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 		profile["user"] = user
 	}
 	if out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
-		out.who.started, out.who.exchange = started, key
+		out.who.started, out.who.oauth.exchange = started, key
 	}
 	return out, err
 }

@@ -66,7 +66,7 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 		return out, err
 	}
 	if out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
-		out.who.started, out.who.exchange = started, key
+		out.who.started, out.who.oauth.exchange = started, key
 	}
 	return out, err
 }

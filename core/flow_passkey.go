@@ -240,7 +240,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	made.ProviderAccountID = credentialID
 	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
 	return &identity{
-		user: pending.register, account: account, passkey: &made, typed: pending.typed, methods: f.methods(&made),
+		user: pending.register, account: account, passkey: &passkeyResult{&made, pending.typed}, methods: f.methods(&made),
 	}, nil
 }
 

@@ -15,51 +15,103 @@ import (
 )
 
 // identity is the result of every flow: the user and account that the provider has authenticated. The steps after the
-// flow are the same for all providers.
+// flow are the same for all providers. Data of one kind of flow is in the field of that flow, which is nil for others.
 type identity struct {
 	// user is the stored user if the flow knows them, else a new user from the profile with a new ID.
-	user        *User
-	account     *Account
-	profile     Profile
-	credentials map[string]string
-	// recheck is the function that CredentialsProvider.Admit returned. It is nil if no second check is needed.
-	recheck func(ctx context.Context) error
+	user    *User
+	account *Account
+	profile Profile
+	// methods lists how the user authenticated. If it is nil, the type of the account determines it.
+	methods []Method
 	// authTime is when the user authenticated. If it is nil, that was just now. The zero time means that it is unknown.
 	authTime *time.Time
-	// current is the ID of the user who was already signed in, and currentAuthTime is when they authenticated. Both are
-	// set only for sign-ins with an OAuth provider.
+	// started is the relation between the current session and the one that started the flow. An account may be linked to
+	// the current user only with flowSameSession.
+	started flowSession
+
+	oauth   *oauthResult
+	passkey *passkeyResult
+	form    *formResult
+	signUp  *signUpResult
+	// pending is the stored sign-in that this identity was read from, after a sign-in gate.
+	pending *pendingData
+}
+
+// oauthResult is the data of a sign-in with an OAuth provider.
+type oauthResult struct {
+	client *oauthClient
+	tokens *TokenSet
+	// given is the user's address as the provider sent it, before it was normalized.
+	given string
+	// exchange identifies the callback.
+	exchange exchangeKey
+	// current is the ID of the user who was already signed in, and currentAuthTime is when they authenticated.
 	current         string
 	currentAuthTime time.Time
 	// unconfirmed reports that the provider may not have authenticated the current user again. It has no meaning for a
 	// sign-in as another user.
 	unconfirmed bool
-	// methods lists how the user authenticated. If it is nil, the type of the account determines it.
-	methods []Method
-	// pendingSince is when a gate first stored the sign-in as pending. It is zero if none did.
-	pendingSince time.Time
+}
 
-	// made reports that a plugin creates the user: it has already done so, or create will.
-	made bool
-	// create is SignIn.Create. It is nil if the user exists.
+// passkeyResult is the data of the registration of a passkey.
+type passkeyResult struct {
+	*store.Authenticator
+	// typed is the address that an unauthenticated user typed for the passkey. It is not their email address: see
+	// typedAccount.
+	typed string
+}
+
+// formResult is the data of a sign-in with a [CredentialsProvider].
+type formResult struct {
+	credentials map[string]string
+	// recheck is the function that CredentialsProvider.Admit returned. It is nil if no second check is needed.
+	recheck func(ctx context.Context) error
+}
+
+// signUpResult is the data of a sign-in by a plugin that creates the user.
+type signUpResult struct {
+	// create is SignIn.Create. It is nil if the plugin has already created the user.
 	create func(ctx context.Context) (*User, error)
+}
 
-	// given is the user's address as the provider sent it, before it was normalized.
-	given string
+// byOAuth reports whether an OAuth provider has authenticated the user with this request.
+func (id *identity) byOAuth() bool { return id.oauth != nil }
 
-	// started is the relation between the current session and the one that started the flow. An account may be linked to
-	// the current user only with flowSameSession.
-	started flowSession
-	// exchange identifies the callback that produced this identity.
-	exchange exchangeKey
+// linksByAddress reports whether the provider's account may be linked to the user who has its verified address.
+func (id *identity) linksByAddress() bool {
+	return id.oauth != nil && id.oauth.client.AllowDangerousEmailAccountLinking
+}
 
-	// tokens and client are set by OAuth flows.
-	tokens *TokenSet
-	client *oauthClient
+// typed returns the address that an unauthenticated user typed for a new passkey.
+func (id *identity) typed() string {
+	if id.passkey == nil {
+		return ""
+	}
+	return id.passkey.typed
+}
 
-	// passkey is the new passkey of a registration. typed is the address that an unauthenticated user typed for it, which
-	// is not their email address: see typedAccount.
-	passkey *store.Authenticator
-	typed   string
+// exchange identifies the callback of an OAuth provider. It is the zero value for other sign-ins.
+func (id *identity) exchange() exchangeKey {
+	if id.oauth == nil {
+		return exchangeKey{}
+	}
+	return id.oauth.exchange
+}
+
+// sid returns the provider's ID of the session (OpenID Connect Front-Channel Logout section 3), or "".
+func (id *identity) sid() string {
+	switch {
+	case id.oauth != nil:
+		return id.oauth.tokens.Claims.Text("sid")
+	case id.pending != nil:
+		return id.pending.SID
+	}
+	return ""
+}
+
+// isCurrent reports whether the user of an OAuth sign-in was already signed in.
+func (id *identity) isCurrent(userID string) bool {
+	return id.oauth != nil && id.oauth.current == userID
 }
 
 // member is the result of linking: the user who will be signed in.
@@ -73,21 +125,21 @@ type member struct {
 
 // recheckCredentials returns an error if the credentials of the sign-in have become invalid since they were checked.
 func (id *identity) recheckCredentials(ctx context.Context) error {
-	if id.recheck == nil {
+	if id.form == nil || id.form.recheck == nil {
 		return nil
 	}
-	return guard("CredentialsProvider.Admit", func() error { return id.recheck(ctx) })
+	return guard("CredentialsProvider.Admit", func() error { return id.form.recheck(ctx) })
 }
 
 // verifiedAddress returns the address that the provider says belongs to the user, or "" if it does not say so. The
 // claim email_verified counts only if it is the boolean true, and only for the address in the same profile. If it is
-// false, EmailProved is not called.
+// false, EmailVerified is not called.
 func (id *identity) verifiedAddress() string {
-	if id.client == nil || id.profile["email_verified"] == false {
+	if id.oauth == nil || id.profile["email_verified"] == false {
 		return ""
 	}
-	if id.client.EmailVerified != nil {
-		if id.client.EmailVerified(id.profile) {
+	if vouches := id.oauth.client.EmailVerified; vouches != nil {
+		if vouches(id.profile) {
 			return id.user.Email
 		}
 		return ""
@@ -102,8 +154,8 @@ func (id *identity) verifiedAddress() string {
 // storedAccount returns the account to store, with the tokens that the provider's Account function selects.
 func (id *identity) storedAccount() *Account {
 	kept := &Account{}
-	if id.client != nil {
-		kept = id.client.keeps(id.tokens)
+	if id.oauth != nil {
+		kept = id.oauth.client.keeps(id.oauth.tokens)
 	}
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
 	kept.VerifiedEmail = id.verifiedAddress()
@@ -135,8 +187,8 @@ func (id *identity) authenticatedAt(now time.Time, userID string) authentication
 	if id.authTime != nil {
 		at = *id.authTime
 	}
-	if userID == id.current && (id.unconfirmed || id.currentAuthTime.After(at)) {
-		at = id.currentAuthTime
+	if id.isCurrent(userID) && (id.oauth.unconfirmed || id.oauth.currentAuthTime.After(at)) {
+		at = id.oauth.currentAuthTime
 	}
 	return authentication{at, id.proofs()}
 }
@@ -192,7 +244,9 @@ func identityOf(
 	}
 	delete(account.Extra, "session_state")
 	delete(account.Extra, "authorization_details")
-	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c, given: given}, nil
+	return &identity{
+		user: user, account: account, profile: profile, oauth: &oauthResult{client: c, tokens: tokens, given: given},
+	}, nil
 }
 
 // personOf runs the provider's Profile function, normalizes the address and limits the texts. given is the address as

@@ -44,7 +44,7 @@ type sessionUser struct {
 // link finds or creates the user of an identity, and creates their session (docs/protocol.md §14).
 func (l *linker) link(ctx context.Context, r requestSession, id *identity) (member, error) {
 	if l.store.Store == nil {
-		return member{user: id.user, created: id.made}, nil
+		return member{user: id.user, created: id.signUp != nil}, nil
 	}
 	if id.account.Type == TypeCredentials {
 		return l.linkCredentials(ctx, r.carrier(), id)
@@ -71,7 +71,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 // linkCredentials creates the session of a user whom the application has authenticated. Under the database strategy the
 // user must be in the store.
 func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *identity) (member, error) {
-	who := member{user: id.user, created: id.made}
+	who := member{user: id.user, created: id.signUp != nil}
 	if l.gated {
 		return who, nil
 	}

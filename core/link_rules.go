@@ -169,13 +169,14 @@ func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) 
 	case f.means != meansNewAccount || f.current != sessionNone:
 		return f, known, nil // the address does not matter
 	default:
-		f.verifies = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.verifiedAddress() != ""
+		f.verifies = id.linksByAddress() && id.verifiedAddress() != ""
 	}
 	find := userByMailbox
-	if id.client != nil { // as in Auth.js, with a single lookup
+	if id.byOAuth() { // as in Auth.js, with a single lookup
 		find = firstByMailbox
 	}
-	known, err = find(ctx, w.tx, or(id.user.Email, id.typed), id.given)
+	address, given := id.lookupAddress()
+	known, err = find(ctx, w.tx, address, given)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return f, nil, nil
@@ -202,6 +203,14 @@ func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) 
 	return f, known, nil
 }
 
+// lookupAddress returns the address by which a new user may be known already, and its spelling by the provider.
+func (id *identity) lookupAddress() (address, given string) {
+	if id.oauth != nil {
+		given = id.oauth.given
+	}
+	return or(id.user.Email, id.typed()), given
+}
+
 // meansOf returns what the user signs in with, and the owner of the account if there is one.
 func (w *writer) meansOf(ctx context.Context, id *identity, signedIn sessionUser) (signInMeans, *User, error) {
 	if id.account.Type == TypeEmail {
@@ -209,8 +218,8 @@ func (w *writer) meansOf(ctx context.Context, id *identity, signedIn sessionUser
 	}
 	owner, err := userByAccount(ctx, w.tx, id.account)
 	// A passkey label must not belong to two users.
-	if errors.Is(err, ErrNotFound) && id.typed != "" && signedIn.user == nil {
-		owner, err = userByAccount(ctx, w.tx, typedAccount(id.account.Provider, id.typed))
+	if errors.Is(err, ErrNotFound) && id.typed() != "" && signedIn.user == nil {
+		owner, err = userByAccount(ctx, w.tx, typedAccount(id.account.Provider, id.typed()))
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -261,9 +270,9 @@ func (f linkFacts) refusal(id *identity, owner *User) error {
 		reason = "the session token is older than the verification of the user's email address: sign in again, then link"
 	case f.current == sessionActive && f.stale:
 		reason = "the last sign-in is too long ago to link an account: sign in again first"
-	case id.client != nil && id.client.AllowDangerousEmailAccountLinking:
+	case id.linksByAddress():
 		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address " +
-			"(email_verified true, or EmailProved)"
+			"(email_verified true, or EmailVerified)"
 	}
 	refused := &audit.Denial{Reason: audit.ReasonNotLinked, Err: errors.New(reason)}
 	if owner != nil {

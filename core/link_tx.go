@@ -140,7 +140,7 @@ func (w *writer) newUser(id *identity, moved bool) (*User, error) {
 	if id.account.Type == TypeEmail { // the flow may have found the previous user: take only the address
 		u = &User{ID: u.ID, Email: u.Email}
 	} else {
-		u.Stored = id.client != nil
+		u.Stored = id.byOAuth()
 	}
 	if moved || id.user.Stored || id.passkey != nil { // another user may have this ID by now
 		var err error
@@ -256,15 +256,15 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	if passkeys == nil {
 		return errors.New("the Store that InTransaction passes does not implement AuthenticatorStore")
 	}
-	if err := passkeys.CreateAuthenticator(ctx, id.passkey); err != nil {
+	if err := passkeys.CreateAuthenticator(ctx, id.passkey.Authenticator); err != nil {
 		return err
 	}
 	w.afterCommit(func() { w.at.decided(ctx, audit.PasskeyAdded, "", who.user.ID) })
 	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), EmailPasskeyAdded, id.account.Provider)
-	if id.typed == "" || !who.created {
+	if id.typed() == "" || !who.created {
 		return nil
 	}
-	named := typedAccount(id.account.Provider, id.typed)
+	named := typedAccount(id.account.Provider, id.typed())
 	named.UserID = who.user.ID
 	return w.tx.LinkAccount(ctx, named)
 }
@@ -272,7 +272,7 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 // refreshAccount updates the tokens of a known account, and the address that its provider vouches for.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
 	accounts := w.tx.accounts
-	if accounts == nil || id.client == nil {
+	if accounts == nil || !id.byOAuth() {
 		return nil
 	}
 	account := id.storedAccount()

@@ -52,9 +52,9 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 		name, _, _ := strings.Cut(c.in.action, "/")
 		account = &Account{Type: TypeCredentials, Provider: name, ProviderAccountID: s.User.ID}
 	}
-	id := &identity{
-		user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods),
-		made: s.Created || s.Create != nil, create: s.Create,
+	id := &identity{user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods)}
+	if s.Created || s.Create != nil {
+		id.signUp = &signUpResult{s.Create}
 	}
 	out := outcome{who: id}
 	if s.CallbackURL != "" {

@@ -74,7 +74,7 @@ func (s *sessions) issue(
 	ctx context.Context, r requestSession, id *identity, who member,
 ) (cookies []Cookie, sessionID string, err error) {
 	c := r.carrier()
-	s.exchanges.signedIn(id.exchange, c.at.browser(), who.user.ID)
+	s.exchanges.signedIn(id.exchange(), c.at.browser(), who.user.ID)
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
 		return nil, "", err
 	}

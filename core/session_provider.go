@@ -77,10 +77,7 @@ func (a *awaySessions) begin(ctx context.Context, p *tokenCarrier, id *identity,
 
 // keep stores the ID token of a sign-in under the key in the cookie.
 func (a *awaySessions) keep(ctx context.Context, key, userID string, id *identity) error {
-	hint := id.account.IDToken // of a pending sign-in
-	if id.tokens != nil {
-		hint = id.tokens.IDToken
-	}
+	hint := id.account.IDToken
 	value, err := json.Marshal(string(hint))
 	if err != nil || a.records == nil || hint == "" || len(value) > store.MaxRecordValue {
 		return err
@@ -253,10 +250,7 @@ func newProviderSessions(now func() time.Time) *providerSessions {
 // note stores the provider session of a local session, if the ID token has a sid. session is the token as stored, or
 // the session ID under StrategyJWT.
 func (s *providerSessions) note(id *identity, session string) {
-	if id.tokens == nil {
-		return
-	}
-	if sid := id.tokens.Claims.Text("sid"); sid != "" && len(sid) <= 255 {
+	if sid := id.sid(); sid != "" && len(sid) <= 255 {
 		s.add(id.account.Provider, sid, session)
 	}
 }

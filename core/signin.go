@@ -159,7 +159,7 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 		return nil, errorf(ErrStore, "%w", err)
 	case err == nil && owner.ID == current.user.ID:
 		return nil, nil
-	case id.started == flowOtherSession || id.client == nil:
+	case id.started == flowOtherSession || !id.byOAuth():
 		return nil, overf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session")
 	}
 	view := ui.SwitchView{
@@ -223,11 +223,11 @@ func (v *arrival) debugMember(ctx context.Context, who member) {
 
 // create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser.
 func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
-	if !id.made {
+	if id.signUp == nil {
 		return nil
 	}
-	if id.create != nil {
-		user, err := guarded("SignIn.Create", func() (*User, error) { return id.create(ctx) })
+	if id.signUp.create != nil {
+		user, err := guarded("SignIn.Create", func() (*User, error) { return id.signUp.create(ctx) })
 		switch {
 		case err != nil:
 			return err
@@ -306,7 +306,7 @@ func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity
 // because the callback may have changed the store.
 func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect string, err error) {
 	user := id.user
-	if s.gate.signIn != nil && s.store.Store != nil && id.client != nil {
+	if s.gate.signIn != nil && s.store.Store != nil && id.byOAuth() {
 		switch known, err := userByAccount(ctx, s.store, id.account); {
 		case err == nil:
 			user = known
@@ -315,13 +315,21 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 		}
 	}
 	account := id.account
-	if s.gate.signIn != nil && id.client != nil {
+	if s.gate.signIn != nil && id.byOAuth() {
 		account = account.Clone()
 		account.VerifiedEmail = id.verifiedAddress()
 	}
 	return s.gate.ask(ctx, &c.arrival, SignInParams{
-		User: user, Account: account, Profile: id.profile, Credentials: id.credentials,
+		User: user, Account: account, Profile: id.profile, Credentials: id.credentials(),
 	})
+}
+
+// credentials returns the fields of a sign-in form.
+func (id *identity) credentials() map[string]string {
+	if id.form == nil {
+		return nil
+	}
+	return id.form.credentials
 }
 
 // provenNames returns the names that the browser becomes a known browser of: the user's ID, the name whose password or

@@ -208,19 +208,19 @@ type pendingName struct {
 func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	pending := pendingData{
 		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
-		Created: who.created, Made: id.pendingSince,
+		Created: who.created, SID: id.sid(),
 	}
 	a := id.account
 	pending.Account = pendingAccount{
 		plainAccount(*a), string(a.AccessToken), string(a.RefreshToken), string(a.IDToken), a.SessionState,
 		a.AuthorizationDetails,
 	}
-	if id.authTime != nil || id.unconfirmed && id.current == who.user.ID {
+	if id.pending != nil {
+		pending.Made = id.pending.Made
+	}
+	if id.authTime != nil || id.isCurrent(who.user.ID) && id.oauth.unconfirmed {
 		at := id.authenticatedAt(time.Time{}, who.user.ID).time
 		pending.AuthTime = &at
-	}
-	if id.tokens != nil {
-		pending.SID = id.tokens.Claims.Text("sid")
 	}
 	return pending
 }
@@ -232,12 +232,9 @@ func (h *pendingData) identity() *identity {
 	account.RefreshToken = Secret(h.Account.RefreshToken)
 	account.IDToken = Secret(h.Account.IDToken)
 	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
-	id := &identity{user: &user, account: &account, profile: h.Profile, methods: h.Methods, pendingSince: h.Made}
-	id.authTime = h.AuthTime
-	if h.SID != "" {
-		id.tokens = &TokenSet{Claims: Profile{"sid": h.SID}}
+	return &identity{
+		user: &user, account: &account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, pending: h,
 	}
-	return id
 }
 
 // storePendingSignIn stores a pending sign-in and returns the cookie that identifies it.

@@ -71,10 +71,10 @@ func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
 // configuration says so. Otherwise the AuthTime of the current session stays. If no user was signed in, or if the
 // sign-in switches to another user, the time is now unless the ID token has an auth_time.
 func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity) error {
-	if id.client == nil || !s.sessions.facts {
+	if !id.byOAuth() || !s.sessions.facts {
 		return nil
 	}
-	if at, known := id.tokens.authenticatedAt(s.sessions.now()); known {
+	if at, known := id.oauth.tokens.authenticatedAt(s.sessions.now()); known {
 		id.authTime = &at
 	}
 	if id.started == flowSwitches {
@@ -84,8 +84,8 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	if err != nil || current == nil {
 		return err
 	}
-	id.current, id.currentAuthTime = current.user.ID, current.authTime
-	id.unconfirmed = id.authTime == nil && id.client.Reauthenticates != True
+	id.oauth.current, id.oauth.currentAuthTime = current.user.ID, current.authTime
+	id.oauth.unconfirmed = id.authTime == nil && id.oauth.client.Reauthenticates != True
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (s *signIns) settleStepUp(c *call, out *outcome, who member) (stale bool) {
 		return false
 	}
 	id, now := out.who, s.sessions.now()
-	if id.current == who.user.ID && !request.accepts(id.authenticatedAt(now, who.user.ID).time, now) {
+	if id.isCurrent(who.user.ID) && !request.accepts(id.authenticatedAt(now, who.user.ID).time, now) {
 		return true
 	}
 	spec := c.partCookie(stepUpCookie)
