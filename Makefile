@@ -1,4 +1,4 @@
-# The tasks of this repository. `make help` lists those with ##, and `make help ALL=1` all of them. Occasional checks and
+# The tasks of this repository. `make help` lists those with ##, `make help ALL=1` all of them. Occasional checks and
 # measurements are in conformance/proof/Makefile, which this file includes.
 
 SHELL       := /bin/bash

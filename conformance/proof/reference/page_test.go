@@ -1,5 +1,5 @@
-// Package reference tests docs/reference.md: it creates what a row describes and compares the result. tools/checks/reference
-// checks that each name in the code has a row, and the reverse.
+// Package reference tests docs/reference.md: it creates what a row describes and compares the result.
+// tools/checks/reference checks that each name in the code has a row, and the reverse.
 package reference
 
 import (
