@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/once"
 )
 
@@ -64,9 +63,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 			return errorf(ErrStore, "%w", err)
 		}
 	case p.User != nil && l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil:
-		_, err := guarded("Store.DeleteSessions", func() (int, error) {
-			return l.store.lister.DeleteSessions(ctx, p.User.ID)
-		})
+		_, err := l.store.lister.DeleteSessions(ctx, p.User.ID)
 		if err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
@@ -118,9 +115,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	}
 	for _, token := range s.providerSessions.of(p.Provider, p.SessionID) {
 		known = true
-		ended, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
-			return s.rows.store.DeleteSession(ctx, token)
-		})
+		ended, err := s.rows.store.DeleteSession(ctx, token)
 		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {
 			continue
 		}

@@ -112,12 +112,10 @@ func (c *cleaning) run(now time.Time) {
 	defer c.running.Store(false)
 	ctx, end := context.WithTimeout(context.Background(), cleanTime)
 	defer end()
-	n, err := guarded("Store.DeleteExpired", func() (int, error) {
-		if err := c.lease(ctx, now); err != nil {
-			return 0, err
-		}
-		return c.cleaner.DeleteExpired(ctx, now.Add(-cleanAfter))
-	})
+	n, err := 0, c.lease(ctx, now)
+	if err == nil {
+		n, err = c.cleaner.DeleteExpired(ctx, now.Add(-cleanAfter))
+	}
 	rows := slog.Int("rows", n)
 	switch {
 	case err == nil:

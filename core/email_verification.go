@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // VerifiesEmail declares that the plugin verifies email addresses: it sends links or codes and calls ProveEmail.
@@ -98,7 +97,7 @@ var errAddressChanged = fmt.Errorf("core: ProveEmail: the user has another addre
 // verifyFirst verifies the address of a user, and removes accounts and passkeys that no provider vouched for. It
 // returns false if the address was verified before.
 func (w *writer) verifyFirst(ctx context.Context, userID, address string) (bool, error) {
-	known, err := present(w.tx.User(ctx, userID))
+	known, err := w.tx.User(ctx, userID)
 	switch {
 	case err != nil:
 		return false, err
@@ -131,9 +130,7 @@ func (w *writer) unlinkUnvouched(ctx context.Context, s stores, u *User, linked 
 			continue
 		}
 		passkeys = passkeys || a.Type == TypeWebAuthn
-		err := guard("Store.UnlinkAccount", func() error {
-			return s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
-		})
+		err := s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
@@ -147,9 +144,7 @@ func (w *writer) unlinkUnvouched(ctx context.Context, s stores, u *User, linked 
 
 // removePasskeys deletes the passkeys of a user, except those of the account IDs in kept.
 func removePasskeys(ctx context.Context, s stores, userID string, kept map[string]bool) error {
-	keys, err := guarded("Store.Authenticators", func() ([]*store.Authenticator, error) {
-		return s.passkeys.Authenticators(ctx, userID)
-	})
+	keys, err := s.passkeys.Authenticators(ctx, userID)
 	if err != nil {
 		return err
 	}
@@ -157,9 +152,7 @@ func removePasskeys(ctx context.Context, s stores, userID string, kept map[strin
 		if kept[k.ProviderAccountID] {
 			continue
 		}
-		err := guard("Store.DeleteAuthenticator", func() error {
-			return s.unkey.DeleteAuthenticator(ctx, k.CredentialID)
-		})
+		err := s.unkey.DeleteAuthenticator(ctx, k.CredentialID)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
@@ -171,7 +164,7 @@ func removePasskeys(ctx context.Context, s stores, userID string, kept map[strin
 // have linked an account in the meantime. A request that links one from now on sees the verification and undoes the
 // link itself.
 func (ps *parts) recheckAccounts(ctx context.Context, w *writer, userID string) error {
-	known, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, userID)) })
+	known, err := w.store.User(ctx, userID)
 	if err != nil {
 		return err
 	}
@@ -218,7 +211,7 @@ func (w *writer) prove(
 	if known.EmailVerified.IsZero() {
 		known.EmailVerified = w.now()
 	}
-	known, err := present(w.tx.UpdateUser(ctx, known))
+	known, err := w.tx.UpdateUser(ctx, known)
 	if err != nil {
 		return nil, err
 	}

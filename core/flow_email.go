@@ -149,7 +149,7 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	expires := f.now().Add(f.MaxAge)
 	row := &store.VerificationToken{Identifier: address, Token: hashed(token, f.linkSecrets()[0]), Expires: expires}
 	f.cleaning.perhaps()
-	err = guard("Store.CreateVerificationToken", func() error { return f.tokens.CreateVerificationToken(ctx, row) })
+	err = f.tokens.CreateVerificationToken(ctx, row)
 	if err != nil {
 		return "", errorf(ErrStore, "%w", err)
 	}
@@ -272,9 +272,7 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 // useToken tries the hashes under all secrets, so that links stay valid after a rotation of the secrets.
 func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite *store.VerificationToken, err error) {
 	for _, hash := range hashes(token, f.linkSecrets()) {
-		invite, err = guarded("Store.UseVerificationToken", func() (*store.VerificationToken, error) {
-			return present(f.tokens.UseVerificationToken(ctx, address, hash))
-		})
+		invite, err = f.tokens.UseVerificationToken(ctx, address, hash)
 		if !errors.Is(err, ErrNotFound) {
 			break
 		}
@@ -425,9 +423,7 @@ func (l *sentLinks) recent(ctx context.Context, origin, address string) bool {
 }
 
 func (l *sentLinks) read(ctx context.Context, origin, address string) (*store.Record, error) {
-	return guarded("Store.Record", func() (*store.Record, error) {
-		return present(l.records.Record(ctx, sentLinkKind, l.key(origin, address)))
-	})
+	return l.records.Record(ctx, sentLinkKind, l.key(origin, address))
 }
 
 // note remembers a link that was sent. If that fails the next request sends another one.
@@ -438,12 +434,12 @@ func (l *sentLinks) note(ctx context.Context, c *call, address string) {
 	r := &store.Record{
 		Kind: sentLinkKind, Key: l.key(c.origin, address), Value: []byte("1"), Expires: l.now().Add(l.life),
 	}
-	err := guard("Store.CreateRecord", func() error { return l.records.CreateRecord(ctx, r) })
+	err := l.records.CreateRecord(ctx, r)
 	if errors.Is(err, ErrConflict) { // an entry that has expired
 		var old *store.Record
 		if old, err = l.read(ctx, c.origin, address); err == nil {
 			r.Version = old.Version
-			err = guard("Store.UpdateRecord", func() error { return l.records.UpdateRecord(ctx, r) })
+			err = l.records.UpdateRecord(ctx, r)
 		}
 	}
 	if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
@@ -456,7 +452,5 @@ func (l *sentLinks) forget(ctx context.Context, origin, address string) {
 	if l == nil {
 		return
 	}
-	_, _ = guarded("Store.DeleteRecord", func() (*store.Record, error) {
-		return l.records.DeleteRecord(ctx, sentLinkKind, l.key(origin, address))
-	})
+	_, _ = l.records.DeleteRecord(ctx, sentLinkKind, l.key(origin, address))
 }

@@ -246,9 +246,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 
 // authenticate verifies a response with a stored passkey.
 func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
-	stored, err := guarded("Store.Authenticator", func() (*store.Authenticator, error) {
-		return present(f.passkeys.Authenticator(ctx, credentialID))
-	})
+	stored, err := f.passkeys.Authenticator(ctx, credentialID)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, errorf(ErrAuth, "%w", mistake(because(audit.ReasonPasskeyUnknown,
@@ -303,9 +301,7 @@ func (f *passkeyFlow) checkRequestedUser(
 
 // owner updates the counter of a used passkey and finds its user.
 func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, counter uint32) (*identity, error) {
-	err := guard("Store.UpdateAuthenticatorCounter", func() error {
-		return f.passkeys.UpdateAuthenticatorCounter(ctx, used.CredentialID, counter)
-	})
+	err := f.passkeys.UpdateAuthenticatorCounter(ctx, used.CredentialID, counter)
 	if err != nil {
 		return nil, errorf(ErrStore, "%w", err)
 	}
@@ -317,13 +313,11 @@ func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, coun
 		account := &Account{UserID: user.ID, Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: used.ProviderAccountID}
 		return &identity{user: user, account: account, methods: f.methods(used)}, nil
 	}
-	account, err := guarded("Store.Account", func() (*Account, error) {
-		return present(f.accounts.Account(ctx, f.ID, used.ProviderAccountID))
-	})
+	account, err := f.accounts.Account(ctx, f.ID, used.ProviderAccountID)
 	if err != nil {
 		return nil, errorf(ErrStore, "account of the passkey: %w", err)
 	}
-	user, err := guarded("Store.User", func() (*User, error) { return present(f.users.User(ctx, account.UserID)) })
+	user, err := f.users.User(ctx, account.UserID)
 	if err != nil {
 		return nil, errorf(ErrStore, "owner of the passkey: %w", err)
 	}
@@ -456,9 +450,7 @@ type credentialDescriptor struct {
 
 // descriptors lists the passkeys of a user.
 func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]credentialDescriptor, error) {
-	list, err := guarded("Store.Authenticators", func() ([]*store.Authenticator, error) {
-		return f.passkeys.Authenticators(ctx, userID)
-	})
+	list, err := f.passkeys.Authenticators(ctx, userID)
 	if err != nil {
 		return nil, errorf(ErrStore, "%w", err)
 	}

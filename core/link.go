@@ -206,20 +206,18 @@ func (l *linker) writer(v *arrival, owner string) *writer {
 // atomically runs work in a transaction. If the store has none and work fails, a user who was created is deleted again.
 func (w *writer) atomically(ctx context.Context, work func(context.Context) error) error {
 	if w.store.tx == nil {
-		err := guard("store", func() error { return work(ctx) })
+		err := work(ctx)
 		if err != nil {
 			w.undo(ctx)
 		}
 		return err
 	}
 	w.inTx = true
-	err := guard("store transaction", func() error {
-		return w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
-			// The store may run the transaction again.
-			w.tx, w.waiting, w.made, w.refused = newStores(tx, w.store.watch, 0), nil, nil, nil
-			w.sessions = w.tx.sessions
-			return work(ctx)
-		})
+	err := w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
+		// The store may run the transaction again.
+		w.tx, w.waiting, w.made, w.refused = newStores(tx, w.store.watch, 0), nil, nil, nil
+		w.sessions = w.tx.sessions
+		return work(ctx)
 	})
 	w.inTx = false
 	if err != nil {
@@ -237,9 +235,7 @@ func (w *writer) undo(ctx context.Context) {
 	if w.made == nil || w.store.deleter == nil {
 		return
 	}
-	err := guard("Store.DeleteUser", func() error {
-		return w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID)
-	})
+	err := w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID)
 	switch {
 	case err == nil:
 		w.at.decided(ctx, audit.UserDeleted, audit.ReasonUndone, w.made.ID)

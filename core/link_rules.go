@@ -239,7 +239,7 @@ func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
 	if v.accounts == nil {
 		return nil, nil
 	}
-	return guarded("Store.Accounts", func() ([]*Account, error) { return v.accounts.Accounts(ctx, u.ID) })
+	return v.accounts.Accounts(ctx, u.ID)
 }
 
 // otherMethods describes the sign-in methods of a user with these accounts. If the store s cannot list accounts, it

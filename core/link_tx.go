@@ -96,7 +96,7 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 		return who, err
 	}
 	w.made = newUser // even if the store fails: it may have created the user anyway
-	if who.user, err = present(w.tx.CreateUser(ctx, newUser)); err != nil {
+	if who.user, err = w.tx.CreateUser(ctx, newUser); err != nil {
 		if errors.Is(err, ErrConflict) {
 			w.made = nil
 		}
@@ -123,7 +123,7 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 func (w *writer) removeAddress(ctx context.Context, known *User) error {
 	left := known.Clone()
 	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail
-	left, err := present(w.tx.UpdateUser(ctx, left))
+	left, err := w.tx.UpdateUser(ctx, left)
 	if err != nil {
 		return err
 	}
@@ -187,13 +187,11 @@ func (w *writer) undoLinkIfVerified(ctx context.Context, id *identity, signedIn 
 	if accounts == nil || !signedIn.user.EmailVerified.IsZero() {
 		return nil
 	}
-	user, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, signedIn.user.ID)) })
+	user, err := w.store.User(ctx, signedIn.user.ID)
 	if err == nil && user.EmailVerified.IsZero() {
 		return nil
 	}
-	undo := guard("Store.UnlinkAccount", func() error {
-		return accounts.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
-	})
+	undo := accounts.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
 	if err = errors.Join(err, undo); err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func newRevocations(c *Config, records store.RecordStore, log *reporter) *revoca
 	}
 	return revocation.New(revocation.Options{
 		Records: records, Every: c.Session.Revocation.Every, Strict: c.Session.Revocation.Strict,
-		TokenAge: max(c.JWT.MaxAge, c.Session.MaxAge), Now: c.Now, Guard: guard,
+		TokenAge: max(c.JWT.MaxAge, c.Session.MaxAge), Now: c.Now,
 		Failed: func(ctx context.Context, err error) {
 			log.failure(ctx, errorf(ErrStore, "read the list of ended sessions (Session.Revocation): %w", err))
 		},

@@ -150,7 +150,7 @@ func (s *sessions) canEnd() bool {
 // endAllStored ends all sessions of a user under StrategyDatabase, including a session that is being created now.
 func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, err error) {
 	s.exchanges.erase("", userID)
-	ended, err = guarded("Store.DeleteSessions", func() (int, error) { return s.lister.DeleteSessions(ctx, userID) })
+	ended, err = s.lister.DeleteSessions(ctx, userID)
 	if err == nil {
 		err = s.records.removeAll(ctx, userID, "")
 	}
@@ -163,9 +163,7 @@ func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, 
 // endStored ends sessions under StrategyDatabase, and returns those that the store still had.
 func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended []listedSession, err error) {
 	for _, session := range list {
-		_, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
-			return s.rows.store.DeleteSession(ctx, session.kept)
-		})
+		_, err := s.rows.store.DeleteSession(ctx, session.kept)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return ended, errorf(ErrStore, "EndSessions: %w", err)
 		}

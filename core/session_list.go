@@ -107,7 +107,7 @@ func (s *sessions) list(ctx context.Context, method, userID string) ([]listedSes
 }
 
 func (s *sessions) listStored(ctx context.Context, userID string) (list []listedSession, err error) {
-	rows, err := guarded("Store.Sessions", func() ([]*store.Session, error) { return s.lister.Sessions(ctx, userID) })
+	rows, err := s.lister.Sessions(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -200,13 +200,10 @@ func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote)
 	if r == nil || id == "" {
 		return note
 	}
-	err := guard("Store.Record", func() error {
-		record, err := present(r.records.Record(ctx, recordSession, id))
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(record.Value, &note)
-	})
+	record, err := r.records.Record(ctx, recordSession, id)
+	if err == nil {
+		err = json.Unmarshal(record.Value, &note)
+	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		r.log.failure(ctx, errorf(ErrStore, "read a session record: %w", err))
 	}
@@ -234,13 +231,11 @@ func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string,
 			note.Peer = peer.String()
 		}
 	}
-	record := &store.Record{Kind: recordSession, Key: id, UserID: userID, Expires: note.expires()}
-	err := guard("Store.CreateRecord", func() (err error) {
-		if record.Value, err = json.Marshal(note); err != nil {
-			return err
-		}
-		return r.records.CreateRecord(ctx, record)
-	})
+	value, err := json.Marshal(note)
+	if err == nil {
+		record := &store.Record{Kind: recordSession, Key: id, UserID: userID, Value: value, Expires: note.expires()}
+		err = r.records.CreateRecord(ctx, record)
+	}
 	r.recentlyWritten.First(id, now.Add(seenEvery))
 	if err != nil && !errors.Is(err, ErrNotFound) { // ErrNotFound: the user is not in the store
 		v.log.failure(ctx, errorf(ErrStore, "create a session record: %w", err), v.attrs()...)
@@ -273,7 +268,7 @@ func (r *sessionRecords) recordUse(ctx context.Context, id string, ends time.Tim
 		defer func() { <-r.slots }()
 		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), seenTimeout)
 		defer end()
-		err := guard("Store.UpdateRecord", func() error { return r.touch(ctx, id, now, ends) })
+		err := r.touch(ctx, id, now, ends)
 		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {
 			r.log.failure(ctx, errorf(ErrStore, "update the last use in a session record: %w", err))
 		}
@@ -306,9 +301,7 @@ func (r *sessionRecords) remove(ctx context.Context, id string) (userID string) 
 	if r == nil || id == "" {
 		return ""
 	}
-	record, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
-		return r.records.DeleteRecord(ctx, recordSession, id)
-	})
+	record, err := r.records.DeleteRecord(ctx, recordSession, id)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		r.log.failure(ctx, errorf(ErrStore, "delete the record of an ended session: %w", err))
 	}
@@ -323,9 +316,7 @@ func (r *sessionRecords) ofUser(ctx context.Context, userID string) (map[string]
 	if r == nil {
 		return nil, nil
 	}
-	list, err := guarded("Store.UserRecords", func() ([]*store.Record, error) {
-		return r.records.UserRecords(ctx, userID, recordSession)
-	})
+	list, err := r.records.UserRecords(ctx, userID, recordSession)
 	notes := make(map[string]sessionNote, len(list))
 	for _, record := range list {
 		var note sessionNote
@@ -342,9 +333,7 @@ func (r *sessionRecords) removeAll(ctx context.Context, userID, except string) e
 		return nil
 	}
 	if except == "" {
-		_, err := guarded("Store.DeleteUserRecords", func() (int, error) {
-			return r.records.DeleteUserRecords(ctx, userID, recordSession)
-		})
+		_, err := r.records.DeleteUserRecords(ctx, userID, recordSession)
 		return err
 	}
 	notes, err := r.ofUser(ctx, userID)

@@ -82,10 +82,8 @@ func (a *awaySessions) keep(ctx context.Context, key, userID string, id *identit
 	if err != nil || a.records == nil || hint == "" || len(value) > store.MaxRecordValue {
 		return err
 	}
-	err = guard("Store.CreateRecord", func() error {
-		return a.records.CreateRecord(ctx, &store.Record{
-			Kind: recordLogout, Key: publicID(key), UserID: userID, Value: value, Expires: a.now().Add(a.maxAge),
-		})
+	err = a.records.CreateRecord(ctx, &store.Record{
+		Kind: recordLogout, Key: publicID(key), UserID: userID, Value: value, Expires: a.now().Add(a.maxAge),
 	})
 	if errors.Is(err, ErrNotFound) { // the user is not in the store
 		return nil
@@ -113,9 +111,7 @@ func (a *awaySessions) take(ctx context.Context, v *arrival, key, userID string)
 	if a.records == nil || key == "" {
 		return ""
 	}
-	record, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
-		return present(a.records.DeleteRecord(ctx, recordLogout, publicID(key)))
-	})
+	record, err := a.records.DeleteRecord(ctx, recordLogout, publicID(key))
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return ""

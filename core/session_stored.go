@@ -254,31 +254,31 @@ func (s *sessions) endReplacedRow(ctx context.Context, v *arrival, token string,
 // endOldest enforces Session.MaxPerUser after a sign-in. It ends the sessions that expire first and never the newest
 // one. If the store fails, the error is logged, and the next sign-in tries again.
 func (s *sessions) endOldest(ctx context.Context, v *arrival, newest *store.Session) {
-	most := s.config.MaxPerUser
-	if most == 0 || s.config.Strategy == StrategyJWT {
+	if s.config.MaxPerUser == 0 || s.config.Strategy == StrategyJWT {
 		return
 	}
-	err := guard("Store.Sessions", func() error {
-		list, err := s.lister.Sessions(ctx, newest.UserID)
-		if err != nil {
-			return err
-		}
-		kept := Secret(s.rows.atRest(string(newest.Token)))
-		list = slices.DeleteFunc(list, func(s *store.Session) bool { return random.Same(s.Token, kept) })
-		slices.SortStableFunc(list, func(a, b *store.Session) int { return a.Expires.Compare(b.Expires) })
-		for _, old := range list[:max(0, len(list)+1-most)] {
-			token := string(old.Token)
-			if _, err := s.rows.store.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
-				return err
-			}
-			s.records.remove(ctx, publicID(token))
-			v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(token))
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.endExcess(ctx, v, newest); err != nil {
 		v.log.failure(ctx, errorf(ErrStore, "end the sessions beyond Session.MaxPerUser: %w", err), v.attrs()...)
 	}
+}
+
+func (s *sessions) endExcess(ctx context.Context, v *arrival, newest *store.Session) error {
+	list, err := s.lister.Sessions(ctx, newest.UserID)
+	if err != nil {
+		return err
+	}
+	kept := Secret(s.rows.atRest(string(newest.Token)))
+	list = slices.DeleteFunc(list, func(s *store.Session) bool { return random.Same(s.Token, kept) })
+	slices.SortStableFunc(list, func(a, b *store.Session) int { return a.Expires.Compare(b.Expires) })
+	for _, old := range list[:max(0, len(list)+1-s.config.MaxPerUser)] {
+		token := string(old.Token)
+		if _, err := s.rows.store.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		s.records.remove(ctx, publicID(token))
+		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(token))
+	}
+	return nil
 }
 
 // sessionRows creates and finds the stored sessions of StrategyDatabase. The cookie contains a random token.
@@ -303,16 +303,11 @@ type foundSession struct {
 
 // find looks up a session, and deletes it if it has expired. ErrNotFound means that there is no session.
 func (s *sessionRows) find(ctx context.Context, token string) (*foundSession, error) {
-	f, err := guarded("Store.SessionAndUser", func() (*foundSession, error) {
-		record, user, err := s.store.SessionAndUser(ctx, s.atRest(token))
-		return &foundSession{record, user}, err
-	})
+	record, user, err := s.store.SessionAndUser(ctx, s.atRest(token))
 	if err != nil {
 		return nil, err
 	}
-	if f.session == nil || f.user == nil {
-		return nil, errors.New("the store returned neither a session nor ErrNotFound")
-	}
+	f := &foundSession{record, user}
 	f.session.Token = Secret(token)
 	end, now := s.absoluteEnd(token), s.now()
 	if f.session.Expires.Before(now) || !end.IsZero() && end.Before(now) {
@@ -336,7 +331,7 @@ func (s *sessionRows) create(
 	s.cleaning.perhaps()
 	kept := *record
 	kept.Token = Secret(s.atRest(token))
-	return record, guard("Store.CreateSession", func() error { return sessions.CreateSession(ctx, &kept) })
+	return record, sessions.CreateSession(ctx, &kept)
 }
 
 // newToken returns a new token. If sessions carry facts, the token ends with them (see appendFacts). Otherwise, with
@@ -366,7 +361,7 @@ func (s *sessionRows) extend(ctx context.Context, record *store.Session) (extend
 		return false, nil
 	}
 	expires := s.newExpiry(token)
-	err = guard("Store.UpdateSession", func() error { return s.store.UpdateSession(ctx, s.atRest(token), expires) })
+	err = s.store.UpdateSession(ctx, s.atRest(token), expires)
 	if err != nil {
 		return false, err
 	}
@@ -377,9 +372,7 @@ func (s *sessionRows) extend(ctx context.Context, record *store.Session) (extend
 // delete deletes the session of a token and returns it.
 func (s *sessionRows) delete(ctx context.Context, token string) (*store.Session, error) {
 	kept := s.atRest(token)
-	record, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
-		return s.store.DeleteSession(ctx, kept)
-	})
+	record, err := s.store.DeleteSession(ctx, kept)
 	if err == nil && s.records != nil {
 		s.records.remove(ctx, publicID(kept))
 	}

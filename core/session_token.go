@@ -257,7 +257,7 @@ func (j *sessionTokens) outdated(ctx context.Context, t *Token) (bool, error) {
 }
 
 func (j *sessionTokens) user(ctx context.Context, id string) (*User, error) {
-	return guarded("Store.User", func() (*User, error) { return present(j.users.User(ctx, id)) })
+	return j.users.User(ctx, id)
 }
 
 // before reports whether the token has the claim emailUnproved and is older than the email verification. proof is the

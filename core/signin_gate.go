@@ -279,7 +279,7 @@ func (ps *parts) storePieces(ctx context.Context, pending *pendingData, key stri
 		if pending.Stored {
 			r.UserID = pending.User.ID
 		}
-		err := guard("Store.CreateRecord", func() error { return ps.auth.store.records.CreateRecord(ctx, r) })
+		err := ps.auth.store.records.CreateRecord(ctx, r)
 		if err != nil {
 			return 0, err
 		}
@@ -305,9 +305,7 @@ func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	}
 	var sealed []byte
 	for i := range min(name.Pieces, maxPendingPieces) {
-		r, err := guarded("Store.Record", func() (*store.Record, error) {
-			return present(ps.auth.store.records.Record(ctx, pendingKind, pieceKey(name.Key, i)))
-		})
+		r, err := ps.auth.store.records.Record(ctx, pendingKind, pieceKey(name.Key, i))
 		if errors.Is(err, ErrNotFound) {
 			return nil, nil
 		}
@@ -333,9 +331,7 @@ func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 // take deletes the records of a pending sign-in. Of concurrent requests exactly one gets true.
 func (p *PendingSignIn) take(ctx context.Context) (bool, error) {
 	for i := range p.pieces {
-		_, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
-			return p.parts.auth.store.records.DeleteRecord(ctx, pendingKind, pieceKey(p.key, i))
-		})
+		_, err := p.parts.auth.store.records.DeleteRecord(ctx, pendingKind, pieceKey(p.key, i))
 		switch {
 		case i > 0: // useless without the first record, and expires
 		case errors.Is(err, ErrNotFound):
@@ -425,7 +421,7 @@ func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, me
 // sign-in before the owner verified the address.
 func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, error) {
 	users := c.parts.auth.store.Store
-	stored, err := guarded("Store.User", func() (*User, error) { return present(users.User(ctx, p.data.User.ID)) })
+	stored, err := users.User(ctx, p.data.User.ID)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, errPendingOver(errors.New("its user was deleted"))
@@ -442,9 +438,7 @@ func (ps *parts) endPending(ctx context.Context, userID string) error {
 	if len(ps.gates) == 0 || ps.auth.store.records == nil {
 		return nil
 	}
-	_, err := guarded("Store.DeleteUserRecords", func() (int, error) {
-		return ps.auth.store.records.DeleteUserRecords(ctx, userID, pendingKind)
-	})
+	_, err := ps.auth.store.records.DeleteUserRecords(ctx, userID, pendingKind)
 	if err != nil {
 		return errorf(ErrStore, "delete the pending sign-ins of a user: %w", err)
 	}

@@ -77,16 +77,14 @@ func (ps *parts) signInMethods(ctx context.Context, userID string) (all []SignIn
 	s := ps.auth.store
 	var accounts []*Account
 	if s.accounts != nil {
-		accounts, err = guarded("Store.Accounts", func() ([]*Account, error) { return s.accounts.Accounts(ctx, userID) })
+		accounts, err = s.accounts.Accounts(ctx, userID)
 		if err != nil {
 			return nil, errorf(ErrStore, "list the accounts of a user: %w", err)
 		}
 	}
 	var keys []*store.Authenticator
 	if s.passkeys != nil {
-		keys, err = guarded("Store.Authenticators", func() ([]*store.Authenticator, error) {
-			return s.passkeys.Authenticators(ctx, userID)
-		})
+		keys, err = s.passkeys.Authenticators(ctx, userID)
 		if err != nil {
 			return nil, errorf(ErrStore, "list the passkeys of a user: %w", err)
 		}
@@ -138,9 +136,7 @@ func (ps *parts) addedAt(ctx context.Context, userID string) (map[string]time.Ti
 	if records == nil {
 		return nil, nil
 	}
-	list, err := guarded("Store.UserRecords", func() ([]*store.Record, error) {
-		return records.UserRecords(ctx, userID, recordMethod)
-	})
+	list, err := records.UserRecords(ctx, userID, recordMethod)
 	added := make(map[string]time.Time, len(list))
 	for _, r := range list {
 		var note methodNote
@@ -162,16 +158,12 @@ func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) 
 	value, err := json.Marshal(methodNote{now.Unix()})
 	if err == nil {
 		r := &store.Record{Kind: recordMethod, Key: id, UserID: userID, Value: value, Expires: now.Add(methodRecent)}
-		err = guard("Store.CreateRecord", func() error {
-			err := records.CreateRecord(ctx, r)
-			if !errors.Is(err, ErrConflict) {
-				return err
+		err = records.CreateRecord(ctx, r)
+		if errors.Is(err, ErrConflict) { // the method was added before, and removed since
+			if _, err = records.DeleteRecord(ctx, recordMethod, id); err == nil || errors.Is(err, ErrNotFound) {
+				err = records.CreateRecord(ctx, r)
 			}
-			if _, err := records.DeleteRecord(ctx, recordMethod, id); err != nil && !errors.Is(err, ErrNotFound) {
-				return err // the method was added before, and removed since
-			}
-			return records.CreateRecord(ctx, r)
-		})
+		}
 	}
 	if err != nil {
 		v.log.failure(ctx, errorf(ErrStore, "record when a sign-in method was added: %w", err), v.attrs()...)
@@ -182,15 +174,13 @@ func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) 
 func (ps *parts) removeMethod(ctx context.Context, m *SignInMethod) error {
 	s := ps.auth.store
 	for _, a := range m.accounts {
-		err := guard("Store.UnlinkAccount", func() error {
-			return s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
-		})
+		err := s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
 	}
 	if m.Passkey && s.unkey != nil {
-		err := guard("Store.DeleteAuthenticator", func() error { return s.unkey.DeleteAuthenticator(ctx, m.credential) })
+		err := s.unkey.DeleteAuthenticator(ctx, m.credential)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
@@ -198,9 +188,7 @@ func (ps *parts) removeMethod(ctx context.Context, m *SignInMethod) error {
 	if s.records == nil {
 		return nil
 	}
-	_, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
-		return s.records.DeleteRecord(ctx, recordMethod, m.ID)
-	})
+	_, err := s.records.DeleteRecord(ctx, recordMethod, m.ID)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -233,7 +221,7 @@ func (c *ActionRequest) NotifyMethod(ctx context.Context, kind EmailKind, userID
 		return
 	}
 	users := c.parts.auth.store.Store
-	user, err := guarded("Store.User", func() (*User, error) { return present(users.User(ctx, userID)) })
+	user, err := users.User(ctx, userID)
 	if err != nil {
 		c.in.log.failure(ctx, errorf(ErrStore, "notify a user: %w", err), c.in.attrs()...)
 		return

@@ -160,7 +160,7 @@ func userByEmail(ctx context.Context, s Store, email string) (*User, error) {
 	if email == "" {
 		return nil, ErrNotFound
 	}
-	return s.UserByEmail(ctx, email)
+	return present(s.UserByEmail(ctx, email)) // s may be the application's (UserByMailbox)
 }
 
 // present turns "no record and no error" into an error. The contract of stores forbids that result.

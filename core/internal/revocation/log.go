@@ -187,7 +187,7 @@ func (l *List) add(ctx context.Context, e entry) error {
 		w.mu.Lock()
 		w.open = nil
 		w.mu.Unlock()
-		b.err = l.Guard("Store.UpdateRecord", func() error { return l.write(ctx, b.entries) })
+		b.err = l.write(ctx, b.entries)
 		b.written = true
 	}
 	return b.err

@@ -26,8 +26,6 @@ type Options struct {
 	TokenAge time.Duration
 	// Now is the clock.
 	Now func() time.Time
-	// Guard runs calls to Records and returns a panic as an error. The default calls without recovering.
-	Guard func(operation string, call func() error) error
 	// Failed receives the error of a poll in the background, at most once a minute.
 	Failed func(ctx context.Context, err error)
 }
@@ -76,9 +74,6 @@ type poll struct {
 func New(o Options) *List {
 	if o.Every == 0 {
 		o.Every = defaultEvery
-	}
-	if o.Guard == nil {
-		o.Guard = func(_ string, call func() error) error { return call() }
 	}
 	return &List{
 		Options: o, ended: map[sessionid.ID]int64{}, users: map[string]userEnd{}, lastSweep: o.Now(),
@@ -240,7 +235,7 @@ func (l *List) run(ctx context.Context, p *poll) {
 	defer close(p.done)
 	ctx, end := context.WithTimeout(ctx, pollTime)
 	defer end()
-	if p.err = l.Guard("Store.Record", func() error { return l.catchUp(ctx) }); p.err == nil {
+	if p.err = l.catchUp(ctx); p.err == nil {
 		l.lastRead.Store(p.started.UnixNano())
 		l.sweep(p.started)
 		return
@@ -326,11 +321,7 @@ func (l *List) known(userID string) int64 {
 
 func (l *List) epochNote(ctx context.Context, userID string) (*store.Record, epochNote, error) {
 	var note epochNote
-	var record *store.Record
-	err := l.Guard("Store.Record", func() (err error) {
-		record, err = l.record(ctx, recordEpoch, epochKey(userID), &note)
-		return err
-	})
+	record, err := l.record(ctx, recordEpoch, epochKey(userID), &note)
 	return record, note, err
 }
 
@@ -359,13 +350,13 @@ func (l *List) nextEpoch(ctx context.Context, userID string) (int64, error) {
 		}
 		if absent {
 			record = &store.Record{Kind: recordEpoch, Key: epochKey(userID), UserID: owner, Value: value}
-			err = l.Guard("Store.CreateRecord", func() error { return l.Records.CreateRecord(ctx, record) })
+			err = l.Records.CreateRecord(ctx, record)
 			if errors.Is(err, store.ErrNotFound) && owner != "" { // the user is not in the store
 				owner, err = "", store.ErrConflict
 			}
 		} else {
 			record.Value = value
-			err = l.Guard("Store.UpdateRecord", func() error { return l.Records.UpdateRecord(ctx, record) })
+			err = l.Records.UpdateRecord(ctx, record)
 		}
 		switch {
 		case err == nil:
