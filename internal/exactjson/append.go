@@ -57,14 +57,14 @@ func AppendTime(dst []byte, t time.Time) []byte {
 	return append(dst[:len(dst)-1], '.', digits[ms/100], digits[ms/10%10], digits[ms%10], 'Z', '"')
 }
 
-// AppendMembers appends members to the object in dst, sorted by name. It omits a member if skip returns true for its
-// name.
+// AppendMembers appends members to the object in dst, sorted by name. If skip is not nil, it omits the members for whose
+// names skip returns true.
 func AppendMembers[M ~map[string]json.RawMessage](dst []byte, members M, skip func(name string) bool) []byte {
 	if len(members) == 0 {
 		return dst
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if !skip(name) {
+		if skip == nil || !skip(name) {
 			dst = append(AppendName(dst, name), members[name]...)
 		}
 	}

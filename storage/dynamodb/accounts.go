@@ -12,9 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore implements the account methods of a Store.
-type accountStore struct{ owned }
-
 // accountNames are the attributes of an account that are not in Extra. session_state and authorization_details are
 // stored as JSON, like the members of Extra.
 var accountNames = []string{
@@ -22,7 +19,7 @@ var accountNames = []string{
 	"refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type",
 }
 
-func (s *accountStore) accountOf(of item) (*store.Account, error) {
+func (s *Store) accountOf(of item) (*store.Account, error) {
 	a := store.Account{
 		UserID: plain(of, "userId"), Type: store.ProviderType(plain(of, "type")),
 		Provider: plain(of, "provider"), ProviderAccountID: plain(of, "providerAccountId"),
@@ -50,7 +47,7 @@ func (s *accountStore) accountOf(of item) (*store.Account, error) {
 }
 
 // accountItem returns the item of an account. before is the stored item, or nil.
-func (s *accountStore) accountItem(a *store.Account, before item) (item, error) {
+func (s *Store) accountItem(a *store.Account, before item) (item, error) {
 	err := storable(string(a.Type), a.Provider, a.ProviderAccountID,
 		string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType)
 	if err != nil {
@@ -83,7 +80,7 @@ func (s *accountStore) accountItem(a *store.Account, before item) (item, error) 
 }
 
 // LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
-func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	of, err := s.accountItem(a, nil)
 	if err != nil {
@@ -96,11 +93,11 @@ func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error 
 }
 
 // UpdateAccount implements [store.AccountStore]. It changes neither the user nor the type of the account.
-func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
 
-func (s *accountStore) updateAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 	k := accountKey(a.Provider, a.ProviderAccountID)
 	for {
 		before, err := s.must(ctx, k)
@@ -125,7 +122,7 @@ func (s *accountStore) updateAccount(ctx context.Context, a *store.Account) erro
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.take(ctx, accountKey(provider, providerAccountID), func(of item) key {
 		return accountEntry(plain(of, "userId"), provider, providerAccountID)
 	})
@@ -133,32 +130,19 @@ func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAcco
 }
 
 // Account implements [store.AccountStore].
-func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	const operation = "read account"
 	of, err := s.must(ctx, accountKey(provider, providerAccountID))
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	a, err := s.accountOf(of)
-	return a, failed(ctx, operation, err)
+	return decoded(ctx, operation, of, err, s.accountOf)
 }
 
 // Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
-func (s *accountStore) Accounts(ctx context.Context, userID string) (all []*store.Account, err error) {
+func (s *Store) Accounts(ctx context.Context, userID string) (all []*store.Account, err error) {
 	const operation = "list accounts"
-	items, err := s.list(ctx, userID, "ACCOUNT#", func(entry item) key { k, _ := s.ownKey(entry); return k })
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	for _, of := range items {
-		a, err := s.accountOf(of)
-		if err != nil {
-			return nil, failed(ctx, operation, err)
-		}
-		all = append(all, a)
-	}
+	items, err := s.list(ctx, userID, "ACCOUNT#")
+	all, err = allDecoded(ctx, operation, items, err, s.accountOf)
 	slices.SortFunc(all, func(a, b *store.Account) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
-	return all, nil
+	return all, err
 }

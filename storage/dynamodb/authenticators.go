@@ -11,9 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// authenticatorStore implements the passkey methods of a Store.
-type authenticatorStore struct{ owned }
-
 func authenticatorOf(of item) (*store.Authenticator, error) {
 	counter, err := whole(of, "counter")
 	if err != nil {
@@ -32,18 +29,14 @@ func authenticatorOf(of item) (*store.Authenticator, error) {
 func count(n uint32) types.AttributeValue { return num(strconv.FormatUint(uint64(n), 10)) }
 
 // Authenticator implements [store.AuthenticatorStore].
-func (s *authenticatorStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	const operation = "read authenticator"
 	of, err := s.must(ctx, credentialKey(credentialID))
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	a, err := authenticatorOf(of)
-	return a, failed(ctx, operation, err)
+	return decoded(ctx, operation, of, err, authenticatorOf)
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
-func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	if err := storable(a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
 		return failed(ctx, operation, err)
@@ -64,27 +57,18 @@ func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.A
 }
 
 // Authenticators implements [store.AuthenticatorStore]. The list is ordered by credential ID.
-func (s *authenticatorStore) Authenticators(
+func (s *Store) Authenticators(
 	ctx context.Context, userID string,
 ) (all []*store.Authenticator, err error) {
 	const operation = "list authenticators"
-	items, err := s.list(ctx, userID, "AUTHENTICATOR#", func(entry item) key { k, _ := s.ownKey(entry); return k })
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	for _, of := range items {
-		a, err := authenticatorOf(of)
-		if err != nil {
-			return nil, failed(ctx, operation, err)
-		}
-		all = append(all, a)
-	}
+	items, err := s.list(ctx, userID, "AUTHENTICATOR#")
+	all, err = allDecoded(ctx, operation, items, err, authenticatorOf)
 	slices.SortFunc(all, func(a, b *store.Authenticator) int { return cmp.Compare(a.CredentialID, b.CredentialID) })
-	return all, nil
+	return all, err
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *authenticatorStore) UpdateAuthenticatorCounter(
+func (s *Store) UpdateAuthenticatorCounter(
 	ctx context.Context, credentialID string, counter uint32,
 ) error {
 	err := s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)})
@@ -92,7 +76,7 @@ func (s *authenticatorStore) UpdateAuthenticatorCounter(
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *authenticatorStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	_, err := s.take(ctx, credentialKey(credentialID), func(of item) key {
 		return credentialEntry(plain(of, "userId"), credentialID)
 	})

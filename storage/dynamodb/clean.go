@@ -11,19 +11,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// cleaner implements DeleteExpired.
-type cleaner struct{ owned }
-
 // CleansItself implements [store.SelfCleaner]. It returns true, because DynamoDB deletes expired items by time to live,
 // and DeleteExpired reads the whole table.
-func (s *cleaner) CleansItself() bool { return true }
+func (s *Store) CleansItself() bool { return true }
 
 // DeleteExpired implements [store.Cleaner]. It reads the whole table, with the corresponding cost. DynamoDB's time to
 // live deletes expired sessions, tokens and records free of charge. It does not delete the entries of sessions and
 // records; DeleteExpired does.
 //
 // If ctx ends, the remaining rows are counted in at most the next megabyte.
-func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"
 	old := is("expires", "<", seconds(now))
 	stale := old.or(is(untilName, "<", seconds(now)))
@@ -56,7 +53,7 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 }
 
 // left counts expired items with one request, starting at an item. more reports whether the table continues.
-func (s *cleaner) left(ctx context.Context, from item, old condition) (rows int, more bool, err error) {
+func (s *Store) left(ctx context.Context, from item, old condition) (rows int, more bool, err error) {
 	page, err := s.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName: &s.layout.Table, Select: types.SelectCount, Limit: aws.Int32(store.MostLeft), ExclusiveStartKey: from,
 		FilterExpression:         aws.String(old.text),
@@ -69,7 +66,7 @@ func (s *cleaner) left(ctx context.Context, from item, old condition) (rows int,
 }
 
 // clean deletes an expired item, unless it was extended meanwhile, or the entry of a deleted session or record.
-func (s *cleaner) clean(ctx context.Context, of item, old condition) (int, error) {
+func (s *Store) clean(ctx context.Context, of item, old condition) (int, error) {
 	k := s.keyOf(of)
 	switch kind, rest := cut(k.partition); kind {
 	case "USER":

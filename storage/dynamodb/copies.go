@@ -29,9 +29,6 @@ import (
 // first; then the call that created it copies the user. A process that crashes leaves sessions without copies, which
 // are valid.
 
-// copies changes users and maintains the copies of users in their sessions.
-type copies struct{ owned }
-
 // most is the maximum size of a user that is copied, in bytes. An item is limited to 400 KB.
 const most = 300 << 10
 
@@ -49,10 +46,10 @@ func revision(n int64) types.AttributeValue { return num(strconv.FormatInt(n, 10
 func settled(n int64) bool { return n%2 == 0 }
 
 // atRevision is true while no call has changed the user.
-func (cs *copies) atRevision(n int64) condition {
+func (s *Store) atRevision(n int64) condition {
 	c := is(revisionName, "=", revision(n))
 	if n == 0 {
-		c = cs.isThere().and(c.or(absent(revisionName)))
+		c = s.isThere().and(c.or(absent(revisionName)))
 	}
 	return c
 }
@@ -66,16 +63,16 @@ type startedChange struct {
 
 // done reports whether a write with a false condition had already been applied: the client lost the response to its
 // first attempt and retried.
-func (cs *copies) done(ctx context.Context, id string, b startedChange) (bool, error) {
-	user, err := cs.get(ctx, userKey(id))
+func (s *Store) done(ctx context.Context, id string, b startedChange) (bool, error) {
+	user, err := s.get(ctx, userKey(id))
 	return err == nil && revisionOf(user) == b.revision &&
 		plain(user, changeName) == b.nonce.(*types.AttributeValueMemberS).Value, err
 }
 
 // begin runs steps 1 and 2 of a change. next is the new address of the user, or nil if it does not change.
-func (cs *copies) begin(ctx context.Context, id string, next *string) (b startedChange, err error) {
+func (s *Store) begin(ctx context.Context, id string, next *string) (b startedChange, err error) {
 	for {
-		if b.user, err = cs.must(ctx, userKey(id)); err != nil {
+		if b.user, err = s.must(ctx, userKey(id)); err != nil {
 			return b, err
 		}
 		now := revisionOf(b.user)
@@ -84,9 +81,9 @@ func (cs *copies) begin(ctx context.Context, id string, next *string) (b started
 		if next != nil && *next != "" && *next != plain(b.user, "email") {
 			set[nextName], remove = str(*next), nil
 		}
-		err = cs.update(ctx, userKey(id), set, remove, cs.atRevision(now))
+		err = s.update(ctx, userKey(id), set, remove, s.atRevision(now))
 		if errors.Is(err, errCondition) {
-			done, err := cs.done(ctx, id, b)
+			done, err := s.done(ctx, id, b)
 			if err != nil {
 				return b, err
 			}
@@ -96,23 +93,23 @@ func (cs *copies) begin(ctx context.Context, id string, next *string) (b started
 		} else if err != nil {
 			return b, err
 		}
-		return b, cs.strip(ctx, id, condition{})
+		return b, s.strip(ctx, id, condition{})
 	}
 }
 
 // strip deletes the copies of a user, under a condition.
-func (cs *copies) strip(ctx context.Context, id string, c condition) error {
-	return cs.eachSession(ctx, id, func(k key) error { return cs.update(ctx, k, nil, []string{copyName, copiedName}, c) })
+func (s *Store) strip(ctx context.Context, id string, c condition) error {
+	return s.eachSession(ctx, id, func(k key) error { return s.update(ctx, k, nil, []string{copyName, copiedName}, c) })
 }
 
 // eachSession calls do for every existing session of a user.
-func (cs *copies) eachSession(ctx context.Context, id string, do func(k key) error) error {
-	entries, err := cs.partition(ctx, "USER#"+id, "SESSION#")
+func (s *Store) eachSession(ctx context.Context, id string, do func(k key) error) error {
+	entries, err := s.partition(ctx, "USER#"+id, "SESSION#")
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		k, _ := cs.ownKey(entry)
+		k, _ := s.ownKey(entry)
 		if err := do(k); ignored(err) != nil {
 			return err
 		}
@@ -122,9 +119,9 @@ func (cs *copies) eachSession(ctx context.Context, id string, do func(k key) err
 
 // publish copies a user into all sessions of the user, or into only one. It returns ErrNotFound if the user does not
 // exist.
-func (cs *copies) publish(ctx context.Context, id string, only *key) error {
+func (s *Store) publish(ctx context.Context, id string, only *key) error {
 	for {
-		user, err := cs.must(ctx, userKey(id))
+		user, err := s.must(ctx, userKey(id))
 		if err != nil {
 			return err
 		}
@@ -132,20 +129,20 @@ func (cs *copies) publish(ctx context.Context, id string, only *key) error {
 		if !settled(now) || size(user) > most {
 			return nil // the call that changes the user will copy
 		}
-		user = without(user, cs.layout.PartitionKey, cs.layout.SortKey, cs.layout.IndexPartitionKey, cs.layout.IndexSortKey)
+		user = without(user, s.layout.PartitionKey, s.layout.SortKey, s.layout.IndexPartitionKey, s.layout.IndexSortKey)
 		older := is(copiedName, "<", revision(now)).or(absent(copiedName))
 		older = older.and(is("userId", "=", str(id)))
 		copied := item{copyName: &types.AttributeValueMemberM{Value: user}, copiedName: revision(now)}
-		write := func(k key) error { return cs.update(ctx, k, copied, nil, older) }
+		write := func(k key) error { return s.update(ctx, k, copied, nil, older) }
 		if only != nil {
 			err = ignored(write(*only))
 		} else {
-			err = cs.eachSession(ctx, id, write)
+			err = s.eachSession(ctx, id, write)
 		}
 		if err != nil {
 			return err
 		}
-		right, err := cs.check(ctx, id, now)
+		right, err := s.check(ctx, id, now)
 		if right || err != nil {
 			return err
 		}
@@ -153,24 +150,24 @@ func (cs *copies) publish(ctx context.Context, id string, only *key) error {
 }
 
 // check is step 3 of a call that copies. It reports whether the copies are valid.
-func (cs *copies) check(ctx context.Context, id string, n int64) (right bool, err error) {
-	user, err := cs.get(ctx, userKey(id))
+func (s *Store) check(ctx context.Context, id string, n int64) (right bool, err error) {
+	user, err := s.get(ctx, userKey(id))
 	if err != nil {
 		return false, err
 	}
 	if len(user) > 0 && revisionOf(user) == n {
 		return true, nil
 	}
-	return false, cs.strip(ctx, id, is(copiedName, "=", revision(n)))
+	return false, s.strip(ctx, id, is(copiedName, "=", revision(n)))
 }
 
 // change runs all steps of a change. It may call what several times.
-func (cs *copies) change(ctx context.Context, id string, next *string, what func(user item) (item, error)) error {
+func (s *Store) change(ctx context.Context, id string, next *string, what func(user item) (item, error)) error {
 	for n := 0; ; n++ {
 		if err := wait(ctx, n); err != nil {
 			return err
 		}
-		b, err := cs.begin(ctx, id, next)
+		b, err := s.begin(ctx, id, next)
 		if err != nil {
 			return err
 		}
@@ -179,37 +176,37 @@ func (cs *copies) change(ctx context.Context, id string, next *string, what func
 		before := plain(b.user, "email")
 		moves := next != nil && *next != before
 		if refusal == nil && moves && *next != "" {
-			refusal = cs.reserve(ctx, *next, id)
+			refusal = s.reserve(ctx, *next, id)
 		}
 		if refusal == nil && moves && before != "" {
-			if old, err = cs.get(ctx, addressKey(before)); err != nil {
+			if old, err = s.get(ctx, addressKey(before)); err != nil {
 				return err
 			}
 		}
 		if refusal != nil {
-			return errors.Join(refusal, cs.abandon(ctx, id, b))
+			return errors.Join(refusal, s.abandon(ctx, id, b))
 		}
-		err = cs.finish(ctx, id, b, changed)
+		err = s.finish(ctx, id, b, changed)
 		if errors.Is(err, errCondition) {
 			continue // another call has started a change
 		}
 		if err == nil && len(old) > 0 && plain(old, "userId") == id {
-			err = cs.discard(ctx, addressKey(before), old)
+			err = s.discard(ctx, addressKey(before), old)
 		}
 		if err != nil {
 			return err
 		}
-		return cs.publish(ctx, id, nil)
+		return s.publish(ctx, id, nil)
 	}
 }
 
 // finish is step 3 of a change.
-func (cs *copies) finish(ctx context.Context, id string, b startedChange, changed item) error {
-	odd := cs.atRevision(b.revision)
+func (s *Store) finish(ctx context.Context, id string, b startedChange, changed item) error {
+	odd := s.atRevision(b.revision)
 	b.revision++
-	err := cs.put(ctx, userKey(id), merged(changed, item{revisionName: revision(b.revision), changeName: b.nonce}), odd)
+	err := s.put(ctx, userKey(id), merged(changed, item{revisionName: revision(b.revision), changeName: b.nonce}), odd)
 	if errors.Is(err, errCondition) {
-		done, failure := cs.done(ctx, id, b)
+		done, failure := s.done(ctx, id, b)
 		if done || failure != nil {
 			return failure
 		}
@@ -218,13 +215,13 @@ func (cs *copies) finish(ctx context.Context, id string, b startedChange, change
 }
 
 // abandon ends a change that does not modify the user.
-func (cs *copies) abandon(ctx context.Context, id string, b startedChange) error {
+func (s *Store) abandon(ctx context.Context, id string, b startedChange) error {
 	attributes := item{revisionName: revision(b.revision + 1)}
-	err := cs.update(ctx, userKey(id), attributes, []string{nextName}, cs.atRevision(b.revision))
+	err := s.update(ctx, userKey(id), attributes, []string{nextName}, s.atRevision(b.revision))
 	if ignored(err) != nil {
 		return err
 	}
-	return cs.publish(ctx, id, nil)
+	return s.publish(ctx, id, nil)
 }
 
 // An email address is the key of an item, its guard, which contains the user's ID. A guard is valid only while that
@@ -232,29 +229,29 @@ func (cs *copies) abandon(ctx context.Context, id string, b startedChange) error
 // another nonce, so that a call replaces only the guard that it has read.
 
 // reserve reserves an address for a user. It returns ErrConflict if another user has it.
-func (cs *copies) reserve(ctx context.Context, email, user string) error {
+func (s *Store) reserve(ctx context.Context, email, user string) error {
 	k := addressKey(email)
 	mine := item{"userId": str(user), nonceName: nonce(), "type": str("EMAIL")}
 	for {
-		err := cs.put(ctx, k, mine, cs.isFree().or(is("userId", "=", str(user))))
+		err := s.put(ctx, k, mine, s.isFree().or(is("userId", "=", str(user))))
 		if !errors.Is(err, errCondition) {
 			return err
 		}
-		there, err := cs.get(ctx, k)
+		there, err := s.get(ctx, k)
 		if err != nil {
 			return err
 		}
 		if len(there) == 0 {
 			continue
 		}
-		other, err := cs.get(ctx, userKey(plain(there, "userId")))
+		other, err := s.get(ctx, userKey(plain(there, "userId")))
 		if err != nil {
 			return err
 		}
 		if len(other) > 0 && (plain(other, "email") == email || plain(other, nextName) == email) {
 			return store.ErrConflict
 		}
-		err = cs.put(ctx, k, mine, is(nonceName, "=", str(plain(there, nonceName))))
+		err = s.put(ctx, k, mine, is(nonceName, "=", str(plain(there, nonceName))))
 		if !errors.Is(err, errCondition) {
 			return err
 		}
@@ -271,4 +268,13 @@ func wait(ctx context.Context, n int) error {
 		return nil
 	}
 	return store.Pause(ctx, min(10*time.Millisecond<<min(n, 10), longestWait))
+}
+
+// size returns the approximate size of an item in bytes.
+func size(of item) (n int) {
+	for name, value := range of {
+		raw, _ := toJSON(value)
+		n += len(name) + len(raw)
+	}
+	return n
 }

@@ -23,6 +23,30 @@ func failed(ctx context.Context, operation string, err error) error {
 	return store.OpError(ctx, "dynamodb", operation, err)
 }
 
+// decoded reads the contents of an item that a request returned.
+func decoded[T any](
+	ctx context.Context, operation string, of item, err error, read func(item) (T, error),
+) (contents T, _ error) {
+	if err == nil {
+		contents, err = read(of)
+	}
+	return contents, failed(ctx, operation, err)
+}
+
+// allDecoded is decoded for several items.
+func allDecoded[T any](
+	ctx context.Context, operation string, items []item, err error, read func(item) (T, error),
+) (all []T, _ error) {
+	for _, of := range items {
+		contents, err := read(of)
+		if err != nil {
+			return nil, failed(ctx, operation, err)
+		}
+		all = append(all, contents)
+	}
+	return all, failed(ctx, operation, err)
+}
+
 // refused is an error response of DynamoDB. Its message may contain values, such as tokens, so it is not shown.
 // errors.As finds it.
 type refused struct {

@@ -18,11 +18,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-type table struct {
-	client *dynamodb.Client
-	layout Layout
-}
-
 // item is an item of the table, or a part of one.
 type item = map[string]types.AttributeValue
 
@@ -88,44 +83,44 @@ func (k key) possible() bool {
 
 var errKey = errors.New("a key is longer than DynamoDB allows, or is not valid UTF-8: validate it first")
 
-func (t *table) key(k key) item {
-	return item{t.layout.PartitionKey: str(k.partition), t.layout.SortKey: str(k.sort)}
+func (s *Store) key(k key) item {
+	return item{s.layout.PartitionKey: str(k.partition), s.layout.SortKey: str(k.sort)}
 }
 
-func (t *table) keyOf(of item) key {
-	return key{plain(of, t.layout.PartitionKey), plain(of, t.layout.SortKey)}
+func (s *Store) keyOf(of item) key {
+	return key{plain(of, s.layout.PartitionKey), plain(of, s.layout.SortKey)}
 }
 
 // keyed returns an item with its key.
-func (t *table) keyed(k key, attributes item) item {
-	all := t.key(k)
+func (s *Store) keyed(k key, attributes item) item {
+	all := s.key(k)
 	maps.Copy(all, attributes)
 	return all
 }
 
 // indexed adds the attributes of Auth.js's index.
-func (t *table) indexed(of item, partition, sort string) item {
+func (s *Store) indexed(of item, partition, sort string) item {
 	if len(partition) <= 2048 && len(sort) <= 1024 {
-		of[t.layout.IndexPartitionKey], of[t.layout.IndexSortKey] = str(partition), str(sort)
+		of[s.layout.IndexPartitionKey], of[s.layout.IndexSortKey] = str(partition), str(sort)
 	}
 	return of
 }
 
-func (t *table) isThere() condition {
-	return condition{text: "attribute_exists(#key)", names: map[string]string{"#key": t.layout.PartitionKey}}
+func (s *Store) isThere() condition {
+	return condition{text: "attribute_exists(#key)", names: map[string]string{"#key": s.layout.PartitionKey}}
 }
 
-func (t *table) isFree() condition {
-	return condition{text: "attribute_not_exists(#key)", names: map[string]string{"#key": t.layout.PartitionKey}}
+func (s *Store) isFree() condition {
+	return condition{text: "attribute_not_exists(#key)", names: map[string]string{"#key": s.layout.PartitionKey}}
 }
 
 // get reads an item. It returns nil if there is none.
-func (t *table) get(ctx context.Context, k key) (item, error) {
+func (s *Store) get(ctx context.Context, k key) (item, error) {
 	if !k.possible() {
 		return nil, ctx.Err()
 	}
-	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &t.layout.Table, Key: t.key(k), ConsistentRead: aws.Bool(true),
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.layout.Table, Key: s.key(k), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
 		return nil, err
@@ -134,20 +129,20 @@ func (t *table) get(ctx context.Context, k key) (item, error) {
 }
 
 // must is get that returns ErrNotFound if there is no item.
-func (t *table) must(ctx context.Context, k key) (item, error) {
-	found, err := t.get(ctx, k)
+func (s *Store) must(ctx context.Context, k key) (item, error) {
+	found, err := s.get(ctx, k)
 	if err == nil && len(found) == 0 {
 		err = store.ErrNotFound
 	}
 	return found, err
 }
 
-func (t *table) put(ctx context.Context, k key, attributes item, c condition) error {
+func (s *Store) put(ctx context.Context, k key, attributes item, c condition) error {
 	if !k.possible() {
 		return errKey
 	}
-	_, err := t.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &t.layout.Table, Item: t.keyed(k, attributes),
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.layout.Table, Item: s.keyed(k, attributes),
 		ConditionExpression:      c.expression(),
 		ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
 	})
@@ -155,11 +150,11 @@ func (t *table) put(ctx context.Context, k key, attributes item, c condition) er
 }
 
 // update sets and removes attributes of an existing item.
-func (t *table) update(ctx context.Context, k key, set item, remove []string, c condition) error {
+func (s *Store) update(ctx context.Context, k key, set item, remove []string, c condition) error {
 	if !k.possible() {
 		return errCondition
 	}
-	c = t.isThere().and(c)
+	c = s.isThere().and(c)
 	names, values := maps.Clone(c.names), maps.Clone(c.values)
 	if values == nil {
 		values = item{}
@@ -181,16 +176,16 @@ func (t *table) update(ctx context.Context, k key, set item, remove []string, c 
 	if len(list) > 0 {
 		texts = append(texts, "REMOVE "+strings.Join(list, ", "))
 	}
-	_, err := t.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &t.layout.Table, Key: t.key(k), UpdateExpression: aws.String(strings.Join(texts, " ")),
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.layout.Table, Key: s.key(k), UpdateExpression: aws.String(strings.Join(texts, " ")),
 		ConditionExpression: c.expression(), ExpressionAttributeNames: names, ExpressionAttributeValues: orNil(values),
 	})
 	return conditional(err)
 }
 
 // mustUpdate sets attributes of an existing item. It returns ErrNotFound if there is none.
-func (t *table) mustUpdate(ctx context.Context, k key, set item) error {
-	err := t.update(ctx, k, set, nil, condition{})
+func (s *Store) mustUpdate(ctx context.Context, k key, set item) error {
+	err := s.update(ctx, k, set, nil, condition{})
 	if errors.Is(err, errCondition) {
 		if ended := ctx.Err(); ended != nil {
 			return ended
@@ -201,12 +196,12 @@ func (t *table) mustUpdate(ctx context.Context, k key, set item) error {
 }
 
 // remove deletes an item and returns it, or nil if there was none.
-func (t *table) remove(ctx context.Context, k key, c condition) (item, error) {
+func (s *Store) remove(ctx context.Context, k key, c condition) (item, error) {
 	if !k.possible() {
 		return nil, ctx.Err()
 	}
-	out, err := t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &t.layout.Table, Key: t.key(k), ReturnValues: types.ReturnValueAllOld,
+	out, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.layout.Table, Key: s.key(k), ReturnValues: types.ReturnValueAllOld,
 		ConditionExpression:      c.expression(),
 		ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
 	})
@@ -217,14 +212,14 @@ func (t *table) remove(ctx context.Context, k key, c condition) (item, error) {
 }
 
 // partition reads the items of a partition, by a prefix of the sort key.
-func (t *table) partition(ctx context.Context, partition, prefix string) (all []item, err error) {
+func (s *Store) partition(ctx context.Context, partition, prefix string) (all []item, err error) {
 	if !(key{partition, prefix}).possible() {
 		return nil, ctx.Err()
 	}
-	pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
-		TableName: &t.layout.Table, ConsistentRead: aws.Bool(true),
+	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
+		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String("#pk = :pk AND begins_with(#sk, :sk)"),
-		ExpressionAttributeNames:  map[string]string{"#pk": t.layout.PartitionKey, "#sk": t.layout.SortKey},
+		ExpressionAttributeNames:  map[string]string{"#pk": s.layout.PartitionKey, "#sk": s.layout.SortKey},
 		ExpressionAttributeValues: item{":pk": str(partition), ":sk": str(prefix)},
 	})
 	for pages.HasMorePages() {
@@ -242,36 +237,5 @@ const (
 	batch     = 100
 	firstWait = 10 * time.Millisecond
 )
-
-// getAll reads items by their keys. It omits missing items, and the order is arbitrary.
-func (t *table) getAll(ctx context.Context, keys []key) (all []item, err error) {
-	for len(keys) > 0 {
-		n := min(len(keys), batch)
-		var list []item
-		for _, k := range keys[:n] {
-			list = append(list, t.key(k))
-		}
-		keys = keys[n:]
-		wanted := map[string]types.KeysAndAttributes{t.layout.Table: {Keys: list, ConsistentRead: aws.Bool(true)}}
-		for wait := firstWait; len(wanted) > 0; wait *= 2 {
-			out, err := t.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: wanted})
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, out.Responses[t.layout.Table]...)
-			if wanted = out.UnprocessedKeys; len(wanted) == 0 {
-				break
-			}
-			timer := time.NewTimer(wait)
-			select {
-			case <-ctx.Done():
-				timer.Stop()
-				return nil, ctx.Err()
-			case <-timer.C:
-			}
-		}
-	}
-	return all, nil
-}
 
 func nonce() types.AttributeValue { return str(rand.Text()) }

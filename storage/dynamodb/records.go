@@ -11,9 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore implements the record methods of a Store.
-type recordStore struct{ owned }
-
 // recordName returns the name of a record in keys. No kind contains the separator.
 func recordName(kind, key string) string { return kind + "#" + key }
 
@@ -42,7 +39,7 @@ func recordValues(r *store.Record, version int64) item {
 }
 
 // CreateRecord implements [store.RecordStore].
-func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	const first = 1
 	err := r.Check()
 	if err == nil {
@@ -54,7 +51,7 @@ func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 	return failed(ctx, "create record", err)
 }
 
-func (s *recordStore) createRecord(ctx context.Context, r *store.Record, version int64) error {
+func (s *Store) createRecord(ctx context.Context, r *store.Record, version int64) error {
 	name := recordName(r.Kind, r.Key)
 	of := merged(recordValues(r, version), item{"type": str("REC"), "kind": str(r.Kind), "recordKey": str(r.Key)})
 	if r.UserID == "" {
@@ -68,7 +65,7 @@ func (s *recordStore) createRecord(ctx context.Context, r *store.Record, version
 }
 
 // addUnowned stores a record without a user. It replaces an existing record whose user does not exist.
-func (s *recordStore) addUnowned(ctx context.Context, k key, attributes item) error {
+func (s *Store) addUnowned(ctx context.Context, k key, attributes item) error {
 	mine := item{nonceName: nonce()}
 	for {
 		err := s.put(ctx, k, merged(attributes, mine), s.isFree())
@@ -93,21 +90,17 @@ func (s *recordStore) addUnowned(ctx context.Context, k key, attributes item) er
 }
 
 // Record implements [store.RecordStore] with one read.
-func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "read record"
 	if !store.IsRecordName(kind, key) {
 		return nil, cmp.Or(failed(ctx, operation, ctx.Err()), store.ErrNotFound)
 	}
 	of, err := s.must(ctx, recordKey(recordName(kind, key)))
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	r, err := recordOf(of)
-	return r, failed(ctx, operation, err)
+	return decoded(ctx, operation, of, err, recordOf)
 }
 
 // UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
-func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	err := r.Check()
 	if err == nil {
 		err = s.updateRecord(ctx, r)
@@ -118,7 +111,7 @@ func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	return failed(ctx, "update record", err)
 }
 
-func (s *recordStore) updateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) updateRecord(ctx context.Context, r *store.Record) error {
 	k, mine := recordKey(recordName(r.Kind, r.Key)), nonce()
 	set := merged(recordValues(r, r.Version+1), item{changeName: mine})
 	var remove []string
@@ -140,21 +133,17 @@ func (s *recordStore) updateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // DeleteRecord implements [store.RecordStore]. Of concurrent calls only one gets the record.
-func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "delete record"
 	if !store.IsRecordName(kind, key) {
 		return nil, cmp.Or(failed(ctx, operation, ctx.Err()), store.ErrNotFound)
 	}
 	old, err := s.takeRecord(ctx, recordName(kind, key))
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	r, err := recordOf(old)
-	return r, failed(ctx, operation, err)
+	return decoded(ctx, operation, old, err, recordOf)
 }
 
 // takeRecord deletes a record, and its entry if it belongs to a user.
-func (s *recordStore) takeRecord(ctx context.Context, name string) (item, error) {
+func (s *Store) takeRecord(ctx context.Context, name string) (item, error) {
 	old, err := s.remove(ctx, recordKey(name), condition{})
 	switch {
 	case err != nil:
@@ -168,7 +157,7 @@ func (s *recordStore) takeRecord(ctx context.Context, name string) (item, error)
 }
 
 // recordsOf reads the records of a user, or only those of one kind.
-func (s *recordStore) recordsOf(ctx context.Context, userID, kind string) ([]item, error) {
+func (s *Store) recordsOf(ctx context.Context, userID, kind string) ([]item, error) {
 	if userID == "" {
 		return nil, ctx.Err()
 	}
@@ -176,46 +165,26 @@ func (s *recordStore) recordsOf(ctx context.Context, userID, kind string) ([]ite
 	if kind != "" {
 		prefix = recordEntry("", recordName(kind, "")).sort
 	}
-	return s.list(ctx, userID, prefix, func(entry item) key { k, _ := s.ownKey(entry); return k })
+	return s.list(ctx, userID, prefix)
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) (all []*store.Record, err error) {
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) (all []*store.Record, err error) {
 	const operation = "list records"
 	items, err := s.recordsOf(ctx, userID, kind)
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	for _, of := range items {
-		r, err := recordOf(of)
-		if err != nil {
-			return nil, failed(ctx, operation, err)
-		}
-		all = append(all, r)
-	}
+	all, err = allDecoded(ctx, operation, items, err, recordOf)
 	slices.SortFunc(all, func(a, b *store.Record) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
-	return all, nil
+	return all, err
 }
 
 // DeleteUserRecords implements [store.RecordStore] with two requests for each record.
-func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
-	const operation = "delete records"
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	items, err := s.recordsOf(ctx, userID, kind)
-	if err != nil {
-		return 0, failed(ctx, operation, err)
-	}
-	for _, of := range items {
-		_, rest := cut(s.keyOf(of).partition)
-		_, err := s.takeRecord(ctx, rest)
-		if errors.Is(err, store.ErrNotFound) {
-			continue // another call has deleted it
-		}
-		if err != nil {
-			return n, failed(ctx, operation, err)
-		}
-		n++
-	}
-	return n, nil
+	return takeAll(ctx, "delete records", items, err, func(of item) error {
+		_, name := cut(s.keyOf(of).partition)
+		_, err := s.takeRecord(ctx, name)
+		return err
+	})
 }

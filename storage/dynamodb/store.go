@@ -32,15 +32,8 @@ type Layout struct {
 
 // Store is a store in DynamoDB. It is safe for concurrent use. Create it with [New].
 type Store struct {
-	*table
-	copies
-	userStore
-	accountStore
-	sessionStore
-	tokenStore
-	authenticatorStore
-	recordStore
-	cleaner
+	client *dynamodb.Client
+	layout Layout
 }
 
 var (
@@ -77,13 +70,7 @@ func New(client *dynamodb.Client, layout ...Layout) (*Store, error) {
 			*name = usual
 		}
 	}
-	in := &table{client: client, layout: l}
-	theirs := owned{in}
-	changes := copies{theirs}
-	return &Store{
-		in, changes, userStore{changes}, accountStore{theirs}, sessionStore{changes}, tokenStore{in},
-		authenticatorStore{theirs}, recordStore{theirs}, cleaner{theirs},
-	}, nil
+	return &Store{client, l}, nil
 }
 
 // RefreshSessions updates the sessions of a user after another program has changed the user's item. Until then,

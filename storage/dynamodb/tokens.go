@@ -8,9 +8,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore implements the verification token methods of a Store.
-type tokenStore struct{ *table }
-
 // cut splits a key into its kind and the rest.
 func cut(k string) (kind, rest string) {
 	kind, rest, _ = strings.Cut(k, "#")
@@ -19,7 +16,7 @@ func cut(k string) (kind, rest string) {
 
 // CreateVerificationToken implements [store.VerificationTokenStore]. It returns ErrConflict if the identifier already
 // has this token.
-func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	k := tokenKey(t.Identifier, t.Token)
 	of := item{
@@ -41,7 +38,7 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 
 // UseVerificationToken implements [store.VerificationTokenStore]. DynamoDB deletes and returns an item only once, so
 // only one caller gets it.
-func (s *tokenStore) UseVerificationToken(
+func (s *Store) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {
 	const operation = "use verification token"

@@ -3,20 +3,19 @@ package dynamodb
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore implements the user methods of a Store.
-type userStore struct{ copies }
-
 // userNames are the attributes of a user that are not in Extra.
 var userNames = []string{"type", "name", "email", "emailVerified", "image"}
 
 // userOf decodes a user.
-func (t *table) userOf(of item) (*store.User, error) {
+func (s *Store) userOf(of item) (*store.User, error) {
 	id, _, err := text(of, "id")
 	if err != nil {
 		return nil, err
@@ -41,14 +40,14 @@ func (t *table) userOf(of item) (*store.User, error) {
 	if u.EmailVerified, err = fromISO(of, "emailVerified"); err != nil {
 		return nil, err
 	}
-	if u.Extra, err = t.members(of, userNames); err != nil {
+	if u.Extra, err = s.members(of, userNames); err != nil {
 		return nil, err
 	}
 	return u.AsStored(), nil
 }
 
 // userItem returns the item of a user. before is the stored item, or nil.
-func (s *userStore) userItem(u *store.User, before item) (item, error) {
+func (s *Store) userItem(u *store.User, before item) (item, error) {
 	if err := storable(u.ID, u.Name, u.Email, u.Image); err != nil {
 		return nil, err
 	}
@@ -78,13 +77,13 @@ func (s *userStore) userItem(u *store.User, before item) (item, error) {
 
 // CreateUser implements [store.Store]. It uses the ID of u, which must not be empty. If the process crashes during the
 // call, it may leave a user that no lookup by address or account finds.
-func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	made, err := s.createUser(ctx, u)
 	return made, failed(ctx, operation, err)
 }
 
-func (s *userStore) createUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) createUser(ctx context.Context, u *store.User) (*store.User, error) {
 	if u.ID == "" {
 		return nil, errors.New("the user has no id")
 	}
@@ -119,22 +118,18 @@ func (s *userStore) createUser(ctx context.Context, u *store.User) (*store.User,
 	return s.userOf(of)
 }
 
-func (t *table) readUser(ctx context.Context, operation, id string) (*store.User, error) {
-	of, err := t.must(ctx, userKey(id))
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	u, err := t.userOf(of)
-	return u, failed(ctx, operation, err)
+func (s *Store) readUser(ctx context.Context, operation, id string) (*store.User, error) {
+	of, err := s.must(ctx, userKey(id))
+	return decoded(ctx, operation, of, err, s.userOf)
 }
 
 // User implements [store.Store].
-func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 	return s.readUser(ctx, "read user", id)
 }
 
 // UserByEmail implements [store.Store] with two reads.
-func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	const operation = "read user by e-mail"
 	guard, err := s.must(ctx, addressKey(email))
 	if err != nil {
@@ -148,7 +143,7 @@ func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User,
 }
 
 // UserByAccount implements [store.Store] with two reads.
-func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	const operation = "read user by account"
 	account, err := s.must(ctx, accountKey(provider, providerAccountID))
 	if err != nil {
@@ -159,7 +154,7 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 
 // UpdateUser implements [store.Store]. It does not rewrite attributes that already have the value of u. If the process
 // crashes during the call, a new address may stay reserved for the user until the next UpdateUser.
-func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	_, err := s.userItem(u, nil)
 	if err == nil && !addressKey(u.Email).possible() {
@@ -188,13 +183,13 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 
 // DeleteUser implements [store.UserDeleter]. It deletes the user's own item last. If it fails, it may have deleted a
 // part: call it again.
-func (s *userStore) DeleteUser(ctx context.Context, id string) error {
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	return failed(ctx, "delete user", s.deleteUser(ctx, id))
 }
 
 // deleteUser deletes the user only if the revision has not changed since the copies were deleted. Then it deletes what
 // was added meanwhile.
-func (s *userStore) deleteUser(ctx context.Context, id string) error {
+func (s *Store) deleteUser(ctx context.Context, id string) error {
 	for {
 		b, err := s.begin(ctx, id, nil)
 		if err != nil {
@@ -225,3 +220,27 @@ func (s *userStore) deleteUser(ctx context.Context, id string) error {
 		return s.removeOwned(ctx, id)
 	}
 }
+
+// iso converts a time to the form that Auth.js uses except for expiries, rounded down to the millisecond.
+func iso(t time.Time) (types.AttributeValue, error) {
+	t = time.UnixMilli(t.UnixMilli()).UTC()
+	if y := t.Year(); y < 1 || y > 9999 {
+		return nil, errors.New("time out of range: the year must be from 1 to 9999")
+	}
+	return str(t.Format(isoForm)), nil
+}
+
+func fromISO(of item, name string) (time.Time, error) {
+	v, null, err := text(of, name)
+	if err != nil || null {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339Nano, v)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the attribute %s is not a time", name)
+	}
+	return t.UTC(), nil
+}
+
+// isoForm is the format of JavaScript's toISOString.
+const isoForm = "2006-01-02T15:04:05.000Z"

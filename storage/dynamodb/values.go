@@ -36,30 +36,6 @@ func orNone(of item, name, value string) {
 	}
 }
 
-// isoForm is the format of JavaScript's toISOString.
-const isoForm = "2006-01-02T15:04:05.000Z"
-
-// iso converts a time to the form that Auth.js uses except for expiries, rounded down to the millisecond.
-func iso(t time.Time) (types.AttributeValue, error) {
-	t = time.UnixMilli(t.UnixMilli()).UTC()
-	if y := t.Year(); y < 1 || y > 9999 {
-		return nil, errors.New("time out of range: the year must be from 1 to 9999")
-	}
-	return str(t.Format(isoForm)), nil
-}
-
-func fromISO(of item, name string) (time.Time, error) {
-	v, null, err := text(of, name)
-	if err != nil || null {
-		return time.Time{}, err
-	}
-	t, err := time.Parse(time.RFC3339Nano, v)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("the attribute %s is not a time", name)
-	}
-	return t.UTC(), nil
-}
-
 // seconds converts an expiry to seconds, as Auth.js and DynamoDB's time to live expect. Fractions are rounded down to
 // the millisecond, so that nothing lasts longer than it should.
 func seconds(t time.Time) types.AttributeValue {
@@ -229,8 +205,8 @@ func listToJSON[T any](list []T, one func(T) (json.RawMessage, error)) (json.Raw
 }
 
 // reserved reports whether an attribute cannot be a member of Extra.
-func (t *table) reserved(name string, names []string) bool {
-	l := t.layout
+func (s *Store) reserved(name string, names []string) bool {
+	l := s.layout
 	return name == "" || slices.Contains(names, name) ||
 		slices.Contains([]string{
 			l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey, "id",
@@ -240,7 +216,7 @@ func (t *table) reserved(name string, names []string) bool {
 
 // write adds members to an item. Members that DynamoDB returns byte for byte become attributes, and the others are
 // stored as JSON text. An attribute of before with an equivalent value stays unchanged.
-func (t *table) write(of item, m store.Members, names []string, before item) error {
+func (s *Store) write(of item, m store.Members, names []string, before item) error {
 	rest := store.Members{}
 	for name, raw := range m {
 		if !json.Valid(raw) {
@@ -249,7 +225,7 @@ func (t *table) write(of item, m store.Members, names []string, before item) err
 		if err := storable(name, string(raw)); err != nil {
 			return err
 		}
-		if t.reserved(name, names) {
+		if s.reserved(name, names) {
 			rest[name] = raw
 			continue
 		}
@@ -266,28 +242,16 @@ func (t *table) write(of item, m store.Members, names []string, before item) err
 		rest[name] = raw
 	}
 	if len(rest) > 0 {
-		of[extraName] = str(encodeExtra(rest))
+		of[extraName] = str(string(append(exactjson.AppendMembers([]byte{'{'}, rest, nil), '}')))
 	}
 	return nil
 }
 
-// encodeExtra writes members as one JSON object. Values stay byte-exact; encoding/json would escape and compact them.
-func encodeExtra(m store.Members) string {
-	out := []byte{'{'}
-	for i, name := range slices.Sorted(maps.Keys(m)) {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, exactjson.Quote(name)...), ':'), m[name]...)
-	}
-	return string(append(out, '}'))
-}
-
 // members reads the members that write has stored, and other attributes that another program has added.
-func (t *table) members(of item, names []string) (store.Members, error) {
+func (s *Store) members(of item, names []string) (store.Members, error) {
 	m := store.Members{}
 	for name, value := range of {
-		if t.reserved(name, names) {
+		if s.reserved(name, names) {
 			continue
 		}
 		raw, err := toJSON(value)
@@ -307,13 +271,4 @@ func (t *table) members(of item, names []string) (store.Members, error) {
 		return nil, nil
 	}
 	return m, nil
-}
-
-// size returns the approximate size of an item in bytes.
-func size(of item) (n int) {
-	for name, value := range of {
-		raw, _ := toJSON(value)
-		n += len(name) + len(raw)
-	}
-	return n
 }

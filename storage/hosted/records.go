@@ -1,261 +1,179 @@
 package hosted
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
-	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
-// recordID derives the ID of a record from its key texts. A second record with the same texts would have the same ID,
-// which is rejected as taken.
-func recordID(texts ...string) string {
-	h := sha256.New()
-	for _, text := range texts {
-		h.Write([]byte(text))
-		h.Write([]byte{0}) // occurs in no stored text
-	}
-	return "rec_" + hex.EncodeToString(h.Sum(nil)[:20])
-}
+// errNoTable means that a table does not exist.
+var errNoTable = errors.New("there is no such table, or no such branch: the README names the tables")
 
-var (
-	errImpossible = errors.New("a text contains a NUL byte or is not valid UTF-8 and cannot be stored: validate it first")
-	errUnreadable = errors.New("malformed record: not written by this package")
-)
-
-// impossible reports whether one of the texts cannot be stored.
-func impossible(texts ...string) bool {
-	return slices.ContainsFunc(texts, func(text string) bool {
-		return strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text)
-	})
-}
-
-// storable rejects fields with texts that cannot be stored.
-func storable(fields record) error {
-	for _, value := range fields {
-		if text, ok := value.(string); ok && impossible(text) {
-			return errImpossible
-		}
+// fieldsOfRecord returns the fields of a plugin record that its writes change.
+func fieldsOfRecord(r *store.Record, version int64) (record, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// orNull converts an empty text to null.
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
-// nullable converts an empty text to null if null is set.
-func nullable(text string, null bool) any {
-	if text == "" && null {
-		return nil
-	}
-	return text
-}
-
-// timeForm is the format of JavaScript's toISOString. Times are rounded down, so that nothing lasts longer than it
-// should.
-const timeForm = "2006-01-02T15:04:05.000Z"
-
-func encodeTime(t time.Time) (string, error) {
-	t = time.UnixMilli(t.UnixMilli()).UTC()
-	if y := t.Year(); y < 1 || y > 9999 {
-		return "", errors.New("time out of range: the year must be from 1 to 9999")
-	}
-	return t.Format(timeForm), nil
-}
-
-func (r record) time(name string) (time.Time, error) {
-	if r[name] == nil {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, r.text(name))
-	if err != nil {
-		return time.Time{}, errUnreadable
-	}
-	return t.UTC(), nil
-}
-
-// encodeMembers writes members as one JSON object. Values stay byte-exact.
-func encodeMembers(m store.Members) (any, error) {
-	if len(m) == 0 {
-		return nil, nil
-	}
-	out := []byte{'{'}
-	for i, name := range slices.Sorted(maps.Keys(m)) {
-		if !json.Valid(m[name]) || impossible(name) {
-			return nil, errors.New("a further member is not valid JSON")
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, exactjson.Quote(name)...), ':'), m[name]...)
-	}
-	return string(append(out, '}')), nil
-}
-
-func (r record) members() (m store.Members, err error) {
-	text := r.text("extra")
-	if text == "" {
-		return nil, nil
-	}
-	if json.Unmarshal([]byte(text), &m) != nil {
-		return nil, errUnreadable
-	}
-	return m, nil
-}
-
-// encodeJSON converts a JSON value to a column in which Auth.js stores a text. A string is stored without quotes if it
-// is not itself valid JSON and can be decoded byte for byte. Any other value is stored as JSON.
-func encodeJSON(raw json.RawMessage) (any, error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
-	if !json.Valid(raw) {
-		return nil, errors.New("session_state or authorization_details is not valid JSON")
-	}
-	var plain string
-	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" && !json.Valid([]byte(plain)) &&
-		bytes.Equal(exactjson.Quote(plain), raw) && !impossible(plain) {
-		return plain, nil
-	}
-	return string(raw), nil
-}
-
-func decodeJSON(text string) json.RawMessage {
-	switch {
-	case text == "":
-		return nil
-	case json.Valid([]byte(text)):
-		return json.RawMessage(text)
-	}
-	return exactjson.Quote(text)
-}
-
-func encodeUser(u *store.User) (record, error) {
-	fields := record{
-		"name": nullable(u.Name, u.Null&store.NullName != 0), "email": orNull(u.Email),
-		"image": nullable(u.Image, u.Null&store.NullImage != 0), "emailVerified": nil,
-	}
-	if !u.EmailVerified.IsZero() {
-		at, err := encodeTime(u.EmailVerified)
+	fields := record{"value": string(r.Value), "version": version, "expires": nil}
+	if !r.Expires.IsZero() {
+		at, err := encodeTime(r.Expires)
 		if err != nil {
 			return nil, err
 		}
-		fields["emailVerified"] = at
+		fields["expires"] = at
 	}
-	var err error
-	if fields["extra"], err = encodeMembers(u.Extra); err != nil {
-		return nil, err
-	}
-	return fields, storable(fields)
+	return fields, nil
 }
 
-func decodeUser(r record) (*store.User, error) {
-	u := store.User{ID: r.id(), Name: r.text("name"), Email: r.text("email"), Image: r.text("image")}
-	for name, bit := range map[string]store.Nulls{
-		"name": store.NullName, "email": store.NullEmail, "image": store.NullImage,
-	} {
-		if r[name] == nil {
-			u.Null |= bit
-		}
-	}
-	var err error
-	if u.EmailVerified, err = r.time("emailVerified"); err != nil {
-		return nil, err
-	}
-	if u.Extra, err = r.members(); err != nil {
-		return nil, err
-	}
-	return u.AsStored(), nil
-}
-
-func encodeAccount(a *store.Account) (record, error) {
-	fields := record{
-		"type": string(a.Type), "provider": a.Provider, "providerAccountId": a.ProviderAccountID,
-		"access_token": orNull(string(a.AccessToken)), "refresh_token": orNull(string(a.RefreshToken)),
-		"id_token": orNull(string(a.IDToken)), "scope": orNull(a.Scope), "token_type": orNull(a.TokenType),
-		"expires_at": nil,
-	}
-	if !a.ExpiresAt.IsZero() {
-		fields["expires_at"] = a.ExpiresAtUnix()
-	}
-	var errs [3]error
-	fields["session_state"], errs[0] = encodeJSON(a.SessionState)
-	fields["authorization_details"], errs[1] = encodeJSON(a.AuthorizationDetails)
-	fields["extra"], errs[2] = encodeMembers(a.StoredMembers())
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
-	}
-	return fields, storable(fields)
-}
-
-func decodeAccount(r record) (*store.Account, error) {
-	a := store.Account{
-		UserID: r.link("user"), Type: store.ProviderType(r.text("type")),
-		Provider: r.text("provider"), ProviderAccountID: r.text("providerAccountId"),
-		AccessToken: store.Secret(r.text("access_token")), RefreshToken: store.Secret(r.text("refresh_token")),
-		IDToken: store.Secret(r.text("id_token")), Scope: r.text("scope"), TokenType: r.text("token_type"),
-		SessionState:         decodeJSON(r.text("session_state")),
-		AuthorizationDetails: decodeJSON(r.text("authorization_details")),
-	}
-	expires, err := r.number("expires_at")
+func decodeRecord(r record) (*store.Record, error) {
+	expires, err := r.time("expires")
 	if err != nil {
 		return nil, err
 	}
-	a.SetExpiresAtUnix(expires)
-	m, err := r.members()
-	a.SetStoredMembers(m)
-	return &a, err
-}
-
-func (r record) number(name string) (int64, error) {
-	switch n := r[name].(type) {
-	case nil:
-		return 0, nil
-	case int64:
-		return n, nil
-	case json.Number:
-		if whole, err := n.Int64(); err == nil {
-			return whole, nil
-		}
-		if f, err := n.Float64(); err == nil && f == float64(int64(f)) { // a float column may return 1.893456e9
-			return int64(f), nil
-		}
-	}
-	return 0, errUnreadable
-}
-
-func decodeSession(r record) (*store.Session, error) {
-	expires, err := r.time("expires")
-	return &store.Session{Token: store.Secret(r.text("sessionToken")), UserID: r.link("user"), Expires: expires}, err
-}
-
-func decodeToken(r record) (*store.VerificationToken, error) {
-	expires, err := r.time("expires")
-	return &store.VerificationToken{Identifier: r.text("identifier"), Token: r.text("token"), Expires: expires}, err
-}
-
-func decodePasskey(r record) (*store.Authenticator, error) {
-	counter, err := r.number("counter")
-	backedUp, _ := r["credentialBackedUp"].(bool)
-	return &store.Authenticator{
-		CredentialID: r.text("credentialID"), UserID: r.link("user"),
-		ProviderAccountID: r.text("providerAccountId"), CredentialPublicKey: r.text("credentialPublicKey"),
-		Counter:              uint32(counter), //nolint:gosec // it was one
-		CredentialDeviceType: r.text("credentialDeviceType"), CredentialBackedUp: backedUp,
-		Transports: r.text("transports"),
+	version, err := r.number("version")
+	return &store.Record{
+		Kind: r.text("kind"), Key: r.text("key"), UserID: r.link("user"),
+		Value: json.RawMessage(r.text("value")), Expires: expires, Version: version,
 	}, err
+}
+
+// CreateRecord implements [store.RecordStore].
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+	const operation = "create record"
+	const first = int64(1)
+	fields, err := fieldsOfRecord(r, first)
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	id, user := recordID("record", r.Kind, r.Key), r.UserID
+	fields["kind"], fields["key"] = r.Kind, r.Key
+	if user != "" {
+		fields["user"] = linkTo(user)
+	}
+	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		switch _, err := v.byID(ctx, s.tables.records, id); {
+		case err == nil:
+			return nil, store.ErrConflict
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		}
+		if user != "" {
+			if _, err := v.byID(ctx, s.tables.users, user); err != nil {
+				return nil, err
+			}
+		}
+		v.insert(s.tables.records, id, fields)
+		return nil, nil
+	})
+	if err == nil {
+		r.Version = first
+	}
+	return err
+}
+
+// Record implements [store.RecordStore].
+func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+	return one(ctx, s, "read record", decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
+		r, err := s.record(ctx, v, kind, key)
+		return []record{r}, err
+	})
+}
+
+func (s *Store) record(ctx context.Context, v *view, kind, key string) (record, error) {
+	if !store.IsRecordName(kind, key) {
+		return nil, store.ErrNotFound
+	}
+	return v.byID(ctx, s.tables.records, recordID("record", kind, key))
+}
+
+// UpdateRecord implements [store.RecordStore].
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+	const operation = "update record"
+	before := r.Version
+	fields, err := fieldsOfRecord(r, before+1)
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	kind, key := r.Kind, r.Key
+	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		old, err := s.record(ctx, v, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		switch version, err := old.number("version"); {
+		case err != nil:
+			return nil, err
+		case version != before:
+			return nil, store.ErrConflict
+		}
+		v.overwrite(s.tables.records, old, fields)
+		return nil, nil
+	})
+	if err == nil {
+		r.Version++
+	}
+	return err
+}
+
+// DeleteRecord implements [store.RecordStore].
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	return one(ctx, s, "delete record", decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
+		r, err := s.record(ctx, v, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		return []record{r}, s.removeAsRead(ctx, v, r)
+	})
+}
+
+// removeAsRead deletes a record if it has not changed since it was read. A deletion cannot have a version condition, so
+// an update with one precedes it.
+func (s *Store) removeAsRead(_ context.Context, v *view, r record) error {
+	v.overwrite(s.tables.records, r, record{"version": r["version"]})
+	v.remove(s.tables.records, r.id())
+	return nil
+}
+
+// recordsOf reads the records of a user, or only those of one kind.
+func (s *Store) recordsOf(userID, kind string) step {
+	return func(ctx context.Context, v *view) ([]record, error) {
+		filter := map[string]any{"user.id": userID}
+		if kind != "" {
+			filter["kind"] = kind
+		}
+		if !possibleID(userID) || impossible(kind) {
+			return nil, nil
+		}
+		return v.query(ctx, s.tables.records, filter)
+	}
+}
+
+// UserRecords implements [store.RecordStore].
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+	all, err := list(ctx, s, "list records", decodeRecord, s.recordsOf(userID, kind))
+	slices.SortFunc(all, func(a, b *store.Record) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
+	})
+	return all, err
+}
+
+// DeleteUserRecords implements [store.RecordStore]. Outside a transaction it deletes in batches.
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+	return s.removeAll(ctx, "delete records", s.recordsOf(userID, kind), s.removeAsRead)
+}
+
+// orNone returns a step that finds nothing if the table does not exist: a database may be older than the table of
+// records.
+func orNone(find step) step {
+	return func(ctx context.Context, v *view) ([]record, error) {
+		list, err := find(ctx, v)
+		if errors.Is(err, errNoTable) {
+			return nil, nil
+		}
+		return list, err
+	}
 }

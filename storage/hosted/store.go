@@ -11,7 +11,9 @@ package hosted
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -78,4 +80,22 @@ func New(config Config, options ...Options) (*Store, error) {
 		o.Prefix + "users_accounts", o.Prefix + "users_sessions",
 		o.Prefix + "verificationTokens", o.Prefix + "authenticators", o.Prefix + "records",
 	}}, nil
+}
+
+func newClient(c Config, h *http.Client) (*client, error) {
+	u, err := url.Parse(c.DatabaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
+		return nil, errors.New("the DatabaseURL is not a URL such as https://team.region.example/db/app")
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		return nil, errors.New("the DatabaseURL has no path: write the whole URL of the database, " +
+			"such as https://team.region.example/db/app")
+	}
+	if host := u.Hostname(); u.Scheme == "http" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return nil, errors.New("the DatabaseURL begins with http: the API key would be sent unencrypted")
+	}
+	if c.Branch == "" || c.APIKey == "" {
+		return nil, errors.New("set Branch and APIKey: both are required")
+	}
+	return &client{http: h, base: strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch), config: c}, nil
 }

@@ -49,3 +49,8 @@ func (s *Store) UseVerificationToken(
 		return []record{t}, nil
 	})
 }
+
+func decodeToken(r record) (*store.VerificationToken, error) {
+	expires, err := r.time("expires")
+	return &store.VerificationToken{Identifier: r.text("identifier"), Token: r.text("token"), Expires: expires}, err
+}

@@ -11,9 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore implements the account methods of a Store.
-type accountStore struct{ *collections }
-
 // accountKeys are the fields of an account that an update does not change.
 var accountKeys = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", privateField}
 
@@ -28,11 +25,11 @@ func byAccount(provider, id string) bson.D {
 }
 
 // findAccount reads the document of an account.
-func (cs *collections) findAccount(ctx context.Context, provider, id string) (bson.Raw, error) {
+func (s *Store) findAccount(ctx context.Context, provider, id string) (bson.Raw, error) {
 	if !possible(provider, id) {
 		return nil, none(ctx, "")
 	}
-	return find(ctx, cs.accounts, byAccount(provider, id))
+	return find(ctx, s.accounts, byAccount(provider, id))
 }
 
 func accountOf(doc bson.Raw) (*store.Account, error) {
@@ -111,11 +108,11 @@ func accountValues(a *store.Account) (bson.D, string, error) {
 }
 
 // LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
-func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "link account", s.linkAccount(ctx, a))
 }
 
-func (s *accountStore) linkAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) linkAccount(ctx context.Context, a *store.Account) error {
 	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID); err != nil {
 		return err
 	}
@@ -138,11 +135,11 @@ func (s *accountStore) linkAccount(ctx context.Context, a *store.Account) error 
 }
 
 // UpdateAccount implements [store.AccountStore]. It changes neither the user nor the type of the account.
-func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
 
-func (s *accountStore) updateAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 	values, extra, err := accountValues(a)
 	if err != nil {
 		return err
@@ -181,7 +178,7 @@ func (s *accountStore) updateAccount(ctx context.Context, a *store.Account) erro
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	const operation = "unlink account"
 	if !possible(provider, providerAccountID) {
 		return none(ctx, operation)
@@ -194,18 +191,14 @@ func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAcco
 }
 
 // Account implements [store.AccountStore].
-func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	const operation = "read account"
 	doc, err := s.findAccount(ctx, provider, providerAccountID)
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	a, err := accountOf(doc)
-	return a, failed(ctx, operation, err)
+	return decoded(ctx, operation, doc, err, accountOf)
 }
 
 // Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
-func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	all, err := list(ctx, "list accounts", s.accounts, userID, "provider", accountOf)
 	slices.SortStableFunc(all, func(a, b *store.Account) int {
 		switch {

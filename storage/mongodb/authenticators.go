@@ -8,9 +8,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// authenticatorStore implements the passkey methods of a Store.
-type authenticatorStore struct{ *collections }
-
 func byCredential(id string) bson.D { return bson.D{{Key: "credentialID", Value: id}} }
 
 func authenticatorOf(doc bson.Raw) (*store.Authenticator, error) {
@@ -38,21 +35,17 @@ func authenticatorOf(doc bson.Raw) (*store.Authenticator, error) {
 }
 
 // Authenticator implements [store.AuthenticatorStore].
-func (s *authenticatorStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	const operation = "read authenticator"
 	if !possible(credentialID) {
 		return nil, none(ctx, operation)
 	}
 	doc, err := find(ctx, s.authenticators, byCredential(credentialID))
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	a, err := authenticatorOf(doc)
-	return a, failed(ctx, operation, err)
+	return decoded(ctx, operation, doc, err, authenticatorOf)
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
-func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	err := storable(
 		a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports,
@@ -75,12 +68,12 @@ func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.A
 }
 
 // Authenticators implements [store.AuthenticatorStore]. The list is ordered by credential ID.
-func (s *authenticatorStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, "list authenticators", s.authenticators, userID, "credentialID", authenticatorOf)
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *authenticatorStore) UpdateAuthenticatorCounter(
+func (s *Store) UpdateAuthenticatorCounter(
 	ctx context.Context, credentialID string, counter uint32,
 ) error {
 	const operation = "update authenticator"
@@ -92,7 +85,7 @@ func (s *authenticatorStore) UpdateAuthenticatorCounter(
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *authenticatorStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	const operation = "delete authenticator"
 	if !possible(credentialID) {
 		return none(ctx, operation)

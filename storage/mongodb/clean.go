@@ -11,16 +11,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// cleaner implements DeleteExpired.
-type cleaner struct{ *collections }
-
 // batch is the number of documents that one command of DeleteExpired deletes.
 const batch = 500
 
 // DeleteExpired implements [store.Cleaner]. It deletes 500 documents with one command, found by the indexes on expires.
 // If ctx ends or a command fails, the completed batches stay deleted and are counted in n. The remaining documents are
 // counted with the same indexes.
-func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	old := bson.E{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}}
 	for _, c := range []struct {
 		of        *mongo.Collection
@@ -46,7 +43,7 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 }
 
 // left counts expired documents. more reports whether it stopped at store.MostLeft.
-func (s *cleaner) left(ctx context.Context, old bson.E) (rows int, more bool, err error) {
+func (s *Store) left(ctx context.Context, old bson.E) (rows int, more bool, err error) {
 	for _, c := range []*mongo.Collection{s.sessions, s.tokens, s.records} {
 		n, err := c.CountDocuments(ctx, bson.D{old}, options.Count().SetLimit(int64(store.MostLeft-rows)))
 		rows += int(n)

@@ -31,9 +31,6 @@ import (
 // The database must change a document atomically, as MongoDB does. FerretDB 1 reads a document, changes it and writes
 // it back, so that two concurrent changes of one user may be mixed.
 
-// copies changes users and maintains the copies of users in their sessions.
-type copies struct{ *collections }
-
 // The fields of a session's copy.
 const (
 	copyField     = "user"
@@ -64,35 +61,35 @@ func atRevision(id bson.ObjectID, revision int64) bson.D {
 func raise(revision int64) bson.E { return bson.E{Key: privateField + ".revision", Value: revision} }
 
 // begin runs steps 1 and 2 of a change. It returns the document and its revision, which is odd.
-func (cs *copies) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, error) {
+func (s *Store) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, error) {
 	for {
-		doc, err := find(ctx, cs.users, byID(id))
+		doc, err := find(ctx, s.users, byID(id))
 		if err != nil {
 			return nil, 0, err
 		}
 		now := revisionOf(doc)
 		odd := now + 1 + now%2 // even after a process that crashed during a change
-		result, err := cs.users.UpdateOne(ctx, atRevision(id, now), bson.D{{Key: "$set", Value: bson.D{raise(odd)}}})
+		result, err := s.users.UpdateOne(ctx, atRevision(id, now), bson.D{{Key: "$set", Value: bson.D{raise(odd)}}})
 		if err != nil {
 			return nil, 0, err
 		}
 		if result.MatchedCount == 0 {
 			continue // another call has started a change
 		}
-		_, err = cs.sessions.UpdateMany(ctx, ofUser(id), withoutCopy)
+		_, err = s.sessions.UpdateMany(ctx, ofUser(id), withoutCopy)
 		return doc, odd, err
 	}
 }
 
 // change runs all steps of a change. It may call what several times.
-func (cs *copies) change(
+func (s *Store) change(
 	ctx context.Context, id bson.ObjectID, what func(doc bson.Raw) (set, unset bson.D, err error),
 ) error {
 	for n := 0; ; n++ {
 		if err := wait(ctx, n); err != nil {
 			return err
 		}
-		doc, odd, err := cs.begin(ctx, id)
+		doc, odd, err := s.begin(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -102,7 +99,7 @@ func (cs *copies) change(
 			if len(unset) > 0 {
 				update = append(update, bson.E{Key: "$unset", Value: unset})
 			}
-			result, err := cs.users.UpdateOne(ctx, atRevision(id, odd), update)
+			result, err := s.users.UpdateOne(ctx, atRevision(id, odd), update)
 			switch {
 			case mongo.IsDuplicateKeyError(err):
 				refusal = err
@@ -113,20 +110,20 @@ func (cs *copies) change(
 			}
 		}
 		if refusal != nil { // the user stays unchanged
-			_, err := cs.users.UpdateOne(ctx, atRevision(id, odd), bson.D{{Key: "$set", Value: bson.D{raise(odd + 1)}}})
+			_, err := s.users.UpdateOne(ctx, atRevision(id, odd), bson.D{{Key: "$set", Value: bson.D{raise(odd + 1)}}})
 			if err != nil {
 				return errors.Join(refusal, err)
 			}
 		}
-		return errors.Join(refusal, cs.publish(ctx, id))
+		return errors.Join(refusal, s.publish(ctx, id))
 	}
 }
 
 // publish copies a user into all sessions of the user that have no copy or an older one. It returns ErrNoDocuments if
 // the user does not exist.
-func (cs *copies) publish(ctx context.Context, id bson.ObjectID) error {
+func (s *Store) publish(ctx context.Context, id bson.ObjectID) error {
 	for {
-		doc, err := find(ctx, cs.users, byID(id))
+		doc, err := find(ctx, s.users, byID(id))
 		if err != nil {
 			return err
 		}
@@ -138,10 +135,10 @@ func (cs *copies) publish(ctx context.Context, id bson.ObjectID) error {
 			bson.D{{Key: revisionField, Value: bson.D{{Key: "$exists", Value: false}}}},
 			bson.D{{Key: revisionField, Value: bson.D{{Key: "$lt", Value: now}}}},
 		}})
-		if _, err := cs.sessions.UpdateMany(ctx, older, bson.D{{Key: "$set", Value: copyOf(doc, now)}}); err != nil {
+		if _, err := s.sessions.UpdateMany(ctx, older, bson.D{{Key: "$set", Value: copyOf(doc, now)}}); err != nil {
 			return err
 		}
-		right, err := cs.check(ctx, id, now)
+		right, err := s.check(ctx, id, now)
 		if right || err != nil {
 			return err
 		}
@@ -153,42 +150,42 @@ func copyOf(doc bson.Raw, revision int64) bson.D {
 }
 
 // check is step 3 of a call that copies. It reports whether the copies are valid.
-func (cs *copies) check(ctx context.Context, id bson.ObjectID, revision int64) (right bool, err error) {
-	doc, err := find(ctx, cs.users, byID(id))
+func (s *Store) check(ctx context.Context, id bson.ObjectID, revision int64) (right bool, err error) {
+	doc, err := find(ctx, s.users, byID(id))
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
 		return false, err
 	}
 	if err == nil && revisionOf(doc) == revision {
 		return true, nil
 	}
-	_, err = cs.sessions.UpdateMany(ctx, append(ofUser(id), bson.E{Key: revisionField, Value: revision}), withoutCopy)
+	_, err = s.sessions.UpdateMany(ctx, append(ofUser(id), bson.E{Key: revisionField, Value: revision}), withoutCopy)
 	return false, err
 }
 
 // remove deletes a user and everything that belongs to the user. The user's document is deleted last, so that an
 // interrupted call can be repeated, and only if the revision has not changed since the copies were deleted. Then remove
 // deletes what was added meanwhile.
-func (cs *copies) remove(ctx context.Context, id bson.ObjectID) error {
+func (s *Store) remove(ctx context.Context, id bson.ObjectID) error {
 	for {
-		_, odd, err := cs.begin(ctx, id)
+		_, odd, err := s.begin(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := cs.removeTheirs(ctx, id); err != nil {
+		if err := s.removeTheirs(ctx, id); err != nil {
 			return err
 		}
-		result, err := cs.users.DeleteOne(ctx, atRevision(id, odd))
+		result, err := s.users.DeleteOne(ctx, atRevision(id, odd))
 		if err != nil {
 			return err
 		}
 		if result.DeletedCount == 1 {
-			return cs.removeTheirs(ctx, id)
+			return s.removeTheirs(ctx, id)
 		}
 	}
 }
 
-func (cs *copies) removeTheirs(ctx context.Context, id bson.ObjectID) error {
-	for _, c := range cs.ownedCollections() {
+func (s *Store) removeTheirs(ctx context.Context, id bson.ObjectID) error {
+	for _, c := range s.ownedCollections() {
 		if _, err := c.DeleteMany(ctx, ofUser(id)); err != nil {
 			return err
 		}
@@ -206,4 +203,9 @@ func wait(ctx context.Context, n int) error {
 		return nil
 	}
 	return store.Pause(ctx, min(10*time.Millisecond<<min(n, 10), longestWait))
+}
+
+// ownedCollections returns the collections with documents that belong to a user.
+func (s *Store) ownedCollections() []*mongo.Collection {
+	return []*mongo.Collection{s.sessions, s.accounts, s.authenticators, s.records}
 }

@@ -35,6 +35,16 @@ func isResponse(answer mongo.ServerError) bool {
 	return slices.ContainsFunc(answer.ErrorCodes(), func(code int) bool { return code != 0 })
 }
 
+// decoded reads the contents of a document that a query returned.
+func decoded[T any](
+	ctx context.Context, operation string, doc bson.Raw, err error, read func(bson.Raw) (T, error),
+) (contents T, _ error) {
+	if err == nil {
+		contents, err = read(doc)
+	}
+	return contents, failed(ctx, operation, err)
+}
+
 // refused is an error response of the database. Its message may contain values, such as tokens, so it is not shown.
 // errors.As finds it.
 type refused struct {

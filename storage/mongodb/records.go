@@ -14,9 +14,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore implements the record methods of a Store.
-type recordStore struct{ *collections }
-
 // The _id of a record's document is its name, kind/key, so that it is unique. The field made distinguishes a record
 // from a later one with the same name, and version distinguishes its writes.
 
@@ -56,7 +53,7 @@ func recordOf(doc bson.Raw) (*store.Record, error) {
 }
 
 // CreateRecord implements [store.RecordStore].
-func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	const first = int64(1)
 	err := r.Check()
 	if err == nil {
@@ -68,7 +65,7 @@ func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 	return failed(ctx, "create record", err)
 }
 
-func (s *recordStore) createRecord(ctx context.Context, r *store.Record, version int64) error {
+func (s *Store) createRecord(ctx context.Context, r *store.Record, version int64) error {
 	made := bson.NewObjectID()
 	d := append(byName(r.Kind, r.Key), bson.D{
 		{Key: "made", Value: made}, {Key: "kind", Value: r.Kind}, {Key: "key", Value: r.Key},
@@ -106,21 +103,17 @@ func (s *recordStore) createRecord(ctx context.Context, r *store.Record, version
 }
 
 // Record implements [store.RecordStore].
-func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "read record"
 	if !store.IsRecordName(kind, key) {
 		return nil, none(ctx, operation)
 	}
 	doc, err := find(ctx, s.records, byName(kind, key))
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	r, err := recordOf(doc)
-	return r, failed(ctx, operation, err)
+	return decoded(ctx, operation, doc, err, recordOf)
 }
 
 // UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
-func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	err := r.Check()
 	if err == nil {
 		err = s.updateRecord(ctx, r)
@@ -131,7 +124,7 @@ func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	return failed(ctx, "update record", err)
 }
 
-func (s *recordStore) updateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) updateRecord(ctx context.Context, r *store.Record) error {
 	set := bson.D{{Key: "value", Value: string(r.Value)}, {Key: "version", Value: r.Version + 1}}
 	update := bson.D{{Key: "$unset", Value: bson.D{{Key: "expires", Value: ""}}}}
 	if !r.Expires.IsZero() {
@@ -150,7 +143,7 @@ func (s *recordStore) updateRecord(ctx context.Context, r *store.Record) error {
 
 // DeleteRecord implements [store.RecordStore]. Of concurrent calls only one gets the record: the one whose deletion the
 // database counts.
-func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "delete record"
 	if !store.IsRecordName(kind, key) {
 		return nil, none(ctx, operation)
@@ -182,7 +175,7 @@ func ofKind(user bson.ObjectID, kind string) bson.D {
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
 	const operation = "list records"
 	id, err := objectID(userID)
 	if err != nil || !possible(kind) {
@@ -196,7 +189,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 }
 
 // DeleteUserRecords implements [store.RecordStore] with one command.
-func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	const operation = "delete records"
 	id, err := objectID(userID)
 	if err != nil || !possible(kind) {

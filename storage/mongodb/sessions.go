@@ -12,9 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore implements the session methods of a Store.
-type sessionStore struct{ copies }
-
 func bySession(token string) bson.D { return bson.D{{Key: "sessionToken", Value: token}} }
 
 func sessionOf(doc bson.Raw) (*store.Session, bson.ObjectID, error) {
@@ -32,11 +29,11 @@ func sessionOf(doc bson.Raw) (*store.Session, bson.ObjectID, error) {
 
 // CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist, and ErrConflict if
 // the token exists.
-func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
 
-func (s *sessionStore) createSession(ctx context.Context, session *store.Session) error {
+func (s *Store) createSession(ctx context.Context, session *store.Session) error {
 	if err := storable(string(session.Token)); err != nil {
 		return err
 	}
@@ -63,7 +60,7 @@ func (s *sessionStore) createSession(ctx context.Context, session *store.Session
 
 // SessionAndUser implements [store.SessionStore] with one query. It takes a second query if another program created the
 // session, or if the user is being changed.
-func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	if !possible(token) {
 		return nil, nil, none(ctx, operation)
@@ -90,7 +87,7 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 }
 
 // UpdateSession implements [store.SessionStore] with one update.
-func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if !possible(token) {
 		return none(ctx, operation)
@@ -122,7 +119,7 @@ func take(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, er
 }
 
 // DeleteSession implements [store.SessionStore]. Of concurrent calls only one gets the session.
-func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	if !possible(token) {
 		return nil, none(ctx, operation)
@@ -136,7 +133,7 @@ func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.
 }
 
 // Sessions implements [store.SessionLister]. The list is ordered by expiry.
-func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	return list(ctx, "list sessions", s.sessions, userID, "expires", func(doc bson.Raw) (*store.Session, error) {
 		session, _, err := sessionOf(doc)
 		return session, err
@@ -187,7 +184,7 @@ func listed[T any](
 }
 
 // DeleteSessions implements [store.SessionLister].
-func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	const operation = "delete sessions"
 	id, err := objectID(userID)
 	if err != nil {

@@ -40,15 +40,7 @@ type Layout struct {
 // Store is a store in MongoDB. It is safe for concurrent use. Create it with [Open] or [New]. It reads from the primary
 // and writes with the concern "majority", regardless of the client's settings.
 type Store struct {
-	*collections
-	copies
-	userStore
-	accountStore
-	sessionStore
-	tokenStore
-	authenticatorStore
-	recordStore
-	cleaner
+	users, accounts, sessions, tokens, authenticators, records *mongo.Collection
 
 	own *mongo.Client // nil if the caller owns the client
 }
@@ -111,17 +103,10 @@ func New(db *mongo.Database, layout ...Layout) (*Store, error) {
 		o := options.Collection().SetReadPreference(readpref.Primary()).SetWriteConcern(writeconcern.Majority())
 		return db.Collection(name, o)
 	}
-	all := &collections{
+	return &Store{
 		users: collection(l.Users, "users"), accounts: collection(l.Accounts, "accounts"),
 		sessions: collection(l.Sessions, "sessions"), tokens: collection(l.VerificationTokens, "verification_tokens"),
 		authenticators: collection(l.Authenticators, "authenticators"), records: collection(l.Records, "latchkey_records"),
-	}
-	changes := copies{all}
-	return &Store{
-		collections: all, copies: changes,
-		userStore: userStore{changes}, accountStore: accountStore{all}, sessionStore: sessionStore{changes},
-		tokenStore: tokenStore{all}, authenticatorStore: authenticatorStore{all}, recordStore: recordStore{all},
-		cleaner: cleaner{all},
 	}, nil
 }
 

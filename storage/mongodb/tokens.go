@@ -8,12 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore implements the verification token methods of a Store.
-type tokenStore struct{ *collections }
-
 // CreateVerificationToken implements [store.VerificationTokenStore]. It returns ErrConflict if the identifier already
 // has this token.
-func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	if err := storable(t.Identifier, t.Token); err != nil {
 		return failed(ctx, operation, err)
@@ -27,7 +24,7 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 
 // UseVerificationToken implements [store.VerificationTokenStore]. The database deletes a document only once, so only
 // one caller gets it.
-func (s *tokenStore) UseVerificationToken(
+func (s *Store) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {
 	const operation = "use verification token"

@@ -13,9 +13,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore implements the user methods of a Store.
-type userStore struct{ copies }
-
 // userFields are the fields of a user that are not in Extra.
 var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", privateField}
 
@@ -78,7 +75,7 @@ func emptyOrNull(text string, null store.Nulls) any {
 }
 
 // CreateUser implements [store.Store]. The user gets a new ObjectID; the ID of u is ignored.
-func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	d, err := standard(u)
 	if err != nil {
@@ -117,17 +114,13 @@ func find(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, er
 func byID(id bson.ObjectID) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
 // readUser reads a user.
-func (s *userStore) readUser(ctx context.Context, operation string, filter bson.D) (*store.User, error) {
+func (s *Store) readUser(ctx context.Context, operation string, filter bson.D) (*store.User, error) {
 	doc, err := find(ctx, s.users, filter)
-	if err != nil {
-		return nil, failed(ctx, operation, err)
-	}
-	u, err := userOf(doc)
-	return u, failed(ctx, operation, err)
+	return decoded(ctx, operation, doc, err, userOf)
 }
 
 // User implements [store.Store].
-func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 	o, err := objectID(id)
 	if err != nil {
 		return nil, none(ctx, "read user")
@@ -144,7 +137,7 @@ func none(ctx context.Context, operation string) error {
 }
 
 // UserByEmail implements [store.Store].
-func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	const operation = "read user by e-mail"
 	if email == "" || !possible(email) {
 		return nil, none(ctx, operation)
@@ -153,7 +146,7 @@ func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User,
 }
 
 // UserByAccount implements [store.Store] with two queries.
-func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	const operation = "read user by account"
 	account, err := s.findAccount(ctx, provider, providerAccountID)
 	if err != nil {
@@ -168,7 +161,7 @@ func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccount
 
 // UpdateUser implements [store.Store]. It does not rewrite fields that already have the value of u, so that, for
 // example, dates of another program stay dates.
-func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	id, err := objectID(u.ID)
 	if err != nil {
@@ -195,7 +188,7 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 }
 
 // overtaken returns ErrConflict instead of a database error if another user now has the address.
-func (s *userStore) overtaken(ctx context.Context, id bson.ObjectID, email string, err error) error {
+func (s *Store) overtaken(ctx context.Context, id bson.ObjectID, email string, err error) error {
 	var answer mongo.ServerError
 	if !errors.As(err, &answer) || !isResponse(answer) {
 		return err
@@ -208,7 +201,7 @@ func (s *userStore) overtaken(ctx context.Context, id bson.ObjectID, email strin
 
 // free returns ErrConflict if another user has the address. The unique index would reject it too, but later, and in
 // FerretDB without a specific error code.
-func (s *userStore) free(ctx context.Context, id bson.ObjectID, email string) error {
+func (s *Store) free(ctx context.Context, id bson.ObjectID, email string) error {
 	if email == "" {
 		return nil
 	}
@@ -263,7 +256,7 @@ func difference(doc bson.Raw, want store.Members) (set, unset bson.D, err error)
 
 // DeleteUser implements [store.UserDeleter]. It deletes the user's own document last. If it fails, it may have deleted
 // a part: call it again.
-func (s *userStore) DeleteUser(ctx context.Context, id string) error {
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	o, err := objectID(id)
 	if err != nil {
@@ -273,7 +266,7 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 }
 
 // EachEmail implements [store.EmailLister].
-func (s *userStore) EachEmail(ctx context.Context, each func(userID, email string) error) error {
+func (s *Store) EachEmail(ctx context.Context, each func(userID, email string) error) error {
 	const operation = "list addresses"
 	cursor, err := s.users.Find(ctx, bson.D{}, options.Find().SetProjection(bson.D{{Key: "email", Value: 1}}))
 	if err != nil {

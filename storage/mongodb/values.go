@@ -252,22 +252,10 @@ func fields(members store.Members, reserved []string) (natives bson.D, extra str
 		}
 		natives = append(natives, bson.E{Key: name, Value: value})
 	}
-	return natives, encodeExtra(rest), nil
-}
-
-// encodeExtra writes members as one JSON object. Values stay byte-exact; encoding/json would escape and compact them.
-func encodeExtra(m store.Members) string {
-	if len(m) == 0 {
-		return ""
+	if len(rest) > 0 {
+		extra = string(append(exactjson.AppendMembers([]byte{'{'}, rest, nil), '}'))
 	}
-	out := []byte{'{'}
-	for i, name := range slices.Sorted(maps.Keys(m)) {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, exactjson.Quote(name)...), ':'), m[name]...)
-	}
-	return string(append(out, '}'))
+	return natives, extra, nil
 }
 
 // members reads the members that fields has stored, and other fields that another program has added.

@@ -10,21 +10,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// collections are the collections of the store, with the methods that all its parts use.
-type collections struct {
-	users, accounts, sessions, tokens, authenticators, records *mongo.Collection
-}
-
-// ownedCollections returns the collections with documents that belong to a user.
-func (cs *collections) ownedCollections() []*mongo.Collection {
-	return []*mongo.Collection{cs.sessions, cs.accounts, cs.authenticators, cs.records}
-}
-
 func ofUser(id bson.ObjectID) bson.D { return bson.D{{Key: "userId", Value: id}} }
 
 // exists reports whether a user exists.
-func (cs *collections) exists(ctx context.Context, id bson.ObjectID) (bool, error) {
-	_, err := find(ctx, cs.users, byID(id))
+func (s *Store) exists(ctx context.Context, id bson.ObjectID) (bool, error) {
+	_, err := find(ctx, s.users, byID(id))
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil
 	}
@@ -32,8 +22,8 @@ func (cs *collections) exists(ctx context.Context, id bson.ObjectID) (bool, erro
 }
 
 // mustExist returns ErrNotFound if the user does not exist.
-func (cs *collections) mustExist(ctx context.Context, id bson.ObjectID) error {
-	there, err := cs.exists(ctx, id)
+func (s *Store) mustExist(ctx context.Context, id bson.ObjectID) error {
+	there, err := s.exists(ctx, id)
 	if err == nil && !there {
 		err = store.ErrNotFound
 	}
@@ -42,20 +32,20 @@ func (cs *collections) mustExist(ctx context.Context, id bson.ObjectID) error {
 
 // insertFor inserts a document that belongs to a user, if the user exists. It replaces an existing document with the
 // same key but without a user, which is the result of a concurrent deletion of that user.
-func (cs *collections) insertFor(ctx context.Context, user bson.ObjectID, c *mongo.Collection, d, key bson.D) error {
-	if err := cs.mustExist(ctx, user); err != nil {
+func (s *Store) insertFor(ctx context.Context, user bson.ObjectID, c *mongo.Collection, d, key bson.D) error {
+	if err := s.mustExist(ctx, user); err != nil {
 		return err
 	}
 	id := bson.NewObjectID()
 	d = append(byID(id), d...)
 	_, err := c.InsertOne(ctx, d)
-	if mongo.IsDuplicateKeyError(err) && cs.removedOrphan(ctx, c, key) {
+	if mongo.IsDuplicateKeyError(err) && s.removedOrphan(ctx, c, key) {
 		_, err = c.InsertOne(ctx, d)
 	}
 	if err != nil {
 		return err
 	}
-	gone := cs.mustExist(ctx, user)
+	gone := s.mustExist(ctx, user)
 	if errors.Is(gone, store.ErrNotFound) {
 		if _, err := c.DeleteOne(ctx, byID(id)); err != nil {
 			return err
@@ -65,7 +55,7 @@ func (cs *collections) insertFor(ctx context.Context, user bson.ObjectID, c *mon
 }
 
 // removedOrphan deletes the document with a key if its user does not exist.
-func (cs *collections) removedOrphan(ctx context.Context, c *mongo.Collection, key bson.D) bool {
+func (s *Store) removedOrphan(ctx context.Context, c *mongo.Collection, key bson.D) bool {
 	doc, err := find(ctx, c, key)
 	if err != nil {
 		return errors.Is(err, mongo.ErrNoDocuments)
@@ -74,7 +64,7 @@ func (cs *collections) removedOrphan(ctx context.Context, c *mongo.Collection, k
 	if err != nil {
 		return false
 	}
-	if there, err := cs.exists(ctx, user); there || err != nil {
+	if there, err := s.exists(ctx, user); there || err != nil {
 		return false
 	}
 	result, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
