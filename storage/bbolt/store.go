@@ -19,6 +19,7 @@ import (
 )
 
 // Store is a store in a bbolt file: a [store.Store] that implements all optional interfaces too.
+// Its methods are those of [keyvalue.Store].
 type Store = keyvalue.Store
 
 // patience is the time that Open waits until another process closes the file: a process that shuts down may still

@@ -2,10 +2,13 @@ package keyvalue
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
 
 // accountName returns the name of an account in keys and sets.
@@ -131,4 +134,66 @@ func (v *view) lostAccount(ctx context.Context, userID, set, name string) (strin
 		return "", nil
 	}
 	return encodeAccount(&store.Account{Provider: provider, ProviderAccountID: id}, userID)
+}
+
+func encodeAccount(a *store.Account, userID string) (string, error) {
+	var o object
+	o.text("userId", userID)
+	o.text("type", string(a.Type))
+	o.text("provider", a.Provider)
+	o.text("providerAccountId", a.ProviderAccountID)
+	o.optional("refresh_token", string(a.RefreshToken))
+	o.optional("access_token", string(a.AccessToken))
+	if !a.ExpiresAt.IsZero() {
+		o.raw("expires_at", fmt.Append(nil, a.ExpiresAtUnix()))
+	}
+	o.optional("token_type", a.TokenType)
+	o.optional("scope", a.Scope)
+	o.optional("id_token", string(a.IDToken))
+	o.json("session_state", a.SessionState)
+	o.json("authorization_details", a.AuthorizationDetails)
+	o.members("extra", a.StoredMembers())
+	return o.done()
+}
+
+// ofOwner sets the owner of an account that was encoded without one.
+func ofOwner(account, userID string) string {
+	return `{"userId":` + string(exactjson.Quote(userID)) + strings.TrimPrefix(account, `{"userId":""`)
+}
+
+func decodeAccount(document string) (*store.Account, error) {
+	d, err := decode[struct {
+		UserID               string          `json:"userId"`
+		Type                 string          `json:"type"`
+		Provider             string          `json:"provider"`
+		ProviderAccountID    string          `json:"providerAccountId"`
+		RefreshToken         string          `json:"refresh_token"`
+		AccessToken          string          `json:"access_token"`
+		ExpiresAt            int64           `json:"expires_at"`
+		TokenType            string          `json:"token_type"`
+		Scope                string          `json:"scope"`
+		IDToken              string          `json:"id_token"`
+		SessionState         json.RawMessage `json:"session_state"`
+		AuthorizationDetails json.RawMessage `json:"authorization_details"`
+		Extra                store.Members   `json:"extra"`
+	}](document)
+	if err != nil {
+		return nil, err
+	}
+	a := &store.Account{
+		UserID: d.UserID, Type: store.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
+		RefreshToken: store.Secret(d.RefreshToken), AccessToken: store.Secret(d.AccessToken),
+		IDToken:   store.Secret(d.IDToken),
+		TokenType: d.TokenType, Scope: d.Scope,
+		SessionState: d.SessionState, AuthorizationDetails: d.AuthorizationDetails,
+	}
+	a.SetExpiresAtUnix(d.ExpiresAt)
+	a.SetStoredMembers(d.Extra)
+	return a, nil
+}
+
+// before returns a name that sorts directly before this one: after all other names that sort before it.
+func before(name string) string {
+	last := len(name) - 1
+	return name[:last] + string([]byte{name[last] - 1}) + "\xff"
 }

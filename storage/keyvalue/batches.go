@@ -21,8 +21,6 @@ var errLast = errors.New("no further names are needed")
 // namesFunc processes some names of a set and returns the names that it has selected or deleted.
 type namesFunc func(ctx context.Context, v *view, names []string) ([]string, error)
 
-func everything(_ context.Context, _ *view, names []string) ([]string, error) { return names, nil }
-
 // inBatches walks through a set, selects names with pick and deletes them with remove. Each batch has its own commit.
 // Within a transaction it is a single step. It returns the number of deleted names.
 func (s *Store) inBatches(ctx context.Context, operation, set string, pick, remove namesFunc) (int, error) {

@@ -272,3 +272,17 @@ func (s *Store) keepPlace(ctx context.Context, operation, at string, now, began 
 	})
 	return err
 }
+
+// settleListed is settle for a user in the stale set, even if the stale record is lost.
+func (d *database) settleListed(ctx context.Context, id string) error {
+	values, err := d.View().peek(ctx, key("stale", id))
+	if err == nil && !values[0].Found {
+		v := d.View()
+		v.markStale(id)
+		err = v.commit(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return d.settle(ctx, id)
+}

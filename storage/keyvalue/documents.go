@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -166,62 +165,6 @@ type owner struct {
 	Email  string `json:"email"`
 }
 
-func encodeAccount(a *store.Account, userID string) (string, error) {
-	var o object
-	o.text("userId", userID)
-	o.text("type", string(a.Type))
-	o.text("provider", a.Provider)
-	o.text("providerAccountId", a.ProviderAccountID)
-	o.optional("refresh_token", string(a.RefreshToken))
-	o.optional("access_token", string(a.AccessToken))
-	if !a.ExpiresAt.IsZero() {
-		o.raw("expires_at", fmt.Append(nil, a.ExpiresAtUnix()))
-	}
-	o.optional("token_type", a.TokenType)
-	o.optional("scope", a.Scope)
-	o.optional("id_token", string(a.IDToken))
-	o.json("session_state", a.SessionState)
-	o.json("authorization_details", a.AuthorizationDetails)
-	o.members("extra", a.StoredMembers())
-	return o.done()
-}
-
-// ofOwner sets the owner of an account that was encoded without one.
-func ofOwner(account, userID string) string {
-	return `{"userId":` + string(exactjson.Quote(userID)) + strings.TrimPrefix(account, `{"userId":""`)
-}
-
-func decodeAccount(document string) (*store.Account, error) {
-	d, err := decode[struct {
-		UserID               string          `json:"userId"`
-		Type                 string          `json:"type"`
-		Provider             string          `json:"provider"`
-		ProviderAccountID    string          `json:"providerAccountId"`
-		RefreshToken         string          `json:"refresh_token"`
-		AccessToken          string          `json:"access_token"`
-		ExpiresAt            int64           `json:"expires_at"`
-		TokenType            string          `json:"token_type"`
-		Scope                string          `json:"scope"`
-		IDToken              string          `json:"id_token"`
-		SessionState         json.RawMessage `json:"session_state"`
-		AuthorizationDetails json.RawMessage `json:"authorization_details"`
-		Extra                store.Members   `json:"extra"`
-	}](document)
-	if err != nil {
-		return nil, err
-	}
-	a := &store.Account{
-		UserID: d.UserID, Type: store.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
-		RefreshToken: store.Secret(d.RefreshToken), AccessToken: store.Secret(d.AccessToken),
-		IDToken:   store.Secret(d.IDToken),
-		TokenType: d.TokenType, Scope: d.Scope,
-		SessionState: d.SessionState, AuthorizationDetails: d.AuthorizationDetails,
-	}
-	a.SetExpiresAtUnix(d.ExpiresAt)
-	a.SetStoredMembers(d.Extra)
-	return a, nil
-}
-
 // ending is a record that expires: a session, a verification token, or a plugin record.
 type ending struct {
 	SessionToken string    `json:"sessionToken"`
@@ -229,58 +172,4 @@ type ending struct {
 	Token        string    `json:"token"`
 	UserID       string    `json:"userId"`  // in a plugin record
 	Expires      time.Time `json:"expires"` // zero means never
-}
-
-func encodeExpires(token string, expires time.Time) (string, error) {
-	var o object
-	o.text("sessionToken", token)
-	o.time("expires", expires)
-	return o.done()
-}
-
-func encodeToken(t *store.VerificationToken) (string, error) {
-	var o object
-	o.text("identifier", t.Identifier)
-	o.text("token", t.Token)
-	o.time("expires", t.Expires)
-	return o.done()
-}
-
-func decodeToken(document string) (*store.VerificationToken, error) {
-	d, err := decode[ending](document)
-	if err != nil {
-		return nil, err
-	}
-	return &store.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires}, nil
-}
-
-func encodePasskey(a *store.Authenticator) (string, error) {
-	var o object
-	o.text("credentialID", a.CredentialID)
-	o.text("userId", a.UserID)
-	o.text("providerAccountId", a.ProviderAccountID)
-	o.text("credentialPublicKey", a.CredentialPublicKey)
-	o.raw("counter", fmt.Append(nil, a.Counter))
-	o.text("credentialDeviceType", a.CredentialDeviceType)
-	o.raw("credentialBackedUp", fmt.Append(nil, a.CredentialBackedUp))
-	o.optional("transports", a.Transports)
-	return o.done()
-}
-
-func decodePasskey(document string) (*store.Authenticator, error) {
-	d, err := decode[struct {
-		CredentialID         string `json:"credentialID"`
-		UserID               string `json:"userId"`
-		ProviderAccountID    string `json:"providerAccountId"`
-		CredentialPublicKey  string `json:"credentialPublicKey"`
-		Counter              uint32 `json:"counter"`
-		CredentialDeviceType string `json:"credentialDeviceType"`
-		CredentialBackedUp   bool   `json:"credentialBackedUp"`
-		Transports           string `json:"transports"`
-	}](document)
-	if err != nil {
-		return nil, err
-	}
-	a := store.Authenticator(d)
-	return &a, nil
 }

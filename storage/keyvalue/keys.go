@@ -77,12 +77,6 @@ func unescaped(part string) (text string, ok bool) {
 	return text, err == nil
 }
 
-// before returns a name that sorts directly before this one: after all other names that sort before it.
-func before(name string) string {
-	last := len(name) - 1
-	return name[:last] + string([]byte{name[last] - 1}) + "\xff"
-}
-
 // impossible reports whether one of the texts cannot be stored.
 func impossible(texts ...string) bool {
 	for _, text := range texts {

@@ -2,6 +2,7 @@ package keyvalue
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -77,4 +78,35 @@ func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) er
 		return nil, nil
 	})
 	return err
+}
+
+func encodePasskey(a *store.Authenticator) (string, error) {
+	var o object
+	o.text("credentialID", a.CredentialID)
+	o.text("userId", a.UserID)
+	o.text("providerAccountId", a.ProviderAccountID)
+	o.text("credentialPublicKey", a.CredentialPublicKey)
+	o.raw("counter", fmt.Append(nil, a.Counter))
+	o.text("credentialDeviceType", a.CredentialDeviceType)
+	o.raw("credentialBackedUp", fmt.Append(nil, a.CredentialBackedUp))
+	o.optional("transports", a.Transports)
+	return o.done()
+}
+
+func decodePasskey(document string) (*store.Authenticator, error) {
+	d, err := decode[struct {
+		CredentialID         string `json:"credentialID"`
+		UserID               string `json:"userId"`
+		ProviderAccountID    string `json:"providerAccountId"`
+		CredentialPublicKey  string `json:"credentialPublicKey"`
+		Counter              uint32 `json:"counter"`
+		CredentialDeviceType string `json:"credentialDeviceType"`
+		CredentialBackedUp   bool   `json:"credentialBackedUp"`
+		Transports           string `json:"transports"`
+	}](document)
+	if err != nil {
+		return nil, err
+	}
+	a := store.Authenticator(d)
+	return &a, nil
 }

@@ -225,3 +225,12 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 	}
 	return s.inBatches(ctx, "delete sessions", key("user-sessions", user), everything, remove)
 }
+
+func everything(_ context.Context, _ *view, names []string) ([]string, error) { return names, nil }
+
+func encodeExpires(token string, expires time.Time) (string, error) {
+	var o object
+	o.text("sessionToken", token)
+	o.time("expires", expires)
+	return o.done()
+}

@@ -32,20 +32,6 @@ func (d *database) settleSome(ctx context.Context, id string, whole bool) error 
 	}
 }
 
-// settleListed is settle for a user in the stale set, even if the stale record is lost.
-func (d *database) settleListed(ctx context.Context, id string) error {
-	values, err := d.View().peek(ctx, key("stale", id))
-	if err == nil && !values[0].Found {
-		v := d.View()
-		v.markStale(id)
-		err = v.commit(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return d.settle(ctx, id)
-}
-
 // settleOnce makes one attempt. Each of its commits checks that the user and the stale record have not changed since
 // its start: no call has changed the user, completed the work, or created a new user with that ID.
 func (d *database) settleOnce(ctx context.Context, id string, whole bool) error {

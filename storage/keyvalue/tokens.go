@@ -56,3 +56,19 @@ func (p *pending) removeToken(name string) {
 	p.remove(key("token", name))
 	p.drop(allTokens, name)
 }
+
+func encodeToken(t *store.VerificationToken) (string, error) {
+	var o object
+	o.text("identifier", t.Identifier)
+	o.text("token", t.Token)
+	o.time("expires", t.Expires)
+	return o.done()
+}
+
+func decodeToken(document string) (*store.VerificationToken, error) {
+	d, err := decode[ending](document)
+	if err != nil {
+		return nil, err
+	}
+	return &store.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires}, nil
+}

@@ -19,6 +19,7 @@ import (
 )
 
 // Store is a store in Redis or Valkey: a [store.Store] that implements all optional interfaces too.
+// Its methods are those of [keyvalue.Store].
 type Store = keyvalue.Store
 
 // Options are the options of a Store. The zero value has the defaults.
