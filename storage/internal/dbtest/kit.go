@@ -3,11 +3,13 @@
 package dbtest
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,4 +85,21 @@ func (k *kit) records() store.RecordStore { return k.store.(store.RecordStore) }
 // Large returns a user of about size bytes.
 func Large(id string, size int) *core.User {
 	return &core.User{ID: uuid(id), Extra: core.Members{"large": json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}}
+}
+
+// Waits returns a context that calls tells on the first call to Done, for example by a lookup that waits for others. A
+// test then knows that the lookup is queued.
+func Waits(ctx context.Context, tells func()) context.Context {
+	return &waits{Context: ctx, tells: tells}
+}
+
+type waits struct {
+	context.Context
+	once  sync.Once
+	tells func()
+}
+
+func (w *waits) Done() <-chan struct{} {
+	w.once.Do(w.tells)
+	return w.Context.Done()
 }
