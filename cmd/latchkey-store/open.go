@@ -16,7 +16,6 @@ import (
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
-	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
@@ -33,11 +32,18 @@ type everything interface {
 	Close() error
 }
 
+// tables is a store on an SQL database.
+type tables interface {
+	everything
+	Migrate(ctx context.Context) error
+	Missing(ctx context.Context) ([]string, error)
+}
+
 // opened is an open store.
 type opened struct {
 	everything
 	// tables is nil if the database has no tables.
-	tables *sqlstore.Store
+	tables tables
 	// secrets are the passwords in the store's address, both encoded and decoded.
 	secrets []string
 }
@@ -59,7 +65,7 @@ func open(address string, makes bool) (*opened, error) {
 	}
 	secrets := secretsIn(address)
 	if conninfo.MatchString(address) {
-		s, err := postgres.Open(address)
+		s, err := postgres.Open(address, postgres.Options{})
 		if err != nil {
 			return nil, errAddress
 		}
@@ -76,10 +82,10 @@ func open(address string, makes bool) (*opened, error) {
 	}
 	switch scheme {
 	case "postgres", "postgresql":
-		s, err := postgres.Open(address)
+		s, err := postgres.Open(address, postgres.Options{})
 		return inTables(s, err, secrets)
 	case "mysql", "mariadb":
-		s, err := mysql.Open(dsn(u))
+		s, err := mysql.Open(dsn(u), mysql.Options{})
 		return inTables(s, err, secrets)
 	case "redis", "rediss":
 		s, err := redisstore.Open(address)
@@ -105,11 +111,11 @@ func openFile(scheme, path string, makes bool) (*opened, error) {
 		s, err := bboltstore.Open(path)
 		return &opened{everything: s}, err
 	}
-	s, err := sqlite.Open(path)
+	s, err := sqlite.Open(path, sqlite.Options{})
 	return inTables(s, err, nil)
 }
 
-func inTables(s *sqlstore.Store, err error, secrets []string) (*opened, error) {
+func inTables(s tables, err error, secrets []string) (*opened, error) {
 	return &opened{everything: s, tables: s, secrets: secrets}, hidden(err, secrets...)
 }
 

@@ -51,7 +51,7 @@ type site struct {
 }
 
 func open(ctx context.Context, db *sql.DB, url string) (*site, error) {
-	store, err := sqlite.New(db)
+	store, err := sqlite.New(db, sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleOpen() {
-	store, err := mysql.Open("app:password@tcp(localhost:3306)/app")
+	store, err := mysql.Open("app:password@tcp(localhost:3306)/app", mysql.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func ExampleNew_gorm() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	store, err := mysql.New(db, mysql.Layout{Prefix: "auth_"})
+	store, err := mysql.New(db, mysql.Options{Layout: mysql.Layout{Prefix: "auth_"}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestOutages(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	own, err := mysql.New(db)
+	own, err := mysql.New(db, mysql.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ func TestShared(t *testing.T) {
 	sqltest.Run(t, storetest.Trouble("mysql"), func(t *testing.T) sqltest.Database {
 		dsn := database(t)
 		return sqltest.Database{
-			Open: func(layout ...sqlstore.Layout) *sqlstore.Store {
-				s, err := mysql.Open(dsn, layout...)
+			Open: func(layout sqlstore.Layout) sqltest.Store {
+				s, err := mysql.Open(dsn, mysql.Options{Layout: layout})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -58,7 +58,7 @@ func TestCosts(t *testing.T) {
 	db, n := sqltest.Count(connector)
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(1)
-	s, err := mysql.New(db)
+	s, err := mysql.New(db, mysql.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func explain(t *testing.T, db *sql.DB, query string) (steps []map[string]string)
 func TestSchema(t *testing.T) {
 	dsn := database(t)
 	execute(t, dsn, strings.Split(strings.TrimSuffix(mysql.Schema(), ";\n"), ";\n")...)
-	s, err := mysql.Open(dsn) // without Migrate
+	s, err := mysql.Open(dsn, mysql.Options{}) // without Migrate
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestStrictMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.Params = map[string]string{"sql_mode": "''"}
-	s, err := mysql.Open(config.FormatDSN())
+	s, err := mysql.Open(config.FormatDSN(), mysql.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,13 +166,13 @@ func TestStrictMode(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	if _, err := mysql.Open("app:hunter22@tcp(localhost/app"); err == nil || strings.Contains(err.Error(), "hunter22") {
+	if _, err := mysql.Open("app:hunter22@tcp(localhost/app", mysql.Options{}); err == nil || strings.Contains(err.Error(), "hunter22") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := mysql.Open("tcp(localhost)/app", mysql.Layout{Users: "a b"}); err == nil {
+	if _, err := mysql.Open("tcp(localhost)/app", mysql.Options{Layout: mysql.Layout{Users: "a b"}}); err == nil {
 		t.Error("a layout with a space was taken")
 	}
-	s, err := mysql.Open(withoutDatabase(t))
+	s, err := mysql.Open(withoutDatabase(t), mysql.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestDeadlocks(t *testing.T) {
 }
 
 func BenchmarkSession(b *testing.B) {
-	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, database(b)) })
+	sqltest.Bench(b, func(b *testing.B) sqltest.Store { return open(b, database(b)) })
 }
 
 func BenchmarkScale(b *testing.B) {
@@ -230,7 +230,7 @@ func BenchmarkScale(b *testing.B) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	_, err := mysql.Open("root@tcp(127.0.0.1:1)/none", mysql.Layout{Times: sqlstore.FoundTimes})
+	_, err := mysql.Open("root@tcp(127.0.0.1:1)/none", mysql.Options{Layout: mysql.Layout{Times: sqlstore.FoundTimes}})
 	if err == nil || !strings.Contains(err.Error(), "FoundTimes") {
 		t.Errorf("times in either form, in a column that has a type: error %v", err)
 	}

@@ -1,6 +1,6 @@
 // Package mysql stores users, accounts, sessions and tokens in MySQL 8 or MariaDB 10.5, or later.
 //
-//	store, err := mysql.Open("app:password@tcp(localhost:3306)/app")
+//	store, err := mysql.Open("app:password@tcp(localhost:3306)/app", mysql.Options{})
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
@@ -9,17 +9,51 @@
 package mysql
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
 // Store is a store in MySQL or MariaDB: a [store.Store] that implements all optional interfaces too.
-type Store = sqlstore.Store
+type Store struct{ *tables }
+
+// tables is an alias to embed the type without an exported field.
+type tables = sqlstore.Store
+
+// Migrate creates missing tables, columns and indexes. It changes and deletes nothing else, and may run at every start
+// and in several processes concurrently: see [sqlstore.Store.Migrate].
+func (s *Store) Migrate(ctx context.Context) error { return s.tables.Migrate(ctx) }
+
+// Close closes the prepared statements. It closes the connections only if Open opened them.
+func (s *Store) Close() error { return s.tables.Close() }
+
+// InTransaction implements [store.Transactor]: see [sqlstore.Store.InTransaction]. tx is a *Store.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	return s.tables.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+		return do(ctx, &Store{tx.(*sqlstore.Store)})
+	})
+}
+
+// wrapped returns the Store of a database-independent store.
+func wrapped(s *sqlstore.Store, err error) (*Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Store{s}, nil
+}
+
+// Options are the settings of a Store. The zero value is valid.
+type Options struct {
+	// Layout describes the names and columns of the tables. The default is the layout that Migrate creates in a new
+	// database.
+	Layout Layout
+}
 
 // Layout describes the names and columns of the tables. The zero value is the layout that Migrate creates in a new
 // database.
@@ -52,8 +86,10 @@ func TypeORM() Layout {
 
 // New returns a Store on an open handle, which the caller closes. It sends nothing to the database. The driver must be
 // go-sql-driver/mysql. Its settings do not matter, but the SQL mode must be strict, which is the default: Migrate
-// checks it. At most one layout is allowed.
-func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
+// checks it.
+func New(db *sql.DB, options Options) (*Store, error) {
+	return wrapped(sqlstore.New(db, dialect(), options.Layout))
+}
 
 // The settings of Open. There are enough connections for one process, and few enough for four processes to share a
 // server with its default limit. Idle connections stay open for idleFor, because a new connection costs many times as
@@ -65,8 +101,8 @@ const (
 )
 
 // Open returns a Store on its own pool of at most 20 connections. dsn is a data source name of go-sql-driver/mysql.
-// Open does not connect: Migrate is the first call that does. Close the Store when done. At most one layout is allowed.
-func Open(dsn string, layout ...Layout) (*Store, error) {
+// Open does not connect: Migrate is the first call that does. Close the Store when done.
+func Open(dsn string, options Options) (*Store, error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("mysql: open: %w", err)
@@ -84,12 +120,12 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxIdleTime(idleFor)
-	return sqlstore.NewOwner(db, dialect(), layout...)
+	return wrapped(sqlstore.NewOwner(db, dialect(), options.Layout))
 }
 
 // Schema returns the DDL of a new database, for use with your own migration tool. For another layout use the Store's
 // method Schema.
 func Schema() string {
-	s, _ := New(&sql.DB{}) // does not use the handle; the zero layout is valid
+	s, _ := New(&sql.DB{}, Options{}) // does not use the handle; the zero layout is valid
 	return s.Schema()
 }

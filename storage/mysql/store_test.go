@@ -66,10 +66,13 @@ func count(t testing.TB, dsn, query string) (n int) {
 	return n
 }
 
-// open opens and migrates a store until the test ends.
+// open opens and migrates a store until the test ends. At most one layout is used.
 func open(t testing.TB, dsn string, layout ...mysql.Layout) *mysql.Store {
 	t.Helper()
-	s, err := mysql.Open(dsn, layout...)
+	var options mysql.Options
+	for _, options.Layout = range layout {
+	}
+	s, err := mysql.Open(dsn, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +145,7 @@ func TestContractOwnHandle(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s, err := mysql.New(db)
+	s, err := mysql.New(db, mysql.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func ExampleOpen() {
-	store, err := postgres.Open("postgres://app@localhost/app")
+	store, err := postgres.Open("postgres://app@localhost/app", postgres.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func ExampleNewFromPool() {
 		log.Fatal(err)
 	}
 	defer pool.Close()
-	store, err := postgres.NewFromPool(pool)
+	store, err := postgres.NewFromPool(pool, postgres.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func ExampleNew_gorm() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	store, err := postgres.New(db, postgres.Layout{Prefix: "auth_"})
+	store, err := postgres.New(db, postgres.Options{Layout: postgres.Layout{Prefix: "auth_"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func ExampleNew_gorm() {
 
 // A database of Auth.js's PostgreSQL adapter can be used without changes.
 func ExampleAuthJS() {
-	store, err := postgres.Open("postgres://app@localhost/app", postgres.AuthJS())
+	store, err := postgres.Open("postgres://app@localhost/app", postgres.Options{Layout: postgres.AuthJS()})
 	if err != nil {
 		log.Fatal(err)
 	}

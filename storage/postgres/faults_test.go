@@ -24,7 +24,7 @@ func TestOutages(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	fromPool, err := postgres.NewFromPool(pool)
+	fromPool, err := postgres.NewFromPool(pool, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

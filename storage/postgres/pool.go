@@ -36,7 +36,7 @@ func handleOf(connector driver.Connector) *sql.DB {
 
 // onPool returns a store whose transactions and writes use a handle on the pool's connections. Lookups call the pool
 // directly, because database/sql would double the allocations of a lookup.
-func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*Store, error) {
+func onPool(pool *pgxpool.Pool, connector driver.Connector, options Options) (*Store, error) {
 	d := dialect()
 	d.Read = func(ctx context.Context, query string, args []any) (sqlstore.Rows, error) {
 		found, err := pool.Query(ctx, query, args...) // on a connection that the pool has checked
@@ -48,7 +48,7 @@ func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*S
 	if config := pool.Config(); !perRequest(config) {
 		d.LookUps = max(1, int(config.MaxConns*3/4)) // the other connections are for writes
 	}
-	return sqlstore.NewOwner(handleOf(connector), d, layout...)
+	return wrapped(sqlstore.NewOwner(handleOf(connector), d, options.Layout))
 }
 
 // perRequest reports whether the pool prepares connections for each request, for example to restrict the visible rows.

@@ -47,7 +47,7 @@ func TestPoolConfig(t *testing.T) {
 
 // TestStatements checks that the statement cache of a connection has space for all statements of a store.
 func TestStatements(t *testing.T) {
-	store, err := New(&sql.DB{})
+	store, err := New(&sql.DB{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ func TestShared(t *testing.T) {
 	sqltest.Run(t, storetest.Trouble("postgres"), func(t *testing.T) sqltest.Database {
 		dsn := schema(t)
 		return sqltest.Database{
-			Open: func(layout ...sqlstore.Layout) *sqlstore.Store {
-				s, err := postgres.Open(dsn, layout...)
+			Open: func(layout sqlstore.Layout) sqltest.Store {
+				s, err := postgres.Open(dsn, postgres.Options{Layout: layout})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -53,7 +53,7 @@ func TestCosts(t *testing.T) {
 	// trip in a benchmark.
 	db, n := sqltest.Count(stdlib.GetConnector(*config))
 	t.Cleanup(func() { _ = db.Close() })
-	s, err := postgres.New(db)
+	s, err := postgres.New(db, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func explain(t *testing.T, conn *pgx.Conn, i int, query string) string {
 func TestSchema(t *testing.T) {
 	dsn := schema(t)
 	execute(t, dsn, postgres.Schema())
-	s, err := postgres.Open(dsn) // without Migrate
+	s, err := postgres.Open(dsn, postgres.Options{}) // without Migrate
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,15 +156,15 @@ func TestOpenRefuses(t *testing.T) {
 	for name, dsn := range map[string]string{
 		"no URL": "postgres://app:hunter22@:x/", "a port": "host=localhost port=x password=hunter22",
 	} {
-		_, err := postgres.Open(dsn)
+		_, err := postgres.Open(dsn, postgres.Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "postgres: open: ") || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := postgres.NewFromPool(nil); err == nil {
+	if _, err := postgres.NewFromPool(nil, postgres.Options{}); err == nil {
 		t.Error("a nil pool was taken")
 	}
-	if _, err := postgres.Open("host=localhost", postgres.Layout{Users: "a b"}); err == nil {
+	if _, err := postgres.Open("host=localhost", postgres.Options{Layout: postgres.Layout{Users: "a b"}}); err == nil {
 		t.Error("a layout with a space was taken")
 	}
 }
@@ -184,7 +184,7 @@ func TestContractPooled(t *testing.T) {
 }
 
 func BenchmarkSession(b *testing.B) {
-	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, schema(b)) })
+	sqltest.Bench(b, func(b *testing.B) sqltest.Store { return open(b, schema(b)) })
 }
 
 func BenchmarkScale(b *testing.B) {
@@ -195,7 +195,7 @@ func BenchmarkScale(b *testing.B) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	_, err := postgres.Open("postgres://127.0.0.1/none", postgres.Layout{Times: sqlstore.FoundTimes})
+	_, err := postgres.Open("postgres://127.0.0.1/none", postgres.Options{Layout: postgres.Layout{Times: sqlstore.FoundTimes}})
 	if err == nil || !strings.Contains(err.Error(), "FoundTimes") {
 		t.Errorf("times in either form, in a column that has a type: error %v", err)
 	}

@@ -1,6 +1,6 @@
 // Package postgres stores users, accounts, sessions and tokens in PostgreSQL 12 or later.
 //
-//	store, err := postgres.Open("postgres://app@localhost/app")
+//	store, err := postgres.Open("postgres://app@localhost/app", postgres.Options{})
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
@@ -21,12 +21,45 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
 // Store is a store in PostgreSQL: a [store.Store] that implements all optional interfaces too. A statement that fails
 // within a transaction aborts the transaction.
-type Store = sqlstore.Store
+type Store struct{ *tables }
+
+// tables is an alias to embed the type without an exported field.
+type tables = sqlstore.Store
+
+// Migrate creates missing tables, columns and indexes. It changes and deletes nothing else, and may run at every start
+// and in several processes concurrently: see [sqlstore.Store.Migrate].
+func (s *Store) Migrate(ctx context.Context) error { return s.tables.Migrate(ctx) }
+
+// Close closes the prepared statements. It closes the connections only if Open opened them.
+func (s *Store) Close() error { return s.tables.Close() }
+
+// InTransaction implements [store.Transactor]: see [sqlstore.Store.InTransaction]. tx is a *Store.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	return s.tables.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+		return do(ctx, &Store{tx.(*sqlstore.Store)})
+	})
+}
+
+// wrapped returns the Store of a database-independent store.
+func wrapped(s *sqlstore.Store, err error) (*Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Store{s}, nil
+}
+
+// Options are the settings of a Store. The zero value is valid.
+type Options struct {
+	// Layout describes the names and columns of the tables. The default is the layout that Migrate creates in a new
+	// database.
+	Layout Layout
+}
 
 // Layout describes the names and columns of the tables. The zero value is the layout that Migrate creates in a new
 // database.
@@ -79,19 +112,19 @@ func Sequelize() Layout {
 }
 
 // New returns a Store on an open handle, which the caller closes. It sends nothing to the database. The driver should
-// be pgx, imported as github.com/jackc/pgx/v5/stdlib. Another driver works if its errors have a method SQLState. At
-// most one layout is allowed.
-func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
+// be pgx, imported as github.com/jackc/pgx/v5/stdlib. Another driver works if its errors have a method SQLState.
+func New(db *sql.DB, options Options) (*Store, error) {
+	return wrapped(sqlstore.New(db, dialect(), options.Layout))
+}
 
 // NewFromPool returns a Store on a pool, which the caller closes. The pool decides the number of connections.
 // Concurrent session lookups share a query, whose context has the values of one of the requests. If the pool has
-// PrepareConn or BeforeAcquire, which may treat requests differently, lookups are not combined. At most one layout is
-// allowed.
-func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
+// PrepareConn or BeforeAcquire, which may treat requests differently, lookups are not combined.
+func NewFromPool(pool *pgxpool.Pool, options Options) (*Store, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: no pool: give NewFromPool an open *pgxpool.Pool")
 	}
-	return onPool(pool, stdlib.GetPoolConnector(pool), layout)
+	return onPool(pool, stdlib.GetPoolConnector(pool), options)
 }
 
 // The settings of Open unless dsn sets them. Each connection is a process of the server: if there are more connections
@@ -108,8 +141,8 @@ const (
 
 // Open returns a Store on its own pool of at most 8 connections. dsn is a URL or a list of key=value pairs as in libpq,
 // with the parameters of pgxpool, such as pool_max_conns=8. Open does not connect: Migrate is the first call that does.
-// Close the Store when done: Close waits for calls in progress. At most one layout is allowed.
-func Open(dsn string, layout ...Layout) (*Store, error) {
+// Close the Store when done: Close waits for calls in progress.
+func Open(dsn string, options Options) (*Store, error) {
 	config, err := poolConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: open: %w", err) // pgx omits the password
@@ -118,7 +151,7 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: open: %w", err)
 	}
-	return onPool(pool, owned{stdlib.GetPoolConnector(pool), pool}, layout)
+	return onPool(pool, owned{stdlib.GetPoolConnector(pool), pool}, options)
 }
 
 func poolConfig(dsn string) (*pgxpool.Config, error) {
@@ -148,6 +181,6 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 // Schema returns the DDL of a new database, for use with your own migration tool. For another layout use the Store's
 // method Schema.
 func Schema() string {
-	s, _ := New(&sql.DB{}) // does not use the handle; the zero layout is valid
+	s, _ := New(&sql.DB{}, Options{}) // does not use the handle; the zero layout is valid
 	return s.Schema()
 }

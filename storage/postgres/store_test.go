@@ -64,10 +64,13 @@ func count(t testing.TB, dsn, query string) (n int) {
 	return n
 }
 
-// open opens and migrates a store until the test ends.
+// open opens and migrates a store until the test ends. At most one layout is used.
 func open(t testing.TB, dsn string, layout ...postgres.Layout) *postgres.Store {
 	t.Helper()
-	s, err := postgres.Open(dsn, layout...)
+	var options postgres.Options
+	for _, options.Layout = range layout {
+	}
+	s, err := postgres.Open(dsn, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +121,7 @@ func TestContractFromPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	s, err := postgres.NewFromPool(pool)
+	s, err := postgres.NewFromPool(pool, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func newSessions(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) 
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	if c.store, err = postgres.NewFromPool(pool); err != nil {
+	if c.store, err = postgres.NewFromPool(pool, postgres.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.store.Migrate(t.Context()); err != nil {

@@ -7,10 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountStore implements the account methods of a Store.
-type accountStore struct{ runner }
-
-func (s *accountStore) readAccount(rows Rows) (*store.Account, error) {
+func (s *Store) readAccount(rows Rows) (*store.Account, error) {
 	var a store.Account
 	var user, kind, refresh, access, id, scope, state, tokenType, details text
 	var expires sql.NullInt64
@@ -34,7 +31,7 @@ func (s *accountStore) readAccount(rows Rows) (*store.Account, error) {
 }
 
 // accountArgs returns the values of an account's columns after its key.
-func (s *accountStore) accountArgs(a *store.Account) ([]any, error) {
+func (s *Store) accountArgs(a *store.Account) ([]any, error) {
 	state, err := encodeJSON(a.SessionState)
 	if err != nil {
 		return nil, err
@@ -52,7 +49,7 @@ func (s *accountStore) accountArgs(a *store.Account) ([]any, error) {
 }
 
 // LinkAccount implements [store.Store]. It returns ErrNotFound if the user does not exist.
-func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
 		return s.failed(ctx, "link account", err, nil)
@@ -62,7 +59,7 @@ func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error 
 }
 
 // UpdateAccount implements [store.AccountStore]. It changes neither the user nor the type of the account.
-func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
 		return s.failed(ctx, "update account", err, nil)
@@ -71,16 +68,16 @@ func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) erro
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	return s.must(ctx, "unlink account", s.unlinkAccount, provider, providerAccountID)
 }
 
 // Account implements [store.AccountStore].
-func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
-	return one(ctx, &s.runner, "read account", s.account, s.readAccount, provider, providerAccountID)
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+	return one(ctx, s, "read account", s.account, s.readAccount, provider, providerAccountID)
 }
 
 // Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
-func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
-	return query(ctx, &s.runner, "list accounts", s.accounts, s.readAccount, s.id(userID))
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
+	return query(ctx, s, "list accounts", s.accounts, s.readAccount, s.id(userID))
 }

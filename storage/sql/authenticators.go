@@ -6,9 +6,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// authenticatorStore implements the passkey methods of a Store.
-type authenticatorStore struct{ runner }
-
 func readAuthenticator(rows Rows) (*store.Authenticator, error) {
 	var a store.Authenticator
 	var user, transports text
@@ -19,12 +16,12 @@ func readAuthenticator(rows Rows) (*store.Authenticator, error) {
 }
 
 // Authenticator implements [store.AuthenticatorStore].
-func (s *authenticatorStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
-	return one(ctx, &s.runner, "read authenticator", s.authenticator, readAuthenticator, credentialID)
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+	return one(ctx, s, "read authenticator", s.authenticator, readAuthenticator, credentialID)
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
-func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	args := s.withRecordID(authenticators, []any{
 		a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, int64(a.Counter),
 		a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports),
@@ -33,18 +30,18 @@ func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.A
 }
 
 // Authenticators implements [store.AuthenticatorStore]. The list is ordered by credential ID.
-func (s *authenticatorStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
-	return query(ctx, &s.runner, "list authenticators", s.authenticators, readAuthenticator, s.id(userID))
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+	return query(ctx, s, "list authenticators", s.authenticators, readAuthenticator, s.id(userID))
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *authenticatorStore) UpdateAuthenticatorCounter(
+func (s *Store) UpdateAuthenticatorCounter(
 	ctx context.Context, credentialID string, counter uint32,
 ) error {
 	return s.found(ctx, "update authenticator", s.updateCounter, s.authenticator, 1, int64(counter), credentialID)
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *authenticatorStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	return s.must(ctx, "delete authenticator", s.deleteAuthenticator, credentialID)
 }

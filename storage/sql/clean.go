@@ -16,9 +16,6 @@ const (
 	batchTime    = 10 * time.Millisecond
 )
 
-// cleaner implements DeleteExpired.
-type cleaner struct{ runner }
-
 // DeleteExpired implements [store.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires.
 // Each batch has its own transaction and is small enough to take about 10 ms. After a batch, DeleteExpired waits as
 // long as the batch took, so that others can write. Within a transaction it does not wait, and its locks last until the
@@ -27,7 +24,7 @@ type cleaner struct{ runner }
 // If it fails or ctx ends, deleted rows stay deleted, and n is their number. An interrupted batch is not counted,
 // although the database may still complete it. The remaining rows are counted with the same indexes, except within a
 // transaction, which has failed then.
-func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	before, err := s.expiredBefore(now)
 	if err != nil {
 		return 0, s.failed(ctx, "delete expired", err, nil)
@@ -53,10 +50,10 @@ func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err 
 }
 
 // left counts the expired rows. more reports whether it stopped at store.MostLeft.
-func (s *cleaner) left(ctx context.Context, before []any) (rows int, more bool, err error) {
+func (s *Store) left(ctx context.Context, before []any) (rows int, more bool, err error) {
 	for _, count := range []*statement{s.expiredSessions, s.expiredTokens, s.expiredRecords} {
 		most := int64(store.MostLeft - rows)
-		n, err := one(ctx, &s.runner, "count expired", count, func(row Rows) (n int, err error) {
+		n, err := one(ctx, s, "count expired", count, func(row Rows) (n int, err error) {
 			return n, row.Scan(&n)
 		}, append([]any{most}, before...)...)
 		rows += n
@@ -68,7 +65,7 @@ func (s *cleaner) left(ctx context.Context, before []any) (rows int, more bool, 
 }
 
 // inBatches runs a statement built by expired until it deletes nothing.
-func (s *cleaner) inBatches(ctx context.Context, operation string, st *statement, before []any) (n int, err error) {
+func (s *Store) inBatches(ctx context.Context, operation string, st *statement, before []any) (n int, err error) {
 	var from time.Time
 	for size := int64(firstBatch); ; {
 		began := time.Now()
@@ -104,7 +101,7 @@ func (s *cleaner) inBatches(ctx context.Context, operation string, st *statement
 
 // batch deletes one batch. With Dialect.Lingering, the batch starts at the expiry *from and sets *from to where it
 // ended.
-func (s *cleaner) batch(
+func (s *Store) batch(
 	ctx context.Context, operation string, st *statement, args []any, from *time.Time,
 ) (gone int, err error) {
 	if !s.lingering() {

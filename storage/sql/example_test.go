@@ -6,7 +6,7 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Pass a layout to Open or New of the database's module, as in postgres.Open(url, layout).
+// The layout is a field of the options of each database: postgres.Open(url, postgres.Options{Layout: layout}).
 func ExampleLayout() {
 	layout := sqlstore.Layout{
 		Prefix:      "auth_",                                                 // auth_users, auth_sessions, …

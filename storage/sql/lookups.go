@@ -27,7 +27,7 @@ type sessionWithUser struct {
 
 // SessionAndUser implements [store.SessionStore]. It runs one query over two unique indexes. Concurrent lookups may be
 // combined into one query.
-func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	l := &lookUp{token: token, row: s.sessionWithUser()}
 	err := s.find(ctx, l)
 	if err == nil && l.found == nil {
@@ -39,7 +39,7 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 	return &store.Session{Token: store.Secret(token), UserID: l.found.ID, Expires: l.row.expires.at}, l.found, nil
 }
 
-func (s *sessionStore) find(ctx context.Context, l *lookUp) error {
+func (s *Store) find(ctx context.Context, l *lookUp) error {
 	if s.lookUps == nil || s.tx != nil {
 		return s.lookUpOne(ctx, l)
 	}
@@ -56,8 +56,8 @@ func (s *sessionStore) find(ctx context.Context, l *lookUp) error {
 	}
 }
 
-func (r *runner) lookUpOne(ctx context.Context, l *lookUp) error {
-	_, err := r.each(ctx, "read session", r.sessionAndUser, []any{l.token}, func(rows Rows) (err error) {
+func (s *Store) lookUpOne(ctx context.Context, l *lookUp) error {
+	_, err := s.each(ctx, "read session", s.sessionAndUser, []any{l.token}, func(rows Rows) (err error) {
 		l.found, err = l.row.scan(rows)
 		return err
 	})
@@ -73,7 +73,7 @@ var groups = [...]int{4, batch.Most}
 var seed = maphash.MakeSeed()
 
 // lookUpAll is lookUpOne for several lookups. Some may be for the same session: each gets its own copy of the user.
-func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
+func (s *Store) lookUpAll(ctx context.Context, all []*lookUp) error {
 	size := 0
 	for groups[size] < len(all) {
 		size++
@@ -86,8 +86,8 @@ func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
 	for i, l := range all {
 		hashes[i] = maphash.String(seed, l.token)
 	}
-	token, row := text{}, r.sessionWithUser()
-	_, err := r.each(ctx, "read sessions", r.sessionsAndUsers[size], tokens, func(rows Rows) error {
+	token, row := text{}, s.sessionWithUser()
+	_, err := s.each(ctx, "read sessions", s.sessionsAndUsers[size], tokens, func(rows Rows) error {
 		user, err := row.scan(rows, &token)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
 	}
 	for _, l := range all { // one of the tokens may be a value that the database rejects
 		l.found = nil
-		l.err = r.lookUpOne(ctx, l)
+		l.err = s.lookUpOne(ctx, l)
 	}
 	return nil
 }

@@ -10,10 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordStore implements the record methods of a Store.
-type recordStore struct{ runner }
-
-func (s *recordStore) readRecord(rows Rows) (*store.Record, error) {
+func (s *Store) readRecord(rows Rows) (*store.Record, error) {
 	var key, user, value text
 	r, expires := store.Record{}, timeColumn{engine: s.engine}
 	if err := rows.Scan(&r.Kind, &key, &user, &value, &r.Version, &expires); err != nil {
@@ -24,7 +21,7 @@ func (s *recordStore) readRecord(rows Rows) (*store.Record, error) {
 }
 
 // CreateRecord implements [store.RecordStore].
-func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "create record"
 	const first = int64(1)
 	expires, err := s.checkedRecord(r)
@@ -44,7 +41,7 @@ func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // checkedRecord validates a record and returns the value for its expires column.
-func (s *recordStore) checkedRecord(r *store.Record) (any, error) {
+func (s *Store) checkedRecord(r *store.Record) (any, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -52,15 +49,15 @@ func (s *recordStore) checkedRecord(r *store.Record) (any, error) {
 }
 
 // Record implements [store.RecordStore].
-func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
 	if !store.IsRecordName(kind, key) {
 		return nil, store.ErrNotFound
 	}
-	return one(ctx, &s.runner, "read record", s.record, s.readRecord, kind, key)
+	return one(ctx, s, "read record", s.record, s.readRecord, kind, key)
 }
 
 // UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
-func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "update record"
 	expires, err := s.checkedRecord(r)
 	if err != nil {
@@ -74,23 +71,23 @@ func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 		r.Version++
 		return nil
 	}
-	if _, err := one(ctx, &s.runner, operation, s.record, s.readRecord, r.Kind, r.Key); err != nil {
+	if _, err := one(ctx, s, operation, s.record, s.readRecord, r.Kind, r.Key); err != nil {
 		return err
 	}
 	return s.failed(ctx, operation, store.ErrConflict, nil)
 }
 
 // DeleteRecord implements [store.RecordStore]. Of concurrent calls only one gets the record.
-func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "delete record"
 	if !store.IsRecordName(kind, key) {
 		return nil, store.ErrNotFound
 	}
 	if s.dialect.Returning {
-		return one(ctx, &s.runner, operation, s.takeRecord, s.readRecord, kind, key)
+		return one(ctx, s, operation, s.takeRecord, s.readRecord, kind, key)
 	}
 	for {
-		r, err := one(ctx, &s.runner, operation, s.recordToTake, s.readRecord, kind, key)
+		r, err := one(ctx, s, operation, s.recordToTake, s.readRecord, kind, key)
 		if err != nil {
 			return nil, err
 		}
@@ -105,12 +102,12 @@ func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*stor
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
 	st, args := s.userRecords, []any{s.id(userID)}
 	if kind != "" {
 		st, args = s.userRecordsOfKind, append(args, kind)
 	}
-	list, err := query(ctx, &s.runner, "list records", st, s.readRecord, args...)
+	list, err := query(ctx, s, "list records", st, s.readRecord, args...)
 	slices.SortFunc(list, func(a, b *store.Record) int { // not by the database, which may use a language-specific order
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
@@ -118,7 +115,7 @@ func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*
 }
 
 // DeleteUserRecords implements [store.RecordStore] with one statement.
-func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	st, args := s.deleteUserRecords, []any{s.id(userID)}
 	if kind != "" {
 		st, args = s.deleteUserRecordsOfKind, append(args, kind)

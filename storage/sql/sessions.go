@@ -10,16 +10,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionStore implements the session methods of a Store.
-type sessionStore struct{ runner }
-
 // sessionRow scans a session.
 type sessionRow struct {
 	token, user text
 	expires     timeColumn
 }
 
-func (s *sessionStore) sessionRow() sessionRow {
+func (s *Store) sessionRow() sessionRow {
 	return sessionRow{expires: timeColumn{engine: s.engine}}
 }
 
@@ -29,7 +26,7 @@ func (r *sessionRow) session() *store.Session {
 	return &store.Session{Token: store.Secret(r.token.value), UserID: r.user.value, Expires: r.expires.at}
 }
 
-func (s *sessionStore) readSession(rows Rows) (*store.Session, error) {
+func (s *Store) readSession(rows Rows) (*store.Session, error) {
 	row := s.sessionRow()
 	if err := rows.Scan(row.into()...); err != nil {
 		return nil, err
@@ -39,7 +36,7 @@ func (s *sessionStore) readSession(rows Rows) (*store.Session, error) {
 
 // CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist, and ErrConflict if
 // the token exists.
-func (s *sessionStore) CreateSession(ctx context.Context, v *store.Session) error {
+func (s *Store) CreateSession(ctx context.Context, v *store.Session) error {
 	expires, err := s.encodeTime(v.Expires)
 	if err != nil {
 		return s.failed(ctx, "create session", err, nil)
@@ -49,7 +46,7 @@ func (s *sessionStore) CreateSession(ctx context.Context, v *store.Session) erro
 }
 
 // UpdateSession implements [store.SessionStore] with one update.
-func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at, err := s.encodeTime(expires)
 	if err != nil {
 		return s.failed(ctx, "extend session", err, nil)
@@ -58,13 +55,13 @@ func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires 
 }
 
 // DeleteSession implements [store.SessionStore]. Of concurrent calls only one gets the session.
-func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
-	return take(ctx, &s.runner, "delete session", s.session, s.deleteSession, s.readSession, token)
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+	return take(ctx, s, "delete session", s.session, s.deleteSession, s.readSession, token)
 }
 
 // Sessions implements [store.SessionLister]. The list is ordered by expiry.
-func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
-	list, err := query(ctx, &s.runner, "list sessions", s.sessions, s.readSession, s.id(userID))
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+	list, err := query(ctx, s, "list sessions", s.sessions, s.readSession, s.id(userID))
 	slices.SortFunc(list, func(a, b *store.Session) int { // not by the database: a column may contain times in two forms
 		return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(string(a.Token), string(b.Token)))
 	})
@@ -72,7 +69,7 @@ func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Se
 }
 
 // DeleteSessions implements [store.SessionLister].
-func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	n, err := s.exec(ctx, "delete sessions", s.deleteSessions, s.id(userID))
 	return int(n), err
 }

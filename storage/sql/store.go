@@ -17,14 +17,8 @@ import (
 // Errors begin with the database and the operation, and never contain a value. A duplicate key is [store.ErrConflict],
 // and a missing row is [store.ErrNotFound]. On PostgreSQL a failed statement aborts its transaction.
 type Store struct {
-	runner
-	userStore
-	accountStore
-	sessionStore
-	tokenStore
-	authenticatorStore
-	recordStore
-	cleaner
+	*engine
+	tx *transaction // nil outside transactions
 }
 
 var (
@@ -41,49 +35,36 @@ var (
 	_ store.EmailLister            = (*Store)(nil)
 )
 
-// New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet. At most one
-// layout is allowed. The default is the zero value.
-func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
+// New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet.
+func New(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
 	if db == nil {
 		return nil, fmt.Errorf("%s: no handle: give New an open *sql.DB", dialect.Name)
 	}
-	if len(layouts) > 1 {
-		return nil, fmt.Errorf("%s: more than one layout: a store has one set of tables", dialect.Name)
-	}
-	e := &engine{db: db, dialect: dialect}
-	for _, e.layout = range layouts {
-	}
-	var err error
-	if e.layout, err = e.layout.completed(); err != nil {
+	layout, err := layout.completed()
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dialect.Name, err)
 	}
-	if e.layout.Times == FoundTimes && dialect.TypeOf == nil {
+	e := &engine{db: db, dialect: dialect, layout: layout}
+	if layout.Times == FoundTimes && dialect.TypeOf == nil {
 		return nil, fmt.Errorf("%s: Layout.Times is FoundTimes, which is for SQLite: "+
 			"columns have types here, say which form they hold", dialect.Name)
 	}
 	e.writtenAs.Store(int64(FoundTimes))
 	e.build()
+	s := &Store{engine: e}
 	if dialect.LookUps > 0 {
-		outside := &runner{engine: e}
-		e.lookUps = batch.New(dialect.LookUps, outside.lookUpOne, outside.lookUpAll)
+		e.lookUps = batch.New(dialect.LookUps, s.lookUpOne, s.lookUpAll)
 	}
 	if dialect.OneWriter {
 		e.writing = make(chan struct{}, 1)
 	}
-	return storeOn(runner{engine: e}), nil
-}
-
-// storeOn returns the Store whose statements r runs.
-func storeOn(r runner) *Store {
-	return &Store{
-		r, userStore{r}, accountStore{r}, sessionStore{r}, tokenStore{r}, authenticatorStore{r}, recordStore{r}, cleaner{r},
-	}
+	return s, nil
 }
 
 // NewOwner is [New] for a handle that the caller's package has opened. Close closes the handle too, and so does
 // NewOwner if it fails.
-func NewOwner(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
-	s, err := New(db, dialect, layouts...)
+func NewOwner(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
+	s, err := New(db, dialect, layout)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -152,7 +133,7 @@ func (s *Store) Queries() []string {
 // continues. On SQLite, which allows one writer, a call to the outer store with the context of do returns an error: it
 // would wait for the transaction that waits for it.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
-	return s.inTransaction(ctx, "transaction", func(ctx context.Context, tx *runner) error {
-		return do(ctx, storeOn(*tx))
+	return s.inTransaction(ctx, "transaction", func(ctx context.Context, tx *Store) error {
+		return do(ctx, tx)
 	})
 }

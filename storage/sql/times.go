@@ -104,19 +104,19 @@ func (e *engine) form() Times {
 // findForm detects the form before the first statement that writes a time. If the tables are empty, the store writes
 // texts: Prisma's driver adapters write texts by default, and a program that compares integers never treats them as
 // expired.
-func (r *runner) findForm(ctx context.Context, st *statement, args []any) error {
+func (s *Store) findForm(ctx context.Context, st *statement, args []any) error {
 	isTime := func(a any) bool { _, ok := a.(moment); return ok }
-	if r.form() != FoundTimes || !slices.Contains(st.args, textForm) && !slices.ContainsFunc(args, isTime) {
+	if s.form() != FoundTimes || !slices.Contains(st.args, textForm) && !slices.ContainsFunc(args, isTime) {
 		return nil
 	}
-	found, err := r.lookForForm(ctx, r.target())
+	found, err := s.lookForForm(ctx, s.target())
 	if err != nil {
 		return err
 	}
 	if found == FoundTimes {
 		found = OffsetTimes
 	}
-	r.writtenAs.Store(int64(found))
+	s.writtenAs.Store(int64(found))
 	return nil
 }
 

@@ -6,12 +6,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// tokenStore implements the verification token methods of a Store.
-type tokenStore struct{ runner }
-
 // CreateVerificationToken implements [store.VerificationTokenStore]. It returns ErrConflict if the identifier already
 // has this token.
-func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	expires, err := s.encodeTime(t.Expires)
 	if err != nil {
 		return s.failed(ctx, "create verification token", err, nil)
@@ -23,7 +20,7 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 
 // UseVerificationToken implements [store.VerificationTokenStore]. The database deletes a row only once, so only one
 // caller gets it.
-func (s *tokenStore) UseVerificationToken(
+func (s *Store) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {
 	read := func(rows Rows) (*store.VerificationToken, error) {
@@ -33,5 +30,5 @@ func (s *tokenStore) UseVerificationToken(
 		t.Expires = expires.at
 		return &t, err
 	}
-	return take(ctx, &s.runner, "use verification token", s.token, s.useToken, read, identifier, token)
+	return take(ctx, s, "use verification token", s.token, s.useToken, read, identifier, token)
 }

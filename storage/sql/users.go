@@ -8,9 +8,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// userStore implements the user methods of a Store.
-type userStore struct{ runner }
-
 // userRow scans a user.
 type userRow struct {
 	id, name, email, image text
@@ -45,7 +42,7 @@ func (r *userRow) user() (*store.User, error) {
 	return u.AsStored(), nil
 }
 
-func (s *userStore) readUser(rows Rows) (*store.User, error) {
+func (s *Store) readUser(rows Rows) (*store.User, error) {
 	row := s.userRow()
 	if err := rows.Scan(row.into(make([]any, 0, 8))...); err != nil {
 		return nil, err
@@ -55,7 +52,7 @@ func (s *userStore) readUser(rows Rows) (*store.User, error) {
 
 // userArgs returns the values of a user after the ID. A missing email address is null, so that the unique index allows
 // many users without one.
-func (s *userStore) userArgs(u *store.User) ([]any, error) {
+func (s *Store) userArgs(u *store.User) ([]any, error) {
 	verified, err := s.optionalTime(u.EmailVerified)
 	if err != nil {
 		return nil, err
@@ -68,7 +65,7 @@ func (s *userStore) userArgs(u *store.User) ([]any, error) {
 }
 
 // stored returns a user as a later read will return it.
-func (s *userStore) stored(u *store.User) *store.User {
+func (s *Store) stored(u *store.User) *store.User {
 	c := *u
 	c.Null = 0
 	if u.Name == "" {
@@ -85,7 +82,7 @@ func (s *userStore) stored(u *store.User) *store.User {
 }
 
 // CreateUser implements [store.Store]. It uses the ID of u, unless the database generates IDs.
-func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	args, err := s.userArgs(u)
 	if err != nil {
@@ -110,9 +107,9 @@ func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User,
 }
 
 // createCounted inserts a user and returns the ID that the database generated.
-func (s *userStore) createCounted(ctx context.Context, operation string, args []any) (string, error) {
+func (s *Store) createCounted(ctx context.Context, operation string, args []any) (string, error) {
 	if s.dialect.Returning {
-		return one(ctx, &s.runner, operation, s.createUser, func(rows Rows) (string, error) {
+		return one(ctx, s, operation, s.createUser, func(rows Rows) (string, error) {
 			var id text
 			err := rows.Scan(&id)
 			return id.value, err
@@ -127,25 +124,25 @@ func (s *userStore) createCounted(ctx context.Context, operation string, args []
 }
 
 // User implements [store.Store].
-func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
-	return one(ctx, &s.runner, "read user", s.user, s.readUser, s.id(id))
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
+	return one(ctx, s, "read user", s.user, s.readUser, s.id(id))
 }
 
 // UserByEmail implements [store.Store].
-func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	if email == "" {
 		return nil, store.ErrNotFound // also if users in the database have an empty address
 	}
-	return one(ctx, &s.runner, "read user by e-mail", s.userByEmail, s.readUser, email)
+	return one(ctx, s, "read user by e-mail", s.userByEmail, s.readUser, email)
 }
 
 // UserByAccount implements [store.Store].
-func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
-	return one(ctx, &s.runner, "read user by account", s.userByAccount, s.readUser, provider, providerAccountID)
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+	return one(ctx, s, "read user by account", s.userByAccount, s.readUser, provider, providerAccountID)
 }
 
 // UpdateUser implements [store.Store].
-func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	args, err := s.userArgs(u)
 	if err != nil {
@@ -159,10 +156,10 @@ func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User,
 
 // DeleteUser implements [store.UserDeleter]. It deletes everything that belongs to the user with separate statements,
 // in case the tables have no foreign keys.
-func (s *userStore) DeleteUser(ctx context.Context, id string) error {
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	key := s.id(id)
-	return s.inTransaction(ctx, operation, func(ctx context.Context, tx *runner) error {
+	return s.inTransaction(ctx, operation, func(ctx context.Context, tx *Store) error {
 		for _, theirs := range []*statement{
 			tx.deleteSessions, tx.deleteAccounts, tx.deleteAuthenticators, tx.deleteUserRecords,
 		} {
@@ -175,7 +172,7 @@ func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 }
 
 // EachEmail implements [store.EmailLister].
-func (s *userStore) EachEmail(ctx context.Context, each func(userID, email string) error) error {
+func (s *Store) EachEmail(ctx context.Context, each func(userID, email string) error) error {
 	const operation = "list addresses"
 	rows, err := s.target().QueryContext(ctx, s.eachEmail)
 	if err != nil {

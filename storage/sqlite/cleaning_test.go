@@ -25,7 +25,7 @@ func TestCleaningWritesTheLogBack(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
-	s, err := sqlite.New(db)
+	s, err := sqlite.New(db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

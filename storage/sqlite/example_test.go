@@ -12,7 +12,7 @@ import (
 
 func ExampleOpen() {
 	ctx := context.Background()
-	store, err := sqlite.Open(":memory:")
+	store, err := sqlite.Open(":memory:", sqlite.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func ExampleNew_gorm() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	store, err := sqlite.New(db, sqlite.Layout{Prefix: "auth_"})
+	store, err := sqlite.New(db, sqlite.Options{Layout: sqlite.Layout{Prefix: "auth_"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func ExampleNew_gorm() {
 
 // A database of Auth.js's Drizzle adapter can be used without changes.
 func ExampleDrizzle() {
-	store, err := sqlite.Open("app.db", sqlite.Drizzle())
+	store, err := sqlite.Open("app.db", sqlite.Options{Layout: sqlite.Drizzle()})
 	if err != nil {
 		log.Fatal(err)
 	}

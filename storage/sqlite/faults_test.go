@@ -39,7 +39,7 @@ func write(path string) {
 	if err != nil {
 		panic(err)
 	}
-	s, err := sqlite.Open(path)
+	s, err := sqlite.Open(path, sqlite.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -186,7 +186,7 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	s, err := sqlite.New(db)
+	s, err := sqlite.New(db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestFull(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1) // the setting applies to one connection
-	s, err := sqlite.New(db)
+	s, err := sqlite.New(db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestMigrationOfAnotherProcess(t *testing.T) {
 				}
 				return migrating(ctx, conn, do)
 			}
-			s, err := sqlstore.New(db, d)
+			s, err := sqlstore.New(db, d, sqlstore.Layout{})
 			if err != nil {
 				t.Fatal(err)
 			}

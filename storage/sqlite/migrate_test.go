@@ -21,7 +21,7 @@ func TestInterruptedAsItBegan(t *testing.T) {
 	}
 	db := sql.OpenDB(interrupting{inner})
 	t.Cleanup(func() { _ = db.Close() })
-	interrupted, err := sqlite.New(db)
+	interrupted, err := sqlite.New(db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

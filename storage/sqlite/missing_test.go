@@ -22,7 +22,7 @@ func TestMissing(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			path := t.TempDir() + "/app.db"
-			s, err := sqlite.Open(path)
+			s, err := sqlite.Open(path, sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func TestPrivateFiles(t *testing.T) { // not parallel: the umask applies to the 
 	if files, err := open(t, ":memory:").Files(t.Context()); err != nil || len(files) > 0 {
 		t.Errorf("the files of a database in memory are %v, %v", files, err)
 	}
-	if _, err := sqlite.Open(t.TempDir() + "/missing/app.db"); err == nil {
+	if _, err := sqlite.Open(t.TempDir()+"/missing/app.db", sqlite.Options{}); err == nil {
 		t.Error("a file in a missing folder was opened")
 	}
 }
@@ -71,7 +71,7 @@ func TestPrivateFiles(t *testing.T) { // not parallel: the umask applies to the 
 // TestDeletedIsOverwritten checks that the data of a deleted user is no longer in the file.
 func TestDeletedIsOverwritten(t *testing.T) {
 	path := file(t)
-	s, err := sqlite.Open(path)
+	s, err := sqlite.Open(path, sqlite.Options{})
 	if err == nil {
 		err = s.Migrate(t.Context())
 	}
@@ -115,7 +115,7 @@ func second[T any](_ T, err error) error { return err }
 // TestReadOnlyCopy reads a copy in a read-only folder, as the README describes.
 func TestReadOnlyCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "copy.db")
-	s, err := sqlite.Open(path)
+	s, err := sqlite.Open(path, sqlite.Options{})
 	if err == nil {
 		err = s.Migrate(t.Context())
 	}
@@ -132,7 +132,7 @@ func TestReadOnlyCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := readOnly(t, path)
-	copied, err := sqlite.New(db)
+	copied, err := sqlite.New(db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

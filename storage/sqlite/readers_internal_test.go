@@ -59,7 +59,7 @@ func TestReaders(t *testing.T) {
 
 // TestClosedStore checks that Close closes the connections of lookups.
 func TestClosedStore(t *testing.T) {
-	s, err := Open(filepath.Join(t.TempDir(), "app.db"))
+	s, err := Open(filepath.Join(t.TempDir(), "app.db"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

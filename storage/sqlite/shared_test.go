@@ -17,8 +17,8 @@ func TestShared(t *testing.T) {
 	sqltest.Run(t, storetest.Trouble("sqlite"), func(t *testing.T) sqltest.Database {
 		path := file(t)
 		return sqltest.Database{
-			Open: func(layout ...sqlstore.Layout) *sqlstore.Store {
-				s, err := sqlite.Open(path, layout...)
+			Open: func(layout sqlstore.Layout) sqltest.Store {
+				s, err := sqlite.Open(path, sqlite.Options{Layout: layout})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +51,7 @@ func TestCosts(t *testing.T) {
 	db, n := sqltest.Count(sqltest.Connector{DSN: sqlite.DSN(file(t)), Of: handle.Driver()})
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
-	s, err := sqlite.New(db)
+	s, err := sqlite.New(db, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestSchema(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store {
 		path := file(t)
 		execute(t, path, sqlite.Schema())
-		s, err := sqlite.Open(path)
+		s, err := sqlite.Open(path, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,20 +138,17 @@ func TestNewRefuses(t *testing.T) {
 		"a member with a dot":       {UserMembers: []string{"a.b"}},
 		"times of another kind":     {Times: 99},
 	} {
-		if _, err := sqlite.New(db, layout); err == nil || !strings.HasPrefix(err.Error(), "sqlite: ") {
+		if _, err := sqlite.New(db, sqlite.Options{Layout: layout}); err == nil || !strings.HasPrefix(err.Error(), "sqlite: ") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := sqlite.New(nil); err == nil {
+	if _, err := sqlite.New(nil, sqlite.Options{}); err == nil {
 		t.Error("a nil handle was taken")
-	}
-	if _, err := sqlite.New(db, sqlite.Layout{}, sqlite.Layout{}); err == nil {
-		t.Error("two layouts were taken")
 	}
 }
 
 func BenchmarkSession(b *testing.B) {
-	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, file(b)) })
+	sqltest.Bench(b, func(b *testing.B) sqltest.Store { return open(b, file(b)) })
 }
 
 func BenchmarkScale(b *testing.B) {
@@ -166,7 +163,7 @@ func TestLayoutIsTheStoresOwn(t *testing.T) {
 	layout := sqlite.Layout{
 		Columns: map[string]string{"users.emailVerified": "email_verified"}, RecordIDs: []string{"accounts"},
 	}
-	s, err := sqlite.Open(file(t), layout)
+	s, err := sqlite.Open(file(t), sqlite.Options{Layout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}

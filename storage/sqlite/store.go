@@ -1,6 +1,6 @@
 // Package sqlite stores users, accounts, sessions and tokens in SQLite. The driver that [Open] uses is pure Go.
 //
-//	store, err := sqlite.Open("app.db")
+//	store, err := sqlite.Open("app.db", sqlite.Options{})
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
@@ -27,11 +27,44 @@ import (
 
 	driver "modernc.org/sqlite" // also registers the driver "sqlite" of database/sql
 
+	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
 // Store is a store in SQLite: a [store.Store] that implements all optional interfaces too.
-type Store = sqlstore.Store
+type Store struct{ *tables }
+
+// tables is an alias to embed the type without an exported field.
+type tables = sqlstore.Store
+
+// Migrate creates missing tables, columns and indexes. It changes and deletes nothing else, and may run at every start
+// and in several processes concurrently: see [sqlstore.Store.Migrate].
+func (s *Store) Migrate(ctx context.Context) error { return s.tables.Migrate(ctx) }
+
+// Close closes the prepared statements. It closes the connections only if Open opened them.
+func (s *Store) Close() error { return s.tables.Close() }
+
+// InTransaction implements [store.Transactor]: see [sqlstore.Store.InTransaction]. tx is a *Store.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	return s.tables.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+		return do(ctx, &Store{tx.(*sqlstore.Store)})
+	})
+}
+
+// wrapped returns the Store of a database-independent store.
+func wrapped(s *sqlstore.Store, err error) (*Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Store{s}, nil
+}
+
+// Options are the settings of a Store. The zero value is valid.
+type Options struct {
+	// Layout describes the names and columns of the tables. The default is the layout that Migrate creates in a new
+	// database.
+	Layout Layout
+}
 
 // Layout describes the names and columns of the tables. The zero value is the layout that Migrate creates in a new
 // database.
@@ -76,8 +109,10 @@ func TypeORM() Layout {
 }
 
 // New returns a Store on an open handle, which the caller closes. It sends nothing to the database. The handle should
-// wait for the file's lock and use a write-ahead log: see [DSN] for the settings. At most one layout is allowed.
-func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
+// wait for the file's lock and use a write-ahead log: see [DSN] for the settings.
+func New(db *sql.DB, options Options) (*Store, error) {
+	return wrapped(sqlstore.New(db, dialect(), options.Layout))
+}
 
 // The settings of Open. One connection can use one processor fully; more connections only add memory, files and
 // waiting. Two of them are not for lookups: one at a time writes, and the other allows a checkpoint of the write-ahead
@@ -91,8 +126,8 @@ const (
 // Open opens a database file with the settings of [DSN]. It creates a missing file with mode 0600, which SQLite also
 // uses for its journals; it does not change the mode of an existing file. ":memory:" is a database that exists as long
 // as the Store. The Store has two connections for each processor, at least 4 and at most 16. One of them at a time
-// writes. Close the Store when done. At most one layout is allowed.
-func Open(path string, layout ...Layout) (*Store, error) {
+// writes. Close the Store when done.
+func Open(path string, options Options) (*Store, error) {
 	if err := createPrivate(path); err != nil {
 		return nil, fmt.Errorf("sqlite: open: %w", err)
 	}
@@ -100,7 +135,7 @@ func Open(path string, layout ...Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
 	}
-	s, err := opened(path, connector, layout)
+	s, err := opened(path, connector, options)
 	if err != nil {
 		return nil, err
 	}
@@ -130,15 +165,15 @@ func createPrivate(path string) error {
 }
 
 // opened returns a store with two handles: one for lookups, and one for all other statements.
-func opened(path string, connector sqldriver.Connector, layout []Layout) (*Store, error) {
+func opened(path string, connector sqldriver.Connector, options Options) (*Store, error) {
 	if path == ":memory:" { // each connection would have its own database
-		return sqlstore.NewOwner(handleOf(connector, 1), dialect(), layout...)
+		return wrapped(sqlstore.NewOwner(handleOf(connector, 1), dialect(), options.Layout))
 	}
 	connections := min(max(leastConnections, 2*runtime.GOMAXPROCS(0)), mostConnections) - forWriting
 	reading := &readers{db: handleOf(connector, connections), turns: make(chan struct{}, connections)}
 	d := dialect()
 	d.Read, d.LookUps = reading.read, connections
-	return sqlstore.NewOwner(handleOf(owned{connector, reading.db}, forWriting), d, layout...)
+	return wrapped(sqlstore.NewOwner(handleOf(owned{connector, reading.db}, forWriting), d, options.Layout))
 }
 
 // owned is a connector that closes the handle for lookups when its own handle is closed.
@@ -213,7 +248,7 @@ func (r *rows) Close() error {
 // Schema returns the DDL of a new database, for use with your own migration tool. For another layout use the Store's
 // method Schema.
 func Schema() string {
-	s, _ := New(&sql.DB{}) // does not use the handle; the zero layout is valid
+	s, _ := New(&sql.DB{}, Options{}) // does not use the handle; the zero layout is valid
 	return s.Schema()
 }
 

@@ -10,10 +10,13 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// open opens and migrates a store until the test ends.
+// open opens and migrates a store until the test ends. At most one layout is used.
 func open(t testing.TB, path string, layout ...sqlite.Layout) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(path, layout...)
+	var options sqlite.Options
+	for _, options.Layout = range layout {
+	}
+	s, err := sqlite.Open(path, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestPrismaTimes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := prisma(t, row.rows...)
 			migrated := open(t, path, row.layout)
-			unmigrated, err := sqlite.Open(path, row.layout)
+			unmigrated, err := sqlite.Open(path, sqlite.Options{Layout: row.layout})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +147,7 @@ func TestPrismaTimesInTransaction(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
 	open(t, path, sqlite.Prisma()) // adds the store's own columns
-	s, err := sqlite.New(db, sqlite.Prisma())
+	s, err := sqlite.New(db, sqlite.Options{Layout: sqlite.Prisma()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/conformance/proof/mail"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/smtp"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
@@ -172,7 +172,7 @@ func discovers(issuer, at string) *http.Client {
 
 func (w *world) sqlite(path string) *sqlitestore.Store {
 	w.Helper()
-	s, err := sqlitestore.Open(path)
+	s, err := sqlitestore.Open(path, sqlitestore.Options{})
 	if err != nil {
 		w.Fatal(err)
 	}

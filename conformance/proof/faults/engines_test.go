@@ -56,11 +56,11 @@ func open(t *testing.T, engine string) core.Store {
 	case "bbolt":
 		s, err = bboltstore.Open(filepath.Join(t.TempDir(), "app.bolt"))
 	case "sqlite":
-		s, err = sqlite.Open(filepath.Join(t.TempDir(), "app.db"))
+		s, err = sqlite.Open(filepath.Join(t.TempDir(), "app.db"), sqlite.Options{})
 	case "postgres":
-		s, err = postgres.Open(engines.Postgres(t))
+		s, err = postgres.Open(engines.Postgres(t), postgres.Options{})
 	case "mariadb":
-		s, err = mysql.Open(database(t))
+		s, err = mysql.Open(database(t), mysql.Options{})
 	case "redis":
 		s, err = redisstore.Open(engines.Redis(t))
 	case "etcd":

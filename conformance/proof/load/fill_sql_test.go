@@ -53,7 +53,7 @@ func newPostgresPlace(ctx context.Context, schema string, c crowd) (*place, erro
 	if strings.Contains(address, "?") {
 		with = "&"
 	}
-	s, err := postgres.Open(address + with + "search_path=" + schema)
+	s, err := postgres.Open(address+with+"search_path="+schema, postgres.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ type inSQLite struct {
 
 func newSQLitePlace(ctx context.Context, dir string, c crowd) (*place, error) {
 	file := filepath.Join(dir, "sessions.db")
-	s, err := sqlite.Open(file)
+	s, err := sqlite.Open(file, sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}

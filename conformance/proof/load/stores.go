@@ -47,13 +47,13 @@ func openStore(ctx context.Context, name, dir string) (core.Store, error) {
 	case "memory":
 		return memory.New(), nil
 	case "sqlite":
-		s, err := sqlite.Open(filepath.Join(dir, "sessions.db"))
+		s, err := sqlite.Open(filepath.Join(dir, "sessions.db"), sqlite.Options{})
 		if err != nil {
 			return nil, err
 		}
 		return s, s.Migrate(ctx)
 	case "postgres":
-		s, err := postgres.Open(os.Getenv(postgresURL))
+		s, err := postgres.Open(os.Getenv(postgresURL), postgres.Options{})
 		if err != nil {
 			return nil, err
 		}

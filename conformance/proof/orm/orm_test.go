@@ -58,7 +58,7 @@ func openBun(t *testing.T, dsn string) (*postgres.Store, *bun.DB) {
 func open(t *testing.T, handle *sql.DB) *postgres.Store {
 	t.Helper()
 	t.Cleanup(func() { _ = handle.Close() })
-	store, err := postgres.New(handle)
+	store, err := postgres.New(handle, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,16 +64,16 @@ var stores = []engine{
 			return closing{memory.New(), func() error { return nil }}, nil
 		}},
 	{name: "sqlite", place: file, open: func(ctx context.Context, at place) (closing, error) {
-		s, err := sqlite.Open(at.Address)
+		s, err := sqlite.Open(at.Address, sqlite.Options{})
 		return migrated(ctx, s, err)
 	}},
 	{name: "postgres", place: func(t *testing.T) place { return place{Address: engines.Postgres(t)} },
 		open: func(ctx context.Context, at place) (closing, error) {
-			s, err := postgres.Open(at.Address)
+			s, err := postgres.Open(at.Address, postgres.Options{})
 			return migrated(ctx, s, err)
 		}},
 	{name: "mariadb", place: placeInMariaDB, open: func(ctx context.Context, at place) (closing, error) {
-		s, err := mysql.Open(at.Address)
+		s, err := mysql.Open(at.Address, mysql.Options{})
 		return migrated(ctx, s, err)
 	}},
 	{name: "redis", place: func(t *testing.T) place { return place{engines.Redis(t), "{" + rand.Text() + "}:"} },

@@ -62,11 +62,11 @@ func openStore(ctx context.Context, engine, at string) (core.Store, error) {
 	case "etcd":
 		return etcd.Open(at)
 	case "postgres":
-		s, err = postgres.Open(at)
+		s, err = postgres.Open(at, postgres.Options{})
 	case "mariadb":
-		s, err = mysql.Open(at)
+		s, err = mysql.Open(at, mysql.Options{})
 	default:
-		s, err = sqlite.Open(at)
+		s, err = sqlite.Open(at, sqlite.Options{})
 	}
 	if err != nil {
 		return nil, err

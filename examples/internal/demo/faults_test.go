@@ -18,10 +18,10 @@ import (
 	"time"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
-	"github.com/latchkey-go/latchkey/dev/idp"
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/dev/idp"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
@@ -36,7 +36,7 @@ type site struct {
 
 func newSite(t *testing.T, transactions bool) *site {
 	t.Helper()
-	db, err := sqlite.Open(filepath.Join(t.TempDir(), "app.db"))
+	db, err := sqlite.Open(filepath.Join(t.TempDir(), "app.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // openStore opens the example's database and creates missing tables.
 func openStore(folder string) (database, error) {
-	store, err := sqlite.Open(filepath.Join(folder, "example.db"))
+	store, err := sqlite.Open(filepath.Join(folder, "example.db"), sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,9 @@ import (
 )
 
 // Sealed checks that an application cannot modify the internals of a store. Its type must have no exported field and
-// must promote no field of an embedded type. It may promote only methods of the contract, and only from unexported
-// types of its package, because the documentation shows those as methods of the store.
+// must promote no field of an embedded type. From an unexported type of its package it may promote methods of the
+// contract, because the documentation shows those as methods of the store. It may also embed a store of another package
+// that is sealed itself, because all exported methods of a store are for applications.
 func Sealed(t *testing.T, store core.Store) {
 	t.Helper()
 	for _, hole := range holes(reflect.TypeOf(store)) {
@@ -42,6 +43,11 @@ func holes(of reflect.Type) (list []string) {
 		}
 		if part.Kind() != reflect.Interface {
 			embedded = reflect.PointerTo(part)
+		}
+		foreign := part.Kind() == reflect.Struct && part.PkgPath() != inside.PkgPath()
+		if foreign && embedded.Implements(reflect.TypeFor[core.Store]()) {
+			list = append(list, holes(embedded)...)
+			continue
 		}
 		for i := range embedded.NumMethod() {
 			name := embedded.Method(i).Name

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
 // countdown is a context that is canceled after a number of calls to its methods, so that it ends within a call of the
@@ -42,7 +41,7 @@ func (c *countdown) Done() <-chan struct{} { c.count(); return c.Context.Done() 
 
 // Cleaning checks that DeleteExpired works in batches: if its context ends, the completed batches stay deleted and are
 // counted.
-func Cleaning(t *testing.T, s *sqlstore.Store) {
+func Cleaning(t *testing.T, s Store) {
 	t.Helper()
 	const rows = 1000
 	must(t, s.Migrate(t.Context()))
@@ -88,7 +87,7 @@ func Cleaning(t *testing.T, s *sqlstore.Store) {
 }
 
 // Deadlock checks that of two deadlocked transactions, the one that the database aborts runs again.
-func Deadlock(t *testing.T, s *sqlstore.Store) {
+func Deadlock(t *testing.T, s Store) {
 	t.Helper()
 	must(t, s.Migrate(t.Context()))
 	for _, id := range []string{"a", "b"} {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
 // Counts are the numbers of calls from a handle to its driver.
@@ -102,7 +101,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 
 // Costs checks that reading a session with its user is one query, that extending it is one write, that no call prepares
 // a statement, and that Migrate on a complete database is two queries.
-func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
+func Costs(t *testing.T, s Store, n *Counts) {
 	t.Helper()
 	ctx := t.Context()
 	must(t, s.Migrate(ctx))
@@ -135,7 +134,7 @@ func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 }
 
 // Fill creates n sessions, named s0, s1, …, which expire a second apart. Each user has ten.
-func Fill(b testing.TB, s *sqlstore.Store, n int) {
+func Fill(b testing.TB, s Store, n int) {
 	b.Helper()
 	err := s.InTransaction(b.Context(), func(ctx context.Context, tx store.Store) error {
 		for i := range n {
@@ -163,7 +162,7 @@ func Fill(b testing.TB, s *sqlstore.Store, n int) {
 }
 
 // Bench measures the calls of every request, with two database sizes.
-func Bench(b *testing.B, open func(b *testing.B) *sqlstore.Store) {
+func Bench(b *testing.B, open func(b *testing.B) Store) {
 	for _, n := range []int{1e3, 1e5} {
 		s := open(b)
 		Fill(b, s, n)

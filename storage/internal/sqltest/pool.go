@@ -6,11 +6,10 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
 // MaxConcurrent runs n concurrent transactions, each on its own connection, and returns when all have ended.
-func AtOnce(t *testing.T, s *sqlstore.Store, n int) {
+func AtOnce(t *testing.T, s Store, n int) {
 	t.Helper()
 	var open, ended sync.WaitGroup
 	open.Add(n)

@@ -33,11 +33,11 @@ func readableVersion(t *testing.T, d Database) {
 		signInUser(t, d.Migrated(t), name)
 	}
 	d.Execute("UPDATE latchkey_schema SET readable = 3") // the step after that ends the compatibility
-	if err := d.Open().Migrate(t.Context()); err == nil {
+	if err := d.Open(sqlstore.Layout{}).Migrate(t.Context()); err == nil {
 		t.Error("a program of this version started on tables that it cannot read")
 	}
 	d.Execute("UPDATE latchkey_schema SET readable = 1")
-	if err := d.Open().Migrate(t.Context()); err != nil {
+	if err := d.Open(sqlstore.Layout{}).Migrate(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if got := d.Count("SELECT version FROM latchkey_schema"); got != 3 {

@@ -17,10 +17,25 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
+// Store has the methods that the stores on SQL databases share.
+type Store interface {
+	store.Store
+	store.SessionStore
+	store.VerificationTokenStore
+	store.AuthenticatorStore
+	store.Transactor
+	store.AccountStore
+	store.UserDeleter
+	store.SessionLister
+	store.Cleaner
+	store.RecordStore
+	Migrate(ctx context.Context) error
+}
+
 // Database is an empty database.
 type Database struct {
 	// Open opens a Store on its own pool, without migrating. It is closed at the end of the test.
-	Open func(layout ...sqlstore.Layout) *sqlstore.Store
+	Open func(layout sqlstore.Layout) Store
 	// Execute runs statements like another program.
 	Execute func(statements ...string)
 	// Count returns the single number that a query selects.
@@ -87,10 +102,13 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// Migrated opens and migrates a store.
-func (d Database) Migrated(t testing.TB, layout ...sqlstore.Layout) *sqlstore.Store {
+// Migrated opens and migrates a store. At most one layout is used.
+func (d Database) Migrated(t testing.TB, layout ...sqlstore.Layout) Store {
 	t.Helper()
-	s := d.Open(layout...)
+	var own sqlstore.Layout
+	for _, own = range layout {
+	}
+	s := d.Open(own)
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +118,7 @@ func (d Database) Migrated(t testing.TB, layout ...sqlstore.Layout) *sqlstore.St
 func manyMigrate(t *testing.T, d Database) {
 	var all sync.WaitGroup
 	for range 8 {
-		s := d.Open()
+		s := d.Open(sqlstore.Layout{})
 		all.Go(func() {
 			for range 2 {
 				if err := s.Migrate(t.Context()); err != nil {
@@ -110,7 +128,7 @@ func manyMigrate(t *testing.T, d Database) {
 		})
 	}
 	all.Wait()
-	_, err := d.Open().CreateUser(t.Context(), &store.User{ID: "u1"})
+	_, err := d.Open(sqlstore.Layout{}).CreateUser(t.Context(), &store.User{ID: "u1"})
 	must(t, err)
 }
 
@@ -127,7 +145,7 @@ func laterVersion(t *testing.T, d Database) {
 func interrupted(t *testing.T, d Database) {
 	for i := range 5 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
-		if err := d.Open().Migrate(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		if err := d.Open(sqlstore.Layout{}).Migrate(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 		cancel()
@@ -168,7 +186,7 @@ func duplicates(t *testing.T, d Database) {
 
 func missingColumn(t *testing.T, d Database) {
 	d.Execute(fmt.Sprintf(others, "verified BIGINT"))
-	err := d.Open().Migrate(t.Context())
+	err := d.Open(sqlstore.Layout{}).Migrate(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "table users: there is no column emailVerified") {
 		t.Errorf("error %v", err)
 	}
@@ -222,7 +240,7 @@ func (d Database) drops() []string {
 }
 
 // whole checks that everything that drops deletes exists. So it can be dropped again.
-func (d Database) whole(t *testing.T, s *sqlstore.Store) {
+func (d Database) whole(t *testing.T, s Store) {
 	t.Helper()
 	u, err := s.CreateUser(t.Context(), &store.User{
 		ID: "whole", Email: "whole@example.com", Extra: store.Members{"role": json.RawMessage(`"admin"`)},
@@ -257,7 +275,7 @@ func dropped(t *testing.T, d Database) {
 		t.Errorf("a column is missing: error %v", err)
 	}
 	restarted := d.Migrated(t)
-	for name, s := range map[string]*sqlstore.Store{"restarted": restarted, "running": running} {
+	for name, s := range map[string]Store{"restarted": restarted, "running": running} {
 		session, user, err := s.SessionAndUser(t.Context(), "s")
 		if err != nil || user.ID != "ada" || !session.Expires.Equal(time.UnixMilli(1893553445678)) {
 			t.Errorf("%s: session %v of %v, error %v", name, session, user, err)
@@ -273,7 +291,7 @@ func manyMend(t *testing.T, d Database) {
 	d.Execute(d.drops()...)
 	var all sync.WaitGroup
 	for range 6 {
-		other := d.Open()
+		other := d.Open(sqlstore.Layout{})
 		all.Go(func() {
 			if err := other.Migrate(t.Context()); err != nil {
 				t.Error(err)
@@ -323,7 +341,7 @@ func laterDuplicates(t *testing.T, d Database) {
 }
 
 func sayMigrate(t *testing.T, d Database, trouble storetest.Trouble) {
-	s := d.Open()
+	s := d.Open(sqlstore.Layout{})
 	check := func(what string) {
 		t.Helper()
 		for operation, call := range trouble.Calls(s, "secret-of-somebody", "secret-of-somebody") {
@@ -387,7 +405,7 @@ func over(t *testing.T, d Database) {
 }
 
 func noValues(t *testing.T, d Database, trouble storetest.Trouble) {
-	s := d.Open() // without tables
+	s := d.Open(sqlstore.Layout{}) // without tables
 	trouble.Fails(t, s, "", time.Minute)
 	must(t, s.Migrate(t.Context()))
 	trouble.Fails(t, s, "", -time.Second)

@@ -70,7 +70,10 @@ func executeOn(t *testing.T, driver, dsn string, statements ...string) {
 }
 
 // opened closes a SQL store at the end of its test.
-func opened(t *testing.T, s *sqlite.Store, err error) fullStore {
+func opened(t *testing.T, s interface {
+	fullStore
+	Close() error
+}, err error) fullStore {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +89,7 @@ func onSQLite(layout sqlite.Layout) func(t *testing.T) database {
 		return database{
 			settings: settings{URL: "file:" + path},
 			open: func(t *testing.T) fullStore {
-				s, err := sqlite.Open(path, layout)
+				s, err := sqlite.Open(path, sqlite.Options{Layout: layout})
 				return opened(t, s, err)
 			},
 			execute: func(t *testing.T, statements ...string) { executeOn(t, "sqlite", sqlite.DSN(path), statements...) },
@@ -110,7 +113,7 @@ func onPostgres(layout postgres.Layout) func(t *testing.T) database {
 		return database{
 			settings: settings{URL: address, Name: name},
 			open: func(t *testing.T) fullStore {
-				s, err := postgres.Open(u.String(), layout)
+				s, err := postgres.Open(u.String(), postgres.Options{Layout: layout})
 				return opened(t, s, err)
 			},
 			execute: func(t *testing.T, statements ...string) { executeOn(t, "pgx", u.String(), statements...) },
@@ -135,7 +138,7 @@ func onMariaDB(layout mysql.Layout) func(t *testing.T) database {
 		return database{
 			settings: settings{URL: u.String()},
 			open: func(t *testing.T) fullStore {
-				s, err := mysql.Open(config.FormatDSN(), layout)
+				s, err := mysql.Open(config.FormatDSN(), mysql.Options{Layout: layout})
 				return opened(t, s, err)
 			},
 			execute: func(t *testing.T, statements ...string) { executeOn(t, "mysql", config.FormatDSN(), statements...) },

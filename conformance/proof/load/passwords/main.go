@@ -21,7 +21,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	store, err := postgres.Open(os.Getenv("DATABASE_URL"))
+	store, err := postgres.Open(os.Getenv("DATABASE_URL"), postgres.Options{})
 	if err == nil {
 		err = store.Migrate(ctx)
 	}
