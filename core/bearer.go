@@ -1,28 +1,19 @@
 package core
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 
-	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 )
 
-var (
-	errTwoBearers = errors.New("the request has more than one Authorization header")
-	errBearerForm = errors.New("the Authorization header does not have the form Bearer <token>")
-)
-
-// bearer returns the session token in the Authorization header, if Session.Bearer is on. presented reports that the
-// header has the scheme Bearer, valid or not; then cookies are ignored. A header with another scheme is ignored,
-// because a proxy may require its own password. Two headers are an error, because proxies and routers may disagree on
-// the one that counts. err says why a presented header has no token.
+// bearer returns the session token in the Authorization header, if Session.Bearer is on; see [tokensource.Bearer]. If
+// presented is true, cookies are ignored.
 func (v *arrival) bearer() (token string, presented bool, err error) {
 	if !v.bearers {
 		return "", false, nil
 	}
-	return bearerIn(v.r.Header)
+	return tokensource.Bearer(v.r.Header)
 }
 
 // byBearer reports whether the session of a request is in the Authorization header. Browsers do not send that header
@@ -45,37 +36,6 @@ func (c *call) refuseBearer() error {
 	return &badRequest{cause: errorf(ErrAuth, "%s: sign-in needs cookies: "+
 		"remove the Authorization header", c.action)}
 }
-
-// bearerIn parses the Authorization header (RFC 6750 section 2.1). A token may be percent-encoded, like the value of
-// the session cookie.
-func bearerIn(h http.Header) (token string, presented bool, err error) {
-	lines := h["Authorization"]
-	switch len(lines) {
-	case 0:
-		return "", false, nil
-	case 1:
-	default:
-		return "", true, errTwoBearers
-	}
-	const scheme = "Bearer" // case-insensitive (RFC 9110 section 11.1)
-	line := strings.TrimLeft(lines[0], " \t")
-	end := min(len(scheme), len(line))
-	rest := line[end:]
-	if !strings.EqualFold(line[:end], scheme) || rest != "" && strings.IndexByte(bearerBytes, rest[0]) >= 0 {
-		return "", false, nil
-	}
-	rest = strings.TrimLeft(rest, " ")
-	if rest == "" || len(rest) > cookie.MaxHeaderBytes || strings.Trim(rest, bearerBytes) != "" {
-		return "", true, errBearerForm
-	}
-	if token, err = url.PathUnescape(rest); err != nil {
-		return "", true, errBearerForm
-	}
-	return token, true, nil
-}
-
-// bearerBytes are the bytes of a token: token68 (RFC 9110 section 11.2) and the percent sign.
-const bearerBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"
 
 // renewedField is the response header with the new token for a client with a bearer token.
 const renewedField = "Set-Auth-Token"

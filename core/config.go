@@ -17,6 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
+	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -256,11 +257,7 @@ type EncodeParams struct {
 }
 
 // DecodeParams contains a token to decode.
-type DecodeParams struct {
-	Token   string
-	Secrets []Secret
-	Salt    string
-}
+type DecodeParams = sessiontoken.DecodeParams
 
 // PagesConfig replaces built-in pages with pages of the application. Values are paths or URLs; their queries are kept.
 type PagesConfig struct {

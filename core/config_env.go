@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -25,7 +26,9 @@ func reason(err error) string { return strings.TrimPrefix(err.Error(), "weburl: 
 
 // readEnvironment sets empty fields from environment variables and returns the warnings to log.
 func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
-	readSecrets(c)
+	if len(c.Secrets) == 0 {
+		c.Secrets = tokensource.Secrets[Secret](c.Getenv)
+	}
 	warnings = readURL(c, faults)
 	readTrustHost(c, faults)
 	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
@@ -45,20 +48,6 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
 }
 
 const howToSetProxy = "write the full URL of the auth routes, https://auth.example/auth"
-
-func readSecrets(c *Config) {
-	if len(c.Secrets) > 0 {
-		return
-	}
-	if s := c.Getenv("AUTH_SECRET"); s != "" {
-		c.Secrets = []Secret{Secret(s)}
-	}
-	for _, n := range []string{"1", "2", "3"} {
-		if s := c.Getenv("AUTH_SECRET_" + n); s != "" {
-			c.Secrets = append([]Secret{Secret(s)}, c.Secrets...)
-		}
-	}
-}
 
 // readURL sets URL, and BasePath from its path.
 func readURL(c *Config, faults *ConfigError) (warnings []warning) {

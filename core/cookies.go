@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 )
@@ -144,7 +145,7 @@ func newCookieSet(c *Config, secrets []string, secure bool, reported map[string]
 	if secure {
 		prefix, hostPrefix = "__Secure-", "__Host-"
 	}
-	family := cookieFamily(c.Audience)
+	family := tokensource.CookieFamily(c.Audience)
 	ours := hostPrefix + partFamily + strings.TrimPrefix(family, "authjs")
 	prefix, hostPrefix = prefix+family, hostPrefix+family
 	o := &c.Cookies

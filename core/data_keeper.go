@@ -199,22 +199,22 @@ func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token
 	data.copied, data.failed = k.of(ctx, &user, came)
 	if data.failed != nil {
 		v.log.failure(ctx, asError(data.failed, ErrAuth, fault), v.attrs()...)
-		return token.withData(raw), data, false
+		return withData(token, raw), data, false
 	}
 	changed := data.copied.At != came.At
 	if changed {
 		raw, _ = json.Marshal(data.copied) // these types cannot fail
 	}
-	return token.withData(raw), data, changed
+	return withData(token, raw), data, changed
 }
 
 // withData returns the token with this copy of the data, whatever the jwt callback has set. A nil raw removes the
 // claim.
-func (t *Token) withData(raw json.RawMessage) *Token {
+func withData(t *Token, raw json.RawMessage) *Token {
 	if string(t.Extra[claimData]) == string(raw) {
 		return t
 	}
-	t = t.clone()
+	t = t.Clone()
 	if raw == nil {
 		delete(t.Extra, claimData)
 		return t

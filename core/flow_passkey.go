@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
+	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
@@ -153,7 +154,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 
 // firstUse reports whether this is the first response to a challenge.
 func (f *passkeyFlow) firstUse(challenge string) bool {
-	return f.used.First(challenge, f.now().Add(checkTTL+clockSkew))
+	return f.used.First(challenge, f.now().Add(checkTTL+sessiontoken.ClockSkew))
 }
 
 // finish implements [flow]. It verifies the authenticator's response (docs/protocol.md §12.2).

@@ -106,7 +106,7 @@ func (l *linker) sessionUserOf(ctx context.Context, r requestSession) (sessionUs
 	case err != nil:
 		return v, err
 	}
-	v.outdated = current.token.before(v.user.EmailVerified)
+	v.outdated = issuedBefore(current.token, v.user.EmailVerified)
 	return v, nil
 }
 

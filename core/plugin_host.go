@@ -322,7 +322,7 @@ func (s *partSeals) open(purpose, sealed string, v any) error {
 		return fmt.Errorf("core: open: %w", err)
 	}
 	var t Token
-	if err := t.readClaims(payload, false); err != nil {
+	if err := t.UnmarshalJSON([]byte(payload)); err != nil {
 		return fmt.Errorf("core: open: %w", err)
 	}
 	if !t.Expires.IsZero() && !t.Expires.After(s.now()) {

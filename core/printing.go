@@ -96,12 +96,6 @@ func (p SignInParams) LogValue() slog.Value {
 // MarshalText returns String, for encoding/json and similar packages.
 func (p SignInParams) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// String returns the user ID, without the claims.
-func (t Token) String() string { return fmt.Sprintf("token of user %q", t.Subject) }
-
-// Format writes String for every fmt verb, because Extra may contain access tokens.
-func (t Token) Format(f fmt.State, _ rune) { printed(f, t.String()) }
-
 // String returns the ID of the provider, without the tokens.
 func (t TokenSet) String() string {
 	if t.Provider == nil {
@@ -124,12 +118,6 @@ func (r UserinfoRequest) Format(f fmt.State, _ rune) { printed(f, "userinfo requ
 
 // LogValue returns nothing of the request.
 func (r UserinfoRequest) LogValue() slog.Value { return slog.StringValue("userinfo request") }
-
-// Format writes the salt, without the token and the secrets.
-func (p DecodeParams) Format(f fmt.State, _ rune) { printed(f, "token encrypted for "+p.Salt) }
-
-// LogValue returns the salt.
-func (p DecodeParams) LogValue() slog.Value { return slog.GroupValue(slog.String("salt", p.Salt)) }
 
 // Format writes the base path, without secrets.
 func (a *Auth) Format(f fmt.State, _ rune) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/internal/exactjson"
+	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 )
 
 // jwtSession is the session of a request under StrategyJWT. Its cookie contains the whole session.
@@ -101,7 +101,7 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, nil //nolint:nilerr // an unreadable session counts as signed out
 	}
-	at, _ := token.facts()
+	at, _ := sessiontoken.Authentication[Method](token)
 	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
 	return &validSession{user: user, authTime: at, token: token}, nil
 }
@@ -152,7 +152,7 @@ func (p *jwtSession) outdated(ctx context.Context, token *Token) (bool, error) {
 	case outdated:
 		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
 		p.at.log.info(ctx, "a session has ended: its user's email address was verified after it started", attrs...)
-		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonProved, token.Subject, token.publicID())
+		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonProved, token.Subject, sessiontoken.SessionID(token))
 	}
 	return outdated, nil
 }
@@ -164,7 +164,7 @@ func (p *jwtSession) resume(ctx context.Context, before *Token, why sessionRead)
 		return nil, nil, err
 	}
 	if next.token == nil {
-		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonRevoked, before.Subject, before.publicID())
+		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonRevoked, before.Subject, sessiontoken.SessionID(before))
 		return nil, p.clearEnded(), nil
 	}
 	session, err := p.sessionCallback(ctx, SessionParams{
@@ -225,8 +225,8 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken) *Session {
 		Expires: next.expires, UserID: t.Subject, Token: t, data: next.data,
 	}
 	if p.facts {
-		session.ID, session.readAt = t.publicID(), next.now
-		session.AuthTime, session.Methods = t.facts()
+		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
+		session.AuthTime, session.Methods = sessiontoken.Authentication[Method](t)
 		p.records.recordUse(ctx, session.ID, next.expires)
 	}
 	return session
@@ -260,12 +260,10 @@ func (p *jwtSession) reissue(
 // revocation ID as the token before, even if the session began without one. Otherwise a renewal that is in progress
 // while the session ends, in this or another process, would produce a token that is not revoked.
 func (p *jwtSession) withRevocationID(before, t *Token) *Token {
-	if p.revoked == nil || before.ID == "" || t.fact(factSession) != "" {
+	if p.revoked == nil || before.ID == "" || sessiontoken.Claim(t, "sid") != "" {
 		return t
 	}
-	named := t.withFacts()
-	named.factValues[factSession] = string(exactjson.AppendText(nil, before.ID))
-	return named
+	return sessiontoken.WithSID(t, before.ID)
 }
 
 // start implements [requestSession].
@@ -283,14 +281,14 @@ func (p *jwtSession) start(
 	if err != nil {
 		return nil, "", err
 	}
-	sessionID = token.publicID()
+	sessionID = sessiontoken.SessionID(token)
 	expires := p.now().Add(p.config.MaxAge)
 	if p.facts && !who.keeps {
 		p.endReplaced(ctx)
 		if p.rows.store != nil || p.revoked != nil { // the session can be ended
 			p.providerSessions.note(id, sessionID)
 		}
-		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
+		note := sessionNote{Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token)}
 		p.records.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
 	cookies, err = p.set(value, expires)
@@ -328,7 +326,7 @@ func (p *jwtSession) addFacts(ctx context.Context, token *Token, id *identity, w
 	}
 	if who.keeps {
 		if before, err := p.decode(ctx); err == nil {
-			token.copyFacts(before)
+			sessiontoken.CopyFacts(token, before)
 			return nil
 		}
 	}
@@ -348,7 +346,9 @@ func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) 
 	if err != nil {
 		return err
 	}
-	return t.setFacts(p.now(), by, sid, epoch)
+	return sessiontoken.SetFacts(t, sessiontoken.Facts{
+		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(wellFormed(by.methods)), Epoch: epoch,
+	})
 }
 
 // endReplaced ends the session whose cookie the new session overwrites, so that a copy of the old cookie is no longer
@@ -365,11 +365,11 @@ func (p *jwtSession) endReplaced(ctx context.Context) {
 
 // endToken ends the session of a token, if StrategyJWT sessions can be ended.
 func (p *jwtSession) endToken(ctx context.Context, t *Token) error {
-	p.records.remove(ctx, t.publicID())
+	p.records.remove(ctx, sessiontoken.SessionID(t))
 	if p.revoked == nil || p.jwt.hasEnded(t) {
 		return nil // already in the log: repeated requests with the same cookie must not grow it
 	}
-	return p.revoked.EndSession(ctx, t.revocable())
+	return p.revoked.EndSession(ctx, sessiontoken.SessionKey(t))
 }
 
 // renew implements [requestSession].
@@ -378,7 +378,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 	if err != nil {
 		return nil, err
 	}
-	after := before.clone()
+	after := before.Clone()
 	again.moved.write(after)
 	recent := again.now && p.facts
 	if recent {
@@ -420,14 +420,14 @@ func (p *jwtSession) active(ctx context.Context) (*Token, error) {
 // continueAs continues the session under a new ID. It ends the old ID, so that a copy of the old token is no longer
 // valid. The session list still shows one session, with its original start.
 func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods []Method, ends time.Time) {
-	note := p.records.note(ctx, old.publicID())
+	note := p.records.note(ctx, sessiontoken.SessionID(old))
 	if err := p.endToken(ctx, old); err != nil {
 		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that ActionRequest.RenewSession replaced: %w", err),
 			p.at.attrs()...)
 	}
-	note.Ends, note.Methods, note.Epoch = ends.Unix(), methods, after.epoch()
-	p.records.add(ctx, p.at, after.publicID(), after.Subject, note)
-	p.providerSessions.move(old.publicID(), after.publicID())
+	note.Ends, note.Methods, note.Epoch = ends.Unix(), methods, sessiontoken.Epoch(after)
+	p.records.add(ctx, p.at, sessiontoken.SessionID(after), after.Subject, note)
+	p.providerSessions.move(sessiontoken.SessionID(old), sessiontoken.SessionID(after))
 }
 
 // end implements [requestSession].
@@ -442,5 +442,5 @@ func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
 	if err := p.endToken(ctx, token); err != nil {
 		return event, errorf(ErrStore, "%w", err)
 	}
-	return SignOutEvent{Token: token, SessionID: token.publicID()}, nil
+	return SignOutEvent{Token: token, SessionID: sessiontoken.SessionID(token)}, nil
 }

@@ -491,3 +491,16 @@ func cutLast(s string) (before, after string) {
 	}
 	return s[:i], s[i+1:]
 }
+
+// wellFormed returns the methods that can be stored in a token, where a hyphen separates them: at most 8, of at most 8
+// lower-case letters and digits.
+func wellFormed(methods []Method) []Method {
+	out := make([]Method, 0, len(methods))
+	for _, m := range methods {
+		plain := strings.Trim(string(m), "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+		if m != "" && plain && len(m) <= 8 && len(out) < 8 {
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/revocation"
+	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -36,6 +37,9 @@ type sessionTokens struct {
 	revoked *revocation.List
 }
 
+// authTime is the claim with the time when the user authenticated, in Unix seconds (OpenID Connect Core section 2).
+const authTime = "auth_time"
+
 // emailUnproved is the claim of a session token that was issued before its user verified the email address. The session
 // may belong to an attacker who created a user with the address of another person. After the verification the token
 // cannot link accounts. The session also ends if the user keeps the address: always if a plugin verifies addresses, and
@@ -54,20 +58,20 @@ func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token
 	if j.config.Encode == nil {
 		value, err := j.seal(cookies.session.keys, t, j.config.MaxAge)
 		if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
-			return "", t.tooLarge()
+			return "", tooLarge(t)
 		}
 		return value, err
 	}
 	return guarded("JWT.Encode", func() (string, error) {
 		p := EncodeParams{
-			Token: t.forApplication(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge,
+			Token: sessiontoken.ShowFacts(t), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge,
 		}
 		return j.config.Encode(ctx, p)
 	})
 }
 
 // tooLarge returns the error for claims that do not fit into the session's cookies. It names the largest claim.
-func (t *Token) tooLarge() error {
+func tooLarge(t *Token) error {
 	claim, size := "", 0
 	for name, length := range map[string]int{"name": len(t.Name), "email": len(t.Email), "picture": len(t.Picture)} {
 		if length > size {
@@ -81,7 +85,7 @@ func (t *Token) tooLarge() error {
 	}
 	return fmt.Errorf("the claims of the session token have %d bytes, %q alone %d, and about %d fit into its cookies: "+
 		"return a smaller token from Callbacks.JWT, or use StrategyDatabase",
-		len(t.appendClaims(nil)), claim, size, cookie.MaxChunks*cookie.ChunkSize/4*3)
+		len(sessiontoken.AppendClaims(nil, t)), claim, size, cookie.MaxChunks*cookie.ChunkSize/4*3)
 }
 
 // decode reads a session token. An *Error of type ErrSessionToken means that the result is unknown, because JWT.Decode
@@ -91,11 +95,11 @@ func (j *sessionTokens) decode(ctx context.Context, cookies *cookieSet, value st
 	if err != nil {
 		return nil, err
 	}
-	if j.session.AbsoluteMaxAge > 0 && t.fact(factAuthTime) == "" && t.fact(factStart) == "" && !t.IssuedAt.IsZero() {
+	if j.session.AbsoluteMaxAge > 0 && sessiontoken.Claim(t, authTime) == "" && sessiontoken.Claim(t, "started_at") == "" && !t.IssuedAt.IsZero() {
 		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // the token is older than the setting
 	}
 	if j.facts && (j.config.Decode != nil || t.Extra[authTime] != nil) {
-		return t.withFacts(), nil
+		return sessiontoken.HideFacts(t), nil
 	}
 	return t, nil
 }
@@ -125,11 +129,24 @@ func (j *sessionTokens) secretList() []Secret {
 	return out
 }
 
+// valid returns the claims of a token that is valid and not revoked. An error of type ErrSessionToken means that this
+// is unknown.
+func (j *sessionTokens) valid(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
+	t, err := j.decode(ctx, cookies, value)
+	if err == nil {
+		err = j.check(ctx, t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
 // check checks the absolute lifetime and the revocation of a genuine token. An *Error of type ErrSessionToken means
 // that the result is unknown. Any other error means that the session has ended.
 func (j *sessionTokens) check(ctx context.Context, t *Token) error {
 	if limit := j.session.AbsoluteMaxAge; limit > 0 {
-		at, ok := t.start()
+		at, ok := sessiontoken.Start(t)
 		if !ok || j.now().Sub(time.Unix(at, 0)) >= limit {
 			return errTooOld
 		}
@@ -145,7 +162,7 @@ func (j *sessionTokens) check(ctx context.Context, t *Token) error {
 	if j.config.Revoked == nil {
 		return nil
 	}
-	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.forApplication()) })
+	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, sessiontoken.ShowFacts(t)) })
 	switch {
 	case err != nil:
 		return errorf(ErrSessionToken, "JWT.Revoked: %w", err)
@@ -157,14 +174,14 @@ func (j *sessionTokens) check(ctx context.Context, t *Token) error {
 
 // hasEnded reports whether this process knows that the session of a token was revoked.
 func (j *sessionTokens) hasEnded(t *Token) bool {
-	return j.revoked != nil && j.revoked.Has(t.Subject, t.revocable(), t.epoch())
+	return j.revoked != nil && j.revoked.Has(t.Subject, sessiontoken.SessionKey(t), sessiontoken.Epoch(t))
 }
 
 // ends returns the expiry of a session that is used now.
 func (j *sessionTokens) ends(t *Token, now time.Time) time.Time {
 	expires := now.Add(j.session.MaxAge)
 	if j.session.AbsoluteMaxAge > 0 {
-		if at, ok := t.start(); ok {
+		if at, ok := sessiontoken.Start(t); ok {
 			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
 				return end
 			}
@@ -184,7 +201,7 @@ func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
 }
 
 func sameClaims(a, b *Token) bool {
-	return a == b || bytes.Equal(a.appendClaims(nil), b.appendClaims(nil))
+	return a == b || bytes.Equal(sessiontoken.AppendClaims(nil, a), sessiontoken.AppendClaims(nil, b))
 }
 
 // begin returns the claims for a new session of a user.
@@ -205,7 +222,7 @@ func (j *sessionTokens) runCallback(ctx context.Context, v *arrival, p JWTParams
 	}
 	id, before := p.Token.Subject, p.Token
 	mark, marked := p.Token.Extra[emailUnproved]
-	p.Token, p.User, p.Account = p.Token.forApplication(), p.User.Clone(), p.Account.Clone()
+	p.Token, p.User, p.Account = sessiontoken.ShowFacts(p.Token), p.User.Clone(), p.Account.Clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
 	switch {
 	case err != nil:
@@ -216,15 +233,15 @@ func (j *sessionTokens) runCallback(ctx context.Context, v *arrival, p JWTParams
 		return nil, nil
 	}
 	if j.facts {
-		token.copyFacts(before)
+		sessiontoken.CopyFacts(token, before)
 	}
-	if marked && !token.issuedUnproved() {
+	if marked && !issuedUnproved(token) {
 		return token, token.Extra.Set(emailUnproved, mark)
 	}
 	return token, nil
 }
 
-func (t *Token) issuedUnproved() bool {
+func issuedUnproved(t *Token) bool {
 	_, there := t.Extra[emailUnproved]
 	return there
 }
@@ -246,23 +263,23 @@ func (j *sessionTokens) canEndOnVerification(t *Token) bool {
 // outdated reports whether a token was issued before its user verified the email address. Only tokens with the claim
 // emailUnproved cost a lookup.
 func (j *sessionTokens) outdated(ctx context.Context, t *Token) (bool, error) {
-	if !t.issuedUnproved() {
+	if !issuedUnproved(t) {
 		return false, nil
 	}
 	user, err := j.user(ctx, t.Subject)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && t.before(user.EmailVerified), err
+	return err == nil && issuedBefore(t, user.EmailVerified), err
 }
 
 func (j *sessionTokens) user(ctx context.Context, id string) (*User, error) {
 	return j.users.User(ctx, id)
 }
 
-// before reports whether the token has the claim emailUnproved and is older than the email verification. proof is the
+// issuedBefore reports whether the token has the claim emailUnproved and is older than the email verification. proof is the
 // time of the verification. It is zero if there was none.
-func (t *Token) before(proof time.Time) bool {
+func issuedBefore(t *Token, proof time.Time) bool {
 	raw, there := t.Extra[emailUnproved]
 	if !there || proof.IsZero() {
 		return false

@@ -2,9 +2,6 @@ package core
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -54,7 +52,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 		bearers: c.Session.Bearer,
 	}
 	for _, secret := range c.Secrets {
-		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))
+		s.secrets = append(s.secrets, tokensource.BindSecret(c.Audience, string(secret)))
 	}
 	s.trusted = readTrustedOrigins(c, faults)
 	s.appSchemes = readAppSchemes(c, faults)
@@ -118,27 +116,6 @@ func (s *site) placeOf(at weburl.Origin) *place {
 		p.cookies = s.cookieSets[0]
 	}
 	return p
-}
-
-// boundTo derives the secret of an audience from a shared secret, so that data encrypted, signed or hashed for one
-// audience is invalid for another. Without an audience the secret is unchanged, as in Auth.js.
-func boundTo(audience, secret string) string {
-	if audience == "" {
-		return secret
-	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte("latchkey audience\x00" + audience))
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// cookieFamily returns the start of an Auth's cookie names, without the security prefix. It depends on the audience, so
-// that several Auths on one host do not overwrite each other's cookies.
-func cookieFamily(audience string) string {
-	if audience == "" {
-		return "authjs."
-	}
-	sum := sha256.Sum256([]byte(audience))
-	return "authjs." + hex.EncodeToString(sum[:4]) + "."
 }
 
 // MountPath returns the base path without the prefix of a group of routes. An adapter registers the auth routes there

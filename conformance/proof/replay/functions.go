@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/token"
 )
 
 // function runs one recorded call of an Auth.js function with Latchkey's replacement, and returns the differences.
@@ -192,8 +193,8 @@ func getToken(c *call) {
 	if params["raw"] == true {
 		secrets = []core.Secret{"test-secret"}
 	}
-	reader, err := core.NewTokenReader(core.TokenOptions{
-		Secrets: secrets, CookieName: name, Secure: toggle(params["secureCookie"]), Salt: salt,
+	reader, err := token.NewReader(token.Options{
+		Secrets: secrets, CookieName: name, Secure: new(params["secureCookie"] == true), Salt: salt,
 		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return c.now },
 		Getenv: func(string) string { return "" },
 	})

@@ -26,9 +26,10 @@ var documented = []struct {
 }{
 	{"core", "", []string{
 		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
-		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty", "TokenOptions",
+		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty",
 		"Limits",
 	}},
+	{"core/token", "token.", []string{"Options"}},
 	{"ui", "", []string{"Theme", "Field", "Style", "SignInOptions", "SignOutOptions"}},
 	{"providers", "providers.", []string{
 		"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions",
