@@ -3,6 +3,8 @@ package token
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ func TestTimes(t *testing.T) {
 	for claims, good := range map[string]bool{
 		`{}`: true, `{"nbf":1893456000}`: true, `{"nbf":1893459600}`: false, `{"nbf":"soon"}`: false, `{"nbf":null}`: false,
 		`{"nbf":{}}`: false, `{"exp":1893456000}`: true, `{"exp":1893455900}`: false,
+		`{"exp":1893455990}`: true, `{"exp":1893455980}`: false,
 	} {
 		if _, err := Parse(claims, time.Unix(1893456000, 0), false); (err == nil) != good {
 			t.Errorf("%s: %v", claims, err)
@@ -72,10 +75,28 @@ func TestFacts(t *testing.T) {
 		check(t, parsed)
 	}
 	shown.Extra["sid"], shown.Extra["ep"] = json.RawMessage(`"other"`), json.RawMessage("0")
+	if len(original.Extra) != 1 || Claim(original, "sid") != `"s"` {
+		t.Error("a copy shares its claims with the original")
+	}
 	CopyFacts(shown, original)
 	check(t, shown)
 	if got := Claim(WithSID(original, "t"), "sid"); got != `"t"` {
 		t.Errorf("the claim sid is %s", got)
+	}
+}
+
+// TestPrinting checks that printing a token shows none of its claims except the user ID.
+func TestPrinting(t *testing.T) {
+	t.Parallel()
+	c := Token{Subject: "1", Name: "canary", Extra: store.Members{"a": json.RawMessage(`"canary"`)}}
+	p := DecodeParams{Token: "canary", Secrets: []store.Secret{"canary"}, Salt: "salt"}
+	for _, text := range []string{
+		fmt.Sprintf("%v %+v %#v %s", c, c, c, &c), c.LogValue().String(),
+		fmt.Sprintf("%v %+v %#v %s", p, p, p, &p), p.LogValue().String(),
+	} {
+		if strings.Contains(text, "canary") {
+			t.Errorf("printed %s", text)
+		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
 // TestSecrets reads the secrets in the environment, the newest first.
@@ -31,6 +33,40 @@ func TestAudiences(t *testing.T) {
 	}
 	if len(secrets) != 3 || len(names) != 3 {
 		t.Errorf("secrets %v, names %v", secrets, names)
+	}
+}
+
+// TestHeaders reads Authorization headers by both rules: Bearer for Session.Bearer, and Single as Auth.js's getToken.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name      string
+		lines     []string
+		bearer    string
+		presented bool
+		single    string
+	}{
+		{"none", nil, "", false, ""},
+		{"a token", []string{"Bearer a.b%2Bc"}, "a.b+c", true, "a.b+c"},
+		{"lower case", []string{"bearer a"}, "a", true, ""},
+		{"two headers", []string{"Bearer a", "Bearer a"}, "", true, ""},
+		{"a malformed token", []string{"Bearer a b"}, "", true, "a b"},
+		{"another character", []string{"Bearer a;b"}, "", true, "a;b"},
+		{"broken encoding", []string{"Bearer %zz"}, "", true, ""},
+		{"no token", []string{"Bearer "}, "", true, ""},
+		{"another scheme", []string{"Basic a"}, "", false, ""},
+		{"a scheme that begins with Bearer", []string{"Bearers a"}, "", false, ""},
+		{"a long token", []string{"Bearer " + strings.Repeat("a", cookie.MaxHeaderBytes+1)}, "", true,
+			strings.Repeat("a", cookie.MaxHeaderBytes+1)},
+	} {
+		h := http.Header{"Authorization": row.lines}
+		token, presented, err := Bearer(h)
+		if token != row.bearer || presented != row.presented || (err != nil) != (presented && token == "") {
+			t.Errorf("%s: Bearer returns %.20q, %v, %v", row.name, token, presented, err)
+		}
+		if token, err := Single(h); token != row.single || (err != nil) != (token == "") {
+			t.Errorf("%s: Single returns %.20q, %v", row.name, token, err)
+		}
 	}
 }
 
