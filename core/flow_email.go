@@ -121,11 +121,11 @@ func (f *emailFlow) normalize(address string) (string, error) {
 	var panicked *panicError
 	switch {
 	case errors.As(err, &panicked):
-		return "", errorf(ErrAuth, "e-mail address: %w", err)
+		return "", errorf(ErrAuth, "email address: %w", err)
 	case err != nil: // the user can correct it in the form
-		return "", errorf(ErrEmailSignIn, "e-mail address: %w", mistake(err))
+		return "", errorf(ErrEmailSignIn, "email address: %w", mistake(err))
 	case address == "":
-		return "", errorf(ErrEmailSignIn, "%w", mistake(errors.New("e-mail address is empty")))
+		return "", errorf(ErrEmailSignIn, "%w", mistake(errors.New("email address is empty")))
 	}
 	return address, nil
 }

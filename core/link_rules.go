@@ -260,7 +260,7 @@ func (w *writer) otherMethods(s stores, linked []*Account, u *User) otherMethods
 
 // refusal returns the error for an account that is, or may be, another person's. owner is that user, or nil if unknown.
 func (f linkFacts) refusal(id *identity, owner *User) error {
-	reason := "another account already has this e-mail address: sign in with it first, then link this one"
+	reason := "another account already has this email address: sign in with it first, then link this one"
 	switch {
 	case f.means == meansTakenPasskey:
 		reason = "a passkey with this credential ID or this label is already registered"

@@ -117,7 +117,7 @@ func TestStoreHangs(t *testing.T) {
 				if r.Status != 503 || r.Header.Get("Retry-After") == "" || strings.Contains(body, "configuration") {
 					t.Errorf("status %d, Retry-After %q: %s", r.Status, r.Header.Get("Retry-After"), body)
 				}
-				if page := strings.Contains(body, "This site is busy"); page != visitor.page {
+				if page := strings.Contains(body, "load this page in time"); page != visitor.page {
 					t.Errorf("page: %v: %s", page, body)
 				}
 				if b.cookies[sessionCookie] != before {

@@ -97,7 +97,7 @@ func TestNothingToUndo(t *testing.T) {
 			if strings.Contains(strings.ToLower(text), "undo") || strings.Contains(text, "href") {
 				t.Errorf("it mentions undoing: %s", text)
 			}
-			want := map[string]string{"": "those who run the site", "de": "An die Betreiber."}[tag]
+			want := map[string]string{"": "contact support", "de": "An die Betreiber."}[tag]
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in %s", want, text)
 			}

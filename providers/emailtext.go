@@ -36,11 +36,14 @@ func (t letterText) in(l ui.Locale, kind core.EmailKind) letterText {
 var (
 	textTitle     = ui.Text{Key: "email.title", English: "Your account"}
 	textTime      = ui.Text{Key: "email.time", English: "Time: %s"}
-	textNetwork   = ui.Text{Key: "email.network", English: "Network: %s"}
-	textUntil     = ui.Text{Key: "email.until", English: "The link works until %s."}
-	textOtherwise = ui.Text{Key: "email.otherwise", English: "If the button does not work, open this address:"}
-	textService   = ui.Text{Key: "email.service", English: "Service: %s"}
-	textEnds      = ui.Text{
+	textNetwork   = ui.Text{Key: "email.network", English: "IP range: %s"}
+	textUntil     = ui.Text{Key: "email.until", English: "This link expires on %s."}
+	textOtherwise = ui.Text{
+		Key:     "email.otherwise",
+		English: "If the button doesn't work, copy this link into your browser:",
+	}
+	textService = ui.Text{Key: "email.service", English: "Service: %s"}
+	textEnds    = ui.Text{
 		Key: "email.email-changed.sessions", English: "Undoing the change also ends all sessions of the account.",
 	}
 	textCode = ui.Text{Key: "email.code", English: "Code: %s"}
@@ -57,45 +60,45 @@ func (t letterText) title(l ui.Locale) string {
 // The texts of all emails about a changed sign-in method.
 const (
 	textSecure    = "Secure my account"
-	textSecureNow = "If this was you, you don't need to do anything. If not, secure your account now."
+	textSecureNow = "If this was you, no action is needed. If not, secure your account now."
 )
 
 var emailTexts = map[core.EmailKind]letterText{
 	core.EmailSignIn: {
 		subject: "Sign in to %s", button: "Sign in",
-		footer: "If you did not ask for this e-mail you can ignore it.",
+		footer: "If you didn't request this email, you can safely ignore it.",
 	},
 	core.EmailVerify: {
-		subject: "Confirm your address for %s", button: "Confirm my address",
-		body: []string{"Somebody, we hope you, wants to sign up with this address. Open the link in the browser in which " +
-			"you signed up; any other asks for the password that was chosen there."},
-		footer: "If it was not you, ignore this e-mail: no account is made.",
+		subject: "Confirm your email for %s", button: "Confirm email",
+		body: []string{"Confirm your email to finish creating your account. Open the link in the browser you signed up in. " +
+			"In any other browser, you'll be asked for the password you chose."},
+		footer: "Didn't sign up? Ignore this email and no account will be created.",
 	},
 	core.EmailExists: {
-		subject: "You have an account at %s", button: "Sign in",
-		body: []string{"Somebody, perhaps you, tried to sign up with this address, which has an account already. Nothing " +
-			"has changed. Sign in with it, or choose a new password if you have forgotten yours."},
-		footer: "If it was not you, there is nothing to do.",
+		subject: "You already have an account at %s", button: "Sign in",
+		body: []string{"We received a sign-up request for this email, but it already has an account. Nothing has changed. " +
+			"Sign in, or reset your password if you forgot it."},
+		footer: "If this wasn't you, no action is needed.",
 	},
 	core.EmailReset: {
-		subject: "Choose a new password for %s", button: "Choose a password",
-		body:   []string{"Somebody asked to choose a new password for the account with this address."},
-		footer: "If it was not you, ignore this e-mail: the password stays as it is.",
+		subject: "Reset your password for %s", button: "Choose a new password",
+		body:   []string{"We received a request to reset the password for your account."},
+		footer: "Didn't request this? Ignore this email and your password won't change.",
 	},
 	core.EmailPasswordChanged: {
-		subject: "Your password for %s has changed", button: "It was not me",
-		body:   []string{"The password of your account was set, changed or removed."},
-		footer: "If it was you, there is nothing to do. If not, choose a new password now.",
+		subject: "Your password for %s was changed", button: "This wasn't me",
+		body:   []string{"The password for your account was added, changed, or removed."},
+		footer: "If this was you, no action is needed. If not, choose a new password now.",
 	},
 	core.EmailAddressChange: {
-		subject: "Confirm your new address for %s", button: "Confirm my address",
-		body:   []string{"You asked to use this address for your account from now on."},
-		footer: "If it was not you, ignore this e-mail: nothing changes.",
+		subject: "Confirm your new email for %s", button: "Confirm email",
+		body:   []string{"You asked to use this address for your account. Confirm it to finish the change."},
+		footer: "Didn't request this? Ignore this email and nothing will change.",
 	},
 	core.EmailAddressChanged: {
-		subject: "Your address for %s has changed", button: "Undo the change",
-		body:   []string{"Your account had this address and now has another one."},
-		footer: "If it was you, there is nothing to do. If not, undo the change.",
+		subject: "Your email for %s was changed", button: "Undo change",
+		body:   []string{"The email for your account was changed from this address to a different one."},
+		footer: "If this was you, no action is needed. If not, undo the change.",
 	},
 	core.EmailPasskeyAdded: {
 		subject: "New passkey for %s", button: textSecure,
@@ -119,18 +122,19 @@ var emailTexts = map[core.EmailKind]letterText{
 		footer: textSecureNow,
 	},
 	core.EmailNewDevice: {
-		subject: "A new sign-in to %s", button: "See my sessions",
-		body:   []string{"Somebody signed in to your account in a browser that was not seen before."},
-		footer: "If it was you, there is nothing to do. If not, end that session and change how you sign in.",
+		subject: "New sign-in to %s", button: "Review sessions",
+		body: []string{"Your account was signed in to from a new browser."},
+		footer: "If this was you, no action is needed. If not, sign out that session and change your password or " +
+			"other sign-in methods.",
 	},
 	core.EmailInvite: {
-		subject: "You are invited to %s", button: "Accept the invitation",
-		body:   []string{"You can sign up with this address."},
-		footer: "If you do not want to, ignore this e-mail: no account is made.",
+		subject: "You've been invited to %s", button: "Accept invitation",
+		body:   []string{"Accept the invitation to create your account."},
+		footer: "Not interested? Ignore this email and no account will be created.",
 	},
 	core.EmailDeleted: {
 		subject: "Your account at %s was deleted", button: "",
-		body:   []string{"Your account was deleted."},
-		footer: "If it was not you, turn to those who run the site.",
+		body:   []string{"Your account and its data have been deleted."},
+		footer: "If this wasn't you, contact support.",
 	},
 }

@@ -7,11 +7,11 @@ package ui
 func catalogued(key string) (english string, ok bool) {
 	switch key {
 	case "account.add":
-		return "Add %s", true
+		return "Connect %s", true
 	case "account.again.heading":
-		return "Go on", true
+		return "Finish your change", true
 	case "account.again.hint":
-		return "Thank you, you have signed in again. Nothing has changed yet: press the button to go on.", true
+		return "You're signed in again. Nothing has changed yet. Press the button to finish.", true
 	case "account.ago.days":
 		return "%s days ago", true
 	case "account.ago.hour":
@@ -27,83 +27,87 @@ func catalogued(key string) (english string, ok bool) {
 	case "account.ago.yesterday":
 		return "yesterday", true
 	case "account.confirm.body":
-		return "From now on your account has the address", true
+		return "Use %s as your new email?", true
 	case "account.confirm.button":
-		return "Use this address", true
+		return "Confirm", true
 	case "account.confirm.heading":
-		return "Change your address", true
+		return "Confirm your new email", true
 	case "account.delete.ask":
-		return "I want to delete my account", true
+		return "Delete account…", true
 	case "account.delete.button":
-		return "Delete for ever", true
+		return "Delete account", true
 	case "account.delete.heading":
-		return "Delete your account", true
+		return "Delete account", true
 	case "account.delete.hint":
-		return "Everything that belongs to it goes too. There is no way back.", true
+		return "This permanently deletes your account and all its data. You can't undo this.", true
 	case "account.delete.phrase":
-		return "Type “%s”", true
+		return "Type “%s” to confirm", true
 	case "account.deleted.body":
-		return "Everything that belonged to it is gone, and you are signed out.", true
+		return "Your account and all its data have been deleted. You're signed out.", true
 	case "account.deleted.heading":
-		return "Your account is deleted", true
+		return "Account deleted", true
 	case "account.device":
-		return "A browser", true
+		return "Unknown browser", true
 	case "account.device.on":
 		return "on %s", true
+	case "account.disconnect":
+		return "Disconnect", true
 	case "account.done.email-asked":
-		return "We sent a letter to the new address. Open its link in this browser; until then nothing changes.", true
+		return "We sent a confirmation link to your new email. Open it in this browser to finish.", true
 	case "account.done.email-changed":
-		return "Your address is changed.", true
+		return "Email updated.", true
 	case "account.done.email-verified":
 		return "Your email address is verified.", true
 	case "account.done.ended":
-		return "Done. Whoever was signed in there is signed out.", true
+		return "That session has been signed out.", true
+	case "account.done.ended-others":
+		return "All other sessions have been signed out.", true
 	case "account.done.passkey-named":
-		return "The name is changed.", true
+		return "Passkey renamed.", true
 	case "account.done.passkey-removed":
-		return "The passkey is removed. Your device may still offer it; delete it there too.", true
+		return "Passkey removed. Your device may still offer it, so delete it there too.", true
 	case "account.done.unlinked":
-		return "That account no longer opens yours.", true
+		return "Account disconnected.", true
 	case "account.email.change":
 		return "Change", true
 	case "account.email.change-what":
-		return "e-mail address", true
+		return "email", true
 	case "account.email.heading":
-		return "E-mail address", true
+		return "Email", true
 	case "account.email.hint":
-		return "We send a letter there. Open its link in this browser, and the address is yours. The old address can take the change back in the next seven days.", true
+		return "We'll email a confirmation link to the new address. Open it in this browser to finish. You can undo the change from your old address for 7 days.", true
 	case "account.email.new":
-		return "New address", true
+		return "New email", true
 	case "account.email.none":
-		return "None", true
+		return "Not set", true
 	case "account.email.verify":
 		return "Send verification email", true
 	case "account.heading":
 		return "Your account", true
 	case "account.last":
-		return "Your last way to sign in", true
+		return "Your only sign-in method", true
 	case "account.methods.heading":
-		return "Ways to sign in", true
+		return "Sign-in methods", true
 	case "account.methods.link":
-		return "E-mail link", true
+		return "Email link", true
 	case "account.methods.link-to":
-		return "We send it to %s", true
+		return "Sent to %s", true
 	case "account.methods.none":
-		return "Nothing is linked to your account yet.", true
+		return "No sign-in methods yet.", true
 	case "account.name":
 		return "Name", true
 	case "account.not-confirmed":
-		return "Not confirmed", true
+		return "Not verified", true
 	case "account.passkey":
 		return "Passkey", true
 	case "account.passkey.add":
 		return "Add a passkey", true
 	case "account.passkey.made":
-		return "first seen %s", true
+		return "added %s", true
 	case "account.passkey.noscript":
-		return "Passkeys need JavaScript, which is switched off in this browser.", true
+		return "Turn on JavaScript to add a passkey.", true
 	case "account.passkey.synced":
-		return "synced between your devices", true
+		return "synced across your devices", true
 	case "account.passkey.used":
 		return "last used %s", true
 	case "account.password":
@@ -113,81 +117,75 @@ func catalogued(key string) (english string, ok bool) {
 	case "account.password.change-what":
 		return "password", true
 	case "account.password.choose":
-		return "Choose one", true
-	case "account.password.choose-what":
-		return "as your password", true
+		return "Set a password", true
 	case "account.password.none":
-		return "You have none.", true
+		return "Not set", true
 	case "account.problem.busy":
-		return "Another change is under way. Try again in a moment.", true
+		return "Another change is in progress. Try again in a moment.", true
 	case "account.problem.email":
-		return "That is not an e-mail address. Check it and try again.", true
+		return "Enter a valid email address.", true
 	case "account.problem.gone":
-		return "That is gone already. The page shows what is there now.", true
+		return "That no longer exists. The page now shows the current state.", true
 	case "account.problem.last":
-		return "This is your last way to sign in. Add another one first.", true
+		return "This is your only sign-in method. Add another one before you remove it.", true
 	case "account.problem.link":
-		return "This link was used before, has expired, or belongs to another browser. Nothing has changed.", true
+		return "This link has expired, was already used, or was opened in a different browser. Nothing has changed.", true
 	case "account.problem.mail":
-		return "The letter could not be sent. Try again in a moment.", true
+		return "We couldn't send the email. Try again in a moment.", true
 	case "account.problem.name":
-		return "A name has 64 characters at most.", true
+		return "Use 64 characters or fewer.", true
 	case "account.problem.not-listed":
-		return "Sessions cannot be ended one by one on this site.", true
+		return "Individual sessions can't be signed out on this site.", true
 	case "account.problem.other":
-		return "That did not work. Try again.", true
+		return "Something went wrong. Try again.", true
 	case "account.problem.phrase":
-		return "Nothing was deleted: the words do not match.", true
+		return "The text doesn't match. Your account was not deleted.", true
 	case "account.problem.same":
-		return "That is your address already.", true
+		return "That's already your email.", true
 	case "account.problem.somebody-else":
-		return "You are signed in as somebody else than the one who began a change here. That change was not made.", true
+		return "You're now signed in to a different account, so the change you started was not made.", true
 	case "account.remove":
 		return "Remove", true
 	case "account.rename":
 		return "Rename", true
 	case "account.save":
 		return "Save", true
-	case "account.session.from":
-		return "from %s", true
 	case "account.session.made":
 		return "signed in %s", true
 	case "account.session.now":
-		return "In use now", true
+		return "Active now", true
 	case "account.session.until":
-		return "Until %s", true
+		return "Expires %s", true
 	case "account.session.used":
-		return "Last used %s", true
+		return "Last active %s", true
 	case "account.sessions.end":
 		return "Sign out", true
 	case "account.sessions.heading":
-		return "Where you are signed in", true
+		return "Active sessions", true
 	case "account.sessions.here":
-		return "here", true
+		return "on this device", true
 	case "account.sessions.none":
-		return "This site cannot list them. Sign out on each device yourself.", true
+		return "Sessions can't be listed here. To end a session, sign out on that device.", true
 	case "account.sessions.others":
-		return "Sign out everywhere else", true
+		return "Sign out of all other sessions", true
 	case "account.sign-in":
 		return "Sign in", true
 	case "account.stale":
-		return "You signed in a while ago. Before a change is made we ask you to sign in once more.", true
-	case "account.then":
-		return ", %s", true
+		return "For your security, sign in again before you make changes.", true
 	case "account.this-device":
 		return "This device", true
 	case "account.undo.body":
-		return "Your account gets its old address back, and everybody who is signed in to it is signed out:", true
+		return "Your account's email will change back to %s, and all sessions will be signed out.", true
 	case "account.undo.heading":
-		return "Undo the change", true
+		return "Undo email change", true
 	case "account.undo.only":
-		return "Your account gets its old address back:", true
+		return "Your account's email will change back to %s.", true
 	case "account.undone.body":
-		return "Your account uses %s again.", true
+		return "Your account's email is %s again.", true
 	case "account.undone.ended":
 		return "All devices have been signed out.", true
 	case "account.undone.heading":
-		return "The change is undone", true
+		return "Email change undone", true
 	case "account.undone.password":
 		return "Choose a new password", true
 	case "account.undone.removed":
@@ -199,75 +197,9 @@ func catalogued(key string) (english string, ok bool) {
 	case "confirm.as":
 		return "Sign in as %s?", true
 	case "confirm.body":
-		return "Go on to sign in.", true
+		return "Press the button to sign in.", true
 	case "date":
 		return "2 January 2006", true
-	case "error.again":
-		return "Sign in again", true
-	case "error.browser.body":
-		return "You started signing in with another browser. Sign in again to continue here.", true
-	case "error.browser.heading":
-		return "Different browser", true
-	case "error.busy.body":
-		return "This site is busy and could not answer in time. You have done nothing wrong; try again in a moment.", true
-	case "error.busy.heading":
-		return "One moment", true
-	case "error.configuration.body":
-		return "Sign-in is not set up correctly on this site. You have done nothing wrong; the people who run it can find the details in its log.", true
-	case "error.configuration.heading":
-		return "Server error", true
-	case "error.denied.body":
-		return "This account may not sign in here. If you have another one, try that.", true
-	case "error.denied.heading":
-		return "Access Denied", true
-	case "error.expired.body":
-		return "You started signing in more than 15 minutes ago, or in another browser.", true
-	case "error.expired.heading":
-		return "Sign-in timed out", true
-	case "error.forbidden.back":
-		return "Go back", true
-	case "error.forbidden.body":
-		return "Your account isn't allowed to open it.", true
-	case "error.forbidden.heading":
-		return "You don't have access to this page", true
-	case "error.forbidden.other":
-		return "Use a different account", true
-	case "error.not-found.body":
-		return "There's nothing at this address. Check it for typing errors.", true
-	case "error.not-found.heading":
-		return "Page not found", true
-	case "error.not-found.home":
-		return "Go to the home page", true
-	case "error.other.body":
-		return "Something went wrong on the way. Go back and try once more.", true
-	case "error.other.heading":
-		return "Error", true
-	case "error.title":
-		return "Error", true
-	case "error.too-many.body":
-		return "Wait a little while, then try again.", true
-	case "error.too-many.heading":
-		return "Too many attempts", true
-	case "error.used.body":
-		return "This sign-in was already completed or canceled. Sign in again to continue.", true
-	case "error.used.heading":
-		return "Already used", true
-	case "error.verification.body":
-		return "This sign-in link was used before or has expired. Ask for a new one.", true
-	case "error.verification.heading":
-		return "Unable to sign in", true
-	case "label.Create an account":
-		return "", true
-	case "label.Email":
-		return "", true
-	case "label.Forgot your password?":
-		return "", true
-	case "label.Name":
-		return "", true
-	case "label.Password":
-		return "", true
-	case "label.Username":
-		return "", true
 	case "email.account-linked.body":
 		return "", true
 	case "email.account-linked.button":
@@ -327,7 +259,7 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.invite.subject":
 		return "", true
 	case "email.network":
-		return "Network: %s", true
+		return "IP range: %s", true
 	case "email.new-device.body":
 		return "", true
 	case "email.new-device.button":
@@ -337,7 +269,7 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.new-device.subject":
 		return "", true
 	case "email.otherwise":
-		return "If the button does not work, open this address:", true
+		return "If the button doesn't work, copy this link into your browser:", true
 	case "email.passkey-added.body":
 		return "", true
 	case "email.passkey-added.button":
@@ -383,7 +315,7 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.title":
 		return "Your account", true
 	case "email.until":
-		return "The link works until %s.", true
+		return "This link expires on %s.", true
 	case "email.verify.body":
 		return "", true
 	case "email.verify.button":
@@ -392,6 +324,72 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "email.verify.subject":
 		return "", true
+	case "error.again":
+		return "Sign in again", true
+	case "error.browser.body":
+		return "You started signing in with another browser. Sign in again to continue here.", true
+	case "error.browser.heading":
+		return "Different browser", true
+	case "error.busy.body":
+		return "We couldn't load this page in time. Please try again in a moment.", true
+	case "error.busy.heading":
+		return "Temporarily unavailable", true
+	case "error.configuration.body":
+		return "Sign-in isn't working right now. It's not your fault. If this keeps happening, contact support.", true
+	case "error.configuration.heading":
+		return "Server error", true
+	case "error.denied.body":
+		return "You don't have access. Try a different account.", true
+	case "error.denied.heading":
+		return "Access Denied", true
+	case "error.expired.body":
+		return "You started signing in more than 15 minutes ago, or in another browser.", true
+	case "error.expired.heading":
+		return "Sign-in timed out", true
+	case "error.forbidden.back":
+		return "Go back", true
+	case "error.forbidden.body":
+		return "Your account isn't allowed to open it.", true
+	case "error.forbidden.heading":
+		return "You don't have access to this page", true
+	case "error.forbidden.other":
+		return "Use a different account", true
+	case "error.not-found.body":
+		return "There's nothing at this address. Check it for typos.", true
+	case "error.not-found.heading":
+		return "Page not found", true
+	case "error.not-found.home":
+		return "Go to the home page", true
+	case "error.other.body":
+		return "Go back and try again.", true
+	case "error.other.heading":
+		return "Error", true
+	case "error.title":
+		return "Error", true
+	case "error.too-many.body":
+		return "Please wait a few minutes, then try again.", true
+	case "error.too-many.heading":
+		return "Too many attempts", true
+	case "error.used.body":
+		return "This sign-in was already completed or canceled. Sign in again to continue.", true
+	case "error.used.heading":
+		return "Already used", true
+	case "error.verification.body":
+		return "This sign-in link has expired or was already used. Request a new one.", true
+	case "error.verification.heading":
+		return "Unable to sign in", true
+	case "label.Create an account":
+		return "", true
+	case "label.Email":
+		return "", true
+	case "label.Forgot your password?":
+		return "", true
+	case "label.Name":
+		return "", true
+	case "label.Password":
+		return "", true
+	case "label.Username":
+		return "", true
 	case "logo":
 		return "Logo", true
 	case "moment":
@@ -399,57 +397,57 @@ func catalogued(key string) (english string, ok bool) {
 	case "months":
 		return "January February March April May June July August September October November December", true
 	case "passkey.cancelled":
-		return "That was cancelled. You can try again.", true
+		return "That was canceled. You can try again.", true
 	case "passkey.failed":
-		return "That did not work. Please try again.", true
+		return "Something went wrong. Please try again.", true
 	case "passkey.noscript":
-		return "Passkeys need JavaScript, which is switched off in this browser.", true
+		return "Turn on JavaScript to use passkeys.", true
 	case "passkey.unsupported":
-		return "This browser does not support passkeys.", true
+		return "This browser doesn't support passkeys.", true
 	case "passkey.waiting":
 		return "Waiting for your passkey…", true
 	case "password.address":
-		return "Check the address.", true
+		return "Enter a valid email address.", true
 	case "password.bad-name":
-		return "Use a shorter or simpler name.", true
+		return "This name is too long or contains characters that aren't allowed.", true
 	case "password.breached":
-		return "This password has appeared in a data breach elsewhere. Choose another.", true
+		return "This password has appeared in a data breach. Choose another one.", true
 	case "password.busy":
-		return "Too many people are signing in at this moment. Try again in a few seconds.", true
+		return "Sign-in is busy right now. Try again in a few seconds.", true
 	case "password.change.button":
-		return "Change the password", true
+		return "Change password", true
 	case "password.change.forgot":
-		return "I do not know my current password", true
+		return "Forgot your current password?", true
 	case "password.change.heading":
-		return "Change your password", true
+		return "Change password", true
 	case "password.changed":
-		return "Your password was changed somewhere else in this moment. Try again with that one.", true
+		return "Your password was just changed somewhere else. Try again with the new password.", true
 	case "password.closed":
-		return "Nobody can sign up here by themselves.", true
+		return "Sign-up is by invitation only.", true
 	case "password.common":
-		return "This password is among those that are tried first. Choose another.", true
+		return "This password is too common. Choose another one.", true
 	case "password.confirm.body":
-		return "This is not the browser in which the account was asked for. Type the password that was chosen there. If you did not sign up, close this page: no account is made.", true
+		return "You opened this link in a different browser. Enter the password you chose when you signed up. Didn't sign up? Close this page and no account will be created.", true
 	case "password.confirm.button":
 		return "Confirm and sign in", true
 	case "password.confirm.device":
 		return "Don't know the password? Open this link on the device you signed up on.", true
 	case "password.confirm.heading":
-		return "Confirm your address", true
+		return "Confirm your email", true
 	case "password.confirm.start-over":
 		return "Start over", true
 	case "password.context":
-		return "This password is made of your address or of the name of this site. Choose one that is not.", true
+		return "Choose a password that isn't based on your email or the name of this site.", true
 	case "password.current":
 		return "Current password", true
 	case "password.done.body":
-		return "Other devices have been signed out, and we have sent you a letter about it.", true
+		return "We signed you out on your other devices and emailed you a confirmation.", true
 	case "password.done.go-on":
-		return "Go on", true
+		return "Continue", true
 	case "password.done.heading":
-		return "Your password is set", true
+		return "Password updated", true
 	case "password.done.only":
-		return "We have sent you an email about it.", true
+		return "We've emailed you a confirmation.", true
 	case "password.done.removed":
 		return "We removed sign-in methods that you selected or that were added before your address was verified: %s. You can add your own again after you sign in.", true
 	case "password.done.sign-in":
@@ -457,23 +455,23 @@ func catalogued(key string) (english string, ok bool) {
 	case "password.email":
 		return "Email", true
 	case "password.forgot.back":
-		return "Back to signing in", true
+		return "Back to sign in", true
 	case "password.forgot.body":
-		return "Type your address, and we send a link to choose a new one.", true
+		return "Enter your email and we'll send you a link to choose a new password.", true
 	case "password.forgot.button":
-		return "Send the link", true
+		return "Send reset link", true
 	case "password.forgot.heading":
-		return "Forgot your password?", true
+		return "Reset your password", true
 	case "password.link":
-		return "This link has been used, has expired, or was cut off by your mail program. Ask for a new one.", true
+		return "This link has expired, was already used, or is incomplete. Request a new one.", true
 	case "password.long":
-		return "Use a shorter password.", true
+		return "That password is too long. Choose a shorter one.", true
 	case "password.name":
-		return "Name (if you like)", true
+		return "Name (optional)", true
 	case "password.new":
 		return "New password", true
 	case "password.other":
-		return "Another link was opened in this browser since. Nothing has changed. Open the link of your mail again.", true
+		return "You opened a newer link in this browser. Nothing has changed. Open the link in your email again.", true
 	case "password.passkey":
 		return "Passkey", true
 	case "password.password":
@@ -481,33 +479,35 @@ func catalogued(key string) (english string, ok bool) {
 	case "password.reset.added":
 		return "added on %s", true
 	case "password.reset.body":
-		return "All devices that are signed in will be signed out.", true
+		return "You'll be signed out on all devices.", true
 	case "password.reset.button":
-		return "Set the password", true
+		return "Save password", true
 	case "password.reset.heading":
 		return "Choose a new password", true
 	case "password.reset.methods":
-		return "These sign-in methods were added in the last month. Select any that you do not recognize, and we will remove them:", true
+		return "These sign-in methods were added in the last month. Select any that you don't recognize, and we'll remove them:", true
 	case "password.rule":
-		return "%s characters or more. A few words in a row are easy to remember.", true
+		return "At least %s characters. A few random words work well.", true
 	case "password.sent.body":
-		return "If the address can be used here, a letter is on its way. Open the link in it, in this browser.", true
+		return "If that address can be used to sign up, we've sent a link. Open it in this browser to finish.", true
 	case "password.sent.heading":
 		return "Check your email", true
 	case "password.sent.more":
-		return "Nothing there after a few minutes? Look among the spam, and whether the address was right.", true
+		return "Didn't get it? Check your spam folder, and make sure the address is correct.", true
+	case "password.sent.reset":
+		return "If an account exists for that email, we've sent a link to reset the password.", true
 	case "password.short":
-		return "Use a password of %s characters or more. A few words in a row are easy to remember.", true
+		return "Use at least %s characters.", true
 	case "password.sign-up.button":
 		return "Create account", true
 	case "password.sign-up.have":
-		return "I have an account", true
+		return "Already have an account? Sign in", true
 	case "password.sign-up.heading":
-		return "Create an account", true
+		return "Create your account", true
 	case "password.wrong":
-		return "This is not your current password.", true
+		return "That's not your current password.", true
 	case "password.wrong-sign-up":
-		return "Type the password with which you signed up.", true
+		return "Enter the password you signed up with.", true
 	case "privacy":
 		return "Privacy", true
 	case "problem.again":
@@ -521,7 +521,7 @@ func catalogued(key string) (english string, ok bool) {
 	case "provider.Password":
 		return "", true
 	case "report":
-		return "If you report this, quote %s", true
+		return "Reference code: %s", true
 	case "signin.continue":
 		return "Continue", true
 	case "signin.email":
@@ -529,39 +529,43 @@ func catalogued(key string) (english string, ok bool) {
 	case "signin.email.example":
 		return "email@example.com", true
 	case "signin.failed":
-		return "That did not work. Try again, or choose another way to sign in.", true
+		return "Something went wrong. Try again or use another sign-in method.", true
 	case "signin.heading":
 		return "Sign in", true
+	case "signin.incorrect":
+		return "Incorrect email or password.", true
 	case "signin.last":
 		return "Last used", true
 	case "signin.mail-link":
 		return "Email me a sign-in link", true
 	case "signin.mail-only":
-		return "Too many wrong passwords in a row. Choose a new one by e-mail, or sign in another way.", true
+		return "Too many failed attempts. Reset your password by email or use another sign-in method.", true
 	case "signin.no-match":
-		return "Those details do not match an account. Check them and try again.", true
+		return "Those details don't match an account. Check them and try again.", true
 	case "signin.none":
-		return "No way to sign in has been set up yet.", true
+		return "No sign-in methods are set up yet.", true
 	case "signin.not-linked":
-		return "There is already an account with this e-mail address. Sign in the way you did before.", true
+		return "An account with this email already exists. Sign in with the method you used before.", true
 	case "signin.not-mailed":
-		return "We could not send the e-mail. Check the address and try again.", true
+		return "We couldn't send the email. Check the address and try again.", true
 	case "signin.or":
 		return "or", true
 	case "signin.other":
-		return "We could not sign you in. Please try again.", true
+		return "We couldn't sign you in. Please try again.", true
+	case "signin.passkey":
+		return "Sign in with a passkey", true
 	case "signin.required":
-		return "Sign in to see this page.", true
+		return "Sign in to continue.", true
 	case "signin.show":
 		return "Show password", true
 	case "signin.stale":
-		return "We could not confirm that you signed in just now. Use another sign-in method, or sign out and sign in again.", true
+		return "We couldn't confirm that you just signed in. Use another sign-in method, or sign out and sign in again.", true
 	case "signin.title":
 		return "Sign In", true
 	case "signin.to":
 		return "Sign in to %s", true
 	case "signin.who":
-		return "You are signed in as %s.", true
+		return "You're signed in as %s.", true
 	case "signin.with":
 		return "Sign in with %s", true
 	case "signout.button":
@@ -607,13 +611,13 @@ func catalogued(key string) (english string, ok bool) {
 	case "terms":
 		return "Terms", true
 	case "verify.again":
-		return "Send it again, or use another address", true
+		return "Resend the link or use a different email", true
 	case "verify.body":
-		return "A sign-in link is on its way to you. You can close this page.", true
+		return "We sent you a sign-in link. You can close this page.", true
 	case "verify.heading":
 		return "Check your email", true
 	case "verify.sent":
-		return "It goes to %s.", true
+		return "Sent to %s.", true
 	case "verify.title":
 		return "Verify Request", true
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // sources are the directories that define texts with a translation in package locales.
-var sources = []string{".", "../core", "../providers", "../providers/password", "../account"}
+var sources = []string{".", "../core", "../providers", "../providers/password", "../plugins/account"}
 
 // translated returns the English of all texts of this repository by key. It is empty for keys that are not looked up by
 // a [ui.Text]: labels, names of providers, and texts of emails by their kind.
@@ -46,7 +46,7 @@ func translated(t *testing.T) map[string]string {
 		case prefix == "status":
 			status, _ := strconv.Atoi(rest)
 			found[key] = http.StatusText(status)
-		case prefix == "label", prefix == "provider", prefix == "letter":
+		case prefix == "label", prefix == "provider", prefix == "email":
 			found[key] = ""
 		default:
 			t.Errorf("package locales has %q, and no package has its English text", key)

@@ -93,7 +93,7 @@ func ExampleCSRFField() {
 	}
 	_ = page.Execute(os.Stdout, map[string]any{"CSRFField": field, "Problem": ui.SignInMessage(errorParameter)})
 	// Output:
-	// <p role="alert">Those details do not match an account. Check them and try again.</p>
+	// <p role="alert">Those details don&#39;t match an account. Check them and try again.</p>
 	// <form action="/auth/callback/credentials" method="POST"><input type="hidden" name="csrfToken" value="c0ffee">
 	//   <input name="email" type="email" autocomplete="username">
 	//   <input name="password" type="password" autocomplete="current-password">

@@ -132,9 +132,9 @@ func (l Locale) Validate() []string {
 // The texts of the passkey script, by their names in the script.
 var scriptTexts = map[string]Text{
 	"waiting":     {Key: "passkey.waiting", English: "Waiting for your passkey…"},
-	"cancelled":   {Key: "passkey.cancelled", English: "That was cancelled. You can try again."},
-	"failed":      {Key: "passkey.failed", English: "That did not work. Please try again."},
-	"unsupported": {Key: "passkey.unsupported", English: "This browser does not support passkeys."},
+	"cancelled":   {Key: "passkey.cancelled", English: "That was canceled. You can try again."},
+	"failed":      {Key: "passkey.failed", English: "Something went wrong. Please try again."},
+	"unsupported": {Key: "passkey.unsupported", English: "This browser doesn't support passkeys."},
 }
 
 // ScriptTexts returns the texts of [Script] as a JSON object, for the attribute data-passkey-texts of a passkey form.

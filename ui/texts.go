@@ -3,25 +3,26 @@ package ui
 // The texts of the built-in pages and components. Titles and headings of errors are equal to those of Auth.js in
 // English.
 var (
-	textReport = Text{Key: "report", English: "If you report this, quote %s"}
+	textReport = Text{Key: "report", English: "Reference code: %s"}
 	textLogo   = Text{Key: "logo", English: "Logo"}
 
 	textSignInTitle   = Text{Key: "signin.title", English: "Sign In"}
 	textSignIn        = Text{Key: "signin.heading", English: "Sign in"}
 	textSignInTo      = Text{Key: "signin.to", English: "Sign in to %s"}
 	textSignInWith    = Text{Key: "signin.with", English: "Sign in with %s"}
-	textNoProviders   = Text{Key: "signin.none", English: "No way to sign in has been set up yet."}
+	textNoProviders   = Text{Key: "signin.none", English: "No sign-in methods are set up yet."}
 	textEmail         = Text{Key: "signin.email", English: "Email"}
 	textEmailExample  = Text{Key: "signin.email.example", English: "email@example.com"}
+	textSignInPasskey = Text{Key: "signin.passkey", English: "Sign in with a passkey"}
 	textMailLink      = Text{Key: "signin.mail-link", English: "Email me a sign-in link"}
 	textShow          = Text{Key: "signin.show", English: "Show password"}
 	textOr            = Text{Key: "signin.or", English: "or"}
 	textLast          = Text{Key: "signin.last", English: "Last used"}
 	textPasskeyScript = Text{
-		Key: "passkey.noscript", English: "Passkeys need JavaScript, which is switched off in this browser.",
+		Key: "passkey.noscript", English: "Turn on JavaScript to use passkeys.",
 	}
 
-	textWho      = Text{Key: "signin.who", English: "You are signed in as %s."}
+	textWho      = Text{Key: "signin.who", English: "You're signed in as %s."}
 	textContinue = Text{Key: "signin.continue", English: "Continue"}
 	textTerms    = Text{Key: "terms", English: "Terms"}
 	textPrivacy  = Text{Key: "privacy", English: "Privacy"}
@@ -35,14 +36,14 @@ var (
 	textVerifyTitle = Text{Key: "verify.title", English: "Verify Request"}
 	textVerify      = Text{Key: "verify.heading", English: "Check your email"}
 	textVerifyBody  = Text{
-		Key: "verify.body", English: "A sign-in link is on its way to you. You can close this page.",
+		Key: "verify.body", English: "We sent you a sign-in link. You can close this page.",
 	}
 
-	textVerifySent  = Text{Key: "verify.sent", English: "It goes to %s."}
-	textVerifyAgain = Text{Key: "verify.again", English: "Send it again, or use another address"}
+	textVerifySent  = Text{Key: "verify.sent", English: "Sent to %s."}
+	textVerifyAgain = Text{Key: "verify.again", English: "Resend the link or use a different email"}
 
 	textConfirmAs = Text{Key: "confirm.as", English: "Sign in as %s?"}
-	textConfirm   = Text{Key: "confirm.body", English: "Go on to sign in."}
+	textConfirm   = Text{Key: "confirm.body", English: "Press the button to sign in."}
 
 	textSwitch      = Text{Key: "switch.heading", English: "You're already signed in"}
 	textSwitchKeep  = Text{Key: "switch.keep", English: "Stay signed in as %s"}
@@ -54,52 +55,53 @@ var (
 // The error messages of the sign-in page.
 var (
 	textFailed = Text{
-		Key: "signin.failed", English: "That did not work. Try again, or choose another way to sign in.",
+		Key: "signin.failed", English: "Something went wrong. Try again or use another sign-in method.",
 	}
 	textNotLinked = Text{
 		Key:     "signin.not-linked",
-		English: "There is already an account with this e-mail address. Sign in the way you did before.",
+		English: "An account with this email already exists. Sign in with the method you used before.",
 	}
 	textNotMailed = Text{
-		Key: "signin.not-mailed", English: "We could not send the e-mail. Check the address and try again.",
+		Key: "signin.not-mailed", English: "We couldn't send the email. Check the address and try again.",
 	}
-	textNoMatch = Text{
+	textIncorrect = Text{Key: "signin.incorrect", English: "Incorrect email or password."}
+	textNoMatch   = Text{
 		Key:     "signin.no-match",
-		English: "Those details do not match an account. Check them and try again.",
+		English: "Those details don't match an account. Check them and try again.",
 	}
 	textMailOnly = Text{
 		Key:     "signin.mail-only",
-		English: "Too many wrong passwords in a row. Choose a new one by e-mail, or sign in another way.",
+		English: "Too many failed attempts. Reset your password by email or use another sign-in method.",
 	}
-	textRequired = Text{Key: "signin.required", English: "Sign in to see this page."}
+	textRequired = Text{Key: "signin.required", English: "Sign in to continue."}
 	textStale    = Text{
-		Key: "signin.stale", English: "We could not confirm that you signed in just now. Use another sign-in method, " +
-			"or sign out and sign in again.",
+		Key: "signin.stale",
+		English: "We couldn't confirm that you just signed in. Use another sign-in method, or sign out and sign in " +
+			"again.",
 	}
-	textOther = Text{Key: "signin.other", English: "We could not sign you in. Please try again."}
+	textOther = Text{Key: "signin.other", English: "We couldn't sign you in. Please try again."}
 )
 
 // The headings and sentences of the error page.
 var (
 	textServer     = Text{Key: "error.configuration.heading", English: "Server error"}
 	textServerBody = Text{
-		Key: "error.configuration.body", English: "Sign-in is not set up correctly on this site. You have done " +
-			"nothing wrong; the people who run it can find the details in its log.",
+		Key:     "error.configuration.body",
+		English: "Sign-in isn't working right now. It's not your fault. If this keeps happening, contact support.",
 	}
 	textDenied     = Text{Key: "error.denied.heading", English: "Access Denied"}
 	textDeniedBody = Text{
-		Key: "error.denied.body", English: "This account may not sign in here. If you have another one, try that.",
+		Key: "error.denied.body", English: "You don't have access. Try a different account.",
 	}
 	textTooMany     = Text{Key: "error.too-many.heading", English: "Too many attempts"}
-	textTooManyBody = Text{Key: "error.too-many.body", English: "Wait a little while, then try again."}
-	textBusy        = Text{Key: "error.busy.heading", English: "One moment"}
+	textTooManyBody = Text{Key: "error.too-many.body", English: "Please wait a few minutes, then try again."}
+	textBusy        = Text{Key: "error.busy.heading", English: "Temporarily unavailable"}
 	textBusyBody    = Text{
-		Key: "error.busy.body", English: "This site is busy and could not answer in time. You have done nothing wrong; " +
-			"try again in a moment.",
+		Key: "error.busy.body", English: "We couldn't load this page in time. Please try again in a moment.",
 	}
 	textUnable     = Text{Key: "error.verification.heading", English: "Unable to sign in"}
 	textUnableBody = Text{
-		Key: "error.verification.body", English: "This sign-in link was used before or has expired. Ask for a new one.",
+		Key: "error.verification.body", English: "This sign-in link has expired or was already used. Request a new one.",
 	}
 	textExpired     = Text{Key: "error.expired.heading", English: "Sign-in timed out"}
 	textExpiredBody = Text{
@@ -123,7 +125,7 @@ var (
 
 	textNotFound     = Text{Key: "error.not-found.heading", English: "Page not found"}
 	textNotFoundBody = Text{
-		Key: "error.not-found.body", English: "There's nothing at this address. Check it for typing errors.",
+		Key: "error.not-found.body", English: "There's nothing at this address. Check it for typos.",
 	}
 	textNotFoundHome = Text{Key: "error.not-found.home", English: "Go to the home page"}
 
@@ -131,6 +133,6 @@ var (
 
 	textError     = Text{Key: "error.other.heading", English: "Error"}
 	textErrorBody = Text{
-		Key: "error.other.body", English: "Something went wrong on the way. Go back and try once more.",
+		Key: "error.other.body", English: "Go back and try again.",
 	}
 )

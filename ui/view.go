@@ -446,6 +446,9 @@ func (v SignInView) formState(blocks []block, i int) formState {
 	s := formState{focused: noIndex}
 	if v.failed(blocks) == i {
 		s.message = v.Locale.SignInMessage(v.Error)
+		if v.Error == "CredentialsSignin" && v.Providers[i].asksForEmailAndPassword() {
+			s.message = v.Locale.Say(textIncorrect)
+		}
 	}
 	if provider, field := v.focus(blocks); provider == i {
 		s.focused = field
@@ -465,6 +468,12 @@ func (v SignOutView) action() string {
 
 // signInWith returns the label of a provider's button.
 func (v SignInView) signInWith(p Provider) string {
+	switch {
+	case p.Type == typeWebAuthn && p.Name == "Passkey":
+		return v.Locale.Say(textSignInPasskey)
+	case p.Type == typeCredentials && (strings.EqualFold(p.Name, "password") || p.Name == "Credentials"):
+		return v.Locale.Say(textSignIn)
+	}
 	return v.Locale.Say(textSignInWith.With(v.Locale.provider(p.Name)))
 }
 

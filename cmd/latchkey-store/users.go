@@ -247,7 +247,7 @@ func (c *command) signOut(ctx context.Context, s *opened, u *core.User) error {
 		ended)
 }
 
-// resetPassword sends the same link as the page "Forgot your password?".
+// resetPassword sends the same link as the page "Reset your password".
 func (c *command) resetPassword(ctx context.Context, s *opened, u *core.User) error {
 	if c.getenv("AUTH_SECRET") == "" || c.getenv("AUTH_URL") == "" {
 		return errors.New("set AUTH_SECRET and AUTH_URL to the application's values: the link depends on them")

@@ -292,7 +292,7 @@ func (p *pages) authenticate(
 	}
 	email := strings.ToLower(strings.TrimSpace(r.PostFormValue("email")))
 	if p.options.OnlyListed || strings.Count(email, "@") != 1 || strings.ContainsAny(email, " \t\r\n<>\"") {
-		return goidc.StatusPending, p.render(w, as.ID, "Type an e-mail address, such as you@example.com.")
+		return goidc.StatusPending, p.render(w, as.ID, "Type an email address, such as you@example.com.")
 	}
 	return p.accept(as, User{Name: strings.TrimSpace(r.PostFormValue("name")), Email: email}), nil
 }

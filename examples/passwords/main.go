@@ -111,7 +111,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	email, err := core.NormalizeEmail(r.FormValue("email"))
 	if password := r.FormValue("password"); err != nil || len(password) < 8 || len(password) > 200 {
-		http.Error(w, "An e-mail address, and a password of 8 to 200 characters.", http.StatusBadRequest)
+		http.Error(w, "An email address, and a password of 8 to 200 characters.", http.StatusBadRequest)
 		return
 	}
 	user, err := s.store.CreateUser(r.Context(), &core.User{ID: core.NewID(), Email: email})

@@ -21,7 +21,7 @@ const (
 )
 
 // ErrInvalid is returned for anything that is not one plain address. It does not contain the input.
-var ErrInvalid = errors.New("not one plain e-mail address")
+var ErrInvalid = errors.New("not one plain email address")
 
 // Normalize returns the canonical form of an address (docs/protocol.md §9.1): NFKC, lower case, without surrounding
 // white space, with the domain cut at the first comma as in Auth.js, and with A-labels converted to U-labels

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
 const phrase = "delete my account"
@@ -34,7 +34,7 @@ func TestDelete(t *testing.T) {
 			}
 			r := b.post("account/delete", url.Values{"phrase": {" Delete  my account "}})
 			b.fine(r, http.StatusOK)
-			if !strings.Contains(string(r.Body), "Your account is deleted") || !slices.Equal(asked, []string{"ada"}) {
+			if !strings.Contains(string(r.Body), "Account deleted") || !slices.Equal(asked, []string{"ada"}) {
 				t.Errorf("asked for %q, the page is\n%s", asked, r.Body)
 			}
 			if _, err := s.store.User(t.Context(), "ada"); !errors.Is(err, core.ErrNotFound) {

@@ -123,7 +123,7 @@ func (e *emails) getConfirm(ctx context.Context, c *core.ActionRequest) (*core.R
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
 		Page: page, CSRFToken: c.CSRFToken, Heading: page.Locale.Say(textAskConfirm),
-		Text: page.Locale.Say(textAskConfirmBody), Address: pending.New,
+		Text: textAskConfirmBody, Address: pending.New,
 		Action: c.URL("account/confirm"), Token: c.Field("token"), Button: page.Locale.Say(textAskConfirmButton),
 	})), nil
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 

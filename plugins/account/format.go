@@ -22,6 +22,8 @@ func doneText(what string) ui.Text {
 		return textDoneNamed
 	case "ended":
 		return textDoneEnded
+	case "ended-others":
+		return textDoneEndedOthers
 	case "email-asked":
 		return textDoneAsked
 	case "email-changed":
@@ -134,25 +136,16 @@ func (v *view) aboutSession(s Session) string {
 		parts = append(parts, v.locale.Say(textSignedIn.With(v.ago(s.Made))))
 	}
 	if s.Network != "" {
-		parts = append(parts, v.locale.Say(textFrom.With(s.Network)))
+		parts = append(parts, s.Network)
 	}
 	if len(parts) == 0 {
 		return v.locale.Say(textUntil.With(v.locale.Date(s.Expires)))
 	}
-	return capital(v.list(parts))
+	return capital(strings.Join(parts, separator))
 }
 
-// list joins facts with the comma of the language.
-func (v *view) list(parts []string) string {
-	var b strings.Builder
-	for i, part := range parts {
-		if i > 0 {
-			part = v.locale.Say(textThen.With(part))
-		}
-		b.WriteString(part)
-	}
-	return b.String()
-}
+// separator is between the facts about a session or a passkey.
+const separator = " · "
 
 // aboutPasskey describes when a passkey was added and last used.
 func (v *view) aboutPasskey(p Passkey) string {
@@ -166,7 +159,7 @@ func (v *view) aboutPasskey(p Passkey) string {
 	if p.Synced {
 		parts = append(parts, v.locale.Say(textSynced))
 	}
-	return capital(v.list(parts))
+	return capital(strings.Join(parts, separator))
 }
 
 // title returns the passkey's name, or the word "Passkey".

@@ -63,8 +63,8 @@ func drawn() map[string]templ.Component {
 	foreign := full() // on a page of the application, without our script
 	foreign.page = nil
 	ask := askView{
-		Page: page(), CSRFToken: "7d0c6f9c", Heading: "Change your address", Text: "From now on your account has the address",
-		Address: "ada@new.example", Action: "https://app.test/auth/account/confirm", Token: "t", Button: "Use this address",
+		Page: page(), CSRFToken: "7d0c6f9c", Heading: "Confirm your new email", Text: textAskConfirmBody,
+		Address: "ada@new.example", Action: "https://app.test/auth/account/confirm", Token: "t", Button: "Confirm",
 	}
 	stale := empty()
 	stale.stale, stale.add, stale.passkeys = true, full().add, "passkey"

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
 // TestInvite: an invitation sends an email and allows an address to sign up, until it is used or expires.

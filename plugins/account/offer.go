@@ -51,7 +51,7 @@ func (v *view) offerUnlink(o *offer, id string) bool {
 	if i < 0 {
 		return false
 	}
-	o.name, o.label, o.button = v.Accounts[i].Name, v.locale.Say(textRemove), v.Accounts[i].Name
+	o.name, o.label, o.button = v.Accounts[i].Name, v.locale.Say(textDisconnect), v.Accounts[i].Name
 	return true
 }
 
@@ -81,7 +81,7 @@ func (v *view) offerEnd(o *offer, id string) bool {
 	}
 	s := v.Sessions[i]
 	o.name, o.about = v.device(s.Agent), v.aboutSession(s)
-	o.label, o.button = v.locale.Say(textSignOut), v.list([]string{o.name, o.about})
+	o.label, o.button = v.locale.Say(textSignOut), o.name+separator+o.about
 	return true
 }
 

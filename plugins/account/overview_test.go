@@ -62,12 +62,12 @@ func TestPage(t *testing.T) {
 	s := newSite(t, setup{})
 	r := s.as(ada).open("account")
 	body := string(r.Body)
-	for _, part := range []string{"<h1>Your account</h1>", ada, "Firefox on Linux", "This device", "New address"} {
+	for _, part := range []string{"<h1>Your account</h1>", ada, "Firefox on Linux", "This device", "New email"} {
 		if !strings.Contains(body, part) {
 			t.Errorf("the page lacks %q", part)
 		}
 	}
-	if strings.Contains(body, "Delete your account") {
+	if strings.Contains(body, "Delete account") {
 		t.Error("the page offers to delete the account, and Options.Delete is nil")
 	}
 	if policy := r.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") {

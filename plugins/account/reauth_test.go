@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
 const againCookie = "__Host-latchkey.account-again"
@@ -165,7 +165,7 @@ func TestAgainIsTheSameUsers(t *testing.T) {
 	}
 	b.signIn(eve)
 	page := string(b.open("account").Body)
-	if !strings.Contains(page, "somebody else") || strings.Contains(page, adaNew) || againForm.MatchString(page) {
+	if !strings.Contains(page, "different account") || strings.Contains(page, adaNew) || againForm.MatchString(page) {
 		t.Errorf("eve sees %s", page)
 	}
 	if b.cookies[againCookie] != "" {
@@ -189,12 +189,12 @@ func TestAgainEnds(t *testing.T) {
 		says   string
 	}{
 		"too old":      {url.Values{"email": {adaNew}}, "email", func(s *site) { s.wait(15 * time.Minute) }, "Your account"},
-		"too long":     {url.Values{"email": {strings.Repeat("a", 321)}}, "email", nil, "gone already"},
-		"no session":   {url.Values{"session": {"nonsense"}}, "end", nil, "gone already"},
-		"no account":   {url.Values{"account": {"nonsense"}}, "unlink", nil, "gone already"},
-		"the last one": {url.Values{"account": {"first"}}, "unlink", nil, "gone already"},
-		"no passkey":   {url.Values{"id": {"nonsense"}}, "passkey", nil, "gone already"},
-		"no provider":  {url.Values{"provider": {"nonsense"}}, "link", nil, "gone already"},
+		"too long":     {url.Values{"email": {strings.Repeat("a", 321)}}, "email", nil, "no longer exists"},
+		"no session":   {url.Values{"session": {"nonsense"}}, "end", nil, "no longer exists"},
+		"no account":   {url.Values{"account": {"nonsense"}}, "unlink", nil, "no longer exists"},
+		"the last one": {url.Values{"account": {"first"}}, "unlink", nil, "no longer exists"},
+		"no passkey":   {url.Values{"id": {"nonsense"}}, "passkey", nil, "no longer exists"},
+		"no provider":  {url.Values{"provider": {"nonsense"}}, "link", nil, "no longer exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, setup{})

@@ -86,7 +86,11 @@ func (e *sessionRevoker) post(ctx context.Context, c *core.ActionRequest) (*core
 	answer := struct {
 		Ended int `json:"ended"`
 	}{ended}
-	if which != "all" && which != session.ID {
+	switch which {
+	case "all", session.ID:
+	case "others":
+		return done(ctx, c, "ended-others", answer)
+	default:
 		return done(ctx, c, "ended", answer)
 	}
 	if c.WantsJSON {

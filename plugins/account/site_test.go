@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 

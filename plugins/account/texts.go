@@ -8,12 +8,12 @@ var (
 	textSignedInAs = ui.Text{Key: "account.who", English: "Signed in as %s"}
 	textStale      = ui.Text{
 		Key:     "account.stale",
-		English: "You signed in a while ago. Before a change is made we ask you to sign in once more.",
+		English: "For your security, sign in again before you make changes.",
 	}
-	textUndone     = ui.Text{Key: "account.undone.heading", English: "The change is undone"}
+	textUndone     = ui.Text{Key: "account.undone.heading", English: "Email change undone"}
 	textUndoneBody = ui.Text{
 		Key:     "account.undone.body",
-		English: "Your account uses %s again.",
+		English: "Your account's email is %s again.",
 	}
 	textUndoneEnded   = ui.Text{Key: "account.undone.ended", English: "All devices have been signed out."}
 	textUndoneRemoved = ui.Text{
@@ -22,23 +22,23 @@ var (
 	}
 	textUndonePassword = ui.Text{Key: "account.undone.password", English: "Choose a new password"}
 	textSignIn         = ui.Text{Key: "account.sign-in", English: "Sign in"}
-	textDeleted        = ui.Text{Key: "account.deleted.heading", English: "Your account is deleted"}
+	textDeleted        = ui.Text{Key: "account.deleted.heading", English: "Account deleted"}
 	textDeletedBody    = ui.Text{
 		Key:     "account.deleted.body",
-		English: "Everything that belonged to it is gone, and you are signed out.",
+		English: "Your account and all its data have been deleted. You're signed out.",
 	}
-	textMethods            = ui.Text{Key: "account.methods.heading", English: "Ways to sign in"}
-	textNothing            = ui.Text{Key: "account.methods.none", English: "Nothing is linked to your account yet."}
-	textLink               = ui.Text{Key: "account.methods.link", English: "E-mail link"}
-	textLinkTo             = ui.Text{Key: "account.methods.link-to", English: "We send it to %s"}
-	textAdd                = ui.Text{Key: "account.add", English: "Add %s"}
+	textMethods            = ui.Text{Key: "account.methods.heading", English: "Sign-in methods"}
+	textNothing            = ui.Text{Key: "account.methods.none", English: "No sign-in methods yet."}
+	textLink               = ui.Text{Key: "account.methods.link", English: "Email link"}
+	textLinkTo             = ui.Text{Key: "account.methods.link-to", English: "Sent to %s"}
+	textAdd                = ui.Text{Key: "account.add", English: "Connect %s"}
 	textPassword           = ui.Text{Key: "account.password", English: "Password"}
 	textPasswordChange     = ui.Text{Key: "account.password.change", English: "Change"}
 	textPasswordChangeWhat = ui.Text{Key: "account.password.change-what", English: "password"}
-	textPasswordNone       = ui.Text{Key: "account.password.none", English: "You have none."}
-	textPasswordChoose     = ui.Text{Key: "account.password.choose", English: "Choose one"}
-	textPasswordChooseWhat = ui.Text{Key: "account.password.choose-what", English: "as your password"}
+	textPasswordNone       = ui.Text{Key: "account.password.none", English: "Not set"}
+	textPasswordChoose     = ui.Text{Key: "account.password.choose", English: "Set a password"}
 	textRemove             = ui.Text{Key: "account.remove", English: "Remove"}
+	textDisconnect         = ui.Text{Key: "account.disconnect", English: "Disconnect"}
 	textRename             = ui.Text{Key: "account.rename", English: "Rename"}
 	textName               = ui.Text{Key: "account.name", English: "Name"}
 	textSave               = ui.Text{Key: "account.save", English: "Save"}
@@ -46,118 +46,117 @@ var (
 	textPasskey            = ui.Text{Key: "account.passkey", English: "Passkey"}
 	textNoScript           = ui.Text{
 		Key:     "account.passkey.noscript",
-		English: "Passkeys need JavaScript, which is switched off in this browser.",
+		English: "Turn on JavaScript to add a passkey.",
 	}
-	textSessions  = ui.Text{Key: "account.sessions.heading", English: "Where you are signed in"}
+	textSessions  = ui.Text{Key: "account.sessions.heading", English: "Active sessions"}
 	textNotListed = ui.Text{
 		Key:     "account.sessions.none",
-		English: "This site cannot list them. Sign out on each device yourself.",
+		English: "Sessions can't be listed here. To end a session, sign out on that device.",
 	}
-	textOthers      = ui.Text{Key: "account.sessions.others", English: "Sign out everywhere else"}
+	textOthers      = ui.Text{Key: "account.sessions.others", English: "Sign out of all other sessions"}
 	textSignOut     = ui.Text{Key: "account.sessions.end", English: "Sign out"}
-	textThen        = ui.Text{Key: "account.then", English: ", %s"} // between facts about a session
-	textHere        = ui.Text{Key: "account.sessions.here", English: "here"}
-	textEmail       = ui.Text{Key: "account.email.heading", English: "E-mail address"}
-	textNoEmail     = ui.Text{Key: "account.email.none", English: "None"}
-	textNewEmail    = ui.Text{Key: "account.email.new", English: "New address"}
+	textHere        = ui.Text{Key: "account.sessions.here", English: "on this device"}
+	textEmail       = ui.Text{Key: "account.email.heading", English: "Email"}
+	textNoEmail     = ui.Text{Key: "account.email.none", English: "Not set"}
+	textNewEmail    = ui.Text{Key: "account.email.new", English: "New email"}
 	textEmailChange = ui.Text{Key: "account.email.change", English: "Change"}
-	textEmailWhat   = ui.Text{Key: "account.email.change-what", English: "e-mail address"}
+	textEmailWhat   = ui.Text{Key: "account.email.change-what", English: "email"}
 	textEmailVerify = ui.Text{Key: "account.email.verify", English: "Send verification email"}
 	textEmailHint   = ui.Text{
 		Key: "account.email.hint",
-		English: "We send a letter there. Open its link in this browser, and the address is yours. The old" +
-			" address can take the change back in the next seven days.",
+		English: "We'll email a confirmation link to the new address. Open it in this browser to finish. You can undo " +
+			"the change from your old address for 7 days.",
 	}
-	textDanger     = ui.Text{Key: "account.delete.heading", English: "Delete your account"}
+	textDanger     = ui.Text{Key: "account.delete.heading", English: "Delete account"}
 	textDangerHint = ui.Text{
 		Key:     "account.delete.hint",
-		English: "Everything that belongs to it goes too. There is no way back.",
+		English: "This permanently deletes your account and all its data. You can't undo this.",
 	}
-	textDangerAsk      = ui.Text{Key: "account.delete.ask", English: "I want to delete my account"}
-	textPhrase         = ui.Text{Key: "account.delete.phrase", English: "Type “%s”"}
-	textDelete         = ui.Text{Key: "account.delete.button", English: "Delete for ever"}
-	textLast           = ui.Text{Key: "account.last", English: "Your last way to sign in"}
+	textDangerAsk      = ui.Text{Key: "account.delete.ask", English: "Delete account…"}
+	textPhrase         = ui.Text{Key: "account.delete.phrase", English: "Type “%s” to confirm"}
+	textDelete         = ui.Text{Key: "account.delete.button", English: "Delete account"}
+	textLast           = ui.Text{Key: "account.last", English: "Your only sign-in method"}
 	textThisDevice     = ui.Text{Key: "account.this-device", English: "This device"}
-	textNotConfirmed   = ui.Text{Key: "account.not-confirmed", English: "Not confirmed"}
-	textAskConfirm     = ui.Text{Key: "account.confirm.heading", English: "Change your address"}
+	textNotConfirmed   = ui.Text{Key: "account.not-confirmed", English: "Not verified"}
+	textAskConfirm     = ui.Text{Key: "account.confirm.heading", English: "Confirm your new email"}
 	textAskConfirmBody = ui.Text{
 		Key:     "account.confirm.body",
-		English: "From now on your account has the address",
+		English: "Use %s as your new email?",
 	}
-	textAskConfirmButton = ui.Text{Key: "account.confirm.button", English: "Use this address"}
-	textAskUndo          = ui.Text{Key: "account.undo.heading", English: "Undo the change"}
+	textAskConfirmButton = ui.Text{Key: "account.confirm.button", English: "Confirm"}
+	textAskUndo          = ui.Text{Key: "account.undo.heading", English: "Undo email change"}
 	textAskUndoBody      = ui.Text{
-		Key: "account.undo.body",
-		English: "Your account gets its old address back, and everybody who is signed in to it is signed " +
-			"out:",
+		Key:     "account.undo.body",
+		English: "Your account's email will change back to %s, and all sessions will be signed out.",
 	}
 	textAskUndoOnly = ui.Text{
-		Key: "account.undo.only", English: "Your account gets its old address back:",
+		Key: "account.undo.only", English: "Your account's email will change back to %s.",
 	}
-	textDoneUnlinked = ui.Text{Key: "account.done.unlinked", English: "That account no longer opens yours."}
+	textDoneUnlinked = ui.Text{Key: "account.done.unlinked", English: "Account disconnected."}
 	textDoneRemoved  = ui.Text{
 		Key:     "account.done.passkey-removed",
-		English: "The passkey is removed. Your device may still offer it; delete it there too.",
+		English: "Passkey removed. Your device may still offer it, so delete it there too.",
 	}
-	textDoneNamed = ui.Text{Key: "account.done.passkey-named", English: "The name is changed."}
+	textDoneNamed       = ui.Text{Key: "account.done.passkey-named", English: "Passkey renamed."}
+	textDoneEndedOthers = ui.Text{
+		Key: "account.done.ended-others", English: "All other sessions have been signed out.",
+	}
 	textDoneEnded = ui.Text{
 		Key:     "account.done.ended",
-		English: "Done. Whoever was signed in there is signed out.",
+		English: "That session has been signed out.",
 	}
 	textDoneAsked = ui.Text{
-		Key: "account.done.email-asked",
-		English: "We sent a letter to the new address. Open its link in this browser; until then nothing " +
-			"changes.",
+		Key:     "account.done.email-asked",
+		English: "We sent a confirmation link to your new email. Open it in this browser to finish.",
 	}
-	textDoneEmail    = ui.Text{Key: "account.done.email-changed", English: "Your address is changed."}
+	textDoneEmail    = ui.Text{Key: "account.done.email-changed", English: "Email updated."}
 	textDoneVerified = ui.Text{
 		Key: "account.done.email-verified", English: "Your email address is verified.",
 	}
 	textProblemLast = ui.Text{
 		Key:     "account.problem.last",
-		English: "This is your last way to sign in. Add another one first.",
+		English: "This is your only sign-in method. Add another one before you remove it.",
 	}
 	textProblemGone = ui.Text{
 		Key:     "account.problem.gone",
-		English: "That is gone already. The page shows what is there now.",
+		English: "That no longer exists. The page now shows the current state.",
 	}
 	textProblemBusy = ui.Text{
 		Key:     "account.problem.busy",
-		English: "Another change is under way. Try again in a moment.",
+		English: "Another change is in progress. Try again in a moment.",
 	}
 	textProblemEmail = ui.Text{
 		Key:     "account.problem.email",
-		English: "That is not an e-mail address. Check it and try again.",
+		English: "Enter a valid email address.",
 	}
-	textProblemSame = ui.Text{Key: "account.problem.same", English: "That is your address already."}
+	textProblemSame = ui.Text{Key: "account.problem.same", English: "That's already your email."}
 	textProblemLink = ui.Text{
-		Key: "account.problem.link",
-		English: "This link was used before, has expired, or belongs to another browser. Nothing has " +
-			"changed.",
+		Key:     "account.problem.link",
+		English: "This link has expired, was already used, or was opened in a different browser. Nothing has changed.",
 	}
 	textProblemPhrase = ui.Text{
 		Key:     "account.problem.phrase",
-		English: "Nothing was deleted: the words do not match.",
+		English: "The text doesn't match. Your account was not deleted.",
 	}
-	textProblemName = ui.Text{Key: "account.problem.name", English: "A name has 64 characters at most."}
+	textProblemName = ui.Text{Key: "account.problem.name", English: "Use 64 characters or fewer."}
 	textProblemMail = ui.Text{
 		Key:     "account.problem.mail",
-		English: "The letter could not be sent. Try again in a moment.",
+		English: "We couldn't send the email. Try again in a moment.",
 	}
 	textProblemListed = ui.Text{
 		Key:     "account.problem.not-listed",
-		English: "Sessions cannot be ended one by one on this site.",
+		English: "Individual sessions can't be signed out on this site.",
 	}
 	textProblemOtherUser = ui.Text{
 		Key:     "account.problem.somebody-else",
-		English: "You are signed in as somebody else than the one who began a change here. That change was not made.",
+		English: "You're now signed in to a different account, so the change you started was not made.",
 	}
-	textAgain     = ui.Text{Key: "account.again.heading", English: "Go on"}
+	textAgain     = ui.Text{Key: "account.again.heading", English: "Finish your change"}
 	textAgainHint = ui.Text{
 		Key:     "account.again.hint",
-		English: "Thank you, you have signed in again. Nothing has changed yet: press the button to go on.",
+		English: "You're signed in again. Nothing has changed yet. Press the button to finish.",
 	}
-	textProblemOther = ui.Text{Key: "account.problem.other", English: "That did not work. Try again."}
+	textProblemOther = ui.Text{Key: "account.problem.other", English: "Something went wrong. Try again."}
 	textNow          = ui.Text{Key: "account.ago.now", English: "just now"}
 	textMinutes      = ui.Text{Key: "account.ago.minutes", English: "%s minutes ago"}
 	textHour         = ui.Text{Key: "account.ago.hour", English: "an hour ago"}
@@ -165,14 +164,13 @@ var (
 	textYesterday    = ui.Text{Key: "account.ago.yesterday", English: "yesterday"}
 	textDays         = ui.Text{Key: "account.ago.days", English: "%s days ago"}
 	textOnDay        = ui.Text{Key: "account.ago.on", English: "on %s"}
-	textBrowser      = ui.Text{Key: "account.device", English: "A browser"}
+	textBrowser      = ui.Text{Key: "account.device", English: "Unknown browser"}
 	textOnSystem     = ui.Text{Key: "account.device.on", English: "on %s"}
-	textInUse        = ui.Text{Key: "account.session.now", English: "In use now"}
-	textLastUsed     = ui.Text{Key: "account.session.used", English: "Last used %s"}
+	textInUse        = ui.Text{Key: "account.session.now", English: "Active now"}
+	textLastUsed     = ui.Text{Key: "account.session.used", English: "Last active %s"}
 	textSignedIn     = ui.Text{Key: "account.session.made", English: "signed in %s"}
-	textFrom         = ui.Text{Key: "account.session.from", English: "from %s"}
-	textUntil        = ui.Text{Key: "account.session.until", English: "Until %s"}
-	textFirstSeen    = ui.Text{Key: "account.passkey.made", English: "first seen %s"}
+	textUntil        = ui.Text{Key: "account.session.until", English: "Expires %s"}
+	textFirstSeen    = ui.Text{Key: "account.passkey.made", English: "added %s"}
 	textPasskeyUsed  = ui.Text{Key: "account.passkey.used", English: "last used %s"}
-	textSynced       = ui.Text{Key: "account.passkey.synced", English: "synced between your devices"}
+	textSynced       = ui.Text{Key: "account.passkey.synced", English: "synced across your devices"}
 )

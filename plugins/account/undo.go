@@ -75,7 +75,7 @@ func (u *undos) get(ctx context.Context, c *core.ActionRequest) (*core.Response,
 	}
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
 		Page: page, CSRFToken: c.CSRFToken, Heading: page.Locale.Say(textAskUndo),
-		Text:    page.Locale.Say(text),
+		Text:    text,
 		Address: v.Address, Action: c.URL("account/undo"), Token: c.Field("token"), Button: page.Locale.Say(textAskUndo),
 	})), nil
 }

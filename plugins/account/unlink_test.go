@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
 // onlyHub makes linked accounts the only sign-in method.
@@ -103,7 +103,7 @@ func TestUnlinkInABrowser(t *testing.T) {
 	if r.Status != http.StatusSeeOther || r.Redirect != origin+"/auth/account" {
 		t.Fatalf("answered %d to %s", r.Status, r.Redirect)
 	}
-	const text = "This is your last way to sign in. Add another one first."
+	const text = "This is your only sign-in method. Add another one before you remove it."
 	if page := string(b.open("account").Body); !strings.Contains(page, text) {
 		t.Error("the page does not say why")
 	}
@@ -181,7 +181,7 @@ func TestStaleProof(t *testing.T) {
 	if r := b.post("account/unlink", account); !strings.HasSuffix(r.Redirect, "callbackUrl=%2Fauth%2Faccount") {
 		t.Errorf("a browser is sent to %s", r.Redirect)
 	}
-	if page := string(b.open("account").Body); !strings.Contains(page, "sign in once more") {
+	if page := string(b.open("account").Body); !strings.Contains(page, "sign in again before") {
 		t.Error("the page does not say that a change will ask")
 	}
 	b.fine(b.call("account/end", url.Values{"session": {"others"}}), http.StatusOK)

@@ -48,10 +48,11 @@ func (v *view) others() bool {
 
 // askView is the data of a page that asks for confirmation.
 type askView struct {
-	Page                   ui.Page
-	CSRFToken              string
-	Heading, Text, Address string
-	Action, Token, Button  string
+	Page                  ui.Page
+	CSRFToken             string
+	Heading, Address      string
+	Text                  ui.Text // around the address
+	Action, Token, Button string
 }
 
 // who returns the user's name, or the email address.

@@ -21,7 +21,7 @@ type changes struct {
 	passwords *passwords
 	hashes    *hasher
 	revoker   *revoker
-	emails   *emails
+	emails    *emails
 	users     core.Store
 	log       *slog.Logger
 }

@@ -16,10 +16,10 @@ import (
 
 // resetRequests handles requests for a reset link. The link itself is handled by resets.
 type resetRequests struct {
-	pages   *pages
-	links   *resetLinks
+	pages  *pages
+	links  *resetLinks
 	emails *emails
-	users   core.Store
+	users  core.Store
 }
 
 // sentLinks contains the addresses that requested a link within repeatAfter, whether or not they belong to a user. If
@@ -89,7 +89,7 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	}
 	switch err := c.Allow(ctx, core.AttemptMail, address); {
 	case errors.Is(err, core.ErrTooManyRequests) && s.emails.sent.recent(address):
-		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent") // the link that was sent still works
+		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", "for", forReset) // the link that was sent still works
 	case err != nil:
 		return nil, err
 	}
@@ -119,5 +119,5 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	}
 	s.emails.sent.note(address)
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})
-	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
+	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", "for", forReset)
 }

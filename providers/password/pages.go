@@ -71,17 +71,25 @@ func (p *pages) showAgain(ctx context.Context, c *core.ActionRequest, f form, er
 }
 
 // next responds with the next step as JSON, or redirects to its page.
-func next(ctx context.Context, c *core.ActionRequest, status int, what, action string) (*core.Response, error) {
+func next(
+	ctx context.Context, c *core.ActionRequest, status int, what, action string, query ...string,
+) (*core.Response, error) {
 	if c.WantsJSON {
 		return c.JSON(ctx, status, map[string]string{"next": what}), nil
 	}
-	return c.Redirect(c.URL(action)), nil
+	return c.Redirect(c.URL(action, query...)), nil
 }
 
-// showSent handles GET password/sent.
+// forReset is the query parameter "for" of password/sent after a password reset was requested.
+const forReset = "reset"
+
+// showSent handles GET password/sent. The query says whether the email resets a password or completes a sign-up.
 func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	page := c.Page("")
-	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host())), nil
+	page, text := c.Page(""), textSentBody
+	if c.Field("for") == forReset {
+		text = textSentReset
+	}
+	return c.Render(ctx, http.StatusOK, page, sentPage(page, text, c.Home, c.Host())), nil
 }
 
 // showDone handles GET password/done. Its page links to the site if the user is signed in, and to the sign-in page

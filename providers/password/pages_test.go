@@ -30,7 +30,7 @@ func TestPages(t *testing.T) {
 		"confirm here": {b, "password/confirm?token=" + link, nil, "Confirm and sign in"},
 		"confirm elsewhere": {w.visit(), "password/confirm?token=" + link, []string{"username", "current-password"},
 			"not the browser"},
-		"forgot":              {w.visit(), "password/forgot", []string{"username"}, "Send the link"},
+		"forgot":              {w.visit(), "password/forgot", []string{"username"}, "Send reset link"},
 		"reset":               {w.visit(), "password/reset", []string{"new-password"}, "signed out"},
 		"change":              {signedIn, "password/change", []string{"username", "current-password", "new-password"}, ada},
 		"done":                {w.visit(), "password/done", nil, `/auth/signin"`},

@@ -25,7 +25,7 @@ type resets struct {
 	chosen    *newPasswords
 	passwords *passwords
 	revoker   *revoker
-	emails   *emails
+	emails    *emails
 	log       *slog.Logger
 }
 

@@ -35,7 +35,7 @@ type resetLinks struct {
 	*links
 	passwords *passwords
 	users     core.Store
-	emails   *emails
+	emails    *emails
 	ttl       time.Duration
 }
 
@@ -49,7 +49,7 @@ func (l *resetLinks) digest(token string) string { return l.host.Digest(kindRese
 type resetEmail struct {
 	*resetLinks
 	token  string
-	email core.Email // without recipient and expiry
+	email  core.Email // without recipient and expiry
 	record *store.Record
 	// once sends no email if one with a valid link was sent within repeatAfter.
 	once bool

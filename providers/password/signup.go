@@ -21,7 +21,7 @@ type signUps struct {
 	pages   *pages
 	chosen  *newPasswords
 	pending *signUpStore
-	emails *emails
+	emails  *emails
 	users   core.Store
 	log     *slog.Logger
 }

@@ -51,9 +51,9 @@
   // The messages for the user. Pages in other languages contain translations.
   const english = {
     waiting: "Waiting for your passkey…",
-    cancelled: "That was cancelled. You can try again.",
-    failed: "That did not work. Please try again.",
-    unsupported: "This browser does not support passkeys.",
+    cancelled: "That was canceled. You can try again.",
+    failed: "Something went wrong. Please try again.",
+    unsupported: "This browser doesn't support passkeys.",
   };
   const sentence = (form, name) => JSON.parse(form.dataset.passkeyTexts ?? "{}")[name] ?? english[name];
 

@@ -20,6 +20,7 @@ func French() ui.Locale {
 		"signin.title":         "Connexion",
 		"signin.heading":       "Se connecter",
 		"signin.with":          "Se connecter avec %s",
+		"signin.passkey":       "Se connecter avec une clé d’accès",
 		"signin.none":          "Aucun moyen de connexion n’a encore été configuré.",
 		"signin.email":         "Adresse e-mail",
 		"signin.email.example": "nom@example.com",
@@ -46,6 +47,7 @@ func French() ui.Locale {
 		"signin.not-linked": "Un compte existe déjà avec cette adresse e-mail. Connectez-vous comme auparavant.",
 		"signin.not-mailed": "L’e-mail n’a pas pu être envoyé. Vérifiez l’adresse et réessayez.",
 		"signin.no-match":   "Ces informations ne correspondent à aucun compte. Vérifiez-les et réessayez.",
+		"signin.incorrect":  "Adresse e-mail ou mot de passe incorrect.",
 		"signin.mail-only": "" +
 			"Trop de mots de passe erronés à la suite. Choisissez-en un nouveau par e-mail ou connectez-vous autrement.",
 		"signin.required": "Connectez-vous pour voir cette page.",
@@ -125,7 +127,7 @@ func French() ui.Locale {
 
 		"email.title":           "Votre compte",
 		"email.time":            "Date : %s",
-		"email.network":         "Réseau : %s",
+		"email.network":         "Plage d’adresses IP : %s",
 		"email.until":           "Le lien est valable jusqu’au %s.",
 		"email.code":            "Code : %s",
 		"email.otherwise":       "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
@@ -236,6 +238,9 @@ func French() ui.Locale {
 		"password.sent.body": "" +
 			"Si cette adresse peut être utilisée ici, un e-mail est en route. Ouvrez le lien qu’il contient " +
 			"dans ce navigateur.",
+		"password.sent.reset": "" +
+			"Si un compte existe pour cette adresse, nous avons " +
+			"envoyé un lien pour réinitialiser le mot de passe.",
 		"password.sent.more": "" +
 			"Rien au bout de quelques minutes ? Regardez dans les indésirables et vérifiez que l’adresse " +
 			"était correcte.",
@@ -306,19 +311,19 @@ func French() ui.Locale {
 		"account.undone.password":      "Choisir un nouveau mot de passe",
 		"account.sign-in":              "Se connecter",
 		"account.deleted.heading":      "Votre compte est supprimé",
-		"account.deleted.body":         "Tout ce qui s’y rattachait a disparu, et vous êtes déconnecté.",
+		"account.deleted.body":         "Votre compte et toutes ses données ont été supprimés. Vous êtes déconnecté.",
 		"account.methods.heading":      "Moyens de connexion",
 		"account.methods.none":         "Rien n’est encore lié à votre compte.",
 		"account.methods.link":         "Lien par e-mail",
 		"account.methods.link-to":      "Nous l’envoyons à %s",
-		"account.add":                  "Ajouter %s",
+		"account.add":                  "Associer %s",
 		"account.password":             "Mot de passe",
 		"account.password.change":      "Modifier",
 		"account.password.change-what": "le mot de passe",
-		"account.password.none":        "Vous n’en avez pas.",
-		"account.password.choose":      "En choisir un",
-		"account.password.choose-what": "comme mot de passe",
+		"account.password.none":        "Non défini",
+		"account.password.choose":      "Définir un mot de passe",
 		"account.remove":               "Supprimer",
+		"account.disconnect":           "Dissocier",
 		"account.rename":               "Renommer",
 		"account.name":                 "Nom",
 		"account.save":                 "Enregistrer",
@@ -330,8 +335,7 @@ func French() ui.Locale {
 			"Ce site ne peut pas en dresser la liste. Déconnectez-vous vous-même sur chaque appareil.",
 		"account.sessions.others":   "Se déconnecter partout ailleurs",
 		"account.sessions.end":      "Déconnecter",
-		"account.then":              ", %s",
-		"account.sessions.here":     "ici",
+		"account.sessions.here":     "sur cet appareil",
 		"account.email.heading":     "Adresse e-mail",
 		"account.email.none":        "Aucune",
 		"account.email.new":         "Nouvelle adresse",
@@ -344,25 +348,26 @@ func French() ui.Locale {
 		"account.delete.heading":  "Supprimer votre compte",
 		"account.delete.hint":     "Tout ce qui s’y rattache disparaît aussi. C’est irréversible.",
 		"account.delete.ask":      "Je veux supprimer mon compte",
-		"account.delete.phrase":   "Saisissez « %s »",
+		"account.delete.phrase":   "Saisissez « %s » pour confirmer",
 		"account.delete.button":   "Supprimer définitivement",
 		"account.last":            "Votre dernier moyen de connexion",
 		"account.this-device":     "Cet appareil",
 		"account.not-confirmed":   "Non confirmée",
 		"account.confirm.heading": "Modifier votre adresse",
-		"account.confirm.body":    "Désormais, votre compte aura l’adresse",
-		"account.confirm.button":  "Utiliser cette adresse",
+		"account.confirm.body":    "Utiliser %s comme nouvelle adresse e-mail ?",
+		"account.confirm.button":  "Confirmer",
 		"account.undo.heading":    "Annuler la modification",
 		"account.undo.body": "" +
-			"Votre compte retrouve son ancienne adresse, et toutes les personnes qui y sont connectées sont " +
-			"déconnectées :",
-		"account.undo.only":     "Votre compte retrouve son ancienne adresse :",
-		"account.done.unlinked": "Ce compte n’ouvre plus le vôtre.",
+			"L’adresse de votre compte redeviendra %s, " +
+			"et toutes les sessions seront déconnectées.",
+		"account.undo.only":     "L’adresse de votre compte redeviendra %s.",
+		"account.done.unlinked": "Compte dissocié.",
 		"account.done.passkey-removed": "" +
 			"La clé d’accès est supprimée. Votre appareil la propose peut-être encore ; supprimez-la aussi " +
 			"là-bas.",
 		"account.done.passkey-named": "Le nom est modifié.",
-		"account.done.ended":         "C’est fait. La personne qui y était connectée est déconnectée.",
+		"account.done.ended":         "Cette session a été déconnectée.",
+		"account.done.ended-others":  "Toutes les autres sessions ont été déconnectées.",
 		"account.done.email-asked": "" +
 			"Nous avons envoyé un e-mail à la nouvelle adresse. Ouvrez son lien dans ce navigateur ; d’ici " +
 			"là, rien ne change.",
@@ -397,7 +402,6 @@ func French() ui.Locale {
 		"account.session.now":    "En cours d’utilisation",
 		"account.session.used":   "Dernière utilisation %s",
 		"account.session.made":   "connexion %s",
-		"account.session.from":   "depuis %s",
 		"account.session.until":  "Jusqu’au %s",
 		"account.passkey.made":   "première utilisation %s",
 		"account.passkey.used":   "dernière utilisation %s",

@@ -20,6 +20,7 @@ func German() ui.Locale {
 		"signin.title":         "Anmelden",
 		"signin.heading":       "Anmelden",
 		"signin.with":          "Mit %s anmelden",
+		"signin.passkey":       "Mit einem Passkey anmelden",
 		"signin.none":          "Es ist noch keine Anmeldemöglichkeit eingerichtet.",
 		"signin.email":         "E-Mail-Adresse",
 		"signin.email.example": "name@example.com",
@@ -47,7 +48,8 @@ func German() ui.Locale {
 		"signin.not-mailed": "" +
 			"Die E-Mail konnte nicht gesendet werden. Prüfen Sie die Adresse, und versuchen Sie es noch " +
 			"einmal.",
-		"signin.no-match": "Zu diesen Angaben gibt es kein Konto. Prüfen Sie sie, und versuchen Sie es noch einmal.",
+		"signin.no-match":  "Zu diesen Angaben gibt es kein Konto. Prüfen Sie sie, und versuchen Sie es noch einmal.",
+		"signin.incorrect": "E-Mail-Adresse oder Passwort ist falsch.",
 		"signin.mail-only": "" +
 			"Zu viele falsche Passwörter hintereinander. Wählen Sie ein neues per E-Mail, oder melden Sie sich anders an.",
 		"signin.required": "Melden Sie sich an, um diese Seite zu sehen.",
@@ -128,7 +130,7 @@ func German() ui.Locale {
 
 		"email.title":           "Ihr Konto",
 		"email.time":            "Zeitpunkt: %s",
-		"email.network":         "Netzwerk: %s",
+		"email.network":         "IP-Bereich: %s",
 		"email.until":           "Der Link gilt bis %s.",
 		"email.code":            "Code: %s",
 		"email.otherwise":       "Wenn die Schaltfläche nicht geht, öffnen Sie diese Adresse:",
@@ -243,6 +245,9 @@ func German() ui.Locale {
 		"password.sent.body": "" +
 			"Wenn die Adresse hier verwendet werden kann, ist eine E-Mail unterwegs. Öffnen Sie den Link " +
 			"darin in diesem Browser.",
+		"password.sent.reset": "" +
+			"Wenn es zu dieser Adresse ein Konto gibt, " +
+			"haben wir einen Link zum Zurücksetzen des Passworts gesendet.",
 		"password.sent.more": "" +
 			"Nach ein paar Minuten nichts da? Sehen Sie im Spam-Ordner nach, und prüfen Sie, ob die Adresse " +
 			"richtig war.",
@@ -314,19 +319,19 @@ func German() ui.Locale {
 		"account.undone.password":      "Neues Passwort wählen",
 		"account.sign-in":              "Anmelden",
 		"account.deleted.heading":      "Ihr Konto ist gelöscht",
-		"account.deleted.body":         "Alles, was dazu gehörte, ist gelöscht, und Sie sind abgemeldet.",
+		"account.deleted.body":         "Ihr Konto und alle seine Daten wurden gelöscht. Sie sind abgemeldet.",
 		"account.methods.heading":      "Anmeldemöglichkeiten",
 		"account.methods.none":         "Mit Ihrem Konto ist noch nichts verknüpft.",
 		"account.methods.link":         "Link per E-Mail",
 		"account.methods.link-to":      "Wir senden ihn an %s",
-		"account.add":                  "%s hinzufügen",
+		"account.add":                  "%s verbinden",
 		"account.password":             "Passwort",
 		"account.password.change":      "Ändern",
 		"account.password.change-what": "Passwort",
-		"account.password.none":        "Sie haben keines.",
-		"account.password.choose":      "Festlegen",
-		"account.password.choose-what": "Passwort",
+		"account.password.none":        "Nicht festgelegt",
+		"account.password.choose":      "Passwort festlegen",
 		"account.remove":               "Entfernen",
+		"account.disconnect":           "Trennen",
 		"account.rename":               "Umbenennen",
 		"account.name":                 "Name",
 		"account.save":                 "Speichern",
@@ -337,8 +342,7 @@ func German() ui.Locale {
 		"account.sessions.none":        "Diese Website kann das nicht auflisten. Melden Sie sich auf jedem Gerät selbst ab.",
 		"account.sessions.others":      "Überall sonst abmelden",
 		"account.sessions.end":         "Abmelden",
-		"account.then":                 ", %s",
-		"account.sessions.here":        "hier",
+		"account.sessions.here":        "auf diesem Gerät",
 		"account.email.heading":        "E-Mail-Adresse",
 		"account.email.none":           "Keine",
 		"account.email.new":            "Neue Adresse",
@@ -351,24 +355,23 @@ func German() ui.Locale {
 		"account.delete.heading":  "Konto löschen",
 		"account.delete.hint":     "Alles, was dazu gehört, wird mitgelöscht. Das lässt sich nicht rückgängig machen.",
 		"account.delete.ask":      "Ich möchte mein Konto löschen",
-		"account.delete.phrase":   "Geben Sie „%s“ ein",
+		"account.delete.phrase":   "Geben Sie zur Bestätigung „%s“ ein",
 		"account.delete.button":   "Endgültig löschen",
 		"account.last":            "Ihre letzte Anmeldemöglichkeit",
 		"account.this-device":     "Dieses Gerät",
 		"account.not-confirmed":   "Nicht bestätigt",
 		"account.confirm.heading": "Adresse ändern",
-		"account.confirm.body":    "Von jetzt an hat Ihr Konto die Adresse",
-		"account.confirm.button":  "Diese Adresse verwenden",
+		"account.confirm.body":    "%s als neue E-Mail-Adresse verwenden?",
+		"account.confirm.button":  "Bestätigen",
 		"account.undo.heading":    "Änderung rückgängig machen",
-		"account.undo.body": "" +
-			"Ihr Konto erhält seine alte Adresse zurück, und alle, die darin angemeldet sind, werden " +
-			"abgemeldet:",
-		"account.undo.only":     "Ihr Konto bekommt seine alte Adresse zurück:",
-		"account.done.unlinked": "Dieses Konto öffnet Ihres nicht mehr.",
+		"account.undo.body":       "Ihr Konto bekommt wieder die Adresse %s, und alle Sitzungen werden abgemeldet.",
+		"account.undo.only":       "Ihr Konto bekommt wieder die Adresse %s.",
+		"account.done.unlinked":   "Konto getrennt.",
 		"account.done.passkey-removed": "" +
 			"Der Passkey ist entfernt. Ihr Gerät bietet ihn vielleicht noch an; löschen Sie ihn auch dort.",
 		"account.done.passkey-named": "Der Name ist geändert.",
-		"account.done.ended":         "Erledigt. Wer dort angemeldet war, ist abgemeldet.",
+		"account.done.ended":         "Diese Sitzung wurde abgemeldet.",
+		"account.done.ended-others":  "Alle anderen Sitzungen wurden abgemeldet.",
 		"account.done.email-asked": "" +
 			"Wir haben eine E-Mail an die neue Adresse gesendet. Öffnen Sie ihren Link in diesem Browser; " +
 			"bis dahin ändert sich nichts.",
@@ -404,7 +407,6 @@ func German() ui.Locale {
 		"account.session.now":    "Jetzt in Gebrauch",
 		"account.session.used":   "Zuletzt benutzt %s",
 		"account.session.made":   "angemeldet %s",
-		"account.session.from":   "aus %s",
 		"account.session.until":  "Bis %s",
 		"account.passkey.made":   "zuerst gesehen %s",
 		"account.passkey.used":   "zuletzt benutzt %s",

@@ -51,7 +51,7 @@ func TestLanguages(t *testing.T) {
 		if own := scripts[l.Tag]; own != nil {
 			script = own
 		}
-		said := l.Say(ui.Text{Key: "signin.required", English: "Sign in to see this page."})
+		said := l.Say(ui.Text{Key: "signin.required", English: "Sign in to continue."})
 		if !strings.ContainsFunc(said, func(r rune) bool { return unicode.Is(script, r) }) {
 			t.Errorf("%s says %q", l.Tag, said)
 		}

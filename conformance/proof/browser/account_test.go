@@ -132,13 +132,13 @@ func moves(v *visitor, old, fresh string) {
 	v.do(write(newAddress, fresh))
 	v.follow(click(changeButton))
 	v.at("/auth/account")
-	v.sees("until then nothing changes")
+	v.sees("Open it in this browser to finish")
 	v.sees(old)
 	v.letter("email-change", fresh)
 	v.sees(fresh)
 	v.follow(click(goOnButton))
 	v.at("/auth/account")
-	v.sees("Your address is changed")
+	v.sees("Email updated.")
 	v.sees(fresh)
 }
 
@@ -148,7 +148,7 @@ func takesBack(v *visitor, old string) {
 	v.letter("email-changed", old)
 	v.sees(old)
 	v.follow(click(goOnButton))
-	v.sees("The change is undone")
+	v.sees("Email change undone")
 	v.signedOut()
 }
 
@@ -159,10 +159,10 @@ func deletes(v *visitor) {
 	v.do(click(deleteOpens), write(deletePhrase, "delete it"))
 	v.follow(click(deleteButton))
 	v.at("/auth/account")
-	v.sees("the words do not match")
+	v.sees("The text doesn't match")
 	v.do(click(deleteOpens), write(deletePhrase, "delete my account"))
 	v.follow(click(deleteButton))
-	v.sees("Your account is deleted")
+	v.sees("Account deleted")
 }
 
 // accountByKeyboard changes an address and deletes an account with Tab and Enter. It checks that the focus is visible
@@ -173,20 +173,20 @@ func accountByKeyboard(v *visitor) {
 	v.tabTo(newAddress)
 	v.do(press("new-keyboard@example.com"))
 	v.follow(press("\r"))
-	v.sees("until then nothing changes")
+	v.sees("Open it in this browser to finish")
 	link := v.mailed("email-change", "new-keyboard@example.com")
 	v.open("/mailbox")
 	v.tabTo(link)
 	v.follow(press("\r"))
 	v.tabTo(goOnButton)
 	v.follow(press("\r"))
-	v.sees("Your address is changed")
+	v.sees("Email updated.")
 	v.tabTo(deleteOpens)
 	v.do(press("\r"))
 	v.tabTo(deletePhrase)
 	v.do(press("delete my account"))
 	v.follow(press("\r"))
-	v.sees("Your account is deleted")
+	v.sees("Account deleted")
 	v.signedOut()
 }
 

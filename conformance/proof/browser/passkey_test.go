@@ -59,7 +59,7 @@ func TestPasskeyWithoutOne(t *testing.T) {
 	v.holds()
 	v.open("/auth/signin")
 	v.do(write(passkeyField, "key@example.com"), click(passkeyButton))
-	v.sees("That was cancelled. You can try again.")
+	v.sees("That was canceled. You can try again.")
 	run(v, chromedp.Poll[bool](`!document.querySelector("`+passkeyButton+`").disabled`, chromedp.WithPollingTimeout(wait)))
 	v.at("/auth/signin")
 }

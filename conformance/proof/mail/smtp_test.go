@@ -340,7 +340,7 @@ func TestMailer(t *testing.T) {
 		t.Errorf("from %s to %v, header %v", m.From, m.To, m.Mail.Header)
 	}
 	text, html, err := m.Parts()
-	if err != nil || !strings.Contains(text, link) || !strings.Contains(html, "Choose a password") {
+	if err != nil || !strings.Contains(text, link) || !strings.Contains(html, "Choose a new password") {
 		t.Errorf("text %q, html %q, error %v", text, html, err)
 	}
 	for name, bad := range map[string]core.Email{

@@ -197,7 +197,7 @@ func (k *existingRows) addUnsupportedRows(ada *core.User) {
 	k.Helper()
 	_, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid("nobody")})
 	if (err != nil) != k.EmailRequired || errors.Is(err, core.ErrConflict) {
-		k.Errorf("a user without an e-mail address: %v", err)
+		k.Errorf("a user without an email address: %v", err)
 	}
 	passkey := &store.Authenticator{
 		CredentialID: "YQ==", UserID: ada.ID, ProviderAccountID: "YQ==", CredentialPublicKey: "a2V5",
