@@ -120,3 +120,34 @@ func TestSharedForm(t *testing.T) {
 		t.Errorf("%d elements have the id submitButton", n)
 	}
 }
+
+// TestLabelsOfMethods checks the texts that depend on the kind of a sign-in method.
+func TestLabelsOfMethods(t *testing.T) {
+	fields := []ui.Field{{Name: "email", Type: "email"}, {Name: "password", Type: "password"}}
+	for name, row := range map[string]struct {
+		provider ui.Provider
+		says     []string
+	}{
+		"email and password": {
+			ui.Provider{ID: "password", Name: "password", Type: "credentials", Fields: fields},
+			[]string{"Incorrect email or password.", `type="submit">Sign in</button>`},
+		},
+		"other fields": {
+			ui.Provider{ID: "pin", Name: "Card", Type: "credentials", Fields: []ui.Field{{Name: "card"}, {Name: "pin"}}},
+			[]string{"Those details don&#39;t match an account.", `type="submit">Sign in with Card</button>`},
+		},
+		"passkey": {
+			ui.Provider{ID: "passkey", Name: "Passkey", Type: "webauthn"}, []string{"Sign in with a passkey"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			view := ui.SignInView{Providers: []ui.Provider{row.provider}, Error: "CredentialsSignin"}
+			page := render(t, ui.SignInPage(view))
+			for _, text := range row.says {
+				if !strings.Contains(page, text) {
+					t.Errorf("%q is not in %s", text, page)
+				}
+			}
+		})
+	}
+}

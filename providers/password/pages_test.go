@@ -25,16 +25,17 @@ func TestPages(t *testing.T) {
 	}{
 		"sign in": {w.visit(), "signin", []string{"username", "current-password"},
 			`href="/auth/password/forgot"`},
-		"sign up":      {w.visit(), "password/sign-up", []string{"username", "name", "new-password"}, "15 characters"},
-		"mail is sent": {w.visit(), "password/sent", nil, "Check your email"},
-		"confirm here": {b, "password/confirm?token=" + link, nil, "Confirm and sign in"},
+		"sign up":       {w.visit(), "password/sign-up", []string{"username", "name", "new-password"}, "15 characters"},
+		"mail is sent":  {w.visit(), "password/sent", nil, "can be used to sign up"},
+		"reset is sent": {w.visit(), "password/sent?for=reset", nil, "If an account exists"},
+		"confirm here":  {b, "password/confirm?token=" + link, nil, "Confirm and sign in"},
 		"confirm elsewhere": {w.visit(), "password/confirm?token=" + link, []string{"username", "current-password"},
-			"not the browser"},
+			"in a different browser"},
 		"forgot":              {w.visit(), "password/forgot", []string{"username"}, "Send reset link"},
 		"reset":               {w.visit(), "password/reset", []string{"new-password"}, "signed out"},
 		"change":              {signedIn, "password/change", []string{"username", "current-password", "new-password"}, ada},
 		"done":                {w.visit(), "password/done", nil, `/auth/signin"`},
-		"done when signed in": {signedIn, "password/done", nil, "Go on"},
+		"done when signed in": {signedIn, "password/done", nil, "Continue"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.b.accept = "text/html"
@@ -163,7 +164,7 @@ func TestResetOfTwoTabs(t *testing.T) {
 	second := open(strange)
 	for name, form := range map[string]string{"the first tab's": first, "made up": "x"} {
 		r := b.post("password/reset", "newPassword", evil, "link", form)
-		if r.Status != 409 || !strings.Contains(string(r.Body), "Another link was opened") {
+		if r.Status != 409 || !strings.Contains(string(r.Body), "You opened a newer link") {
 			t.Errorf("%s: answered %d %s", name, r.Status, r.Body)
 		}
 	}
