@@ -47,15 +47,6 @@ func UserByMailbox(ctx context.Context, users Store, address string) (*User, err
 	return nil, err
 }
 
-// firstByMailbox returns the user with the canonical form of an address or, if there is none, with the given spelling.
-func firstByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
-	user, err := userByEmail(ctx, users, canonical)
-	if errors.Is(err, ErrNotFound) {
-		return userBySpelling(ctx, users, canonical, given)
-	}
-	return user, err
-}
-
 // userByMailbox is UserByMailbox for an address with a known canonical form. It makes the second lookup only if the
 // first one finds no user or a user with an unverified address.
 func userByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {

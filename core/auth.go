@@ -5,7 +5,11 @@ import (
 	"crypto/sha256"
 	"io"
 	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -70,9 +74,7 @@ func New(config Config) (*Auth, error) {
 	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
 	defaults(&c)
 	faults.logger = c.Logger
-	warnings := readEnvironment(&c, faults)
-	warnings = append(warnings, checkStrategy(config.Session.Strategy, &c, faults)...)
-	checkConfig(&c, faults)
+	warnings := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
 	observed := watch{c.Observe, a.log}
@@ -86,8 +88,7 @@ func New(config Config) (*Auth, error) {
 	a.providers = newProviders(&c, faults)
 	watchProviders(a.providers, observed)
 	data := newDataKeeper(&c, a.log, faults)
-	checkNeeds(&c, a.providers, &a.parts, a.store, faults)
-	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
+	checkNeeds(&c, a, faults)
 	checks := newChecks(&c, a.site.secrets, faults)
 	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
 	if a.misconfigured(faults) {
@@ -104,8 +105,7 @@ func New(config Config) (*Auth, error) {
 	}
 	warnOfRealm(a)
 	a.parts.limits.warnOfMissingProxies(a)
-	warnings = append(warnings, linkingWarnings(&c, can, a.store)...)
-	announce(a, append(warnings, revocationWarnings(&c, &a.parts)...))
+	announce(a, append(warnings, storeWarnings(&c, can, a)...))
 	return a, nil
 }
 
@@ -162,6 +162,21 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	}
 	a.tokens = newTokenReaders(a.site, &a.sessions.jwt)
 	a.router = newRouter(a, entry, ends, faults)
+}
+
+// linkables describes what sign-ins with the configured providers can mean for account linking.
+type linkables struct {
+	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign in
+	// with an account or a passkey.
+	prove, open bool
+}
+
+func linkablesOf(providers []*provider) (can linkables) {
+	for _, p := range providers {
+		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
+		can.open = can.open || p.oauth != nil || p.webauthn != nil
+	}
+	return can
 }
 
 // newUserID returns a function that makes the ID of a new user. If a store keeps users, it is a random UUID. Otherwise
@@ -249,4 +264,61 @@ func announce(a *Auth, warnings []warning) {
 		a.log.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)),
 			slog.String("callback", base+"/callback/"+p.id))
 	}
+}
+
+// realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
+func realmOf(a *Auth) [sha256.Size]byte {
+	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
+}
+
+// sharesSessions reports whether a accepts the sessions of another Auth of its realm.
+func (a *Auth) sharesSessions(other *Auth) bool {
+	return a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.given, other.store.given)
+}
+
+// sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
+func sameStore(a, b Store) bool {
+	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// warnShared logs, once for each Auth, that another Auth accepts its sessions.
+func (a *Auth) warnShared(ctx context.Context) {
+	if !a.sharedWarned.Swap(true) {
+		a.log.warn(ctx, warnSharedSessions, slog.String("hint", "another Auth with the same secret accepts the sessions of "+
+			"this one: set a different Config.Audience or secret for each if users of one must not be signed in to the other"))
+	}
+}
+
+// realms contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
+// sessions.
+var realms = struct {
+	sync.Mutex
+	newest map[[sha256.Size]byte]weak.Pointer[Auth]
+}{newest: map[[sha256.Size]byte]weak.Pointer[Auth]{}}
+
+// maxRealms is the maximum number of realms in the map.
+const maxRealms = 1024
+
+// warnOfRealm logs a warning if the previous Auth of the realm is still in use, uses the same logger and serves another
+// site. An Auth of the same site is a replacement, for example after a change of the configuration.
+func warnOfRealm(a *Auth) {
+	realm := realmOf(a)
+	realms.Lock()
+	previous := realms.newest[realm].Value()
+	if len(realms.newest) >= maxRealms {
+		clear(realms.newest)
+	}
+	realms.newest[realm] = weak.Make(a)
+	realms.Unlock()
+	if previous != nil && previous.log.logger == a.log.logger && !sameSite(a, previous) && a.sharesSessions(previous) {
+		a.warnShared(context.Background())
+	}
+}
+
+// sameSite reports whether two Auths serve the same users: same addresses, paths and store.
+func sameSite(a, b *Auth) bool {
+	stores := a.store.given == nil && b.store.given == nil || sameStore(a.store.given, b.store.given)
+	return stores && a.site.publicBase == b.site.publicBase && a.site.basePath == b.site.basePath &&
+		a.site.origins.Pinned == b.site.origins.Pinned && slices.Equal(a.site.origins.TrustedHosts,
+		b.site.origins.TrustedHosts)
 }

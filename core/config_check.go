@@ -14,8 +14,11 @@ import (
 // minSecret is the minimum length of a secret in bytes.
 const minSecret = 32
 
-// checkConfig checks the fields that can be checked independently.
-func checkConfig(c *Config, faults *ConfigError) {
+// checkConfig reads the environment and checks the fields that can be checked independently. chosen is the configured
+// Strategy.
+func checkConfig(c *Config, chosen Strategy, faults *ConfigError) []warning {
+	warnings := readEnvironment(c, faults)
+	warnings = append(warnings, checkStrategy(chosen, c, faults)...)
 	checkSecrets(c, faults)
 	checkSession(c, faults)
 	for _, problem := range c.Theme.Validate() {
@@ -32,6 +35,7 @@ func checkConfig(c *Config, faults *ConfigError) {
 			faults.add(ErrInvalidConfig, "Pages.%s: %v", page.field, err)
 		}
 	}
+	return warnings
 }
 
 // checkPage returns an error unless page is a path that begins with a slash, or an http or https URL.
@@ -110,8 +114,9 @@ func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
 	return nil
 }
 
-// checkNeeds checks that the Store implements the interfaces that providers and the Strategy require.
-func checkNeeds(c *Config, providers []*provider, ps *parts, kept stores, faults *ConfigError) {
+// checkNeeds checks what the providers, the Strategy and the plugins require of the Store and of other fields.
+func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
+	providers, kept := a.providers, a.store
 	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
 		faults.add(ErrMissingStore, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
 	}
@@ -147,7 +152,7 @@ func checkNeeds(c *Config, providers []*provider, ps *parts, kept stores, faults
 			"store.AuthenticatorStore too (package core/store): %T is not", c.Store)
 	}
 	checkUpkeep(c, kept, faults)
-	checkRevocation(c, ps, kept, faults)
+	checkRevocation(c, &a.parts, kept, faults)
 	checkLimits(c, kept, faults)
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
@@ -157,6 +162,7 @@ func checkNeeds(c *Config, providers []*provider, ps *parts, kept stores, faults
 		faults.add(ErrMissingStoreMethods, "Session.Strategy database needs a Store that is a "+
 			"store.SessionStore too (package core/store): %T is not", c.Store)
 	}
+	checkRedirectProxy(c, providers, a.site.pinned, faults)
 }
 
 // checkRevocation decides whether Session.Revocation is on if it is Auto, and checks what it needs of the store.
@@ -196,14 +202,6 @@ func (e *ConfigError) names(t ErrorType, text string) bool {
 	})
 }
 
-// revocationWarnings warns of a plugin that promises to end sessions in a configuration that cannot end them.
-func revocationWarnings(c *Config, ps *parts) []warning {
-	if ps.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
-		return []warning{warnSessionsNotRevoked}
-	}
-	return nil
-}
-
 // checkNeeds checks that the functions which a provider requires are set.
 func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	if p.credentials != nil && p.credentials.Admit == nil {
@@ -215,34 +213,21 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	}
 }
 
-// linkingWarnings returns a warning for each interface that account linking needs and the Store lacks. Linking then
-// uses a safe alternative.
-func linkingWarnings(c *Config, can linkables, store stores) (warnings []warning) {
-	if store.Store == nil || !can.prove {
-		return nil
+// storeWarnings returns a warning for each interface that account linking needs and the Store lacks, and for a plugin
+// that promises to end sessions in a configuration that cannot end them. Linking uses a safe alternative.
+func storeWarnings(c *Config, can linkables, a *Auth) (warnings []warning) {
+	if a.store.Store != nil && can.prove {
+		if a.store.accounts == nil && can.open {
+			warnings = append(warnings, warnAccountsNotListed)
+		}
+		if a.store.lister == nil && c.Session.Strategy == StrategyDatabase {
+			warnings = append(warnings, warnSessionsNotEnded)
+		}
 	}
-	if store.accounts == nil && can.open {
-		warnings = append(warnings, warnAccountsNotListed)
-	}
-	if store.lister == nil && c.Session.Strategy == StrategyDatabase {
-		warnings = append(warnings, warnSessionsNotEnded)
+	if a.parts.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
+		warnings = append(warnings, warnSessionsNotRevoked)
 	}
 	return warnings
-}
-
-// linkables describes what sign-ins with the configured providers can mean for account linking.
-type linkables struct {
-	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign in
-	// with an account or a passkey.
-	prove, open bool
-}
-
-func linkablesOf(providers []*provider) (can linkables) {
-	for _, p := range providers {
-		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
-		can.open = can.open || p.oauth != nil || p.webauthn != nil
-	}
-	return can
 }
 
 // checkRedirectProxy requires URL or TrustedHosts. Otherwise a forged Host header could make the proxy send

@@ -99,6 +99,19 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	return response
 }
 
+// logged returns the error to log: a failure of this site if the status is 500 or above, otherwise a mistake of the
+// client.
+func (p *Problem) logged() *Error {
+	e := &Error{Type: ErrAuth, Code: p.Code, Cause: mistake(p)}
+	switch status := p.status(); {
+	case status >= http.StatusInternalServerError:
+		e.Cause = fault(p)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		e.Type = ErrAccessDenied
+	}
+	return e
+}
+
 // retryAfter sets the Retry-After header (RFC 9110 section 10.2.3).
 func (p *Problem) retryAfter(response *Response) {
 	if p.RetryAfter > 0 {

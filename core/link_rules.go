@@ -203,6 +203,15 @@ func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) 
 	return f, known, nil
 }
 
+// firstByMailbox returns the user with the canonical form of an address or, if there is none, with the given spelling.
+func firstByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
+	user, err := userByEmail(ctx, users, canonical)
+	if errors.Is(err, ErrNotFound) {
+		return userBySpelling(ctx, users, canonical, given)
+	}
+	return user, err
+}
+
 // lookupAddress returns the address by which a new user may be known already, and its spelling by the provider.
 func (id *identity) lookupAddress() (address, given string) {
 	if id.oauth != nil {

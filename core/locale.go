@@ -143,20 +143,6 @@ func (c *call) askedLocale() string {
 	return or(c.query.Get("ui_locales"), c.query.Get("lang"))
 }
 
-// rememberLocale sets a cookie with the language that the URL requested.
-func (c *call) rememberLocale(response *Response) {
-	if c.locales == nil || c.cookies == nil || c.askedLocale() == "" {
-		return
-	}
-	chosen := c.locales.find(c.askedLocale())
-	spec := c.partCookie(localeCookie)
-	kept, _ := c.jar.Get(spec.name())
-	if chosen == nil || kept == or(chosen.Tag, "en") {
-		return
-	}
-	response.Cookies = append(response.Cookies, spec.set(or(chosen.Tag, "en")))
-}
-
 // language returns the language of the response.
 func (v *arrival) language() ui.Locale {
 	switch {

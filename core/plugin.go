@@ -208,15 +208,6 @@ func (p *partPaths) route(target, basePath string) (action, path string, ok bool
 	return name, path, true
 }
 
-// noAction returns the error for a request that no action matches: 405 if the path has an action for another method,
-// otherwise 404.
-func (p *partPaths) noAction(path string) error {
-	if methods := p.methods[path]; methods != nil {
-		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: methods}
-	}
-	return &Problem{Status: http.StatusNotFound, Code: "not_found"}
-}
-
 // addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration
 // error.
 func (ps *parts) addRules(rules map[route]rule, faults *ConfigError) {

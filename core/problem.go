@@ -58,19 +58,6 @@ func (p *Problem) status() int {
 	return p.Status
 }
 
-// logged returns the error to log: a failure of this site if the status is 500 or above, otherwise a mistake of the
-// client.
-func (p *Problem) logged() *Error {
-	e := &Error{Type: ErrAuth, Code: p.Code, Cause: mistake(p)}
-	switch status := p.status(); {
-	case status >= http.StatusInternalServerError:
-		e.Cause = fault(p)
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		e.Type = ErrAccessDenied
-	}
-	return e
-}
-
 // problemOf returns the Problem to send to the client for any error.
 func problemOf(err error) *Problem {
 	var problem *Problem

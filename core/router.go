@@ -74,6 +74,20 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	return response
 }
 
+// rememberLocale sets a cookie with the language that the URL requested.
+func (c *call) rememberLocale(response *Response) {
+	if c.locales == nil || c.cookies == nil || c.askedLocale() == "" {
+		return
+	}
+	chosen := c.locales.find(c.askedLocale())
+	spec := c.partCookie(localeCookie)
+	kept, _ := c.jar.Get(spec.name())
+	if chosen == nil || kept == or(chosen.Tag, "en") {
+		return
+	}
+	response.Cookies = append(response.Cookies, spec.set(or(chosen.Tag, "en")))
+}
+
 // auditGuard notes a request that was refused before its action ran.
 func (c *call) auditGuard(ctx context.Context, err error) {
 	switch {
@@ -192,6 +206,15 @@ func (rt *router) unknown(r *Request, part bool, rule, action string) error {
 		return rt.site.parts.noAction(rule)
 	}
 	return errorf(ErrUnknownAction, "%s %s is not an action", r.Method, action)
+}
+
+// noAction returns the error for a request that no action matches: 405 if the path has an action for another method,
+// otherwise 404.
+func (p *partPaths) noAction(path string) error {
+	if methods := p.methods[path]; methods != nil {
+		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: methods}
+	}
+	return &Problem{Status: http.StatusNotFound, Code: "not_found"}
 }
 
 // route is a method and an action.
