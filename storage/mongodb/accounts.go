@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -183,11 +184,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	if !possible(provider, providerAccountID) {
 		return none(ctx, operation)
 	}
-	result, err := s.accounts.DeleteOne(ctx, byAccount(provider, providerAccountID))
-	if err == nil && result.DeletedCount == 0 {
-		err = store.ErrNotFound
-	}
-	return failed(ctx, operation, err)
+	return deleteOne(ctx, operation, s.accounts, byAccount(provider, providerAccountID))
 }
 
 // Account implements [store.AccountStore].
@@ -200,14 +197,8 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 // Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
 func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	all, err := list(ctx, "list accounts", s.accounts, userID, "provider", accountOf)
-	slices.SortStableFunc(all, func(a, b *store.Account) int {
-		switch {
-		case a.Provider != b.Provider || a.ProviderAccountID == b.ProviderAccountID:
-			return 0 // already ordered by provider
-		case a.ProviderAccountID < b.ProviderAccountID:
-			return -1
-		}
-		return 1
+	slices.SortFunc(all, func(a, b *store.Account) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
 	return all, err
 }

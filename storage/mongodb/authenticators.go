@@ -90,9 +90,5 @@ func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) er
 	if !possible(credentialID) {
 		return none(ctx, operation)
 	}
-	result, err := s.authenticators.DeleteOne(ctx, byCredential(credentialID))
-	if err == nil && result.DeletedCount == 0 {
-		err = store.ErrNotFound
-	}
-	return failed(ctx, operation, err)
+	return deleteOne(ctx, operation, s.authenticators, byCredential(credentialID))
 }

@@ -195,9 +195,5 @@ func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int
 	if err != nil || !possible(kind) {
 		return 0, failed(ctx, operation, ctx.Err())
 	}
-	result, err := s.records.DeleteMany(ctx, ofKind(id, kind))
-	if err != nil {
-		return 0, failed(ctx, operation, err)
-	}
-	return int(result.DeletedCount), nil
+	return deleteAll(ctx, operation, s.records, ofKind(id, kind))
 }

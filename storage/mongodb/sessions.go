@@ -147,10 +147,7 @@ func list[T any](
 ) (all []T, err error) {
 	id, err := objectID(userID)
 	if err != nil {
-		if err = none(ctx, operation); errors.Is(err, store.ErrNotFound) {
-			err = nil
-		}
-		return nil, err
+		return nil, failed(ctx, operation, ctx.Err())
 	}
 	o := options.Find().SetSort(bson.D{{Key: order, Value: 1}})
 	if len(without) > 0 {
@@ -188,14 +185,25 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 	const operation = "delete sessions"
 	id, err := objectID(userID)
 	if err != nil {
-		if err = none(ctx, operation); errors.Is(err, store.ErrNotFound) {
-			err = nil
-		}
-		return 0, err
+		return 0, failed(ctx, operation, ctx.Err())
 	}
-	result, err := s.sessions.DeleteMany(ctx, ofUser(id))
+	return deleteAll(ctx, operation, s.sessions, ofUser(id))
+}
+
+// deleteAll deletes the documents that match a filter, and returns their number.
+func deleteAll(ctx context.Context, operation string, c *mongo.Collection, filter bson.D) (int, error) {
+	result, err := c.DeleteMany(ctx, filter)
 	if err != nil {
 		return 0, failed(ctx, operation, err)
 	}
 	return int(result.DeletedCount), nil
+}
+
+// deleteOne deletes the document that matches a filter. It returns ErrNotFound if there is none.
+func deleteOne(ctx context.Context, operation string, c *mongo.Collection, filter bson.D) error {
+	result, err := c.DeleteOne(ctx, filter)
+	if err == nil && result.DeletedCount == 0 {
+		err = store.ErrNotFound
+	}
+	return failed(ctx, operation, err)
 }
