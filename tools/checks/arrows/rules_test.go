@@ -39,6 +39,20 @@ func TestImports(t *testing.T) {
 	for _, problem := range check(table, pkgs) {
 		t.Errorf("%s (add a necessary import to the table, with its reason)", problem)
 	}
+	for _, dir := range withoutCore {
+		p := pkgs[full(dir)]
+		if p == nil {
+			t.Errorf("there is no package %s", dir)
+			continue
+		}
+		for path, via := range closure(p, pkgs) {
+			module := pkgs[path].module()
+			to, ours := sibling(module)
+			if path == full("core") || to == "ui" || module != "" && !ours {
+				t.Errorf("%s reaches %s through %s: it must compile without core and without other projects", dir, path, via)
+			}
+		}
+	}
 }
 
 // pkg contains the needed members of go list's output.

@@ -19,6 +19,12 @@ type rule struct {
 	never []string // packages that must not be reached directly or indirectly
 }
 
+// withoutCore are the packages of module core that reach neither package core nor ui nor another project, directly or
+// indirectly. A small service or store compiles only these.
+var withoutCore = []string{
+	"core/store", "core/audit", "core/observe", "core/token", "core/internal/revocation",
+}
+
 // shunned are packages that no code or test may import, with the replacement.
 var shunned = map[string]string{
 	"math/rand":             "secrets come from crypto/rand, all else from math/rand/v2",

@@ -172,6 +172,9 @@ func TestOptions(t *testing.T) {
 	for name := range read(t, "core/audit").methods {
 		functions["audit."+name] = true
 	}
+	for name := range read(t, "core/token").methods {
+		functions["token."+name] = true
+	}
 	for name := range read(t, "doctor").methods {
 		functions["doctor."+name] = true
 	}
