@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -114,16 +115,16 @@ func (c *ActionRequest) Page(title string) ui.Page {
 // Allow counts an attempt against the limits of the client and, if identifier is not empty, of identifier: an email
 // address, a user name or a user ID. If a limit is exceeded it returns an error. Return that error from Handle to send
 // a 429 response with Retry-After.
-func (c *ActionRequest) Allow(ctx context.Context, a Attempt, identifier string) error {
-	return c.parts.limits.ask(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
+func (c *ActionRequest) Allow(ctx context.Context, a limit.Attempt, identifier string) error {
+	return c.parts.limits.ask(ctx, c.in, newAttempt(a, identifier))
 }
 
-// ResetAttempts undoes the count of Allow after an attempt that succeeded. For [AttemptInARow] it resets the whole
-// count, including the attempts of other clients: call it when the user has shown in a stronger way that the name is
-// theirs.
-func (c *ActionRequest) ResetAttempts(ctx context.Context, a Attempt, identifier string) {
-	p := LimitParams{Attempt: a, Identifier: identifier}
-	if a == AttemptInARow {
+// ResetAttempts undoes the count of Allow after an attempt that succeeded. For [limit.AttemptInARow] it resets the
+// whole count, including the attempts of other clients: call it when the user has shown in a stronger way that the name
+// is theirs.
+func (c *ActionRequest) ResetAttempts(ctx context.Context, a limit.Attempt, identifier string) {
+	p := newAttempt(a, identifier)
+	if a == limit.AttemptInARow {
 		c.parts.limits.clear(ctx, c.in, p)
 		return
 	}

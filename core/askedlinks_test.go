@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -294,7 +295,7 @@ func TestOneMailboxOneUser(t *testing.T) {
 			a, _, links := postOffice(t, core.Default, func(c *core.Config) {
 				c.Store = store
 				c.Callbacks.Limit = func(_ context.Context, p core.LimitParams) (time.Duration, error) {
-					if p.Attempt == core.AttemptEmail {
+					if p.Attempt == limit.AttemptEmail {
 						keys[p.Identifier] = true
 					}
 					return 0, nil

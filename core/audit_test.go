@@ -17,6 +17,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // trail collects audit events.
@@ -71,7 +72,7 @@ func TestAuditEventSaysWho(t *testing.T) {
 		t.Fatalf("%+v", events)
 	}
 	e := events[len(events)-1]
-	if e.Attempt != string(core.AttemptCredentials) || e.Provider != "credentials" || e.Tenant != "shop" || e.Count != 1 ||
+	if e.Attempt != "credentials" || e.Provider != "credentials" || e.Tenant != "shop" || e.Count != 1 ||
 		e.Peer != netip.MustParsePrefix("192.0.2.1/32") || !e.Time.Equal(a.clock.Now()) || len(e.Reference) != 8 {
 		t.Errorf("%+v", e)
 	}
@@ -238,7 +239,7 @@ func TestAuditTo(t *testing.T) {
 		Time: time.Unix(1, 0), Name: audit.SignIn, Outcome: audit.Refused, Reason: audit.ReasonCredentials,
 		UserID: "1", ActorID: "2", SessionID: "3", Provider: "credentials", Tenant: "shop", Reference: "abcdefgh",
 		Methods: []string{"pwd"}, Peer: netip.MustParsePrefix("2001:db8::/64"), Agent: "Browser/1",
-		Subject: "xyz", Attempt: string(core.AttemptCredentials), Count: 7,
+		Subject: "xyz", Attempt: string(limit.AttemptCredentials), Count: 7,
 	}
 	write(t.Context(), full)
 	write(t.Context(), audit.Event{Name: audit.SignOut, Outcome: audit.OK, Count: 1})

@@ -3,9 +3,9 @@ package core
 import (
 	"context"
 	"encoding/json"
-	"net/netip"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -28,8 +28,8 @@ type Callbacks struct {
 	// p.Session, changed or not. An error, a panic or a nil session fails the request with status 500; the cookie stays.
 	Session func(ctx context.Context, p SessionParams) (*Session, error)
 	// Limit returns the time to wait before an attempt that guesses a secret or costs resources. Zero allows the attempt.
-	// Otherwise the response has status 429 with Retry-After. An error rejects the attempt. The default is a [Limiter] of
-	// this Auth, unless Config.InsecureNoLimits is set.
+	// Otherwise the response has status 429 with Retry-After. An error rejects the attempt. The default is a
+	// [limit.Limiter] of this Auth, unless Config.InsecureNoLimits is set.
 	Limit func(ctx context.Context, p LimitParams) (wait time.Duration, err error)
 	// Forgive is called if an attempt that Limit allowed was legitimate: the credentials or the emailed token were
 	// correct. Such an attempt no longer needs to count. The default is the Limiter's method if Limit is also the default,
@@ -136,31 +136,11 @@ type SessionParams struct {
 	Trigger Trigger
 }
 
-// LimitParams describes an attempt before it is made.
+// LimitParams describes an attempt before it is made. String and the log show no identifier and no form field.
 type LimitParams struct {
-	Attempt Attempt
-	// Provider is the provider's ID.
-	Provider string
-	// Identifier names the user of the attempt. For email it is the canonical address. For an emailed token it is the
-	// address in the link. For credentials it is the result of CredentialsProvider.Identifier, or the first field that is
-	// not a password, in lower case. It is empty if there is none.
-	Identifier string
+	limit.Params
 	// Credentials are the fields of the form. It is nil except for credentials.
 	Credentials map[string]string
-	// Peer is the client address to count: the forwarded one if the peer is one of TrustedProxies, else that of the
-	// connection. An IPv6 address is a /64 network. The zero value means unknown.
-	Peer netip.Prefix
-	// PeerIsVisitor reports whether Peer is the client's own address, as far as can be known. It is false if Peer may be a
-	// proxy, where all clients have the same address. If TrustedProxies is set, it is true unless Peer is one of them. If
-	// not, it is true if the connection has a public address and the request has no header that proxies add. A client that
-	// adds such a header on purpose cannot be detected: if there is no proxy, set TrustedProxies to 127.0.0.1/32.
-	PeerIsVisitor bool
-	// Browser identifies a browser in which the owner of Identifier has signed in before (Config.Limits.KnownBrowsers). It
-	// is random, and the same for each attempt. It is empty if the browser is not known for this user.
-	Browser string
-	// Guessable is true for an emailed token of fewer than 20 characters, such as a six-digit code, which an attacker can
-	// guess by trying. It is false for other attempts.
-	Guessable bool
 	// Request is the current request. Its RemoteAddr is the peer, which may be a proxy.
 	Request *Request
 }

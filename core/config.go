@@ -153,7 +153,7 @@ type Config struct {
 	// Mail has the options of emails that plugins send in the background.
 	Mail MailConfig
 
-	// Limits restrict attempts that guess a secret or cost resources. The zero value uses the limits of [Limiter] and
+	// Limits restrict attempts that guess a secret or cost resources. The zero value uses the limits of package limit and
 	// counts in this process. If Callbacks.Limit is set, it decides alone, unless Shared or Rates is also set: then both
 	// must allow the attempt.
 	Limits Limits

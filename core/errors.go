@@ -54,7 +54,7 @@ const (
 	ErrInvalidConfig ErrorType = "InvalidConfig"
 	// ErrTooManyRequests means that a Limit callback rejected an attempt. Auth.js does not have it.
 	ErrTooManyRequests ErrorType = "TooManyRequests"
-	// ErrTooManyFailures means that consecutive failed attempts have used up [AttemptInARow]: the provider rejects this
+	// ErrTooManyFailures means that consecutive failed attempts have used up limit.AttemptInARow: the provider rejects this
 	// identifier until its owner has signed in with another method. Auth.js does not have it.
 	ErrTooManyFailures ErrorType = "TooManyFailures"
 )

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // credentialsFlow signs users in with form fields that the application checks.
@@ -46,12 +48,13 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 
 func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials map[string]string) (*identity, error) {
 	attempt := LimitParams{
-		Attempt: AttemptCredentials, Identifier: f.name(credentials), Credentials: maps.Clone(credentials),
+		Params:      limit.Params{Attempt: limit.AttemptCredentials, Identifier: f.name(credentials)},
+		Credentials: maps.Clone(credentials),
 	}
 	if err := f.limits.ask(ctx, c, attempt); err != nil {
 		return nil, err
 	}
-	row := LimitParams{Attempt: AttemptInARow, Identifier: attempt.Identifier}
+	row := newAttempt(limit.AttemptInARow, attempt.Identifier)
 	if f.InARow {
 		switch err := f.limits.ask(ctx, c, row); {
 		case errors.Is(err, ErrTooManyRequests):

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -58,7 +59,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	limited := f.limits.ask(ctx, c, LimitParams{Attempt: AttemptEmail, Identifier: address})
+	limited := f.limits.ask(ctx, c, newAttempt(limit.AttemptEmail, address))
 	if limited != nil && !errors.Is(limited, ErrTooManyRequests) {
 		return nil, limited
 	}
@@ -211,7 +212,8 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		err := mistake(errors.New("the link has no token: the email program may have cut it off"))
 		return outcome{}, errorf(ErrCallbackRoute, "%w", err)
 	}
-	attempt := LimitParams{Attempt: AttemptEmailToken, Identifier: address, Guessable: len(token) < guessable}
+	attempt := newAttempt(limit.AttemptEmailToken, address)
+	attempt.Guessable = len(token) < guessable
 	if err := f.limits.ask(ctx, c, attempt); err != nil {
 		return outcome{}, err
 	}

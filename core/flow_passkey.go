@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -344,7 +345,7 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	if action != "" && action != ceremonyRegister && action != ceremonyAuthenticate {
 		return optionsRefused("Invalid action"), nil
 	}
-	if err := f.limits.ask(ctx, c, LimitParams{Attempt: AttemptWebAuthn, Identifier: typedAddress(c)}); err != nil {
+	if err := f.limits.ask(ctx, c, newAttempt(limit.AttemptWebAuthn, typedAddress(c))); err != nil {
 		return nil, err
 	}
 	found, err := f.findUser(ctx, c)

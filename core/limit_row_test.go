@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // inRows returns processes of one site that limit consecutive wrong attempts and nothing else.
@@ -18,10 +19,10 @@ func inRows(t *testing.T, n int, change func(*core.Config)) (apps []*app, asked 
 	asked = new(int)
 	check := anybody().Authorize
 	apps, _ = shared(t, n, func(c *core.Config) {
-		plenty := core.Rate{Burst: 10_000, Every: time.Second}
+		plenty := limit.Rate{Burst: 10_000, Every: time.Second}
 		c.Limits.KnownBrowsers = core.True
-		c.Limits.Rates = map[core.Attempt]core.Rates{core.AttemptCredentials: {
-			Identifier: core.Rate{Burst: 10_001, Every: time.Second}, Visitor: plenty, Network: plenty, Browser: plenty,
+		c.Limits.Rates = map[limit.Attempt]limit.Rates{limit.AttemptCredentials: {
+			Identifier: limit.Rate{Burst: 10_001, Every: time.Second}, Visitor: plenty, Network: plenty, Browser: plenty,
 		}}
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 		c.Providers = []core.Provider{&core.CredentialsProvider{
@@ -42,7 +43,7 @@ func inRows(t *testing.T, n int, change func(*core.Config)) (apps []*app, asked 
 func forgiving(name string) core.Action {
 	return core.Action{Method: "POST", Name: "toy", Verb: "forgive",
 		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-			c.ResetAttempts(ctx, core.AttemptInARow, name)
+			c.ResetAttempts(ctx, limit.AttemptInARow, name)
 			return c.JSON(ctx, 200, struct{}{}), nil
 		}}
 }
@@ -197,5 +198,29 @@ func TestInARowIsAskedFor(t *testing.T) {
 	}
 	if *asked != 150 {
 		t.Errorf("%d of 150 were checked", *asked)
+	}
+}
+
+// TestForgivenInKnownBrowsers checks that a user who has verified a name can try again in all their known browsers.
+func TestForgivenInKnownBrowsers(t *testing.T) {
+	t.Parallel()
+	apps, _ := inRows(t, 1, nil)
+	first, second := place(t, apps[0], "203.0.113.5"), place(t, apps[0], "203.0.113.6")
+	for _, b := range []*browser{first, second} {
+		if !enter(b, "ada@example.com") {
+			t.Fatal("the right password is refused")
+		}
+	}
+	if n := wrongly(t, first, "ada@example.com"); n != 100 {
+		t.Fatalf("%d guesses in a known browser", n)
+	}
+	if enter(second, "ada@example.com") {
+		t.Fatal("the other known browser has a separate count for the name")
+	}
+	if r := place(t, apps[0], "203.0.113.7").submit("/auth/toy/forgive", nil); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	if !enter(second, "ada@example.com") {
+		t.Error("the known browsers of the name still wait")
 	}
 }

@@ -10,108 +10,24 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-)
-
-// Attempt is the kind of action that a limit applies to.
-type Attempt string
-
-// The attempts that are limited, because they guess a secret, send an email or are costly.
-const (
-	AttemptCredentials Attempt = "credentials"      // the fields of a sign-in form are about to be checked
-	AttemptEmail       Attempt = "email"            // a sign-in link is about to be sent
-	AttemptEmailToken  Attempt = "email-token"      // a mailed token is about to be redeemed
-	AttemptWebAuthn    Attempt = "webauthn-options" // a passkey challenge is requested, with an email address or without
-	AttemptSignUp      Attempt = "sign-up"          // an account is requested
-	AttemptMail        Attempt = "mail"             // an email other than a sign-in link is about to be sent
-	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
-	AttemptInARow      Attempt = "in-a-row"         // as AttemptCredentials, but counts consecutive wrong attempts
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // Limits configures the rate limits for attempts to guess secrets and for requests that cause emails. The zero value
-// counts in the memory of this process, with the default rates in the table of [Limiter].
+// counts in the memory of this process, with the default rates in the table of [limit.Limiter].
 type Limits struct {
 	// Shared also counts in the Store, for several processes that serve one site. The counts are records of kind "budget":
 	// their keys are keyed hashes, and they expire within minutes. Each process counts in its own memory first, so that an
 	// attack does not cause as many writes. Shared requires a Store that is a [store.RecordStore].
 	Shared bool
-	// Rates overrides the default rates of attempts. Zero fields keep the default. An Attempt that only a plugin of the
+	// Rates overrides the default rates of attempts. Zero fields keep the default. An attempt that only a plugin of the
 	// application defines has no default.
-	Rates map[Attempt]Rates
+	Rates map[limit.Attempt]limit.Rates
 	// KnownBrowsers sets the cookie "__Host-latchkey.known" in a browser in which a user signs in, by any method. From
 	// then on, this browser's attempts for this user are counted separately, so that attackers who use up the limit of a
 	// name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users. Auto means
 	// on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off, as in Auth.js.
 	KnownBrowsers OptionalBool
-}
-
-// Rate is a token bucket: it allows Burst attempts immediately, then one attempt per Every. The zero value means the
-// default.
-type Rate struct {
-	Burst int
-	Every time.Duration
-}
-
-// Rates are the limits of one kind of attempt.
-type Rates struct {
-	// Identifier limits the attempts for one name, email address or user, by all identified clients together. Unidentified
-	// clients share another bucket of the same size for it.
-	Identifier Rate
-	// Visitor limits the attempts for one name, email address or user, by one client. Its Burst must be less than
-	// Identifier's, and its Every at least as long as Identifier's. Otherwise an attacker in one network could lock out
-	// the owner. The /56 and /48 networks of an IPv6 client are allowed up to twice and three times as much, but less than
-	// Identifier.
-	Visitor Rate
-	// Network limits all attempts of one client. The /56 and /48 networks of an IPv6 client are allowed twice and three
-	// times as much. All unidentified clients together are allowed ten times as much.
-	Network Rate
-	// Browser limits the attempts for one name in a known browser, instead of Visitor. All known browsers of the name
-	// together are allowed as much as Identifier, in a separate bucket.
-	Browser Rate
-}
-
-// defaultRates returns the default rates of an attempt. A Visitor bucket never refills faster than the Identifier
-// bucket.
-func defaultRates(a Attempt) Rates {
-	switch a {
-	case AttemptCredentials:
-		few := Rate{10, 5 * time.Minute}
-		return Rates{Rate{50, 5 * time.Minute}, few, Rate{60, 10 * time.Second}, few}
-	case AttemptInARow:
-		row := Rate{100, 24 * time.Hour}
-		return Rates{Identifier: row, Visitor: Rate{50, 24 * time.Hour}, Browser: row}
-	case AttemptCode:
-		few := Rate{5, 3 * time.Minute}
-		return Rates{Rate{20, 3 * time.Minute}, few, Rate{20, 6 * time.Second}, few}
-	case AttemptEmail:
-		few := Rate{5, 15 * time.Minute}
-		return Rates{Rate{10, 15 * time.Minute}, few, Rate{60, 20 * time.Second}, few}
-	case AttemptEmailToken:
-		few := Rate{5, 30 * time.Minute}
-		return Rates{Rate{50, 30 * time.Minute}, few, Rate{30, time.Minute}, few}
-	case AttemptMail:
-		few := Rate{3, 2 * time.Minute}
-		return Rates{Rate{10, 2 * time.Minute}, few, Rate{10, time.Minute}, few}
-	case AttemptSignUp:
-		return Rates{Network: Rate{5, 5 * time.Minute}}
-	case AttemptWebAuthn:
-		many := Rate{120, time.Second}
-		return Rates{Network: many, Browser: many}
-	}
-	return Rates{}
-}
-
-// ratesOf returns the default rates of an attempt with the configured changes.
-func ratesOf(changed map[Attempt]Rates, a Attempt) Rates {
-	rates, c := defaultRates(a), changed[a]
-	for _, rate := range []struct{ is, to *Rate }{
-		{&rates.Identifier, &c.Identifier}, {&rates.Visitor, &c.Visitor}, {&rates.Network, &c.Network},
-		{&rates.Browser, &c.Browser},
-	} {
-		if *rate.to != (Rate{}) {
-			*rate.is = *rate.to
-		}
-	}
-	return rates
 }
 
 // tooMany is the error of an attempt that exceeds a limit.
@@ -126,10 +42,10 @@ func (e *tooMany) seconds() string {
 	return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 }
 
-// counter counts attempts: a *Limiter, or a *sharedLimiter.
+// counter counts attempts: a *limit.Limiter or a *limit.Shared.
 type counter interface {
-	Limit(ctx context.Context, p LimitParams) (wait time.Duration, err error)
-	Forgive(ctx context.Context, p LimitParams)
+	Limit(ctx context.Context, p limit.Params) (wait time.Duration, err error)
+	Forgive(ctx context.Context, p limit.Params)
 }
 
 // limits decides whether an attempt is allowed. It calls the application's Limit callback and the built-in limiter.
@@ -146,10 +62,11 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 	l := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
 	changed := c.Limits.Shared || len(c.Limits.Rates) > 0
 	if !c.InsecureNoLimits && (l.limit == nil || changed) {
-		limiter := newLimiter(c.Now, maps.Clone(c.Limits.Rates))
+		limiter := limit.New(c.Now, maps.Clone(c.Limits.Rates))
 		l.builtIn = limiter
 		if c.Limits.Shared {
-			l.builtIn = &sharedLimiter{Limiter: limiter, records: a.store.records, secret: a.site.secrets[0], log: c.Logger}
+			key := func(bucket string) string { return digest(a.site.secrets[0], "budget", bucket) }
+			l.builtIn = limit.NewShared(limiter, a.store.records, key, c.Logger)
 		}
 	}
 	auto := l.builtIn != nil && (changed || asked)
@@ -157,6 +74,10 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 		l.known = &knownBrowsers{seals: &a.parts.seals, now: c.Now}
 	}
 	return l
+}
+
+func newAttempt(a limit.Attempt, identifier string) LimitParams {
+	return LimitParams{Params: limit.Params{Attempt: a, Identifier: identifier}}
 }
 
 // ask counts an attempt and returns an error if it exceeds a limit. If the callback or the limiter fails, the attempt
@@ -175,7 +96,7 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 		}
 	}
 	if wait <= 0 && l.builtIn != nil {
-		wait, err = guarded("limiter", func() (time.Duration, error) { return l.builtIn.Limit(ctx, p) })
+		wait, err = guarded("limiter", func() (time.Duration, error) { return l.builtIn.Limit(ctx, p.Params) })
 		if err != nil {
 			return errorf(ErrStore, "count an attempt: %w", err)
 		}
@@ -197,7 +118,7 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	}
 	p = l.attempt(c, p)
 	if l.builtIn != nil {
-		l.safely(ctx, c, "limiter", func() { l.builtIn.Forgive(ctx, p) })
+		l.safely(ctx, c, "limiter", func() { l.builtIn.Forgive(ctx, p.Params) })
 	}
 	if l.forgive != nil {
 		l.safely(ctx, c, "Forgive callback", func() { l.forgive(ctx, p) })
@@ -212,9 +133,9 @@ func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
 	}
 	// Identified clients, unidentified clients and known browsers have separate counts of a name. The known browsers of
 	// a name share theirs, so any ID of a browser selects it.
-	for _, by := range []LimitParams{{PeerIsVisitor: true}, {}, {PeerIsVisitor: true, Browser: "any"}} {
+	for _, by := range []limit.Params{{PeerIsVisitor: true}, {}, {PeerIsVisitor: true, Browser: "any"}} {
 		p.PeerIsVisitor, p.Browser = by.PeerIsVisitor, by.Browser
-		l.safely(ctx, c, "limiter", func() { l.builtIn.Forgive(ctx, p) })
+		l.safely(ctx, c, "limiter", func() { l.builtIn.Forgive(ctx, p.Params) })
 	}
 }
 
@@ -254,7 +175,7 @@ func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	p.Provider, p.Request = c.providerID, c.r
 	p.Peer, p.PeerIsVisitor = c.peer(c.r)
 	p.Browser = l.known.of(c, p.Identifier)
-	if p.Browser == "" && p.Attempt == AttemptWebAuthn { // the user is not known before the passkey is used
+	if p.Browser == "" && p.Attempt == limit.AttemptWebAuthn { // the user is not known before the passkey is used
 		p.Browser = l.known.anyID(c)
 	}
 	return p
@@ -270,20 +191,20 @@ func checkLimits(c *Config, kept stores, faults *ConfigError) {
 			"(package core/store): %T is not", c.Store)
 	}
 	for a := range c.Limits.Rates {
-		rates := ratesOf(c.Limits.Rates, a)
+		rates := c.Limits.Rates[a].WithDefaults(a)
 		for _, rate := range []struct {
 			name string
-			Rate
+			limit.Rate
 		}{
 			{"Identifier", rates.Identifier}, {"Visitor", rates.Visitor}, {"Network", rates.Network}, {"Browser", rates.Browser},
 		} {
-			if (rate.Burst <= 0 || rate.Every <= 0) && rate.Rate != (Rate{}) {
+			if (rate.Burst <= 0 || rate.Every <= 0) && rate.Rate != (limit.Rate{}) {
 				faults.add(ErrInvalidConfig, "Limits.Rates[%q].%s is %d, every %v: both must be more than zero",
 					a, rate.name, rate.Burst, rate.Every)
 			}
 		}
 		one, all := rates.Visitor, rates.Identifier
-		if all != (Rate{}) && one != (Rate{}) && (one.Burst >= all.Burst || one.Every < all.Every) {
+		if all != (limit.Rate{}) && one != (limit.Rate{}) && (one.Burst >= all.Burst || one.Every < all.Every) {
 			faults.add(ErrInvalidConfig, "Limits.Rates[%q]: Visitor (%d, every %v) is not less than Identifier (%d, every %v): "+
 				"an attacker in one network could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
 		}
@@ -299,7 +220,7 @@ func (f *credentialsFlow) otherNames(credentials map[string]string, typed string
 	for _, field := range usualNames {
 		if name := canonicalName(credentials[field]); name != "" && name != typed {
 			all = append(all, LimitParams{
-				Attempt: AttemptCredentials, Identifier: name, Credentials: maps.Clone(credentials),
+				Params: limit.Params{Attempt: limit.AttemptCredentials, Identifier: name}, Credentials: maps.Clone(credentials),
 			})
 		}
 	}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -133,8 +133,8 @@ func TestSharedLimitsOfFourProcesses(t *testing.T) {
 		peer func(i int) string
 		most int
 	}{
-		{"one name, many places", many("192.0.2.%d:1"), 50},
-		{"one name, one place", one("192.0.2.1:1"), 10},
+		{"one name, many places", func(i int) string { return fmt.Sprintf("192.0.2.%d:1", i) }, 50},
+		{"one name, one place", func(int) string { return "192.0.2.1:1" }, 10},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -262,6 +262,22 @@ func TestSharedLimitsOfClocks(t *testing.T) {
 	}
 }
 
+// TestSharedLimitsKeys checks that the keys of the records depend on the secret and contain no name.
+func TestSharedLimitsKeys(t *testing.T) {
+	t.Parallel()
+	keys := func(secret string) []string {
+		apps, s := shared(t, 1, func(c *core.Config) { c.Secrets = []core.Secret{core.Secret(strings.Repeat(secret, 32))} })
+		guess(visit(t, apps[0]), "ada@example.com")
+		return slices.Sorted(maps.Keys(s.records))
+	}
+	one, another := keys("1"), keys("2")
+	if len(one) < 3 || slices.ContainsFunc(one, func(key string) bool {
+		return slices.Contains(another, key) || strings.Contains(key, "ada")
+	}) {
+		t.Errorf("got %q, and with another secret %q", one, another)
+	}
+}
+
 // TestSharedLimitsFailClosed checks that no attempt is allowed if the store fails.
 func TestSharedLimitsFailClosed(t *testing.T) {
 	t.Parallel()
@@ -274,41 +290,6 @@ func TestSharedLimitsFailClosed(t *testing.T) {
 	}
 	s.fail = nil
 	signIn(t, b)
-}
-
-// TestThrottledAreForgottenLast checks that a hundred thousand networks, which cause buckets to be evicted repeatedly,
-// do not allow one more guess for a name, and that memory is bounded.
-func TestThrottledAreForgottenLast(t *testing.T) { // not parallel: it reads the memory statistics of the process
-	l := core.NewLimiter(newClock().Now)
-	ada := from(core.AttemptCredentials, "ada", "")
-	if n, _ := attempts(l, 60, ada); n != 50 {
-		t.Fatalf("%d guesses", n)
-	}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for i := range 100_000 {
-		p := core.LimitParams{Attempt: core.AttemptCredentials, Identifier: "name", PeerIsVisitor: true}
-		p.Identifier = fmt.Sprint(i)
-		p.Peer = netip.PrefixFrom(netip.AddrFrom4([4]byte{192, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
-		if i%10_000 == 0 {
-			if n, _ := attempts(l, 1, ada); n != 0 {
-				t.Fatalf("network %d allowed a further guess", i)
-			}
-		}
-		attempts(l, 1, p)
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
-	if grown > 6<<20 {
-		t.Errorf("%d bytes kept", grown)
-	}
-	if n, _ := attempts(l, 1, ada); n != 0 {
-		t.Error("a throttled name was forgotten")
-	}
-	t.Logf("%d KB kept", grown>>10)
-	runtime.KeepAlive(l)
 }
 
 // remembering returns an application with known browsers.
@@ -455,7 +436,7 @@ func TestKnownBrowserCookie(t *testing.T) {
 func TestKnownBrowsersAreAskedFor(t *testing.T) {
 	t.Parallel()
 	asks := partFunc(func(h *core.PluginHost) error { h.RememberBrowsers(); return nil })
-	rates := map[core.Attempt]core.Rates{core.AttemptMail: {Network: core.Rate{Burst: 1, Every: time.Minute}}}
+	rates := map[limit.Attempt]limit.Rates{limit.AttemptMail: {Network: limit.Rate{Burst: 1, Every: time.Minute}}}
 	limit := func(context.Context, core.LimitParams) (time.Duration, error) { return 0, nil }
 	for name, row := range map[string]struct {
 		change func(c *core.Config)
@@ -729,9 +710,9 @@ func TestRates(t *testing.T) {
 	asked := 0
 	a := newApp(t, core.Config{
 		Providers: []core.Provider{passwords()},
-		Limits: core.Limits{Rates: map[core.Attempt]core.Rates{
-			core.AttemptCredentials: {Visitor: core.Rate{Burst: 2, Every: time.Hour}},
-			"coffee":                {Identifier: core.Rate{Burst: 3, Every: time.Minute}},
+		Limits: core.Limits{Rates: map[limit.Attempt]limit.Rates{
+			limit.AttemptCredentials: {Visitor: limit.Rate{Burst: 2, Every: time.Hour}},
+			"coffee":                 {Identifier: limit.Rate{Burst: 3, Every: time.Minute}},
 		}},
 		Callbacks: core.Callbacks{Limit: func(context.Context, core.LimitParams) (time.Duration, error) {
 			asked++
@@ -773,8 +754,8 @@ func TestRates(t *testing.T) {
 // TestLimitsFaults checks the configuration errors of limits.
 func TestLimitsFaults(t *testing.T) {
 	t.Parallel()
-	rates := func(r core.Rates) core.Limits {
-		return core.Limits{Rates: map[core.Attempt]core.Rates{core.AttemptCode: r}}
+	rates := func(r limit.Rates) core.Limits {
+		return core.Limits{Rates: map[limit.Attempt]limit.Rates{limit.AttemptCode: r}}
 	}
 	for name, row := range map[string]struct {
 		config core.Config
@@ -785,18 +766,18 @@ func TestLimitsFaults(t *testing.T) {
 		},
 		"both": {core.Config{InsecureNoLimits: true, Limits: core.Limits{Shared: true}}, "choose one of them"},
 		"no burst": {
-			core.Config{Limits: rates(core.Rates{Network: core.Rate{Every: time.Second}})},
+			core.Config{Limits: rates(limit.Rates{Network: limit.Rate{Every: time.Second}})},
 			`Limits.Rates["code"].Network is 0, every 1s`,
 		},
 		"no time": {
-			core.Config{Limits: rates(core.Rates{Browser: core.Rate{Burst: 1}})}, `Limits.Rates["code"].Browser is 1, every 0s`,
+			core.Config{Limits: rates(limit.Rates{Browser: limit.Rate{Burst: 1}})}, `Limits.Rates["code"].Browser is 1, every 0s`,
 		},
 		"one client can lock out the owner": {
-			core.Config{Limits: rates(core.Rates{Visitor: core.Rate{Burst: 20, Every: time.Hour}})},
+			core.Config{Limits: rates(limit.Rates{Visitor: limit.Rate{Burst: 20, Every: time.Hour}})},
 			"could lock out the owner of a name",
 		},
 		"one client is allowed again sooner": {
-			core.Config{Limits: rates(core.Rates{Visitor: core.Rate{Burst: 2, Every: time.Second}})},
+			core.Config{Limits: rates(limit.Rates{Visitor: limit.Rate{Burst: 2, Every: time.Second}})},
 			"could lock out the owner of a name",
 		},
 	} {
@@ -827,28 +808,6 @@ func TestPartAudits(t *testing.T) {
 		!events[0].Peer.IsValid() || events[0].Time.IsZero() || events[0].Reference == "" {
 		t.Errorf("got %+v", events)
 	}
-}
-
-// BenchmarkLimits measures an attempt that is allowed and forgiven, with one process and with counts in the store.
-func BenchmarkLimits(b *testing.B) {
-	ada := from(core.AttemptCredentials, "ada", "192.0.2.1")
-	b.Run("memory", func(b *testing.B) {
-		l := core.NewLimiter(newClock().Now)
-		b.ReportAllocs()
-		for b.Loop() {
-			_, _ = l.Limit(b.Context(), ada)
-			l.Forgive(b.Context(), ada)
-		}
-	})
-	b.Run("a full memory", func(b *testing.B) {
-		l := core.NewLimiter(newClock().Now)
-		i := 0
-		for b.Loop() {
-			i++
-			p := core.LimitParams{Attempt: core.AttemptCredentials, Identifier: fmt.Sprint(i % math.MaxInt32)}
-			_, _ = l.Limit(b.Context(), p)
-		}
-	})
 }
 
 // TestPasswordsArriveUnchanged checks that Authorize receives the typed password unchanged: long ones, with blanks, in

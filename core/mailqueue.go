@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/observe"
 )
 
@@ -52,7 +53,7 @@ const (
 	mailNoticeWaiting  = 512
 	mailNoticePerUser  = 16
 	// mailPerClient is the maximum number of emails of one client in the queue. Wider IPv6 networks are allowed two and
-	// four times as many (see client.widths), and all unidentified clients together mailUnidentified.
+	// four times as many (see limit.Networks), and all unidentified clients together mailUnidentified.
 	mailPerClient    = 6
 	mailUnidentified = 96
 	mailPerBrowser   = 4
@@ -350,7 +351,7 @@ func mailQuotas(from client) []mailQuota {
 		return []mailQuota{{"unidentified", mailUnidentified}}
 	}
 	quotas := make([]mailQuota, 0, 3)
-	for i, network := range from.widths() {
+	for i, network := range limit.Networks(from.network) {
 		quotas = append(quotas, mailQuota{network.String(), mailPerClient << i})
 	}
 	return quotas

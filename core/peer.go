@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // client identifies the client of a request by its address.
@@ -13,25 +15,6 @@ type client struct {
 	network netip.Prefix
 	// identified reports whether network is the client's own, as [LimitParams].PeerIsVisitor says.
 	identified bool
-}
-
-// clientWidths are the IPv6 prefix lengths that attempts are counted for. A household or a server has a /64, /56 or /48
-// network (RFC 6177).
-var clientWidths = [...]int{64, 56, 48}
-
-// widths returns the networks of an identified client, the narrowest first: one of IPv4, three of IPv6.
-func (c client) widths() []netip.Prefix {
-	if !c.network.Addr().Is6() {
-		return []netip.Prefix{c.network}
-	}
-	all := make([]netip.Prefix, 0, len(clientWidths))
-	for _, bits := range clientWidths {
-		wide, err := c.network.Addr().Prefix(bits)
-		if err == nil && bits <= c.network.Bits() {
-			all = append(all, wide)
-		}
-	}
-	return all
 }
 
 // client returns the client of the request.
@@ -181,7 +164,7 @@ func (c *ActionRequest) WithClient(ctx context.Context, identifier string) conte
 func (l *limits) withClient(ctx context.Context, c *call, identifier string) context.Context {
 	who := Client{Known: l.known.of(c, identifier) != ""}
 	if from := c.client(); from.identified {
-		who.Networks = from.widths()
+		who.Networks = limit.Networks(from.network)
 	}
 	return context.WithValue(ctx, clientKey{}, who)
 }

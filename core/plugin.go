@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -43,7 +44,7 @@ type Action struct {
 	Require []Guard
 	// Attempt, if not empty, is counted against the client's rate limit before Handle runs, without an identifier. If the
 	// limit is exceeded, the response has status 429. [ActionRequest.Allow] also counts by identifier.
-	Attempt Attempt
+	Attempt limit.Attempt
 	// Handle returns the response. It is called concurrently; each request has its own Call. A returned [*Problem] is sent
 	// to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned it. Any other error, or a panic,
 	// is logged and answered with a general error response without details. The cookies of the Call are set in every case.

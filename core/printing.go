@@ -47,25 +47,6 @@ func (r Response) LogValue() slog.Value { return slog.GroupValue(slog.Int("statu
 // MarshalText returns String, for encoding/json and similar packages.
 func (r Response) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// String returns the attempt, the provider and the peer, without the identifier and the form fields.
-func (p LimitParams) String() string {
-	return fmt.Sprintf("attempt %s at provider %q by %v", p.Attempt, p.Provider, p.Peer)
-}
-
-// Format writes String for every fmt verb.
-func (p LimitParams) Format(f fmt.State, _ rune) { printed(f, p.String()) }
-
-// LogValue returns the attempt, the provider and the peer.
-func (p LimitParams) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("attempt", string(p.Attempt)), slog.String("provider", p.Provider),
-		slog.String("peer", p.Peer.String()),
-	)
-}
-
-// MarshalText returns String, for encoding/json and similar packages.
-func (p LimitParams) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
 // String returns the user ID and the account, without the profile and the form fields.
 func (p SignInParams) String() string {
 	id, account := "", ""

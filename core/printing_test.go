@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // TestPrintedValuesHoldNothingSecret prints all values that callbacks receive, in every way that log lines are written.
@@ -40,9 +41,12 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := core.LimitParams{
-		Attempt: core.AttemptCredentials, Provider: "credentials", Identifier: canary, Credentials: form,
-		Peer: netip.MustParsePrefix("192.0.2.1/32"), Request: request,
+	attempt := core.LimitParams{
+		Params: limit.Params{
+			Attempt: limit.AttemptCredentials, Provider: "credentials", Identifier: canary,
+			Peer: netip.MustParsePrefix("192.0.2.1/32"),
+		},
+		Credentials: form, Request: request,
 	}
 	signIn := core.SignInParams{
 		User: user, Account: account, Profile: core.Profile{"x": canary}, Credentials: form, Request: request,
@@ -63,7 +67,7 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	}{
 		{"Request", []any{request, *request}, true},
 		{"Response", []any{response, *response}, true},
-		{"LimitParams", []any{limit, &limit}, true},
+		{"LimitParams", []any{attempt, &attempt, attempt.Params}, true},
 		{"SignInParams", []any{signIn, &signIn}, true},
 		{"Email", []any{mail, &mail}, true},
 		{"Letter", []any{letter, &letter}, true},
@@ -106,7 +110,7 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 		})
 	}
 	var line bytes.Buffer
-	slog.New(slog.NewTextHandler(&line, nil)).InfoContext(t.Context(), "asked", "limit", limit, "sign_in", signIn)
+	slog.New(slog.NewTextHandler(&line, nil)).InfoContext(t.Context(), "asked", "limit", attempt, "sign_in", signIn)
 	for _, want := range []string{
 		"limit.attempt=credentials", "limit.peer=192.0.2.1/32", "sign_in.user.id=1", "sign_in.account.provider=op",
 	} {
@@ -116,7 +120,7 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	}
 	for value, want := range map[any]string{
 		fmt.Sprint(request):             `POST "/auth/callback/email"`,
-		fmt.Sprint(limit):               `attempt credentials at provider "credentials" by 192.0.2.1/32`,
+		fmt.Sprint(attempt):             `attempt credentials at provider "credentials" by 192.0.2.1/32`,
 		fmt.Sprint(signIn):              `sign-in of user "1" by account of provider "op"`,
 		fmt.Sprint(core.SignInParams{}): `sign-in of user ""`,
 		fmt.Sprintf("%s", token):        `token of user "1"`, fmt.Sprint((*core.Auth)(nil)): "<nil>",

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // Route describes a request that an [Auth] answers. It is for tools that list the routes of an application.
@@ -21,7 +23,7 @@ type Route struct {
 	// Guards is the number of guards that run first. If there are any, users without a session are redirected to sign in.
 	Guards int `json:"guards"`
 	// Attempt is the rate limit that applies to the action. It is empty if there is none.
-	Attempt Attempt `json:"attempt,omitempty"`
+	Attempt limit.Attempt `json:"attempt,omitempty"`
 }
 
 // Routes lists the requests that the Auth answers, sorted by path and method. It returns nil for an Auth made by

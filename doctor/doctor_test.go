@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/doctor"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -165,7 +166,7 @@ func (guarded) Attach(h *core.PluginHost) error {
 	answer := func(context.Context, *core.ActionRequest) (*core.Response, error) { return &core.Response{}, nil }
 	h.AddAction(core.Action{Method: http.MethodGet, Name: "team", Handle: answer})
 	h.AddAction(core.Action{
-		Method: http.MethodPost, Name: "team", Verb: "leave", Handle: answer, Attempt: core.AttemptCredentials,
+		Method: http.MethodPost, Name: "team", Verb: "leave", Handle: answer, Attempt: limit.AttemptCredentials,
 		Require: []core.Guard{func(context.Context, *core.Session) error { return nil }},
 	})
 	return nil

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 func TestSignIn(t *testing.T) {
@@ -50,8 +51,8 @@ func TestUnlimited(t *testing.T) {
 		Callbacks: core.Callbacks{Limit: func(context.Context, core.LimitParams) (time.Duration, error) {
 			return time.Hour, nil
 		}},
-		Limits: core.Limits{Rates: map[core.Attempt]core.Rates{
-			core.AttemptCredentials: {Visitor: core.Rate{Burst: 1, Every: time.Hour}},
+		Limits: core.Limits{Rates: map[limit.Attempt]limit.Rates{
+			limit.AttemptCredentials: {Visitor: limit.Rate{Burst: 1, Every: time.Hour}},
 		}},
 		CSRF: core.InsecureSkipCSRFCheck(),
 		Providers: []core.Provider{&core.CredentialsProvider{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -51,7 +52,7 @@ func (e *emails) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	case core.SameMailbox(user.Email, address) && !user.EmailVerified.IsZero():
 		return refuse(c, http.StatusBadRequest, codeSameEmail)
 	}
-	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
+	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
 		return nil, err
 	}
 	switch many, err := e.links.countPending(ctx, user.ID, kindChange); {

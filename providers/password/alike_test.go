@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
@@ -301,8 +302,8 @@ func TestSignUpsMailOneAddressSeldom(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(_ *password.Options, c *core.Config) {
 		c.InsecureNoLimits = false
-		c.Limits.Rates = map[core.Attempt]core.Rates{
-			core.AttemptSignUp: {Network: core.Rate{Burst: 1000, Every: time.Second}},
+		c.Limits.Rates = map[limit.Attempt]limit.Rates{
+			limit.AttemptSignUp: {Network: limit.Rate{Burst: 1000, Every: time.Second}},
 		}
 	})
 	const tries = 12

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -80,7 +81,7 @@ func (s *changes) change(ctx context.Context, c *core.ActionRequest) (*core.Resp
 }
 
 // guesses are the attempts that a typed password counts as.
-var guesses = []core.Attempt{core.AttemptCredentials, core.AttemptInARow}
+var guesses = []limit.Attempt{limit.AttemptCredentials, limit.AttemptInARow}
 
 // current checks the current password. For a user without a password the response is the same as for a wrong one. Such
 // users set their first password with a link by email.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -126,7 +127,7 @@ func (s *confirmations) checkPassword(ctx context.Context, c *core.ActionRequest
 		return wrong
 	}
 	counted := kindSignUp + " " + w.record.Key
-	if err := c.Allow(ctx, core.AttemptCredentials, counted); err != nil {
+	if err := c.Allow(ctx, limit.AttemptCredentials, counted); err != nil {
 		return err
 	}
 	ok, _, err := s.hashes.matches(c.WithClient(ctx, w.Email), password, &stored{secret: secret{Hash: w.Hash}})
@@ -136,6 +137,6 @@ func (s *confirmations) checkPassword(ctx context.Context, c *core.ActionRequest
 	if !ok {
 		return wrong
 	}
-	c.ResetAttempts(ctx, core.AttemptCredentials, counted)
+	c.ResetAttempts(ctx, limit.AttemptCredentials, counted)
 	return nil
 }

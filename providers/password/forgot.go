@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -87,7 +88,7 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	if !ok {
 		return s.pages.showAgain(ctx, c, forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
-	switch err := c.Allow(ctx, core.AttemptMail, address); {
+	switch err := c.Allow(ctx, limit.AttemptMail, address); {
 	case errors.Is(err, core.ErrTooManyRequests) && s.emails.sent.recent(address):
 		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", "for", forReset) // the link that was sent still works
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -60,15 +61,15 @@ func TestAChangeEndsLinks(t *testing.T) {
 
 // often limits only the consecutive failed attempts.
 func often(_ *password.Options, c *core.Config) {
-	plenty := core.Rate{Burst: 1000, Every: time.Second}
+	plenty := limit.Rate{Burst: 1000, Every: time.Second}
 	c.InsecureNoLimits = false
-	c.Limits.Rates = map[core.Attempt]core.Rates{
-		core.AttemptCredentials: {
-			Identifier: core.Rate{Burst: 1001, Every: time.Second}, Visitor: plenty, Network: plenty, Browser: plenty,
+	c.Limits.Rates = map[limit.Attempt]limit.Rates{
+		limit.AttemptCredentials: {
+			Identifier: limit.Rate{Burst: 1001, Every: time.Second}, Visitor: plenty, Network: plenty, Browser: plenty,
 		},
-		core.AttemptInARow: {
-			Identifier: core.Rate{Burst: 3, Every: time.Hour}, Visitor: core.Rate{Burst: 2, Every: time.Hour},
-			Browser: core.Rate{Burst: 3, Every: time.Hour},
+		limit.AttemptInARow: {
+			Identifier: limit.Rate{Burst: 3, Every: time.Hour}, Visitor: limit.Rate{Burst: 2, Every: time.Hour},
+			Browser: limit.Rate{Burst: 3, Every: time.Hour},
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -68,7 +69,7 @@ func (s *handlers) actions() []core.Action {
 	return append(all,
 		core.Action{Method: http.MethodGet, Name: ID, Verb: "sign-up", Handle: s.signUps.show},
 		core.Action{
-			Method: http.MethodPost, Name: ID, Verb: "sign-up", Attempt: core.AttemptSignUp, Handle: s.signUps.signUp,
+			Method: http.MethodPost, Name: ID, Verb: "sign-up", Attempt: limit.AttemptSignUp, Handle: s.signUps.signUp,
 		},
 		core.Action{Method: http.MethodGet, Name: ID, Verb: "confirm", Handle: s.confirmations.show},
 		core.Action{Method: http.MethodPost, Name: ID, Verb: "confirm", Handle: s.confirmations.confirm},

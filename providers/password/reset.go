@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -258,8 +259,8 @@ func (s *resets) after(ctx context.Context, c *core.ActionRequest, user *core.Us
 
 // resetCounts resets the counts of wrong passwords for a user, at the sign-in page and for a change.
 func resetCounts(ctx context.Context, c *core.ActionRequest, user *core.User) {
-	c.ResetAttempts(ctx, core.AttemptInARow, user.ID)
+	c.ResetAttempts(ctx, limit.AttemptInARow, user.ID)
 	if address, ok := isMail(user.Email); ok {
-		c.ResetAttempts(ctx, core.AttemptInARow, address)
+		c.ResetAttempts(ctx, limit.AttemptInARow, address)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -55,7 +56,7 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if !isName(name) {
 		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
 	}
-	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
+	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
 		return nil, err
 	}
 	hash, err := s.chosen.take(ctx, c, c.Field("password"), address)

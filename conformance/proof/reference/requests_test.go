@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // TestEndpoints sends a request for every row of the table. The method must be supported, and no other may be listed.
@@ -204,22 +205,22 @@ func trusts(s *site) bool { return s.ask("GET", "/auth/csrf", nil).Status == 200
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	all := cells(t)
-	for attempt, row := range map[core.Attempt]string{
-		core.AttemptCredentials: "credentials`: a form of name and password",
-		core.AttemptInARow:      "in-a-row`: consecutive wrong attempts with such a form",
-		core.AttemptEmail:       "email`: a sign-in link is about to be sent",
-		core.AttemptEmailToken:  "email-token`: an emailed link or code is about to be redeemed",
-		core.AttemptWebAuthn:    "webauthn-options`: a passkey challenge",
-		core.AttemptCode:        "code`: a code or second factor is about to be checked",
-		core.AttemptMail:        "mail`: another email is about to be sent",
-		core.AttemptSignUp:      "sign-up`: an account is requested",
+	for attempt, row := range map[limit.Attempt]string{
+		limit.AttemptCredentials: "credentials`: a form of name and password",
+		limit.AttemptInARow:      "in-a-row`: consecutive wrong attempts with such a form",
+		limit.AttemptEmail:       "email`: a sign-in link is about to be sent",
+		limit.AttemptEmailToken:  "email-token`: an emailed link or code is about to be redeemed",
+		limit.AttemptWebAuthn:    "webauthn-options`: a passkey challenge",
+		limit.AttemptCode:        "code`: a code or second factor is about to be checked",
+		limit.AttemptMail:        "mail`: another email is about to be sent",
+		limit.AttemptSignUp:      "sign-up`: an account is requested",
 	} {
 		// By column: attempts with the same address or name and different clients, identical attempts, and attempts with
 		// different addresses or names.
-		for i, next := range []func(n int) core.LimitParams{
-			func(n int) core.LimitParams { return core.LimitParams{Identifier: "ada", Peer: peer(n)} },
-			func(int) core.LimitParams { return core.LimitParams{Identifier: "ada", Peer: peer(1)} },
-			func(n int) core.LimitParams { return core.LimitParams{Identifier: fmt.Sprint(n), Peer: peer(1)} },
+		for i, next := range []func(n int) limit.Params{
+			func(n int) limit.Params { return limit.Params{Identifier: "ada", Peer: peer(n)} },
+			func(int) limit.Params { return limit.Params{Identifier: "ada", Peer: peer(1)} },
+			func(n int) limit.Params { return limit.Params{Identifier: fmt.Sprint(n), Peer: peer(1)} },
 		} {
 			if len(all[row]) != 3 {
 				t.Fatalf("docs/reference.md has the row %q", all[row])
@@ -241,9 +242,9 @@ func peer(n int) netip.Prefix {
 
 // allowed makes attempts until one is rejected, and returns the number of accepted attempts and the waiting time. 300
 // accepted attempts count as unlimited.
-func allowed(t *testing.T, attempt core.Attempt, next func(n int) core.LimitParams) string {
+func allowed(t *testing.T, attempt limit.Attempt, next func(n int) limit.Params) string {
 	t.Helper()
-	limiter := core.NewLimiter(func() time.Time { return start })
+	limiter := limit.New(func() time.Time { return start }, nil)
 	for n := range 300 {
 		p := next(n)
 		p.Attempt, p.PeerIsVisitor, p.Guessable = attempt, true, true

@@ -1,4 +1,4 @@
-package core
+package limit
 
 import (
 	"context"
@@ -11,14 +11,21 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sharedLimiter counts attempts in the store, after the Limiter of this process. If the Limiter refuses an attempt, the
-// store is not called. If the store refuses one, the Limiter learns it and refuses further attempts until the wait is
-// over.
-type sharedLimiter struct {
+// Shared counts attempts in the store, after the Limiter of this process. If the Limiter refuses an attempt, the store
+// is not called. If the store refuses one, the Limiter learns it and refuses further attempts until the wait is over. It
+// is safe for concurrent use. Create it with [NewShared].
+type Shared struct {
 	*Limiter
 	records store.RecordStore
-	secret  string
+	key     func(bucket string) string
 	log     *slog.Logger
+}
+
+// NewShared returns a Shared that counts in l and in records of kind "budget". key returns the key of a bucket's record:
+// a keyed hash, so that the store contains no names or addresses. log receives a warning if a correct attempt could not
+// be removed from the count.
+func NewShared(l *Limiter, records store.RecordStore, key func(bucket string) string, log *slog.Logger) *Shared {
+	return &Shared{Limiter: l, records: records, key: key, log: log}
 }
 
 // budgetKind is the kind of the records. The key is a keyed hash of the bucket's path. The value is the time when the
@@ -32,8 +39,8 @@ const (
 	conflictWait = time.Second
 )
 
-// Limit has the type of [Callbacks].Limit.
-func (s *sharedLimiter) Limit(ctx context.Context, p LimitParams) (time.Duration, error) {
+// Limit counts an attempt and returns 0, or returns the time until the attempt is allowed. An error is the store's.
+func (s *Shared) Limit(ctx context.Context, p Params) (time.Duration, error) {
 	buckets, n := s.buckets(p)
 	all, records := buckets[:n], make([]*store.Record, n)
 	if p.Attempt == AttemptInARow { // a reset by another process must take effect here immediately
@@ -52,7 +59,7 @@ func (s *sharedLimiter) Limit(ctx context.Context, p LimitParams) (time.Duration
 
 // learn copies the buckets that make attempts wait into the Limiter of this process, so that the next attempts do not
 // call the store.
-func (s *sharedLimiter) learn(a Attempt, all []counted, records []*store.Record) {
+func (s *Shared) learn(a Attempt, all []counted, records []*store.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -65,7 +72,7 @@ func (s *sharedLimiter) learn(a Attempt, all []counted, records []*store.Record)
 
 // takeAll counts an attempt in all its buckets or, if one of them is empty, in none. records receives the most recently
 // read record of each bucket.
-func (s *sharedLimiter) takeAll(
+func (s *Shared) takeAll(
 	ctx context.Context, a Attempt, all []counted, records []*store.Record,
 ) (wait time.Duration, err error) {
 	for i := range all {
@@ -90,7 +97,7 @@ func (s *sharedLimiter) takeAll(
 }
 
 // take counts an attempt in one bucket. After a write conflict with another process, it reads the record again.
-func (s *sharedLimiter) take(ctx context.Context, b *counted, r **store.Record) (wait time.Duration, err error) {
+func (s *Shared) take(ctx context.Context, b *counted, r **store.Record) (wait time.Duration, err error) {
 	for range budgetTries {
 		if wait := s.recordWait(b, *r); wait > 0 {
 			return wait, nil
@@ -108,7 +115,7 @@ func (s *sharedLimiter) take(ctx context.Context, b *counted, r **store.Record) 
 
 // restore returns a part of a bucket to it. If that fails, the attempt still counts, and the client waits a little
 // longer.
-func (s *sharedLimiter) restore(ctx context.Context, a Attempt, b *counted, much time.Duration) {
+func (s *Shared) restore(ctx context.Context, a Attempt, b *counted, much time.Duration) {
 	r, err := s.read(ctx, a, b)
 	for range budgetTries {
 		if err != nil || r.Version == 0 { // no record means that the bucket is full
@@ -126,8 +133,8 @@ func (s *sharedLimiter) restore(ctx context.Context, a Attempt, b *counted, much
 	}
 }
 
-// Forgive has the type of [Callbacks].Forgive.
-func (s *sharedLimiter) Forgive(ctx context.Context, p LimitParams) {
+// Forgive removes a correct attempt from the counts, here and in the store.
+func (s *Shared) Forgive(ctx context.Context, p Params) {
 	s.Limiter.Forgive(ctx, p)
 	all, n := s.buckets(p)
 	for i := range all[:n] {
@@ -136,26 +143,26 @@ func (s *sharedLimiter) Forgive(ctx context.Context, p LimitParams) {
 }
 
 // read returns the record of a bucket. If there is none, it returns a new record with version 0.
-func (s *sharedLimiter) read(ctx context.Context, a Attempt, b *counted) (*store.Record, error) {
+func (s *Shared) read(ctx context.Context, a Attempt, b *counted) (*store.Record, error) {
 	path := b.path(a)
-	return s.again(ctx, digest(s.secret, "budget", strings.Join(path[:], "\x00")))
+	return s.again(ctx, s.key(strings.Join(path[:], "\x00")))
 }
 
-func (s *sharedLimiter) again(ctx context.Context, key string) (*store.Record, error) {
-	r, err := present(s.records.Record(ctx, budgetKind, key))
-	if errors.Is(err, ErrNotFound) {
+func (s *Shared) again(ctx context.Context, key string) (*store.Record, error) {
+	r, err := s.records.Record(ctx, budgetKind, key)
+	if errors.Is(err, store.ErrNotFound) {
 		return &store.Record{Kind: budgetKind, Key: key}, nil
 	}
 	return r, err
 }
 
 // recordWait returns the time that an attempt must wait for a bucket.
-func (s *sharedLimiter) recordWait(b *counted, r *store.Record) time.Duration {
+func (s *Shared) recordWait(b *counted, r *store.Record) time.Duration {
 	return b.waitTime(b.debtOf(fullAt(r), s.now()))
 }
 
 // write changes the time until a bucket is full. done is false if another process wrote the record after r was read.
-func (s *sharedLimiter) write(
+func (s *Shared) write(
 	ctx context.Context, b *counted, r *store.Record, by time.Duration,
 ) (done bool, err error) {
 	now := s.now()
@@ -167,7 +174,7 @@ func (s *sharedLimiter) write(
 	} else {
 		err = s.records.UpdateRecord(ctx, r)
 	}
-	if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
