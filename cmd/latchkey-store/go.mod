@@ -13,7 +13,6 @@ require (
 	github.com/latchkey-go/latchkey/storage/mysql v0.0.0
 	github.com/latchkey-go/latchkey/storage/postgres v0.0.0
 	github.com/latchkey-go/latchkey/storage/redis v0.0.0
-	github.com/latchkey-go/latchkey/storage/sql v0.0.0
 	github.com/latchkey-go/latchkey/storage/sqlite v0.0.0
 )
 
@@ -31,6 +30,7 @@ require (
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/providers v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect

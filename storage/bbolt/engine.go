@@ -134,6 +134,3 @@ func write(tx *bbolt.Tx, c keyvalue.Change) error {
 	}
 	return nil
 }
-
-// Files returns the path of the database, for tools that check its permissions.
-func (e *engine) Files() []string { return []string{e.db.Path()} }

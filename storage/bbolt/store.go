@@ -8,6 +8,7 @@
 package bboltstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -15,12 +16,34 @@ import (
 	"go.etcd.io/bbolt"
 	bbolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
 // Store is a store in a bbolt file: a [store.Store] that implements all optional interfaces too.
-// Its methods are those of [keyvalue.Store].
-type Store = keyvalue.Store
+type Store struct {
+	*records
+	path string
+}
+
+// records is an alias to embed the type without an exported field.
+type records = keyvalue.Store
+
+// Close closes the file if Open opened it. A database passed to New stays open.
+func (s *Store) Close() error { return s.records.Close() }
+
+// Ping checks that the file is open.
+func (s *Store) Ping(ctx context.Context) error { return s.records.Ping(ctx) }
+
+// Files returns the path of the file, for tools that check permissions.
+func (s *Store) Files(context.Context) ([]string, error) { return []string{s.path}, nil }
+
+// InTransaction implements [store.Transactor]: see [keyvalue.Store.InTransaction]. tx is a *Store.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	return s.records.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+		return do(ctx, &Store{tx.(*keyvalue.Store), s.path})
+	})
+}
 
 // patience is the time that Open waits until another process closes the file: a process that shuts down may still
 // handle requests.
@@ -40,7 +63,7 @@ func open(path string, patience time.Duration) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bbolt: open: %w", err)
 	}
-	return keyvalue.New("bbolt", newEngine(db, true)), nil
+	return &Store{keyvalue.New("bbolt", newEngine(db, true)), db.Path()}, nil
 }
 
 // New returns a Store on an open database, which the caller closes. The Store uses only the bucket "latchkey".
@@ -48,5 +71,5 @@ func New(db *bbolt.DB) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("bbolt: no database: give New an open one")
 	}
-	return keyvalue.New("bbolt", newEngine(db, false)), nil
+	return &Store{keyvalue.New("bbolt", newEngine(db, false)), db.Path()}, nil
 }

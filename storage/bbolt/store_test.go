@@ -51,13 +51,13 @@ func TestContract(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	kvtest.Run(t, storetest.Trouble("bbolt"), func(t *testing.T) *bboltstore.Store { return quick(t) })
+	kvtest.Run(t, storetest.Trouble("bbolt"), func(t *testing.T) kvtest.Store { return quick(t) })
 }
 
 func TestSealed(t *testing.T) { dbtest.Sealed(t, (*bboltstore.Store)(nil)) }
 
 func BenchmarkSession(b *testing.B) {
-	kvtest.Bench(b, func(b *testing.B) *bboltstore.Store { return on(b, database(b, file(b), nil)) })
+	kvtest.Bench(b, func(b *testing.B) kvtest.Store { return on(b, database(b, file(b), nil)) })
 }
 
 // TestReopened checks that the next process finds the written data, and that only the owner can read the file.

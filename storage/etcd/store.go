@@ -6,6 +6,7 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,12 +16,28 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
 // Store is a store in etcd: a [store.Store] that implements all optional interfaces too.
-// Its methods are those of [keyvalue.Store].
-type Store = keyvalue.Store
+type Store struct{ *records }
+
+// records is an alias to embed the type without an exported field.
+type records = keyvalue.Store
+
+// Close closes the client if Open created it. A client passed to New stays open.
+func (s *Store) Close() error { return s.records.Close() }
+
+// Ping checks the connection to the database.
+func (s *Store) Ping(ctx context.Context) error { return s.records.Ping(ctx) }
+
+// InTransaction implements [store.Transactor]: see [keyvalue.Store.InTransaction]. tx is a *Store.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	return s.records.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+		return do(ctx, &Store{tx.(*keyvalue.Store)})
+	})
+}
 
 // Options are the options of a Store. The zero value has the defaults.
 type Options struct {
@@ -80,5 +97,5 @@ func newStore(client *clientv3.Client, owned bool, options []Options) (*Store, e
 			e.prefix = o.Prefix
 		}
 	}
-	return keyvalue.New("etcd", e), nil
+	return &Store{keyvalue.New("etcd", e)}, nil
 }

@@ -32,11 +32,11 @@ func TestContract(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	kvtest.Run(t, storetest.Trouble("etcd"), func(t *testing.T) *etcd.Store { return open(t, engines.Etcd(t)) })
+	kvtest.Run(t, storetest.Trouble("etcd"), func(t *testing.T) kvtest.Store { return open(t, engines.Etcd(t)) })
 }
 
 func BenchmarkSession(b *testing.B) {
-	kvtest.Bench(b, func(b *testing.B) *etcd.Store { return open(b, engines.Etcd(b)) })
+	kvtest.Bench(b, func(b *testing.B) kvtest.Store { return open(b, engines.Etcd(b)) })
 }
 
 func TestSealed(t *testing.T) { dbtest.Sealed(t, (*etcd.Store)(nil)) }

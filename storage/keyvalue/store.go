@@ -49,12 +49,3 @@ func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.db.engine.Read(ctx, Query{Keys: []string{"ping"}})
 	return s.failed(ctx, "ping", err)
 }
-
-// Files returns the paths of the database files, for tools that check permissions. The list is empty if the engine has
-// no files or does not report them.
-func (s *Store) Files(context.Context) ([]string, error) {
-	if kept, ok := s.db.engine.(interface{ Files() []string }); ok {
-		return kept.Files(), nil
-	}
-	return nil, nil
-}

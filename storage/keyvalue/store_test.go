@@ -16,7 +16,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	kvtest.Run(t, storetest.Trouble("memory"), func(*testing.T) *keyvalue.Store {
+	kvtest.Run(t, storetest.Trouble("memory"), func(*testing.T) kvtest.Store {
 		return keyvalue.New("memory", newEngine())
 	})
 }

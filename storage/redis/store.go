@@ -7,6 +7,7 @@ package redisstore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -15,12 +16,28 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
 // Store is a store in Redis or Valkey: a [store.Store] that implements all optional interfaces too.
-// Its methods are those of [keyvalue.Store].
-type Store = keyvalue.Store
+type Store struct{ *records }
+
+// records is an alias to embed the type without an exported field.
+type records = keyvalue.Store
+
+// Close closes the client if Open created it. A client passed to New stays open.
+func (s *Store) Close() error { return s.records.Close() }
+
+// Ping checks the connection to the database.
+func (s *Store) Ping(ctx context.Context) error { return s.records.Ping(ctx) }
+
+// InTransaction implements [store.Transactor]: see [keyvalue.Store.InTransaction]. tx is a *Store.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	return s.records.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+		return do(ctx, &Store{tx.(*keyvalue.Store)})
+	})
+}
 
 // Options are the options of a Store. The zero value has the defaults.
 type Options struct {
@@ -106,7 +123,7 @@ func newStore(client redis.UniversalClient, owned bool, options []Options) (*Sto
 	}
 	e := newEngine(client, prefix)
 	e.owned = owned
-	return keyvalue.New("redis", e), nil
+	return &Store{keyvalue.New("redis", e)}, nil
 }
 
 // tagged reports whether a prefix has a hash tag: a non-empty text between the first opening brace and the next closing

@@ -43,11 +43,11 @@ func TestContract(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	kvtest.Run(t, storetest.Trouble("redis"), func(t *testing.T) *redisstore.Store { return open(t, engines.Redis(t)) })
+	kvtest.Run(t, storetest.Trouble("redis"), func(t *testing.T) kvtest.Store { return open(t, engines.Redis(t)) })
 }
 
 func BenchmarkSession(b *testing.B) {
-	kvtest.Bench(b, func(b *testing.B) *redisstore.Store { return open(b, engines.Redis(b)) })
+	kvtest.Bench(b, func(b *testing.B) kvtest.Store { return open(b, engines.Redis(b)) })
 }
 
 func BenchmarkScale(b *testing.B) { dbtest.Scale(b, open(b, engines.Redis(b)), nil) }

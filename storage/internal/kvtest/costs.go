@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
 // Costs checks that reading a session with its user is one request, even the first time, and that extending it is one
 // request. requests returns the number of requests so far.
-func Costs(t *testing.T, s *keyvalue.Store, requests func() int) {
+func Costs(t *testing.T, s Store, requests func() int) {
 	t.Helper()
 	const n = 20
 	for i := range n {
@@ -41,7 +40,7 @@ func Costs(t *testing.T, s *keyvalue.Store, requests func() int) {
 }
 
 // Fill creates n sessions. Each user has ten.
-func Fill(b testing.TB, s *keyvalue.Store, n int) {
+func Fill(b testing.TB, s Store, n int) {
 	b.Helper()
 	for first := 0; first < n; first += 10 {
 		must(b, s.InTransaction(b.Context(), func(ctx context.Context, tx store.Store) error {
@@ -66,7 +65,7 @@ func Fill(b testing.TB, s *keyvalue.Store, n int) {
 }
 
 // Bench measures the calls of every request, with two database sizes.
-func Bench(b *testing.B, open func(b *testing.B) *keyvalue.Store) {
+func Bench(b *testing.B, open func(b *testing.B) Store) {
 	b.Helper()
 	for _, n := range []int{1e3, 1e5} {
 		s := open(b)
@@ -105,7 +104,7 @@ func Bench(b *testing.B, open func(b *testing.B) *keyvalue.Store) {
 
 // Kinds returns the kinds of keys that a store writes, for a comparison with its README. keys returns all keys without
 // their prefix.
-func Kinds(t *testing.T, s *keyvalue.Store, keys func() []string) []string {
+func Kinds(t *testing.T, s Store, keys func() []string) []string {
 	t.Helper()
 	must(t, s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
 	user(t, s, "u1")

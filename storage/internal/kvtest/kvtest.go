@@ -16,13 +16,28 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
+// Store has the methods that the stores on key-value databases share.
+type Store interface {
+	store.Store
+	store.SessionStore
+	store.VerificationTokenStore
+	store.AuthenticatorStore
+	store.AuthenticatorDeleter
+	store.Transactor
+	store.AccountStore
+	store.UserDeleter
+	store.SessionLister
+	store.Cleaner
+	store.RecordStore
+	Ping(ctx context.Context) error
+}
+
 // Run runs all tests, each on an empty store.
-func Run(t *testing.T, trouble storetest.Trouble, open func(t *testing.T) *keyvalue.Store) {
+func Run(t *testing.T, trouble storetest.Trouble, open func(t *testing.T) Store) {
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, *keyvalue.Store){
+	for name, test := range map[string]func(*testing.T, Store){
 		"a user with many sessions is changed":         manyCopies,
 		"a user with many of everything is deleted":    manyOwned,
 		"a change is never read late":                  neverLate,
@@ -36,7 +51,7 @@ func Run(t *testing.T, trouble storetest.Trouble, open func(t *testing.T) *keyva
 		"a passkey and an account need a user":         noUser,
 		"texts in keys":                                keys,
 		"an expired session that was extended is kept": extended,
-		"errors hold no values":                        func(t *testing.T, s *keyvalue.Store) { noValues(t, s, trouble) },
+		"errors hold no values":                        func(t *testing.T, s Store) { noValues(t, s, trouble) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -78,7 +93,7 @@ func record(t testing.TB, s store.RecordStore, user, key string) {
 	}))
 }
 
-func manyCopies(t *testing.T, s *keyvalue.Store) {
+func manyCopies(t *testing.T, s Store) {
 	u := user(t, s, "u1")
 	const n = 130
 	for i := range n {
@@ -110,7 +125,7 @@ func manyCopies(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-func manyOwned(t *testing.T, s *keyvalue.Store) {
+func manyOwned(t *testing.T, s Store) {
 	user(t, s, "u1")
 	user(t, s, "u2")
 	const n = 130
@@ -151,7 +166,7 @@ func manyOwned(t *testing.T, s *keyvalue.Store) {
 }
 
 // neverLate changes a user while sessions are created and read. A read after an acknowledged change must see it.
-func neverLate(t *testing.T, s *keyvalue.Store) {
+func neverLate(t *testing.T, s Store) {
 	u := user(t, s, "u1")
 	session(t, s, "u1", "s0")
 	var acknowledged, made, reads, late atomic.Int64
@@ -202,7 +217,7 @@ func neverLate(t *testing.T, s *keyvalue.Store) {
 }
 
 // neverDeleted deletes users during their sign-ins. Afterwards nothing of them may exist.
-func neverDeleted(t *testing.T, s *keyvalue.Store) {
+func neverDeleted(t *testing.T, s Store) {
 	for round := range 15 {
 		id := fmt.Sprint("u", round)
 		user(t, s, id)
@@ -225,7 +240,7 @@ func neverDeleted(t *testing.T, s *keyvalue.Store) {
 }
 
 // createUntilGone creates sessions, whose tokens have this prefix, until the user is deleted.
-func createUntilGone(t *testing.T, s *keyvalue.Store, userID, prefix string, made *atomic.Int64) {
+func createUntilGone(t *testing.T, s Store, userID, prefix string, made *atomic.Int64) {
 	for n := 0; ; n++ {
 		token := store.Secret(fmt.Sprint(prefix, n))
 		err := s.CreateSession(t.Context(), &store.Session{Token: token, UserID: userID, Expires: ends})
@@ -240,7 +255,7 @@ func createUntilGone(t *testing.T, s *keyvalue.Store, userID, prefix string, mad
 	}
 }
 
-func longTransaction(t *testing.T, s *keyvalue.Store) {
+func longTransaction(t *testing.T, s Store) {
 	const n = 40
 	must(t, s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
 		if _, err := tx.CreateUser(ctx, &store.User{ID: "u1"}); err != nil {
@@ -271,7 +286,7 @@ func longTransaction(t *testing.T, s *keyvalue.Store) {
 }
 
 // meeting runs many concurrent sign-ins of one user: each reads and writes the same records.
-func meeting(t *testing.T, s *keyvalue.Store) {
+func meeting(t *testing.T, s Store) {
 	user(t, s, "u1")
 	must(t, s.LinkAccount(t.Context(), &store.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
 	var all sync.WaitGroup
@@ -299,7 +314,7 @@ func meeting(t *testing.T, s *keyvalue.Store) {
 }
 
 // overtaken changes what a transaction has read. The transaction must run again, but not without limit.
-func overtaken(t *testing.T, s *keyvalue.Store) {
+func overtaken(t *testing.T, s Store) {
 	user(t, s, "u1")
 	begun := 0
 	must(t, s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
@@ -346,7 +361,7 @@ func overtaken(t *testing.T, s *keyvalue.Store) {
 
 var errTest = errors.New("the test says no")
 
-func nested(t *testing.T, s *keyvalue.Store) {
+func nested(t *testing.T, s Store) {
 	err := s.InTransaction(t.Context(), func(ctx context.Context, outer store.Store) error {
 		if _, err := outer.CreateUser(ctx, &store.User{ID: "u1"}); err != nil {
 			return err
@@ -378,7 +393,7 @@ func nested(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-func over(t *testing.T, s *keyvalue.Store) {
+func over(t *testing.T, s Store) {
 	var kept store.Store
 	must(t, s.InTransaction(t.Context(), func(_ context.Context, tx store.Store) error { kept = tx; return nil }))
 	if _, err := kept.CreateUser(t.Context(), &store.User{ID: "u1"}); err == nil {
@@ -392,11 +407,11 @@ func over(t *testing.T, s *keyvalue.Store) {
 	want(t, err, store.ErrNotFound)
 }
 
-func ownWrites(t *testing.T, s *keyvalue.Store) {
+func ownWrites(t *testing.T, s Store) {
 	user(t, s, "before")
 	session(t, s, "before", "b1")
 	must(t, s.InTransaction(t.Context(), func(ctx context.Context, outer store.Store) error {
-		tx := outer.(*keyvalue.Store)
+		tx := outer.(Store)
 		u := user(t, tx, "u1")
 		must(t, tx.LinkAccount(ctx, &store.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
 		session(t, tx, "u1", "s1")
@@ -442,7 +457,7 @@ func ownWrites(t *testing.T, s *keyvalue.Store) {
 	want(t, err, store.ErrNotFound)
 }
 
-func noUser(t *testing.T, s *keyvalue.Store) {
+func noUser(t *testing.T, s Store) {
 	account := &store.Account{UserID: "nobody", Provider: "p", ProviderAccountID: "1"}
 	want(t, s.LinkAccount(t.Context(), account), store.ErrNotFound)
 	authenticator := &store.Authenticator{UserID: "nobody", CredentialID: "c"}
@@ -454,7 +469,7 @@ func noUser(t *testing.T, s *keyvalue.Store) {
 }
 
 // keys uses names that must stay distinct, whatever characters separate the parts of a key.
-func keys(t *testing.T, s *keyvalue.Store) {
+func keys(t *testing.T, s Store) {
 	for i, text := range []string{
 		"", "a", "a/", "/a", "a/b", "%", "%2F", "~", "%7E",
 		"~2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
@@ -486,7 +501,7 @@ func keys(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-func extended(t *testing.T, s *keyvalue.Store) {
+func extended(t *testing.T, s Store) {
 	user(t, s, "u1")
 	for i := range 250 {
 		session(t, s, "u1", fmt.Sprint("s", i))
@@ -503,7 +518,7 @@ func extended(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-func noValues(t *testing.T, s *keyvalue.Store, trouble storetest.Trouble) {
+func noValues(t *testing.T, s Store, trouble storetest.Trouble) {
 	trouble.Fails(t, s, "", -time.Second)
 	for _, text := range []string{"5ecret\x00", "5ecret\xff"} {
 		for operation, call := range trouble.Calls(s, text, text) {

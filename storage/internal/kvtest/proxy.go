@@ -15,7 +15,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
 // Proxy is between a client and a database, and can drop responses.
@@ -70,7 +69,7 @@ func (p *Proxy) answers(client, server net.Conn) {
 
 // LostAnswers checks a store that loses responses after the database has applied the request. The store must fail and
 // must not retry, because a retry would find the writes of the first request. s uses the proxy and direct does not.
-func LostAnswers(t *testing.T, trouble storetest.Trouble, s, direct *keyvalue.Store, p *Proxy) {
+func LostAnswers(t *testing.T, trouble storetest.Trouble, s, direct Store, p *Proxy) {
 	t.Helper()
 	user(t, direct, "u1")
 	session(t, direct, "u1", "r1")
