@@ -193,7 +193,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	s.exchanges.erase(c.browser(), "")
 	session, err := s.of(ctx, &c.arrival)
 	if err != nil {
-		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
+		c.log.failure(ctx, asError(err, errSignOut).under(errSignOut), c.attrs()...)
 	}
 	carrier := session.carrier()
 	if carrier.value() == "" && !carrier.cookies.Stray() {
@@ -202,7 +202,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	}
 	userID, err := s.end(ctx, session)
 	if err != nil {
-		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
+		c.log.failure(ctx, asError(err, errSignOut).under(errSignOut), c.attrs()...)
 	}
 	c.debug(ctx, "session ended", slog.String("user_id", userID))
 	response.Cookies = carrier.clear()
@@ -216,7 +216,7 @@ func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
 	if f, ok := c.flow.(ceremonies); ok {
 		return f.options(ctx, c)
 	}
-	err := errorf(ErrInvalidProvider, "webauthn-options needs a provider of type webauthn: "+
+	err := errorf(errInvalidProvider, "webauthn-options needs a provider of type webauthn: "+
 		"webauthn-options/<provider id>")
 	if c.flow != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func (a *auditor) tell(ctx context.Context, e audit.Event) {
 	defer func() {
 		if v := recover(); v != nil {
 			panicked := &panicError{where: "Audit", value: v, frames: panicFrames()}
-			a.log.failure(ctx, errorf(ErrEvent, "audit: %w", panicked))
+			a.log.failure(ctx, errorf(errEvent, "audit: %w", panicked))
 		}
 	}()
 	a.sink(context.WithoutCancel(ctx), e)

@@ -35,7 +35,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 	}
 	response := uncachedJSON(nil)
 	if err := from.logout(ctx, c); err != nil {
-		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
+		c.log.failure(ctx, asError(err, errSignOut).under(errSignOut), c.attrs()...)
 		c.refused(ctx, audit.BackChannelLogout, "", err)
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
@@ -73,7 +73,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 			return errorf(ErrStore, "%w", err)
 		}
 		if !known && l.callback == nil {
-			return errorf(ErrSignOut, "the logout_token contains a session ID (sid) and no user (sub), and this process has "+
+			return errorf(errSignOut, "the logout_token contains a session ID (sid) and no user (sub), and this process has "+
 				"not started that session: only a BackChannelLogout callback can identify it")
 		}
 	}
@@ -140,10 +140,10 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	raw, _ := c.fields.Text("logout_token")
 	token, err := f.client.ReadLogoutToken(raw)
 	if err != nil {
-		return NewError(ErrSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+		return NewError(errSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return NewError(ErrSignOut, because(audit.ReasonReplayed, "logout_token: it was used before"))
+		return NewError(errSignOut, because(audit.ReasonReplayed, "logout_token: it was used before"))
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	}
 	said, err := f.client.VerifyLogoutToken(ctx, at, token)
 	if err != nil {
-		return NewError(ErrSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+		return NewError(errSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	params := BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID}
 	err = f.ends.endAll(ctx, &c.arrival, params)

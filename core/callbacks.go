@@ -218,7 +218,7 @@ type SessionEvent struct {
 // emit calls an event handler. An error or a panic is logged and has no other effect.
 func emit(ctx context.Context, v *arrival, name string, call func() error) {
 	if _, err := guarded("event "+name, func() (struct{}, error) { return struct{}{}, call() }); err != nil {
-		v.log.failure(ctx, errorf(ErrEvent, "%s: %w", name, err), v.attrs()...)
+		v.log.failure(ctx, errorf(errEvent, "%s: %w", name, err), v.attrs()...)
 	}
 }
 

@@ -127,7 +127,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 			continue
 		}
 		if conditional != "" {
-			faults.add(ErrDuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
+			faults.add(errDuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
 				"switch it off for the other", conditional, p.id)
 		}
 		conditional = p.id
@@ -205,7 +205,7 @@ func (e *ConfigError) names(t ErrorType, text string) bool {
 // checkNeeds checks that the functions which a provider requires are set.
 func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	if p.credentials != nil && p.credentials.Admit == nil {
-		faults.add(ErrMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
+		faults.add(errMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 	}
 	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil && c.InsecureNoLimits {
 		faults.add(ErrInvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, "+

@@ -321,7 +321,7 @@ func TestNewReportsEverythingAtOnce(t *testing.T) {
 			t.Errorf("nothing about %s in\n%v", word, err)
 		}
 	}
-	if !errors.Is(err, core.ErrMissingAuthorize) || !errors.Is(err, core.ErrMissingStore) ||
+	if !errors.Is(err, core.ErrorType("MissingAuthorize")) || !errors.Is(err, core.ErrMissingStore) ||
 		strings.Contains(err.Error(), "short") && strings.Contains(err.Error(), `"short"`) {
 		t.Errorf("types, or a secret, in\n%v", err)
 	}

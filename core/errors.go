@@ -15,7 +15,8 @@ import (
 // core.ErrAccessDenied) reports whether err has the type.
 type ErrorType string
 
-// The error types. [ErrorType.Public] returns the name that a browser may see.
+// The error types. [ErrorType.Public] returns the name that a browser may see. Types without an exported name are for the
+// log: browsers see them as "Configuration".
 const (
 	ErrAccessDenied                  ErrorType = "AccessDenied"
 	ErrAccountNotLinked              ErrorType = "AccountNotLinked"
@@ -23,28 +24,28 @@ const (
 	ErrAuth                          ErrorType = "AuthError"
 	ErrCallbackRoute                 ErrorType = "CallbackRouteError"
 	ErrCredentialsSignin             ErrorType = "CredentialsSignin"
-	ErrDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"
+	errDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"
 	ErrEmailSignIn                   ErrorType = "EmailSignInError"
-	ErrPageLoop                      ErrorType = "ErrorPageLoop"
-	ErrEvent                         ErrorType = "EventError"
-	ErrExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled"
-	ErrInvalidCallbackURL            ErrorType = "InvalidCallbackUrl"
+	errPageLoop                      ErrorType = "ErrorPageLoop"
+	errEvent                         ErrorType = "EventError"
+	errExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled"
+	errInvalidCallbackURL            ErrorType = "InvalidCallbackUrl"
 	ErrInvalidCheck                  ErrorType = "InvalidCheck"
 	ErrInvalidEndpoints              ErrorType = "InvalidEndpoints"
-	ErrInvalidProvider               ErrorType = "InvalidProvider"
-	ErrJWTSession                    ErrorType = "JWTSessionError"
+	errInvalidProvider               ErrorType = "InvalidProvider"
+	errJWTSession                    ErrorType = "JWTSessionError"
 	ErrMissingStore                  ErrorType = "MissingAdapter"
 	ErrMissingStoreMethods           ErrorType = "MissingAdapterMethods"
-	ErrMissingAuthorize              ErrorType = "MissingAuthorize"
+	errMissingAuthorize              ErrorType = "MissingAuthorize"
 	ErrMissingCSRF                   ErrorType = "MissingCSRF"
 	ErrMissingSecret                 ErrorType = "MissingSecret"
-	ErrMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"
+	errMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"
 	ErrOAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked"
 	ErrOAuthCallback                 ErrorType = "OAuthCallbackError"
 	ErrOAuthProfileParse             ErrorType = "OAuthProfileParseError"
 	ErrOAuthSignIn                   ErrorType = "OAuthSignInError"
 	ErrSessionToken                  ErrorType = "SessionTokenError"
-	ErrSignOut                       ErrorType = "SignOutError"
+	errSignOut                       ErrorType = "SignOutError"
 	ErrUnknownAction                 ErrorType = "UnknownAction"
 	ErrUntrustedHost                 ErrorType = "UntrustedHost"
 	ErrVerification                  ErrorType = "Verification"
@@ -83,10 +84,10 @@ func (t ErrorType) Public() string {
 // attack or lost cookies.
 func (t ErrorType) level() slog.Level {
 	switch t {
-	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrInvalidCallbackURL, ErrInvalidProvider,
+	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, errInvalidCallbackURL, errInvalidProvider,
 		ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification:
 		return slog.LevelInfo
-	case ErrInvalidCheck, ErrJWTSession, ErrMissingCSRF, ErrTooManyFailures, ErrTooManyRequests,
+	case ErrInvalidCheck, errJWTSession, ErrMissingCSRF, ErrTooManyFailures, ErrTooManyRequests,
 		ErrWebAuthnVerification:
 		return slog.LevelWarn
 	}

@@ -46,9 +46,9 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return refuse(response, http.StatusBadRequest, badRequestBody)
 	case errors.As(err, &body):
 		return refuse(response, body.status, badRequestBody)
-	case e.Type == ErrUntrustedHost || e.Type == ErrInvalidCallbackURL:
+	case e.Type == ErrUntrustedHost || e.Type == errInvalidCallbackURL:
 		return p.serverError(ctx, c, response)
-	case c.action == "session" && (e.Type == ErrSessionToken || e.Type == ErrJWTSession): // the session could not be read
+	case c.action == "session" && (e.Type == ErrSessionToken || e.Type == errJWTSession): // the session could not be read
 		return p.serverError(ctx, c, response)
 	case c.r.Method == "POST" && c.action == "session":
 		return refuse(response, http.StatusBadRequest, []byte("null"))
@@ -178,7 +178,7 @@ func (p *pages) serverError(ctx context.Context, c *call, response *Response) *R
 		// If the error page itself sent the request, another redirect would loop.
 		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own)
 		if looping {
-			loop := errorf(ErrPageLoop, "the error page %s requires a session, and there is none", own)
+			loop := errorf(errPageLoop, "the error page %s requires a session, and there is none", own)
 			c.log.failure(ctx, loop, c.attrs()...)
 		}
 		if err == nil && !looping {

@@ -118,5 +118,5 @@ func toSignInPage(c *call) *Response { return redirectTo(c.base + "/signin") }
 
 // noCallback returns the error of a callback with a method that the flow does not support.
 func noCallback(c *call) error {
-	return errorf(ErrInvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
+	return errorf(errInvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
 }

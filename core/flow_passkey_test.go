@@ -88,7 +88,7 @@ func TestPasskeyAnswersArePosted(t *testing.T) {
 	form := assertion("authenticate", "key")
 	form.Set("csrfToken", b.csrf())
 	r := b.send("GET", passkeyCallback+"?"+form.Encode(), "application/x-www-form-urlencoded", form.Encode())
-	if !errors.Is(r.Err, core.ErrInvalidProvider) || w.who(b) != "" || b.cookies[challengeCookie] == "" {
+	if !errors.Is(r.Err, core.ErrorType("InvalidProvider")) || w.who(b) != "" || b.cookies[challengeCookie] == "" {
 		t.Errorf("signed in as %q: %v", w.who(b), r.Err)
 	}
 }

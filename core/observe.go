@@ -39,7 +39,7 @@ func (w watch) safely(ctx context.Context, tell func()) {
 	defer func() {
 		if v := recover(); v != nil {
 			panicked := &panicError{where: "Observe", value: v, frames: panicFrames()}
-			w.log.failure(ctx, errorf(ErrEvent, "observe: %w", panicked))
+			w.log.failure(ctx, errorf(errEvent, "observe: %w", panicked))
 		}
 	}()
 	tell()

@@ -122,7 +122,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 		return ended, nil
 	}
 	if err := c.SignOut(ctx); err != nil { // the session has ended, and its cookies are deleted anyway
-		c.parts.auth.log.failure(ctx, asError(err, ErrSignOut), c.in.attrs()...)
+		c.parts.auth.log.failure(ctx, asError(err, errSignOut), c.in.attrs()...)
 	}
 	return ended, nil
 }

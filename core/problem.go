@@ -68,7 +68,7 @@ func problemOf(err error) *Problem {
 		return problem
 	case errors.As(err, &body):
 		return &Problem{Status: body.status, Code: "bad_request"}
-	case errors.As(err, &bad), e.Type == ErrInvalidCallbackURL:
+	case errors.As(err, &bad), e.Type == errInvalidCallbackURL:
 		return &Problem{Code: "bad_request"}
 	case errors.As(err, new(*tooMany)):
 		return &Problem{Status: http.StatusTooManyRequests, Code: "too_many"}

@@ -157,7 +157,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 		p.Algorithms = coseAlgorithms
 	}
 	if !c.EnableWebAuthn {
-		faults.add(ErrExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
+		faults.add(errExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
 	}
 	if p.Verifier == nil {
 		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
@@ -181,7 +181,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 		}
 	}
 	if p.ConditionalUI != False && !p.fillsPasskeys() {
-		faults.add(ErrMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
+		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
 			`"username webauthn": add it, or set ConditionalUI to Off`, p.ID)
 	}
 	return p

@@ -181,7 +181,7 @@ func (v *arrival) checkAsked(callbackURL string, foreign bool) error {
 		foreign && errors.Is(err, weburl.ErrScheme):
 		return nil
 	}
-	return errorf(ErrInvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
+	return errorf(errInvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
 }
 
 // callbackURLOrHome is callbackURL for an action that ends something: no callback URL stops it. An unusable URL is
@@ -195,7 +195,7 @@ func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
 	if c.redirect != nil { // the application's callback may have failed
 		level = fault
 	}
-	c.log.failure(ctx, errorf(ErrInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
+	c.log.failure(ctx, errorf(errInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
 		c.attrs()...)
 	return callbackURLs{now: c.home}
 }

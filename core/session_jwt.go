@@ -115,7 +115,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		return nil, nil, err
 	}
 	if err != nil {
-		p.at.log.failure(ctx, asError(err, ErrJWTSession).under(ErrJWTSession), p.at.attrs()...)
+		p.at.log.failure(ctx, asError(err, errJWTSession).under(errJWTSession), p.at.attrs()...)
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	}
@@ -128,7 +128,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 	}
 	session, cookies, err := p.resume(ctx, token, why)
 	if err != nil {
-		return nil, nil, &Error{Type: ErrJWTSession, Cause: fault(err)}
+		return nil, nil, &Error{Type: errJWTSession, Cause: fault(err)}
 	}
 	return session, cookies, nil
 }

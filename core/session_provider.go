@@ -173,7 +173,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 		target, err = client.signOutURL(request)
 	}
 	if err != nil {
-		c.log.failure(ctx, errorf(ErrSignOut, "the local session has ended, the one at the provider has not: %w", err),
+		c.log.failure(ctx, errorf(errSignOut, "the local session has ended, the one at the provider has not: %w", err),
 			c.attrs()...)
 		response.Cookies = append(response.Cookies, spec.clear(spec.name()))
 		return

@@ -67,14 +67,14 @@ func (s *sessions) sessionResponse(
 func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) (*Session, []Cookie, error) {
 	c := r.carrier()
 	if c.cookies.Stray() { // treated like a token that cannot be read
-		c.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: errNoSession}, c.at.attrs()...)
+		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: errNoSession}, c.at.attrs()...)
 		return nil, c.clearEnded(), nil
 	}
 	if c.value() != "" {
 		return r.read(ctx, why)
 	}
 	if _, _, malformed := c.at.bearer(); c.fromHeader && malformed != nil {
-		c.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: mistake(malformed)}, c.at.attrs()...)
+		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: mistake(malformed)}, c.at.attrs()...)
 	}
 	return nil, nil, nil
 }

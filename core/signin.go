@@ -78,7 +78,7 @@ func (c *call) auditStart(ctx context.Context, err error) {
 // callback completes a sign-in.
 func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
-		return nil, errorf(ErrInvalidProvider, "the callback needs a provider: callback/<provider id>")
+		return nil, errorf(errInvalidProvider, "the callback needs a provider: callback/<provider id>")
 	}
 	out, err := c.flow.finish(ctx, c)
 	response := out.response

@@ -32,7 +32,7 @@ var defaults = map[string]func(t *testing.T) string{
 	},
 	"Config.EnableWebAuthn": func(*testing.T) string {
 		c := core.Config{Store: newRows(), Providers: []core.Provider{passkeys()}}
-		return strconv.FormatBool(!refuses(c, core.ErrExperimentalFeatureNotEnabled))
+		return strconv.FormatBool(!refuses(c, core.ErrorType("ExperimentalFeatureNotEnabled")))
 	},
 	"Config.InsecureShortSecrets": func(*testing.T) string {
 		return strconv.FormatBool(!refuses(core.Config{Secrets: []core.Secret{"short"}}, core.ErrInvalidConfig))
