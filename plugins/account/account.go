@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -100,4 +101,112 @@ func (a *Account) Attach(h *core.PluginHost) error {
 		h.AddAction(action)
 	}
 	return nil
+}
+
+// handlers are the handlers of the plugin, one for each user action.
+type handlers struct {
+	pages          *pages
+	reauth         *reauth
+	unlinks        *unlinks
+	passkeys       *passkeys
+	sessionRevoker *sessionRevoker
+	emails         *emails
+	undos          *undos
+	deletions      *deletions
+	invitations    *invitations
+	sender         *sender
+
+	host *core.PluginHost
+	// mails reports whether emails can be sent, deletes whether users can delete their account.
+	mails, deletes bool
+}
+
+func newHandlers(h *core.PluginHost, o *Options) *handlers {
+	records := h.Records()
+	notes := &passkeyNotes{records, h.Logger}
+	overviews := &overviews{h, records, notes}
+	locks := &locks{records, h.Now, h.Logger}
+	links := &links{h, records}
+	sender := &sender{h, o.Mail}
+	undos := &undos{h, links, &restores{h, links}}
+	reauth := &reauth{h, o.Fresh}
+	return &handlers{
+		host: h, mails: o.Mail != nil, deletes: o.Delete != nil,
+		pages:          &pages{h, overviews, reauth, o.Mail != nil, o.Delete != nil},
+		reauth:         reauth,
+		unlinks:        &unlinks{h, overviews, locks},
+		passkeys:       &passkeys{h, overviews, locks, notes},
+		sessionRevoker: &sessionRevoker{},
+		emails:         &emails{h, links, sender, undos},
+		undos:          undos,
+		deletions:      &deletions{h, sender, o.Delete},
+		invitations:    &invitations{h, records, sender}, sender: sender,
+	}
+}
+
+// signedIn is a guard that accepts every signed-in user.
+var signedIn = []core.Guard{func(context.Context, *core.Session) error { return nil }}
+
+// actions returns the actions of the plugin. Each type of handlers lists its own.
+func (s *handlers) actions() []core.Action {
+	groups := []interface {
+		actions(r *reauth) []core.Action
+	}{s.pages, s.reauth, s.unlinks, s.passkeys, s.sessionRevoker}
+	if s.mails {
+		groups = append(groups, s.emails, s.undos)
+	}
+	if s.deletes {
+		groups = append(groups, s.deletions)
+	}
+	var all []core.Action
+	for _, g := range groups {
+		all = append(all, g.actions(s.reauth)...)
+	}
+	for i := range all {
+		all[i].Name = "account"
+		if all[i].Require != nil {
+			all[i].Handle = requireUser(all[i].Handle)
+		}
+	}
+	return all
+}
+
+// requireUser wraps a handler with the response to users that the store no longer has.
+func requireUser(handle handler) handler {
+	return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+		response, err := handle(ctx, c)
+		if errors.Is(err, core.ErrNotFound) {
+			return userGone(ctx, c)
+		}
+		return response, err
+	}
+}
+
+// gate never stops a sign-in. It stores the time a passkey was used, and deletes the user's invitation, which
+// Callbacks.SignIn has applied by now. Failures are only logged, so that they do not prevent the sign-in.
+func (s *handlers) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
+	s.passkeys.used(ctx, p)
+	if err := s.invitations.use(ctx, p.User); err != nil {
+		s.host.Logger.WarnContext(ctx, "account: could not delete a used invitation", "error", err)
+	}
+	return "", nil
+}
+
+// userGone responds to a request of a user that the store no longer has, because an encrypted session cookie can
+// outlive its user. Browsers are signed out and redirected to the sign-in page. Programs get a 401.
+func userGone(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	problem := &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
+	if c.Request.Method != http.MethodPost { // GET does not change the session; the next sign-in replaces it
+		if c.WantsJSON {
+			return nil, problem
+		}
+		return c.Redirect(c.URL("signin")), nil
+	}
+	if err := c.SignOut(ctx); err != nil {
+		return nil, fmt.Errorf("account: sign out a deleted user: %w", err)
+	}
+	if c.WantsJSON {
+		return nil, problem
+	}
+	return c.Redirect(c.URL("signin")), nil
 }

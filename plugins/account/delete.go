@@ -21,6 +21,10 @@ type deletions struct {
 	clear  func(ctx context.Context, u *core.User) error // Options.Delete
 }
 
+func (d *deletions) actions(r *reauth) []core.Action {
+	return []core.Action{r.change("delete", d.post)}
+}
+
 // post handles POST account/delete, whose field phrase must be [deletePhrase]. It calls Options.Delete first, then ends
 // all sessions, then deletes the user with all data in the store.
 func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {

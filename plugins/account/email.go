@@ -21,6 +21,14 @@ type emails struct {
 	undos  *undos
 }
 
+func (e *emails) actions(r *reauth) []core.Action {
+	return []core.Action{
+		r.change("email", e.post),
+		{Method: http.MethodGet, Verb: "confirm", Require: signedIn, Handle: e.getConfirm},
+		{Method: http.MethodPost, Verb: "confirm", Require: signedIn, Handle: e.postConfirm},
+	}
+}
+
 // change is the value of a record of kind "email-change", a pending email change. Only the session that requested the
 // change can confirm it. An attacker who opens the link without a session, or in a session of another user, verifies
 // nothing. The owner of a mailbox that was entered by mistake cannot get into the account.
@@ -209,5 +217,29 @@ func (e *emails) endOthers(ctx context.Context, c *core.ActionRequest, userID st
 	if _, err := c.EndOtherSessions(ctx); err != nil && !notListed(err) {
 		e.host.Logger.ErrorContext(ctx, "account: could not end the sessions from before the address was verified",
 			"user_id", userID, "error", err)
+	}
+}
+
+// countPending returns the number of the user's unexpired links of a kind.
+func (l *links) countPending(ctx context.Context, userID, kind string) (n int, err error) {
+	records, err := l.records.UserRecords(ctx, userID, kind)
+	if err != nil {
+		return 0, fmt.Errorf("account: list the links of kind %s: %w", kind, err)
+	}
+	for _, r := range records {
+		if r.Expires.After(l.host.Now()) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// withdraw deletes a link whose email could not be sent, so that it does not count as pending. If the deletion fails,
+// the record is harmless until it expires, because its token was not delivered.
+func (l *links) withdraw(ctx context.Context, kind, token string) {
+	_, err := l.records.DeleteRecord(context.WithoutCancel(ctx), kind, l.host.Digest("account "+kind, token))
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		l.host.Logger.WarnContext(ctx, "account: a link that was not sent stays until it expires", "kind", kind,
+			"error", err)
 	}
 }

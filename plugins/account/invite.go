@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -159,4 +160,11 @@ func (v *invitations) take(ctx context.Context, email string) error {
 		}
 	}
 	return err
+}
+
+// hostOf returns the host of a URL, such as "app.example".
+func hostOf(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
 }

@@ -35,16 +35,6 @@ func (l *links) save(ctx context.Context, kind, token, userID string, ends time.
 	return nil
 }
 
-// withdraw deletes a link whose email could not be sent, so that it does not count as pending. If the deletion fails,
-// the record is harmless until it expires, because its token was not delivered.
-func (l *links) withdraw(ctx context.Context, kind, token string) {
-	_, err := l.records.DeleteRecord(context.WithoutCancel(ctx), kind, l.host.Digest("account "+kind, token))
-	if err != nil && !errors.Is(err, core.ErrNotFound) {
-		l.host.Logger.WarnContext(ctx, "account: a link that was not sent stays until it expires", "kind", kind,
-			"error", err)
-	}
-}
-
 // find decodes the record of a token into v, a pointer. It returns [core.ErrNotFound] if the link does not exist or
 // has expired.
 func (l *links) find(ctx context.Context, kind, token string, v any) (*store.Record, error) {
@@ -64,20 +54,6 @@ func (l *links) find(ctx context.Context, kind, token string, v any) (*store.Rec
 		return r, nil
 	}
 	return nil, core.ErrNotFound
-}
-
-// countPending returns the number of the user's unexpired links of a kind.
-func (l *links) countPending(ctx context.Context, userID, kind string) (n int, err error) {
-	records, err := l.records.UserRecords(ctx, userID, kind)
-	if err != nil {
-		return 0, fmt.Errorf("account: list the links of kind %s: %w", kind, err)
-	}
-	for _, r := range records {
-		if r.Expires.After(l.host.Now()) {
-			n++
-		}
-	}
-	return n, nil
 }
 
 // forget deletes the email-change and password-reset links that were sent to the user's previous address. If a deletion

@@ -242,3 +242,39 @@ func (v *accountData) lastPasskey(k *store.Authenticator) bool {
 	}
 	return false
 }
+
+// sessionsOf lists the user's sessions, the current one first. It returns nil if the configuration cannot list
+// sessions.
+func sessionsOf(ctx context.Context, auth *core.Auth, userID, current string) ([]Session, error) {
+	infos, err := auth.Sessions(ctx, userID)
+	switch {
+	case notListed(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("account: list the sessions: %w", err)
+	}
+	all := make([]Session, 0, len(infos))
+	for _, s := range infos {
+		shown := Session{
+			ID: s.ID, Current: s.Current || s.ID == current, Made: s.CreatedAt, Seen: s.LastSeen, Agent: s.UserAgent,
+			Methods: s.AuthMethods, Provider: s.Provider, Expires: s.Expires,
+		}
+		if s.Network.IsValid() {
+			shown.Network = s.Network.String()
+			if s.Network.IsSingleIP() {
+				shown.Network = s.Network.Addr().String()
+			}
+		}
+		all = append(all, shown)
+	}
+	slices.SortStableFunc(all, func(x, y Session) int {
+		if x.Current != y.Current {
+			if x.Current {
+				return -1
+			}
+			return 1
+		}
+		return 0
+	})
+	return all, nil
+}

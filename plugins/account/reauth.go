@@ -48,6 +48,22 @@ type reauth struct {
 	fresh time.Duration // Options.Fresh
 }
 
+func (p *reauth) actions(*reauth) []core.Action {
+	return []core.Action{p.change("link", p.postLink)}
+}
+
+// change returns the action POST account/<verb>, which requires a sign-in within Options.Fresh.
+func (p *reauth) change(verb string, handle handler) core.Action {
+	return p.changeWithin(p.fresh, verb, handle)
+}
+
+// changeWithin is change with its own limit.
+func (p *reauth) changeWithin(limit time.Duration, verb string, handle handler) core.Action {
+	return core.Action{
+		Method: http.MethodPost, Verb: verb, Require: signedIn, Handle: p.requireRecent(verb, limit, handle),
+	}
+}
+
 // requireRecent calls handle if the user signed in within the given duration. Otherwise the error of the guard sends
 // browsers to the sign-in page and programs get a 401.
 func (p *reauth) requireRecent(action string, within time.Duration, handle handler) handler {

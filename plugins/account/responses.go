@@ -30,25 +30,6 @@ const (
 
 type handler = func(ctx context.Context, c *core.ActionRequest) (*core.Response, error)
 
-// userGone responds to a request of a user that the store no longer has, because an encrypted session cookie can
-// outlive its user. Browsers are signed out and redirected to the sign-in page. Programs get a 401.
-func userGone(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	problem := &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
-	if c.Request.Method != http.MethodPost { // GET does not change the session; the next sign-in replaces it
-		if c.WantsJSON {
-			return nil, problem
-		}
-		return c.Redirect(c.URL("signin")), nil
-	}
-	if err := c.SignOut(ctx); err != nil {
-		return nil, fmt.Errorf("account: sign out a deleted user: %w", err)
-	}
-	if c.WantsJSON {
-		return nil, problem
-	}
-	return c.Redirect(c.URL("signin")), nil
-}
-
 // currentSession returns the current session, which the guards have accepted.
 func currentSession(ctx context.Context, c *core.ActionRequest) (*core.Session, error) {
 	session, err := c.Session(ctx)

@@ -5,46 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/latchkey-go/latchkey/core"
 )
-
-// sessionsOf lists the user's sessions, the current one first. It returns nil if the configuration cannot list
-// sessions.
-func sessionsOf(ctx context.Context, auth *core.Auth, userID, current string) ([]Session, error) {
-	infos, err := auth.Sessions(ctx, userID)
-	switch {
-	case notListed(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("account: list the sessions: %w", err)
-	}
-	all := make([]Session, 0, len(infos))
-	for _, s := range infos {
-		shown := Session{
-			ID: s.ID, Current: s.Current || s.ID == current, Made: s.CreatedAt, Seen: s.LastSeen, Agent: s.UserAgent,
-			Methods: s.AuthMethods, Provider: s.Provider, Expires: s.Expires,
-		}
-		if s.Network.IsValid() {
-			shown.Network = s.Network.String()
-			if s.Network.IsSingleIP() {
-				shown.Network = s.Network.Addr().String()
-			}
-		}
-		all = append(all, shown)
-	}
-	slices.SortStableFunc(all, func(x, y Session) int {
-		if x.Current != y.Current {
-			if x.Current {
-				return -1
-			}
-			return 1
-		}
-		return 0
-	})
-	return all, nil
-}
 
 // notListed reports whether an error means that the configuration cannot list or end sessions.
 func notListed(err error) bool {
@@ -54,6 +17,10 @@ func notListed(err error) bool {
 
 // sessionRevoker ends sessions.
 type sessionRevoker struct{}
+
+func (e *sessionRevoker) actions(r *reauth) []core.Action {
+	return []core.Action{r.changeWithin(endSessionsWithin, "end", e.post)}
+}
 
 // post handles POST account/end. The field session is a public session ID, "others" or "all".
 func (e *sessionRevoker) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {

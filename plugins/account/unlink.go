@@ -17,6 +17,10 @@ type unlinks struct {
 	locks     *locks
 }
 
+func (u *unlinks) actions(r *reauth) []core.Action {
+	return []core.Action{r.change("unlink", u.post)}
+}
+
 // Unlink removes a linked account of a user. It returns [ErrLastMethod] if the user could not sign in afterwards. It
 // returns [core.ErrNotFound] if the user has no such account, or if the account belongs to a passkey; use RemovePasskey
 // for that.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/a-h/templ"
-
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -25,6 +25,13 @@ type changes struct {
 	emails    *emails
 	users     core.Store
 	log       *slog.Logger
+}
+
+func (s *changes) actions() []core.Action {
+	return []core.Action{
+		{Method: http.MethodGet, Verb: "change", Require: requireSessionID, Handle: s.show},
+		{Method: http.MethodPost, Verb: "change", Require: requireSessionID, Handle: s.change},
+	}
 }
 
 func changeForm(c *core.ActionRequest, address string) form {
@@ -135,3 +142,12 @@ func (s *changes) after(ctx context.Context, c *core.ActionRequest, user *core.U
 	}
 	return err
 }
+
+// requireSessionID is a guard that requires a session with an ID, because a change ends all sessions except that one.
+// Sessions of Auth.js and of early versions have no ID; their users sign in again.
+var requireSessionID = []core.Guard{func(ctx context.Context, session *core.Session) error {
+	if session.ID == "" {
+		return core.RecentSignIn(15*time.Minute)(ctx, session)
+	}
+	return nil
+}}

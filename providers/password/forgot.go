@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -21,6 +20,14 @@ type resetRequests struct {
 	links  *resetLinks
 	emails *emails
 	users  core.Store
+}
+
+func (s *resetRequests) actions() []core.Action {
+	return []core.Action{
+		{Method: http.MethodGet, Verb: "forgot", Handle: s.show},
+		{Method: http.MethodPost, Verb: "forgot", Handle: s.ask},
+		{Method: http.MethodGet, Verb: "sent", Handle: showSent},
+	}
 }
 
 // sentLinks contains the addresses that requested a link within repeatAfter, whether or not they belong to a user. If
@@ -122,3 +129,15 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})
 	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", "for", forReset)
 }
+
+// showSent handles GET password/sent. The query says whether the email resets a password or completes a sign-up.
+func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	page, text := c.Page(""), textSentBody
+	if c.Field("for") == forReset {
+		text = textSentReset
+	}
+	return c.Render(ctx, http.StatusOK, page, sentPage(page, text, c.Home, c.Host())), nil
+}
+
+// forReset is the query parameter "for" of password/sent after a password reset was requested.
+const forReset = "reset"

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/a-h/templ"
-
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -80,38 +79,43 @@ func next(
 	return c.Redirect(c.URL(action, query...)), nil
 }
 
-// forReset is the query parameter "for" of password/sent after a password reset was requested.
-const forReset = "reset"
-
-// showSent handles GET password/sent. The query says whether the email resets a password or completes a sign-up.
-func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	page, text := c.Page(""), textSentBody
-	if c.Field("for") == forReset {
-		text = textSentReset
-	}
-	return c.Render(ctx, http.StatusOK, page, sentPage(page, text, c.Home, c.Host())), nil
+// problem returns an error response that the user can act on.
+func problem(status int, code string, text ui.Text) *core.Problem {
+	return &core.Problem{Status: status, Code: code, Detail: ui.Locale{}.Say(text), Text: text}
 }
 
-// showDone handles GET password/done. Its page links to the site if the user is signed in, and to the sign-in page
-// otherwise.
-func (s *resets) showDone(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	page := c.Page("")
-	v := doneView{action: c.URL("signin"), label: textDoneSignIn, text: textDoneOnly}
-	if session, err := c.Session(ctx); err == nil && session != nil {
-		v.action, v.label = c.Home, textDoneGoOn
-	}
-	if s.host.CanEndSessions() {
-		v.text = textDoneBody
-	}
-	if c.EncryptedCookie(removedCookie, &v.removed) {
-		c.DeleteEncryptedCookie(removedCookie)
-	}
-	return c.Render(ctx, http.StatusOK, page, donePage(page, v)), nil
-}
+// The codes of problems with a form.
+const (
+	codeShort    = "password_short"
+	codeLong     = "password_long"
+	codeCommon   = "password_common"
+	codeBreached = "password_breached"
+	codeContext  = "password_context"
+	codeWrong    = "password_wrong"
+	codeChanged  = "password_changed"
+	codeLink     = "link_invalid"
+	codeClosed   = "signup_closed"
+	codeEmail    = "email_invalid"
+	codeName     = "name_invalid"
+	codeBusy     = "busy"
+)
 
-// doneView is the data of the page after a password was set.
-type doneView struct {
-	action      string
-	label, text ui.Text
-	removed     []string // names of sign-in methods
+var (
+	errLink      = problem(http.StatusBadRequest, codeLink, textLink)
+	errOtherLink = problem(http.StatusConflict, codeLink, textOtherLink)
+)
+
+// fieldOf returns the name of the field that a problem is about.
+func fieldOf(code string) string {
+	switch code {
+	case codeShort, codeLong, codeCommon, codeBreached, codeContext:
+		return "newPassword"
+	case codeWrong:
+		return "password"
+	case codeEmail:
+		return "email"
+	case codeName:
+		return "name"
+	}
+	return ""
 }

@@ -103,7 +103,7 @@ func TestPersonsGoOn(t *testing.T) {
 	other := w.person()
 	if r := other.post("password/confirm", "token", link, "password", evil); r.Status != 401 ||
 		!strings.Contains(string(r.Body), `value="`+link+`"`) || !strings.Contains(string(r.Body),
-		"with which you signed up") {
+		"the password you signed up with") {
 		t.Errorf("answered %d %s", r.Status, r.Body)
 	}
 	if r := b.post("password/confirm", "token", link); r.Status != 303 || r.Redirect != "https://app.test" &&
@@ -111,10 +111,10 @@ func TestPersonsGoOn(t *testing.T) {
 		t.Errorf("led to %d %s", r.Status, r.Redirect)
 	}
 	if r := b.post("password/confirm", "token", link); r.Status != 400 || !strings.Contains(string(r.Body),
-		"This link has been used") {
+		"was already used") {
 		t.Errorf("answered %d %s", r.Status, r.Body)
 	}
-	if r := b.post("password/forgot", "email", ada); r.Redirect != "https://app.test/auth/password/sent" {
+	if r := b.post("password/forgot", "email", ada); r.Redirect != "https://app.test/auth/password/sent?for=reset" {
 		t.Errorf("led to %s", r.Redirect)
 	}
 	reset := token(t, w.letter(ada, core.EmailReset))

@@ -12,6 +12,7 @@ import (
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // ID is the ID of the provider and the name of its actions.
@@ -203,4 +204,70 @@ func (p *Provider) Flush(ctx context.Context) error {
 func isMail(text string) (string, bool) {
 	address, err := core.NormalizeEmail(text)
 	return address, err == nil && !strings.ContainsRune(address, 0)
+}
+
+// handlers are the handlers of the provider in one Auth, one for each user action.
+type handlers struct {
+	signIns       *signIns
+	signUps       *signUps
+	confirmations *confirmations
+	resetRequests *resetRequests
+	resets        *resets
+	changes       *changes
+	management    *management
+	closed        bool
+}
+
+// newHandlers returns the handlers for an Auth with a store.
+func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
+	o, users, records := &p.options, h.Store, h.Records()
+	hashes := &hasher{o.Hash, o.LegacyHashes, h.Rand, p.hashing, p.pace, h.Now, sleep}
+	chosen := &newPasswords{&policy{o.MinLength, o.Blocklist, o.Breached, h.Logger}, hashes}
+	post := &emails{o.Mail, h.Theme, h.Now, &sentLinks{now: h.Now}}
+	shown := &pages{o.MinLength}
+	kept := &passwords{records, h.Now}
+	tokens := &links{h, records}
+	pending := &signUpStore{tokens, o.SignUp == ByInvitation}
+	reset := &resetLinks{tokens, kept, users, post, o.ResetTTL}
+	revoker := &revoker{h.Auth, records, h.Logger}
+	made := &userCreator{pending, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
+	managed := &management{h, users, records, kept, hashes, reset}
+	return &handlers{
+		signIns:       &signIns{users, kept, hashes, h.Logger, managed},
+		signUps:       &signUps{shown, chosen, pending, post, users, h.Logger},
+		confirmations: &confirmations{p.ID, shown, pending, hashes, made, h.Logger},
+		resetRequests: &resetRequests{shown, reset, post, users},
+		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, h.Logger},
+		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},
+		management:    managed,
+		closed:        o.SignUp == Closed,
+	}
+}
+
+// actions returns the provider's actions. Each type of handlers lists its own. A GET only shows a form and changes
+// nothing.
+func (s *handlers) actions() []core.Action {
+	groups := []interface{ actions() []core.Action }{s.resetRequests, s.resets, s.changes}
+	if s.closed {
+		groups = append(groups, closedSignUp{})
+	} else {
+		groups = append(groups, s.signUps, s.confirmations)
+	}
+	var all []core.Action
+	for _, g := range groups {
+		all = append(all, g.actions()...)
+	}
+	for i := range all {
+		all[i].Name = ID
+	}
+	return all
+}
+
+// links returns the links below the form of the sign-in page.
+func (s *handlers) links() []ui.Link {
+	links := []ui.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
+	if s.closed {
+		return links
+	}
+	return append([]ui.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
 }

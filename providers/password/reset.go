@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -28,6 +27,14 @@ type resets struct {
 	revoker   *revoker
 	emails    *emails
 	log       *slog.Logger
+}
+
+func (s *resets) actions() []core.Action {
+	return []core.Action{
+		{Method: http.MethodGet, Verb: "reset", Handle: s.show},
+		{Method: http.MethodPost, Verb: "reset", Handle: s.reset},
+		{Method: http.MethodGet, Verb: "done", Handle: s.showDone},
+	}
 }
 
 // linkCookie is the cookie that opening a link sets. It contains the digest of the token, so that the token does not
@@ -263,4 +270,28 @@ func resetCounts(ctx context.Context, c *core.ActionRequest, user *core.User) {
 	if address, ok := isMail(user.Email); ok {
 		c.ResetAttempts(ctx, limit.AttemptInARow, address)
 	}
+}
+
+// showDone handles GET password/done. Its page links to the site if the user is signed in, and to the sign-in page
+// otherwise.
+func (s *resets) showDone(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	page := c.Page("")
+	v := doneView{action: c.URL("signin"), label: textDoneSignIn, text: textDoneOnly}
+	if session, err := c.Session(ctx); err == nil && session != nil {
+		v.action, v.label = c.Home, textDoneGoOn
+	}
+	if s.host.CanEndSessions() {
+		v.text = textDoneBody
+	}
+	if c.EncryptedCookie(removedCookie, &v.removed) {
+		c.DeleteEncryptedCookie(removedCookie)
+	}
+	return c.Render(ctx, http.StatusOK, page, donePage(page, v)), nil
+}
+
+// doneView is the data of the page after a password was set.
+type doneView struct {
+	action      string
+	label, text ui.Text
+	removed     []string // names of sign-in methods
 }

@@ -1,7 +1,11 @@
 package password
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -9,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
-
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -25,6 +28,23 @@ type signUps struct {
 	emails  *emails
 	users   core.Store
 	log     *slog.Logger
+}
+
+func (s *signUps) actions() []core.Action {
+	return []core.Action{
+		{Method: http.MethodGet, Verb: "sign-up", Handle: s.show},
+		{Method: http.MethodPost, Verb: "sign-up", Attempt: limit.AttemptSignUp, Handle: s.signUp},
+	}
+}
+
+// closedSignUp refuses every sign-up.
+type closedSignUp struct{}
+
+func (closedSignUp) actions() []core.Action {
+	refuse := func(context.Context, *core.ActionRequest) (*core.Response, error) {
+		return nil, problem(http.StatusForbidden, codeClosed, textClosed)
+	}
+	return []core.Action{{Method: http.MethodPost, Verb: "sign-up", Handle: refuse}}
 }
 
 const (
@@ -128,4 +148,112 @@ func (s *signUps) answer(
 		return core.Email{}, nil
 	}
 	return verify, nil
+}
+
+// pendingSignUp is the record of an unverified sign-up. Its key is the digest of the token in the email. The user is
+// created only after the verification, because the address may belong to another person.
+type pendingSignUp struct {
+	Email    string `json:"email"`
+	Typed    string `json:"typed,omitempty"` // as the browser sent it, if it differs from Email
+	Name     string `json:"name,omitempty"`
+	Hash     hashed `json:"hash"`
+	Callback string `json:"callback,omitempty"`
+}
+
+// typed returns the address as the browser sent it, for lookups of users.
+func (p *pendingSignUp) typed() string { return cmp.Or(p.Typed, p.Email) }
+
+// storedSignUp is a pending sign-up with its record.
+type storedSignUp struct {
+	pendingSignUp
+	record *store.Record
+}
+
+// signUpStore stores pending sign-ups.
+type signUpStore struct {
+	links *links
+	// invited reports whether sign-up requires an invitation.
+	invited bool
+}
+
+// in returns a signUpStore that uses the records of a transaction.
+func (r *signUpStore) in(records store.RecordStore) *signUpStore {
+	return &signUpStore{r.links.in(records), r.invited}
+}
+
+// enter stores a sign-up and returns the token for its email.
+func (r *signUpStore) enter(ctx context.Context, p pendingSignUp) (token string, record *store.Record, err error) {
+	if token, err = r.links.host.NewToken(); err != nil {
+		return "", nil, err
+	}
+	if record, err = r.links.keep(ctx, kindSignUp, token, "", p, signUpTTL); err != nil {
+		return "", nil, fmt.Errorf("password: store the sign-up: %w", err)
+	}
+	return token, record, nil
+}
+
+// find returns the sign-up of a token. It is nil if there is none or it has expired.
+func (r *signUpStore) find(ctx context.Context, token string) (*storedSignUp, error) {
+	record, err := r.links.first(ctx, kindSignUp, r.links.keys(kindSignUp, token))
+	if err != nil || record == nil {
+		return nil, err
+	}
+	out := &storedSignUp{record: record}
+	if err := json.Unmarshal(record.Value, &out.pendingSignUp); err != nil {
+		return nil, fmt.Errorf("password: decode a sign-up: %w", err)
+	}
+	return out, nil
+}
+
+// admits reports whether an address can sign up.
+func (r *signUpStore) admits(ctx context.Context, address string) (bool, error) {
+	if !r.invited {
+		return true, nil
+	}
+	record, err := r.links.first(ctx, kindInvitation, r.links.host.Digests(kindInvitation, address))
+	return record != nil, err
+}
+
+// use uses up a sign-up. It returns core.ErrNotFound if it was used or is no longer invited.
+func (r *signUpStore) use(ctx context.Context, w *storedSignUp) error {
+	ok, err := r.admits(ctx, w.Email)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return core.ErrNotFound
+	}
+	if err := r.links.use(ctx, w.record); err != nil {
+		return fmt.Errorf("password: use the sign-up: %w", err)
+	}
+	return nil
+}
+
+// drop deletes a sign-up if its link is not sent, so that it cannot be confirmed. If that fails, the record expires.
+func (r *signUpStore) drop(ctx context.Context, record *store.Record) {
+	if err := r.links.use(ctx, record); err != nil && !errors.Is(err, core.ErrNotFound) {
+		r.links.host.Logger.WarnContext(ctx, "password: could not delete a sign-up whose link was not sent", "error", err)
+	}
+}
+
+// startedSignUps is the cookie of the browser that signed up. It contains the digests of the tokens, newest first. In
+// this browser the link needs one click. In any other it asks for the password, because an attacker may have signed up
+// with the victim's address and hopes that the victim opens the link.
+type startedSignUps struct {
+	Digests []string `json:"d"`
+}
+
+const (
+	signUpCookie = "password-signup"
+	// maxSignUps is the number of sign-ups that a browser remembers, for example two tabs and a mistyped address.
+	maxSignUps = 5
+)
+
+// rememberSignUp adds a sign-up to the browser's cookie. Browsers without cookies have to type the password.
+func rememberSignUp(c *core.ActionRequest, key string) error {
+	var known startedSignUps
+	c.EncryptedCookie(signUpCookie, &known)
+	known.Digests = append([]string{key}, known.Digests...)
+	known.Digests = known.Digests[:min(len(known.Digests), maxSignUps)]
+	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
 }

@@ -126,17 +126,3 @@ func isBcrypt(encoded string) bool { return bcryptShape.MatchString(encoded) }
 var digests = map[string]func() hash.Hash{
 	"sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 }
-
-// unsalted reports whether a hash is unsalted MD5 or SHA-1: 32 or 40 hexadecimal digits, or the equivalents of Django
-// and LDAP. They are broken within hours, so they are not imported.
-func unsalted(encoded string) bool { return unsaltedShape.MatchString(encoded) }
-
-var unsaltedShape = regexp.MustCompile(`(?i)^(?:` +
-	`(?:(?:unsalted_)?(?:md5|sha1)\$\$?|\{(?:md5|sha)\}|\$?(?:md5|sha1)[:$])?(?:[0-9a-f]{32}|[0-9a-f]{40})` +
-	`|\{(?:md5|sha)\}[a-z0-9+/]{20,28}={0,2}` +
-	`|\*[0-9a-f]{40})$`)
-
-// adapted64 decodes the base64 of passlib, which uses "." instead of "+" and no padding.
-func adapted64(text string) ([]byte, error) {
-	return base64.RawStdEncoding.DecodeString(strings.ReplaceAll(text, ".", "+"))
-}
