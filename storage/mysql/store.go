@@ -120,7 +120,7 @@ func Open(dsn string, options Options) (*Store, error) {
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxIdleTime(idleFor)
-	return wrapped(sqlstore.NewOwner(db, dialect(), options.Layout))
+	return wrapped(sqlstore.NewOwner(db, dialect(), options.Layout, nil))
 }
 
 // Schema returns the DDL of a new database, for use with your own migration tool. For another layout use the Store's

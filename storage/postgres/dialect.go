@@ -28,7 +28,6 @@ func dialect() sqlstore.Dialect {
 		// ctid finds the row without a plan that could become a table scan.
 		Among: func(_, from string) string { return "ctid = ANY (ARRAY(SELECT ctid " + from + "))" },
 
-		Lateral:        true,
 		Lingering:      true,
 		Returning:      true,
 		DriverPrepares: true,

@@ -6,6 +6,7 @@ require (
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/internal v0.0.0
 	github.com/latchkey-go/latchkey/storage/internal v0.0.0
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0
 )
@@ -16,7 +17,6 @@ require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
-	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect

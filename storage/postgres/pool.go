@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
@@ -37,8 +38,8 @@ func handleOf(connector driver.Connector) *sql.DB {
 // onPool returns a store whose transactions and writes use a handle on the pool's connections. Lookups call the pool
 // directly, because database/sql would double the allocations of a lookup.
 func onPool(pool *pgxpool.Pool, connector driver.Connector, options Options) (*Store, error) {
-	d := dialect()
-	d.Read = func(ctx context.Context, query string, args []any) (sqlstore.Rows, error) {
+	lookups := &sqlpool.Pool{Lateral: true}
+	lookups.Query = func(ctx context.Context, query string, args []any) (sqlpool.Rows, error) {
 		found, err := pool.Query(ctx, query, args...) // on a connection that the pool has checked
 		if err != nil {
 			return nil, err
@@ -46,9 +47,9 @@ func onPool(pool *pgxpool.Pool, connector driver.Connector, options Options) (*S
 		return &rows{Rows: found}, nil
 	}
 	if config := pool.Config(); !perRequest(config) {
-		d.LookUps = max(1, int(config.MaxConns*3/4)) // the other connections are for writes
+		lookups.Lookups = max(1, int(config.MaxConns*3/4)) // the other connections are for writes
 	}
-	return wrapped(sqlstore.NewOwner(handleOf(connector), d, options.Layout))
+	return wrapped(sqlstore.NewOwner(handleOf(connector), dialect(), options.Layout, lookups))
 }
 
 // perRequest reports whether the pool prepares connections for each request, for example to restrict the visible rows.
@@ -58,7 +59,7 @@ func perRequest(c *pgxpool.Config) bool {
 	return c.PrepareConn != nil || c.BeforeAcquire != nil //nolint:staticcheck // as above, for golangci-lint
 }
 
-// rows adapts pgx.Rows to [sqlstore.Rows].
+// rows adapts pgx.Rows to [sqlpool.Rows].
 type rows struct {
 	pgx.Rows
 	at pgtype.Timestamptz // the last time that was read
@@ -69,7 +70,7 @@ var timePlan = (&pgtype.TimestamptzCodec{}).PlanScan(
 	nil, pgtype.TimestamptzOID, pgtype.BinaryFormatCode, &pgtype.Timestamptz{},
 )
 
-// Scan implements [sqlstore.Rows].
+// Scan implements [sqlpool.Rows].
 func (r *rows) Scan(into ...any) error {
 	values, fields := r.RawValues(), r.FieldDescriptions()
 	if len(into) != len(values) {
@@ -110,7 +111,7 @@ func (r *rows) direct(to any, f *pgconn.FieldDescription, value []byte) bool {
 	}
 }
 
-// Close implements [sqlstore.Rows].
+// Close implements [sqlpool.Rows].
 func (r *rows) Close() error {
 	r.Rows.Close()
 	return r.Err()

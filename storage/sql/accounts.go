@@ -5,9 +5,10 @@ import (
 	"database/sql"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
-func (s *Store) readAccount(rows Rows) (*store.Account, error) {
+func (s *Store) readAccount(rows sqlpool.Rows) (*store.Account, error) {
 	var a store.Account
 	var user, kind, refresh, access, id, scope, state, tokenType, details text
 	var expires sql.NullInt64

@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
-func readAuthenticator(rows Rows) (*store.Authenticator, error) {
+func readAuthenticator(rows sqlpool.Rows) (*store.Authenticator, error) {
 	var a store.Authenticator
 	var user, transports text
 	err := rows.Scan(&a.CredentialID, &user, &a.ProviderAccountID, &a.CredentialPublicKey, &a.Counter,

@@ -79,10 +79,10 @@ func (b *builder) buildSessions() {
 	s.sessionAndUser = b.write(reads, func(w *writer) {
 		b.withUser(w, false, "expires").whereOf(sessions, "s.", byToken)
 	})
-	if b.dialect.LookUps > 0 {
+	if b.pool.Lookups > 0 {
 		for i, n := range groups {
 			s.sessionsAndUsers[i] = b.write(reads, func(w *writer) {
-				b.withUser(w, b.dialect.Lateral, "sessionToken", "expires").whereIn(sessions, "s.", "sessionToken", n)
+				b.withUser(w, b.pool.Lateral, "sessionToken", "expires").whereIn(sessions, "s.", "sessionToken", n)
 			})
 		}
 	}

@@ -84,16 +84,6 @@ type Dialect struct {
 	// message is searched for the values.
 	Repeats func(err error) bool
 
-	// Read runs a read-only query outside of transactions, for a driver that is faster when it is called without
-	// database/sql. If it is nil, the handle runs the query. Its errors must be those of the handle.
-	Read func(ctx context.Context, query string, args []any) (Rows, error)
-
-	// LookUps is the maximum number of concurrent queries for session lookups. Lookups that wait are combined into one
-	// query. Zero disables that: each lookup is one query. Lateral is set if the database should find each session's user
-	// with a LATERAL subquery, because with a join it would scan a small users table.
-	LookUps int
-	Lateral bool
-
 	// Migrating runs do on conn while no other process does, in a transaction if the database supports DDL in
 	// transactions.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error
@@ -104,15 +94,4 @@ type Dialect struct {
 	// the index ('' for a column of the table), whether the index is unique for all rows, the name of the column, and its
 	// position, in the order of these. %s is a query for the names of the tables, in a column called name.
 	Schema string
-}
-
-// Rows are the rows of a query, with the semantics of [database/sql.Rows]. Destinations are pointers to strings,
-// integers and booleans, and [database/sql.Scanner]. Two optional methods of a destination may be called instead of
-// Scan: ScanText(text []byte) for a text column, with nil for null, which must copy the text; and ScanTime(at
-// time.Time) for a time column, with the zero time for null.
-type Rows interface {
-	Next() bool
-	Scan(into ...any) error
-	Err() error
-	Close() error
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/internal/batch"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
 // engine is the state that a Store shares with the Stores of its transactions.
@@ -13,6 +14,7 @@ type engine struct {
 	owned   bool // Close closes db
 	dialect Dialect
 	layout  Layout
+	pool    *sqlpool.Pool
 	statements
 	writtenAs atomic.Int64          // the Times value that FoundTimes has resolved to
 	lookUps   *batch.Calls[*lookUp] // nil if lookups are not combined

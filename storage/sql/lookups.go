@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/batch"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
 // lookUp is a lookup of a session and its user. It is a single allocation, because every page request makes one.
@@ -57,7 +58,7 @@ func (s *Store) find(ctx context.Context, l *lookUp) error {
 }
 
 func (s *Store) lookUpOne(ctx context.Context, l *lookUp) error {
-	_, err := s.each(ctx, "read session", s.sessionAndUser, []any{l.token}, func(rows Rows) (err error) {
+	_, err := s.each(ctx, "read session", s.sessionAndUser, []any{l.token}, func(rows sqlpool.Rows) (err error) {
 		l.found, err = l.row.scan(rows)
 		return err
 	})
@@ -87,7 +88,7 @@ func (s *Store) lookUpAll(ctx context.Context, all []*lookUp) error {
 		hashes[i] = maphash.String(seed, l.token)
 	}
 	token, row := text{}, s.sessionWithUser()
-	_, err := s.each(ctx, "read sessions", s.sessionsAndUsers[size], tokens, func(rows Rows) error {
+	_, err := s.each(ctx, "read sessions", s.sessionsAndUsers[size], tokens, func(rows sqlpool.Rows) error {
 		user, err := row.scan(rows, &token)
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ func (e *engine) sessionWithUser() sessionWithUser {
 }
 
 // scan reads a row: first the given destinations, then the columns of a sessionWithUser.
-func (r *sessionWithUser) scan(rows Rows, first ...any) (*store.User, error) {
+func (r *sessionWithUser) scan(rows sqlpool.Rows, first ...any) (*store.User, error) {
 	into := append(append(r.into[:0], first...), &r.expires)
 	if err := rows.Scan(r.user.into(into)...); err != nil {
 		return nil, err

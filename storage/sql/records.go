@@ -8,9 +8,10 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
-func (s *Store) readRecord(rows Rows) (*store.Record, error) {
+func (s *Store) readRecord(rows sqlpool.Rows) (*store.Record, error) {
 	var key, user, value text
 	r, expires := store.Record{}, timeColumn{engine: s.engine}
 	if err := rows.Scan(&r.Kind, &key, &user, &value, &r.Version, &expires); err != nil {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
 // target is the handle or a transaction.
@@ -82,7 +83,7 @@ func (s *Store) found(ctx context.Context, operation string, st, look *statement
 	if !s.dialect.ChangedRows {
 		return store.ErrNotFound
 	}
-	there, err := s.each(ctx, operation, look, args[len(args)-keys:], func(Rows) error { return nil })
+	there, err := s.each(ctx, operation, look, args[len(args)-keys:], func(sqlpool.Rows) error { return nil })
 	if err == nil && there == 0 {
 		err = store.ErrNotFound
 	}
@@ -105,9 +106,9 @@ func (s *Store) prepared(ctx context.Context, st *statement) (*sql.Stmt, error) 
 
 // query runs a statement and returns its rows.
 func query[T any](
-	ctx context.Context, s *Store, operation string, st *statement, read func(Rows) (T, error), args ...any,
+	ctx context.Context, s *Store, operation string, st *statement, read func(sqlpool.Rows) (T, error), args ...any,
 ) (list []T, err error) {
-	n, err := s.each(ctx, operation, st, args, func(rows Rows) error {
+	n, err := s.each(ctx, operation, st, args, func(rows sqlpool.Rows) error {
 		row, err := read(rows)
 		list = append(list, row)
 		return err
@@ -121,7 +122,7 @@ func query[T any](
 // each runs a statement and reads its rows to the end: only then has the database completed the statement. It returns
 // the number of rows. If the database undoes the statement, each retries, and read sees the rows of both attempts.
 func (s *Store) each(
-	ctx context.Context, operation string, st *statement, args []any, read func(Rows) error,
+	ctx context.Context, operation string, st *statement, args []any, read func(sqlpool.Rows) error,
 ) (n int, err error) {
 	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
 		return 0, err
@@ -140,7 +141,7 @@ func (s *Store) each(
 	return n, s.failed(ctx, operation, err, args)
 }
 
-func (s *Store) eachOnce(ctx context.Context, st *statement, args []any, read func(Rows) error) (n int, err error) {
+func (s *Store) eachOnce(ctx context.Context, st *statement, args []any, read func(sqlpool.Rows) error) (n int, err error) {
 	rows, err := s.rows(ctx, st, args)
 	if err != nil {
 		return 0, err
@@ -159,10 +160,10 @@ func (s *Store) eachOnce(ctx context.Context, st *statement, args []any, read fu
 }
 
 // rows starts a query, with as few layers as possible.
-func (s *Store) rows(ctx context.Context, st *statement, args []any) (Rows, error) {
+func (s *Store) rows(ctx context.Context, st *statement, args []any) (sqlpool.Rows, error) {
 	args = s.orderedArgs(st, args)
-	if st.kind == reads && s.tx == nil && s.dialect.Read != nil {
-		return s.dialect.Read(ctx, st.text, args)
+	if st.kind == reads && s.tx == nil && s.pool.Query != nil {
+		return s.pool.Query(ctx, st.text, args)
 	}
 	if s.dialect.DriverPrepares {
 		return s.target().QueryContext(ctx, st.text, args...)
@@ -176,9 +177,9 @@ func (s *Store) rows(ctx context.Context, st *statement, args []any) (Rows, erro
 
 // one is query for a single row. It returns ErrNotFound if there is none.
 func one[T any](
-	ctx context.Context, s *Store, operation string, st *statement, read func(Rows) (T, error), args ...any,
+	ctx context.Context, s *Store, operation string, st *statement, read func(sqlpool.Rows) (T, error), args ...any,
 ) (row T, err error) {
-	n, err := s.each(ctx, operation, st, args, func(rows Rows) (err error) {
+	n, err := s.each(ctx, operation, st, args, func(rows sqlpool.Rows) (err error) {
 		row, err = read(rows)
 		return err
 	})
@@ -196,7 +197,7 @@ func one[T any](
 // number of deleted rows decides which concurrent call gets it.
 func take[T any](
 	ctx context.Context, s *Store, operation string, look, remove *statement,
-	read func(Rows) (T, error), args ...any,
+	read func(sqlpool.Rows) (T, error), args ...any,
 ) (row T, err error) {
 	if s.dialect.Returning {
 		return one(ctx, s, operation, remove, read, args...)

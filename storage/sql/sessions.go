@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
 // sessionRow scans a session.
@@ -26,7 +27,7 @@ func (r *sessionRow) session() *store.Session {
 	return &store.Session{Token: store.Secret(r.token.value), UserID: r.user.value, Expires: r.expires.at}
 }
 
-func (s *Store) readSession(rows Rows) (*store.Session, error) {
+func (s *Store) readSession(rows sqlpool.Rows) (*store.Session, error) {
 	row := s.sessionRow()
 	if err := rows.Scan(row.into()...); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/batch"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
 // Store is a store on an SQL database: a [store.Store] that implements all optional interfaces too. It is safe for
@@ -37,6 +38,10 @@ var (
 
 // New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet.
 func New(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
+	return newStore(db, dialect, layout, &sqlpool.Pool{})
+}
+
+func newStore(db *sql.DB, dialect Dialect, layout Layout, pool *sqlpool.Pool) (*Store, error) {
 	if db == nil {
 		return nil, fmt.Errorf("%s: no handle: give New an open *sql.DB", dialect.Name)
 	}
@@ -44,7 +49,7 @@ func New(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dialect.Name, err)
 	}
-	e := &engine{db: db, dialect: dialect, layout: layout}
+	e := &engine{db: db, dialect: dialect, layout: layout, pool: pool}
 	if layout.Times == FoundTimes && dialect.TypeOf == nil {
 		return nil, fmt.Errorf("%s: Layout.Times is FoundTimes, which is for SQLite: "+
 			"columns have types here, say which form they hold", dialect.Name)
@@ -52,8 +57,8 @@ func New(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
 	e.writtenAs.Store(int64(FoundTimes))
 	e.build()
 	s := &Store{engine: e}
-	if dialect.LookUps > 0 {
-		e.lookUps = batch.New(dialect.LookUps, s.lookUpOne, s.lookUpAll)
+	if pool.Lookups > 0 {
+		e.lookUps = batch.New(pool.Lookups, s.lookUpOne, s.lookUpAll)
 	}
 	if dialect.OneWriter {
 		e.writing = make(chan struct{}, 1)
@@ -62,9 +67,12 @@ func New(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
 }
 
 // NewOwner is [New] for a handle that the caller's package has opened. Close closes the handle too, and so does
-// NewOwner if it fails.
-func NewOwner(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
-	s, err := New(db, dialect, layout)
+// NewOwner if it fails. pool is for the databases of this repository, and nil for other databases.
+func NewOwner(db *sql.DB, dialect Dialect, layout Layout, pool *sqlpool.Pool) (*Store, error) {
+	if pool == nil {
+		pool = &sqlpool.Pool{}
+	}
+	s, err := newStore(db, dialect, layout, pool)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
 // CreateVerificationToken implements [store.VerificationTokenStore]. It returns ErrConflict if the identifier already
@@ -23,7 +24,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 func (s *Store) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {
-	read := func(rows Rows) (*store.VerificationToken, error) {
+	read := func(rows sqlpool.Rows) (*store.VerificationToken, error) {
 		var t store.VerificationToken
 		expires := timeColumn{engine: s.engine}
 		err := rows.Scan(&t.Identifier, &t.Token, &expires)

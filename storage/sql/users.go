@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
 // userRow scans a user.
@@ -42,7 +43,7 @@ func (r *userRow) user() (*store.User, error) {
 	return u.AsStored(), nil
 }
 
-func (s *Store) readUser(rows Rows) (*store.User, error) {
+func (s *Store) readUser(rows sqlpool.Rows) (*store.User, error) {
 	row := s.userRow()
 	if err := rows.Scan(row.into(make([]any, 0, 8))...); err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 // createCounted inserts a user and returns the ID that the database generated.
 func (s *Store) createCounted(ctx context.Context, operation string, args []any) (string, error) {
 	if s.dialect.Returning {
-		return one(ctx, s, operation, s.createUser, func(rows Rows) (string, error) {
+		return one(ctx, s, operation, s.createUser, func(rows sqlpool.Rows) (string, error) {
 			var id text
 			err := rows.Scan(&id)
 			return id.value, err

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/internal v0.0.0
 	github.com/latchkey-go/latchkey/storage/internal v0.0.0
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0
 	modernc.org/sqlite v1.60.1
@@ -15,7 +16,6 @@ require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/google/uuid v1.6.0 // indirect
-	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect

@@ -28,6 +28,7 @@ import (
 	driver "modernc.org/sqlite" // also registers the driver "sqlite" of database/sql
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sqlpool"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
@@ -167,13 +168,13 @@ func createPrivate(path string) error {
 // opened returns a store with two handles: one for lookups, and one for all other statements.
 func opened(path string, connector sqldriver.Connector, options Options) (*Store, error) {
 	if path == ":memory:" { // each connection would have its own database
-		return wrapped(sqlstore.NewOwner(handleOf(connector, 1), dialect(), options.Layout))
+		return wrapped(sqlstore.NewOwner(handleOf(connector, 1), dialect(), options.Layout, nil))
 	}
 	connections := min(max(leastConnections, 2*runtime.GOMAXPROCS(0)), mostConnections) - forWriting
 	reading := &readers{db: handleOf(connector, connections), turns: make(chan struct{}, connections)}
-	d := dialect()
-	d.Read, d.LookUps = reading.read, connections
-	return wrapped(sqlstore.NewOwner(handleOf(owned{connector, reading.db}, forWriting), d, options.Layout))
+	db := handleOf(owned{connector, reading.db}, forWriting)
+	lookups := &sqlpool.Pool{Query: reading.read, Lookups: connections}
+	return wrapped(sqlstore.NewOwner(db, dialect(), options.Layout, lookups))
 }
 
 // owned is a connector that closes the handle for lookups when its own handle is closed.
@@ -199,8 +200,8 @@ type readers struct {
 	prepared sync.Map      // *sql.Stmt by query
 }
 
-// read implements [sqlstore.Dialect.Read].
-func (r *readers) read(ctx context.Context, query string, args []any) (sqlstore.Rows, error) {
+// read implements [sqlpool.Pool.Query].
+func (r *readers) read(ctx context.Context, query string, args []any) (sqlpool.Rows, error) {
 	select {
 	case r.turns <- struct{}{}:
 	default: // ctx.Done may start a timer
@@ -238,7 +239,7 @@ type rows struct {
 	turns chan struct{}
 }
 
-// Close implements [sqlstore.Rows].
+// Close implements [sqlpool.Rows].
 func (r *rows) Close() error {
 	err := r.Rows.Close()
 	<-r.turns
