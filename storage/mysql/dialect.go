@@ -18,7 +18,13 @@ func dialect() sqlstore.Dialect {
 		Name:        "mysql",
 		Placeholder: func(int) string { return "?" },
 		Quote:       func(name string) string { return "`" + name + "`" },
-		Type:        columnType,
+		// The types stay within the 3072 bytes of an index. Keys are bytes: as texts, two keys that differ only in trailing
+		// spaces would be equal. TEXT is limited to 65,535 bytes.
+		Types: sqlstore.Types{
+			Text: "MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", Name: "VARCHAR(320)", Key: "VARBINARY(1536)",
+			Integer: "BIGINT", Boolean: "BOOLEAN", Time: "DATETIME(6)", TextTime: "VARCHAR(32)", UUID: "CHAR(36)",
+			Counter: "BIGINT AUTO_INCREMENT PRIMARY KEY",
+		},
 		TableSuffix: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
 		// Collations may ignore case, accents or trailing spaces. The index finds rows for column = value; this condition
 		// excludes those that are not equal.
@@ -46,7 +52,6 @@ func dialect() sqlstore.Dialect {
 		Repeats: func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // invalid values
 
 		Migrating: migrating,
-		Collation: looseCollation,
 		// Whether names are case-sensitive is a setting of the server.
 		Schema: `WITH wanted AS (%s), there AS (
 				SELECT w.name, t.table_name AS own FROM wanted w JOIN information_schema.tables t
@@ -77,37 +82,12 @@ func numbered(err error, numbers ...uint16) bool {
 	return false
 }
 
-// columnType stays within the 3072 bytes of an index. Keys are bytes: as texts, two keys that differ only in trailing
-// spaces would be equal.
-func columnType(k sqlstore.Kind) string {
-	switch k {
-	case sqlstore.Name:
-		return "VARCHAR(320)"
-	case sqlstore.Key:
-		return "VARBINARY(1536)"
-	case sqlstore.Integer:
-		return "BIGINT"
-	case sqlstore.Counted:
-		return "BIGINT AUTO_INCREMENT PRIMARY KEY"
-	case sqlstore.UUID:
-		return "CHAR(36)"
-	case sqlstore.Boolean:
-		return "BOOLEAN"
-	case sqlstore.Time:
-		return "DATETIME(6)"
-	case sqlstore.ISOText:
-		return "VARCHAR(32)"
-	default:
-		return "MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" // TEXT is limited to 65,535 bytes
-	}
-}
-
 func decodeTime(value any) (time.Time, error) {
 	switch v := value.(type) {
 	case []byte:
-		return sqlstore.ParseTime(string(v))
+		return time.Parse(time.DateTime, string(v))
 	case string:
-		return sqlstore.ParseTime(v)
+		return time.Parse(time.DateTime, v)
 	}
 	return time.Time{}, fmt.Errorf("a time column contains a %T: check Layout.Times", value)
 }

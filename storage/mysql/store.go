@@ -9,9 +9,11 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -21,14 +23,27 @@ import (
 )
 
 // Store is a store in MySQL or MariaDB: a [store.Store] that implements all optional interfaces too.
-type Store struct{ *tables }
+type Store struct {
+	*tables
+	db            *sql.DB // nil in a transaction
+	table, column string  // of the email addresses
+	collated      atomic.Bool
+}
 
 // tables is an alias to embed the type without an exported field.
 type tables = sqlstore.Store
 
 // Migrate creates missing tables, columns and indexes. It changes and deletes nothing else, and may run at every start
 // and in several processes concurrently: see [sqlstore.Store.Migrate].
-func (s *Store) Migrate(ctx context.Context) error { return s.tables.Migrate(ctx) }
+//
+// The first call logs a warning to [slog.Default] if the collation of the email column ignores case or accents:
+// [Store.EmailCollation].
+func (s *Store) Migrate(ctx context.Context) error {
+	if err := s.tables.Migrate(ctx); err != nil {
+		return err
+	}
+	return s.warnOfCollation(ctx)
+}
 
 // Close closes the prepared statements. It closes the connections only if Open opened them.
 func (s *Store) Close() error { return s.tables.Close() }
@@ -36,16 +51,15 @@ func (s *Store) Close() error { return s.tables.Close() }
 // InTransaction implements [store.Transactor]: see [sqlstore.Store.InTransaction]. tx is a *Store.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.tables.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
-		return do(ctx, &Store{tx.(*sqlstore.Store)})
+		return do(ctx, &Store{tables: tx.(*sqlstore.Store)})
 	})
 }
 
-// wrapped returns the Store of a database-independent store.
-func wrapped(s *sqlstore.Store, err error) (*Store, error) {
-	if err != nil {
-		return nil, err
+func newStore(s *sqlstore.Store, db *sql.DB, l Layout) *Store {
+	return &Store{
+		tables: s, db: db,
+		table: cmp.Or(l.Users, l.Prefix+"users"), column: cmp.Or(l.Columns["users.email"], "email"),
 	}
-	return &Store{s}, nil
 }
 
 // Options are the settings of a Store. The zero value is valid.
@@ -88,7 +102,11 @@ func TypeORM() Layout {
 // go-sql-driver/mysql. Its settings do not matter, but the SQL mode must be strict, which is the default: Migrate
 // checks it.
 func New(db *sql.DB, options Options) (*Store, error) {
-	return wrapped(sqlstore.New(db, dialect(), options.Layout))
+	s, err := sqlstore.New(db, dialect(), options.Layout)
+	if err != nil {
+		return nil, err
+	}
+	return newStore(s, db, options.Layout), nil
 }
 
 // The settings of Open. There are enough connections for one process, and few enough for four processes to share a
@@ -120,7 +138,11 @@ func Open(dsn string, options Options) (*Store, error) {
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxIdleTime(idleFor)
-	return wrapped(sqlstore.NewOwner(db, dialect(), options.Layout, nil))
+	s, err := sqlstore.NewOwner(db, dialect(), options.Layout, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newStore(s, db, options.Layout), nil
 }
 
 // Schema returns the DDL of a new database, for use with your own migration tool. For another layout use the Store's

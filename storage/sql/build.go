@@ -19,7 +19,7 @@ type builder struct {
 // build builds all statements.
 func (e *engine) build() {
 	b := &builder{engine: e, columns: columnNames{}}
-	for _, t := range e.layout.tables() {
+	for _, t := range e.layout.tables(Types{}) {
 		for _, c := range t.columns {
 			b.columns[t.name] = append(b.columns[t.name], c.name)
 		}

@@ -15,8 +15,8 @@ type Dialect struct {
 	Placeholder func(n int) string
 	// Quote quotes the name of a table or column.
 	Quote func(name string) string
-	// Type returns the SQL type of a column. For Counted it includes PRIMARY KEY.
-	Type func(k Kind) string
+	// Types are the SQL types of columns.
+	Types Types
 	// TableSuffix is appended to every CREATE TABLE.
 	TableSuffix string
 
@@ -58,8 +58,6 @@ type Dialect struct {
 	// OneWriter is set for a database that allows one writer at a time. Writers of one Store then wait for each other in
 	// the process and not in the database: waiting is fair and ends with the context.
 	OneWriter bool
-	// Files is a query for the paths of the database files. It is empty if the database is a server.
-	Files string
 	// Begin is a statement that every transaction runs first. %s is the quoted name of the users table. The default is
 	// none.
 	Begin string
@@ -87,9 +85,6 @@ type Dialect struct {
 	// Migrating runs do on conn while no other process does, in a transaction if the database supports DDL in
 	// transactions.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error
-	// Collation returns the collation of a column and the statement that makes it exact, if the collation ignores case or
-	// accents. Both are empty if the collation is exact. Nil means that the database has no such columns.
-	Collation func(ctx context.Context, conn *sql.Conn, table, column string) (name, fix string, err error)
 	// Schema is a query for the columns and indexes of tables. Its result columns are the name of the table, the name of
 	// the index ('' for a column of the table), whether the index is unique for all rows, the name of the column, and its
 	// position, in the order of these. %s is a query for the names of the tables, in a column called name.

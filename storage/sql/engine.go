@@ -14,10 +14,10 @@ type engine struct {
 	owned   bool // Close closes db
 	dialect Dialect
 	layout  Layout
+	types   Types
 	pool    *sqlpool.Pool
 	statements
 	writtenAs atomic.Int64          // the Times value that FoundTimes has resolved to
 	lookUps   *batch.Calls[*lookUp] // nil if lookups are not combined
-	collated  atomic.Bool           // Migrate has checked the collation
 	writing   chan struct{}         // contains a value while a call writes; nil if writers need not wait for each other
 }

@@ -103,7 +103,7 @@ func (l Layout) completed() (Layout, error) {
 		seen[*field] = true
 	}
 	known := map[string]bool{}
-	for _, t := range l.tables() {
+	for _, t := range l.tables(Types{}) {
 		for _, c := range t.columns {
 			known[t.name+"."+c.name] = true
 			if err := plain(l.column(t.name, c.name)); err != nil {
@@ -152,7 +152,7 @@ func (l *Layout) table(name string) string {
 
 // primary returns the primary key of a table.
 func (l *Layout) primary(name string) []string {
-	list := l.tables()
+	list := l.tables(Types{})
 	return list[slices.IndexFunc(list, func(t table) bool { return t.name == name })].primary
 }
 

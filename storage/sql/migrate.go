@@ -36,9 +36,6 @@ type migration struct {
 // adapter. It changes and deletes nothing else. It may run at every start and in several processes concurrently. If
 // nothing is missing, it runs two queries. The table latchkey_schema contains the version.
 //
-// On MySQL the first call for a Store runs one more query. It logs a warning to [slog.Default] if the collation of the
-// email column ignores case or accents: [Store.EmailCollation].
-//
 // On a database with a later version it adds nothing, and fails unless that version declares programs of this version
 // compatible. It also fails if tables lack columns that it cannot add, and if rows violate a required unique key. The
 // error names table and columns.
@@ -80,9 +77,6 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 		case err != nil:
 			return err
 		}
-	}
-	if err := m.warnOfCollation(ctx); err != nil {
-		return err
 	}
 	if s.layout.Times != FoundTimes {
 		return nil
@@ -212,7 +206,7 @@ func (m *migration) missing(ctx context.Context) ([]change, error) {
 		return nil, err
 	}
 	related := true // the new tables have foreign keys
-	for _, t := range m.layout.tables() {
+	for _, t := range m.layout.tables(m.types) {
 		name := m.layout.table(t.name)
 		table := there[name]
 		if table == nil {
@@ -283,7 +277,7 @@ func (m *migration) version(ctx context.Context, there *present) (changes []chan
 	case there == nil:
 		changes = append(changes, change{
 			table: versions, what: "create",
-			text: "CREATE TABLE " + table + " (" + key + " " + m.dialect.Type(Name) + " NOT NULL PRIMARY KEY, " +
+			text: "CREATE TABLE " + table + " (" + key + " " + m.types.Name + " NOT NULL PRIMARY KEY, " +
 				"version INTEGER NOT NULL, " + readable + " INTEGER)" + m.dialect.TableSuffix,
 		})
 	case !slices.Contains(there.columns, readable): // created by an earlier program
@@ -332,7 +326,7 @@ func (m *migration) missingColumns(t *table, there *present) (changes []change, 
 			return nil, fmt.Errorf("there is no column %s: name your columns in Layout.Columns, or rename that one", column)
 		default:
 			text := "ALTER TABLE " + m.dialect.Quote(name) +
-				" ADD COLUMN " + m.dialect.Quote(column) + " " + m.dialect.Type(c.kind)
+				" ADD COLUMN " + m.dialect.Quote(column) + " " + c.typ
 			changes = append(changes, change{table: name, what: "add column " + column, text: text})
 		}
 	}
@@ -353,7 +347,7 @@ func (m *migration) missingIndexes(t *table, there *present) (changes []change) 
 			}
 			return i.columns[0] == columns[0]
 		}
-		primary := t.columns[0].kind == Counted && want.columns[0] == "id"
+		primary := m.counted(t) && want.columns[0] == "id"
 		if primary || slices.ContainsFunc(there.indexes, serves) {
 			continue
 		}

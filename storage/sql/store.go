@@ -49,7 +49,7 @@ func newStore(db *sql.DB, dialect Dialect, layout Layout, pool *sqlpool.Pool) (*
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dialect.Name, err)
 	}
-	e := &engine{db: db, dialect: dialect, layout: layout, pool: pool}
+	e := &engine{db: db, dialect: dialect, layout: layout, types: dialect.Types.completed(), pool: pool}
 	if layout.Times == FoundTimes && dialect.TypeOf == nil {
 		return nil, fmt.Errorf("%s: Layout.Times is FoundTimes, which is for SQLite: "+
 			"columns have types here, say which form they hold", dialect.Name)
@@ -100,28 +100,6 @@ func (s *Store) Close() error {
 // Ping checks the connection to the database.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.failed(ctx, "ping", s.retrying(ctx, time.Now(), func() error { return s.db.PingContext(ctx) }), nil)
-}
-
-// Files returns the paths of the database files, without their journals, for tools that check permissions. The list is
-// empty for a server and for a database in memory.
-func (s *Store) Files(ctx context.Context) (paths []string, err error) {
-	if s.dialect.Files == "" {
-		return nil, nil
-	}
-	const operation = "list files"
-	rows, err := s.target().QueryContext(ctx, s.dialect.Files)
-	if err != nil {
-		return nil, s.failed(ctx, operation, err, nil)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var path string
-		if err := rows.Scan(&path); err != nil {
-			return nil, s.failed(ctx, operation, err, nil)
-		}
-		paths = append(paths, path)
-	}
-	return paths, s.failed(ctx, operation, rows.Err(), nil)
 }
 
 // Queries returns the text of every statement of the store, for tests that examine query plans.

@@ -1,40 +1,48 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
 
-// Kind is the type of a column. A [Dialect] maps each Kind to an SQL type.
-type Kind int
+// Types are the SQL types of columns. The default of each is Text.
+type Types struct {
+	// Text is for texts of any length. It is required.
+	Text string
+	// Name is for short texts that are searched for: an email address, a provider, an ID.
+	Name string
+	// Key is for texts of arbitrary bytes that are searched for: a token, or an ID from another system.
+	Key string
+	// Integer is for 64-bit integers.
+	Integer string
+	// Boolean is for true and false.
+	Boolean string
+	// Time is the database's own type for times.
+	Time string
+	// TextTime is for times as text.
+	TextTime string
+	// AnyTime is for times as an integer or a text. It is used only with Dialect.TypeOf.
+	AnyTime string
+	// Counter is for an integer primary key that the database generates. It includes PRIMARY KEY.
+	Counter string
+	// UUID is for UUIDs.
+	UUID string
+}
 
-// The kinds of columns.
-const (
-	// Name is a short text that is searched for: an email address, a provider, an ID.
-	Name Kind = iota
-	// Key is a text of arbitrary bytes that is searched for: a token, or an ID from another system.
-	Key
-	// Text is a text of any length.
-	Text
-	// Integer is a 64-bit integer.
-	Integer
-	// Boolean is true or false.
-	Boolean
-	// Time is a time in the database's own type.
-	Time
-	// ISOText is a time as text.
-	ISOText
-	// Counted is an integer primary key that the database generates.
-	Counted
-	// UUID is a UUID.
-	UUID
-	// AnyTime is a time as an integer or a text. It is used only with Dialect.TypeOf.
-	AnyTime
-)
+// completed fills in the defaults.
+func (t Types) completed() Types {
+	for _, of := range []*string{
+		&t.Name, &t.Key, &t.Integer, &t.Boolean, &t.Time, &t.TextTime, &t.AnyTime, &t.Counter, &t.UUID,
+	} {
+		*of = cmp.Or(*of, t.Text)
+	}
+	return t
+}
 
 type column struct {
 	name string
-	kind Kind
+	typ  string // the SQL type
 	null bool
 	// added is set if Migrate adds the column to a table of another program.
 	added bool
@@ -55,117 +63,106 @@ type table struct {
 }
 
 // tables returns all tables in the order in which they can be created.
-func (l *Layout) tables() []table {
-	id, owner, when := l.kinds()
-	list := []table{
-		usersTable(id, when),
-		accountsTable(owner),
-		{
-			name: sessions, primary: []string{"sessionToken"}, owned: true,
-			columns: []column{{name: "sessionToken", kind: Key}, {name: "userId", kind: owner}, {name: "expires", kind: when}},
-			indexes: []index{{"user", false, []string{"userId"}}, {"expires", false, []string{"expires"}}},
-		},
-		{
-			name: tokens, primary: []string{"identifier", "token"},
-			columns: []column{{name: "identifier", kind: Name}, {name: "token", kind: Key}, {name: "expires", kind: when}},
-			indexes: []index{{"expires", false, []string{"expires"}}},
-		},
-		authenticatorsTable(owner),
-		recordsTable(owner, when),
-	}
+func (l *Layout) tables(t Types) []table {
+	list := l.plainTables(t)
 	for i := range list {
-		t := &list[i]
-		switch t.name {
+		of := &list[i]
+		switch of.name {
 		case users:
-			t.members(l.UserMembers)
+			of.members(l.UserMembers, t.Text)
 		case accounts:
-			t.members(l.AccountMembers)
+			of.members(l.AccountMembers, t.Text)
 		}
 		// A table of another program may lack a unique index over the primary key.
-		t.indexes = append([]index{{"unique", true, t.primary}}, t.indexes...)
+		of.indexes = append([]index{{"unique", true, of.primary}}, of.indexes...)
 	}
 	return list
 }
 
-// kinds returns the kinds of the columns that depend on the layout: IDs, references to users, and times.
-func (l *Layout) kinds() (id, owner, when Kind) {
-	id, owner, when = Name, Name, Time
+// plainTables returns the tables without the columns of further members and without the indexes over primary keys.
+func (l *Layout) plainTables(t Types) []table {
+	id, owner, when := l.types(t)
+	return []table{
+		{
+			name: users, primary: []string{"id"},
+			columns: []column{
+				{name: "id", typ: id}, {name: "name", typ: t.Text, null: true}, {name: "email", typ: t.Name, null: true},
+				{name: "emailVerified", typ: when, null: true}, {name: "image", typ: t.Text, null: true},
+			},
+			indexes: []index{{"email", true, []string{"email"}}},
+		},
+		{
+			name: accounts, primary: []string{"provider", "providerAccountId"}, owned: true,
+			columns: []column{
+				{name: "userId", typ: owner}, {name: "type", typ: t.Name},
+				{name: "provider", typ: t.Name}, {name: "providerAccountId", typ: t.Key},
+				{name: "refresh_token", typ: t.Text, null: true}, {name: "access_token", typ: t.Text, null: true},
+				{name: "expires_at", typ: t.Integer, null: true}, {name: "id_token", typ: t.Text, null: true},
+				{name: "scope", typ: t.Text, null: true},
+				{name: "session_state", typ: t.Text, null: true}, {name: "token_type", typ: t.Text, null: true},
+				{name: "authorization_details", typ: t.Text, null: true, added: true},
+			},
+			indexes: []index{{"user", false, []string{"userId"}}},
+		},
+		{
+			name: sessions, primary: []string{"sessionToken"}, owned: true,
+			columns: []column{{name: "sessionToken", typ: t.Key}, {name: "userId", typ: owner}, {name: "expires", typ: when}},
+			indexes: []index{{"user", false, []string{"userId"}}, {"expires", false, []string{"expires"}}},
+		},
+		{
+			name: tokens, primary: []string{"identifier", "token"},
+			columns: []column{{name: "identifier", typ: t.Name}, {name: "token", typ: t.Key}, {name: "expires", typ: when}},
+			indexes: []index{{"expires", false, []string{"expires"}}},
+		},
+		{
+			name: authenticators, primary: []string{"credentialID"}, owned: true,
+			columns: []column{
+				{name: "credentialID", typ: t.Key}, {name: "userId", typ: owner}, {name: "providerAccountId", typ: t.Text},
+				{name: "credentialPublicKey", typ: t.Text}, {name: "counter", typ: t.Integer},
+				{name: "credentialDeviceType", typ: t.Text},
+				{name: "credentialBackedUp", typ: t.Boolean}, {name: "transports", typ: t.Text, null: true},
+			},
+			indexes: []index{{"user", false, []string{"userId"}}},
+		},
+		{
+			name: records, primary: []string{"kind", "key"}, owned: true,
+			columns: []column{
+				{name: "kind", typ: t.Name}, {name: "key", typ: t.Key}, {name: "userId", typ: owner, null: true},
+				{name: "value", typ: t.Text}, {name: "version", typ: t.Integer}, {name: "expires", typ: when, null: true},
+			},
+			indexes: []index{
+				{"user", false, []string{"userId", "kind"}}, {"expires", false, []string{"expires"}},
+			},
+		},
+	}
+}
+
+// types returns the types of the columns that depend on the layout: IDs, references to users, and times.
+func (l *Layout) types(t Types) (id, owner, when string) {
+	id, owner, when = t.Name, t.Name, t.Time
 	switch l.IDs {
 	case IntegerIDs:
-		id, owner = Counted, Integer
+		id, owner = t.Counter, t.Integer
 	case UUIDs:
-		id, owner = UUID, UUID
+		id, owner = t.UUID, t.UUID
 	}
 	switch l.Times {
 	case MillisTimes:
-		when = Integer
+		when = t.Integer
 	case MillisTextTimes, ISOTimes, OffsetTimes:
-		when = ISOText
+		when = t.TextTime
 	case FoundTimes:
-		when = AnyTime
+		when = t.AnyTime
 	}
 	return id, owner, when
 }
 
-func usersTable(id, when Kind) table {
-	return table{
-		name: users, primary: []string{"id"},
-		columns: []column{
-			{name: "id", kind: id}, {name: "name", kind: Text, null: true}, {name: "email", kind: Name, null: true},
-			{name: "emailVerified", kind: when, null: true}, {name: "image", kind: Text, null: true},
-		},
-		indexes: []index{{"email", true, []string{"email"}}},
-	}
-}
-
-func accountsTable(owner Kind) table {
-	return table{
-		name: accounts, primary: []string{"provider", "providerAccountId"}, owned: true,
-		columns: []column{
-			{name: "userId", kind: owner}, {name: "type", kind: Name},
-			{name: "provider", kind: Name}, {name: "providerAccountId", kind: Key},
-			{name: "refresh_token", kind: Text, null: true}, {name: "access_token", kind: Text, null: true},
-			{name: "expires_at", kind: Integer, null: true}, {name: "id_token", kind: Text, null: true},
-			{name: "scope", kind: Text, null: true},
-			{name: "session_state", kind: Text, null: true}, {name: "token_type", kind: Text, null: true},
-			{name: "authorization_details", kind: Text, null: true, added: true},
-		},
-		indexes: []index{{"user", false, []string{"userId"}}},
-	}
-}
-
-func authenticatorsTable(owner Kind) table {
-	return table{
-		name: authenticators, primary: []string{"credentialID"}, owned: true,
-		columns: []column{
-			{name: "credentialID", kind: Key}, {name: "userId", kind: owner}, {name: "providerAccountId", kind: Text},
-			{name: "credentialPublicKey", kind: Text}, {name: "counter", kind: Integer},
-			{name: "credentialDeviceType", kind: Text},
-			{name: "credentialBackedUp", kind: Boolean}, {name: "transports", kind: Text, null: true},
-		},
-		indexes: []index{{"user", false, []string{"userId"}}},
-	}
-}
-
-func recordsTable(owner, when Kind) table {
-	return table{
-		name: records, primary: []string{"kind", "key"}, owned: true,
-		columns: []column{
-			{name: "kind", kind: Name}, {name: "key", kind: Key}, {name: "userId", kind: owner, null: true},
-			{name: "value", kind: Text}, {name: "version", kind: Integer}, {name: "expires", kind: when, null: true},
-		},
-		indexes: []index{
-			{"user", false, []string{"userId", "kind"}}, {"expires", false, []string{"expires"}},
-		},
-	}
-}
-
 // members appends the columns of further members, and the column extra for the other members.
-func (t *table) members(names []string) {
+func (t *table) members(names []string, typ string) {
 	for _, name := range names {
-		t.columns = append(t.columns, column{name: name, kind: Text, null: true, added: true})
+		t.columns = append(t.columns, column{name: name, typ: typ, null: true, added: true})
 	}
-	t.columns = append(t.columns, column{name: "extra", kind: Text, null: true, added: true})
+	t.columns = append(t.columns, column{name: "extra", typ: typ, null: true, added: true})
 }
 
 // create returns the CREATE TABLE statement. Without related there is no foreign key: the users table belongs to
@@ -173,23 +170,23 @@ func (t *table) members(names []string) {
 func (e *engine) create(t *table, related bool) string {
 	var lines []string
 	if e.layout.recordID(t.name) {
-		lines = append(lines, e.dialect.Quote("id")+" "+e.dialect.Type(Name)+" NOT NULL")
+		lines = append(lines, e.dialect.Quote("id")+" "+e.types.Name+" NOT NULL")
 	}
 	for _, c := range t.columns {
-		line := e.quoted(t.name, c.name) + " " + e.dialect.Type(c.kind)
+		line := e.quoted(t.name, c.name) + " " + c.typ
 		if !c.null {
 			line += " NOT NULL"
 		}
 		lines = append(lines, line)
 	}
 	if e.layout.stamped(t.name) {
-		kind := Time
+		typ := e.types.Time
 		if e.layout.Times == FoundTimes {
-			kind = AnyTime
+			typ = e.types.AnyTime
 		}
-		lines = append(lines, e.dialect.Quote(e.layout.UpdatedAt)+" "+e.dialect.Type(kind)+" NOT NULL")
+		lines = append(lines, e.dialect.Quote(e.layout.UpdatedAt)+" "+typ+" NOT NULL")
 	}
-	if t.columns[0].kind != Counted {
+	if !e.counted(t) {
 		lines = append(lines, "PRIMARY KEY ("+e.list(t.name, t.primary)+")")
 	}
 	if t.owned && related {
@@ -199,6 +196,9 @@ func (e *engine) create(t *table, related bool) string {
 	return "CREATE TABLE " + e.dialect.Quote(e.layout.table(t.name)) +
 		" (\n  " + strings.Join(lines, ",\n  ") + "\n)" + e.dialect.TableSuffix
 }
+
+// counted reports whether the type of a table's first column includes PRIMARY KEY.
+func (e *engine) counted(t *table) bool { return t.name == users && e.layout.IDs == IntegerIDs }
 
 // createIndex returns the CREATE INDEX statement.
 func (e *engine) createIndex(t *table, i *index) string {
@@ -214,7 +214,7 @@ func (e *engine) createIndex(t *table, i *index) string {
 // Schema returns the DDL of a new database, for use with your own migration tool.
 func (s *Store) Schema() string {
 	var out strings.Builder
-	for _, t := range s.layout.tables() {
+	for _, t := range s.layout.tables(s.types) {
 		out.WriteString(s.create(&t, true) + ";\n")
 		for _, i := range t.indexes[1:] { // the first is the primary key
 			out.WriteString(s.createIndex(&t, &i) + ";\n")

@@ -87,7 +87,7 @@ func (e *engine) decodeTime(value any) (time.Time, error) {
 			}
 			return milli(n)
 		case e.layout.Times != MillisTimes || both:
-			return ParseTime(v)
+			return parseTime(v)
 		}
 	}
 	return time.Time{}, fmt.Errorf("a time column contains a %T: check Layout.Times", value)
@@ -164,8 +164,8 @@ func milli(n int64) (time.Time, error) {
 	return time.UnixMilli(n).UTC(), nil
 }
 
-// ParseTime parses a time in the formats of databases and of JavaScript. Without an offset it is UTC.
-func ParseTime(text string) (time.Time, error) {
+// parseTime parses a time in the formats of databases and of JavaScript. Without an offset it is UTC.
+func parseTime(text string) (time.Time, error) {
 	for _, form := range []string{
 		time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",
 	} {

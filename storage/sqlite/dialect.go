@@ -25,9 +25,13 @@ func dialect() sqlstore.Dialect {
 		Name:        "sqlite",
 		Placeholder: func(int) string { return "?" },
 		Quote:       func(name string) string { return `"` + name + `"` },
-		Type:        columnType,
-		EncodeTime:  func(t time.Time) (any, error) { return t.UnixMicro(), nil },
-		DecodeTime:  decodeTime,
+		Types: sqlstore.Types{
+			Text: "TEXT", Integer: "INTEGER", Boolean: "INTEGER", Time: "INTEGER",
+			AnyTime: "DATETIME",                          // preserves texts and integers
+			Counter: "INTEGER PRIMARY KEY AUTOINCREMENT", // an ID is never reused
+		},
+		EncodeTime: func(t time.Time) (any, error) { return t.UnixMicro(), nil },
+		DecodeTime: decodeTime,
 		// SQLite sorts integers before texts: without a check of the type, all integers would look expired.
 		TypeOf:    func(value string) string { return `typeof(` + value + `)` },
 		TextTime:  func(column string) string { return `strftime('%Y-%m-%dT%H:%M:%f', ` + column + `)` },
@@ -38,7 +42,6 @@ func dialect() sqlstore.Dialect {
 		OneWriter: true,
 		// Changes nothing and takes the write lock, even on a handle whose transactions begin without it.
 		Begin: `DELETE FROM %s WHERE 0`,
-		Files: "SELECT file FROM pragma_database_list WHERE file <> ''",
 		// This checkpoint delays no writer. Otherwise a writer would have to do it when the log has grown.
 		AfterBatch: "PRAGMA wal_checkpoint(PASSIVE)",
 		Conflict: func(err error) bool {
@@ -77,19 +80,6 @@ func failedWith(err error, text string, codes ...int) bool {
 		}
 	}
 	return false
-}
-
-func columnType(k sqlstore.Kind) string {
-	switch k {
-	case sqlstore.Integer, sqlstore.Boolean, sqlstore.Time:
-		return "INTEGER"
-	case sqlstore.AnyTime:
-		return "DATETIME" // preserves texts and integers
-	case sqlstore.Counted:
-		return "INTEGER PRIMARY KEY AUTOINCREMENT" // an ID is never reused
-	default:
-		return "TEXT"
-	}
 }
 
 // decodeTime reads microseconds since 1970. It does not guess the unit from the size of the number: Layout.Times

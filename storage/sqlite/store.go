@@ -33,7 +33,10 @@ import (
 )
 
 // Store is a store in SQLite: a [store.Store] that implements all optional interfaces too.
-type Store struct{ *tables }
+type Store struct {
+	*tables
+	db *sql.DB // nil in a transaction
+}
 
 // tables is an alias to embed the type without an exported field.
 type tables = sqlstore.Store
@@ -48,16 +51,30 @@ func (s *Store) Close() error { return s.tables.Close() }
 // InTransaction implements [store.Transactor]: see [sqlstore.Store.InTransaction]. tx is a *Store.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.tables.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
-		return do(ctx, &Store{tx.(*sqlstore.Store)})
+		return do(ctx, &Store{tables: tx.(*sqlstore.Store)})
 	})
 }
 
-// wrapped returns the Store of a database-independent store.
-func wrapped(s *sqlstore.Store, err error) (*Store, error) {
+// Files returns the paths of the database files, without their journals, for tools that check permissions. The list is
+// empty for a database in memory.
+func (s *Store) Files(ctx context.Context) (paths []string, err error) {
+	defer func() { err = store.OpError(ctx, "sqlite", "list files", err) }()
+	if s.db == nil {
+		return nil, errors.New("not within a transaction")
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT file FROM pragma_database_list WHERE file <> ''")
 	if err != nil {
 		return nil, err
 	}
-	return &Store{s}, nil
+	defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
+	for rows.Next() {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
 // Options are the settings of a Store. The zero value is valid.
@@ -112,7 +129,11 @@ func TypeORM() Layout {
 // New returns a Store on an open handle, which the caller closes. It sends nothing to the database. The handle should
 // wait for the file's lock and use a write-ahead log: see [DSN] for the settings.
 func New(db *sql.DB, options Options) (*Store, error) {
-	return wrapped(sqlstore.New(db, dialect(), options.Layout))
+	s, err := sqlstore.New(db, dialect(), options.Layout)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{s, db}, nil
 }
 
 // The settings of Open. One connection can use one processor fully; more connections only add memory, files and
@@ -136,10 +157,12 @@ func Open(path string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
 	}
-	s, err := opened(path, connector, options)
+	db, lookups := handles(path, connector)
+	tables, err := sqlstore.NewOwner(db, dialect(), options.Layout, lookups)
 	if err != nil {
 		return nil, err
 	}
+	s := &Store{tables, db}
 	if err := s.Ping(context.Background()); err != nil {
 		return nil, errors.Join(fmt.Errorf("sqlite: open %s: %w", path, err), s.Close())
 	}
@@ -165,16 +188,15 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// opened returns a store with two handles: one for lookups, and one for all other statements.
-func opened(path string, connector sqldriver.Connector, options Options) (*Store, error) {
+// handles returns the handle of a store and the pool of its lookups, which has a handle of its own.
+func handles(path string, connector sqldriver.Connector) (*sql.DB, *sqlpool.Pool) {
 	if path == ":memory:" { // each connection would have its own database
-		return wrapped(sqlstore.NewOwner(handleOf(connector, 1), dialect(), options.Layout, nil))
+		return handleOf(connector, 1), nil
 	}
 	connections := min(max(leastConnections, 2*runtime.GOMAXPROCS(0)), mostConnections) - forWriting
 	reading := &readers{db: handleOf(connector, connections), turns: make(chan struct{}, connections)}
 	db := handleOf(owned{connector, reading.db}, forWriting)
-	lookups := &sqlpool.Pool{Query: reading.read, Lookups: connections}
-	return wrapped(sqlstore.NewOwner(db, dialect(), options.Layout, lookups))
+	return db, &sqlpool.Pool{Query: reading.read, Lookups: connections}
 }
 
 // owned is a connector that closes the handle for lookups when its own handle is closed.
