@@ -206,7 +206,7 @@ func (m *migration) missing(ctx context.Context) ([]change, error) {
 		return nil, err
 	}
 	related := true // the new tables have foreign keys
-	for _, t := range m.layout.tables(m.types) {
+	for _, t := range m.layout.tables(m.dialect.Types) {
 		name := m.layout.table(t.name)
 		table := there[name]
 		if table == nil {
@@ -277,7 +277,7 @@ func (m *migration) version(ctx context.Context, there *present) (changes []chan
 	case there == nil:
 		changes = append(changes, change{
 			table: versions, what: "create",
-			text: "CREATE TABLE " + table + " (" + key + " " + m.types.Name + " NOT NULL PRIMARY KEY, " +
+			text: "CREATE TABLE " + table + " (" + key + " " + m.dialect.Types.Name + " NOT NULL PRIMARY KEY, " +
 				"version INTEGER NOT NULL, " + readable + " INTEGER)" + m.dialect.TableSuffix,
 		})
 	case !slices.Contains(there.columns, readable): // created by an earlier program

@@ -11,28 +11,11 @@ import (
 	"github.com/latchkey-go/latchkey/internal/sqlpool"
 )
 
-// sessionRow scans a session.
-type sessionRow struct {
-	token, user text
-	expires     timeColumn
-}
-
-func (s *Store) sessionRow() sessionRow {
-	return sessionRow{expires: timeColumn{engine: s.engine}}
-}
-
-func (r *sessionRow) into() []any { return []any{&r.token, &r.user, &r.expires} }
-
-func (r *sessionRow) session() *store.Session {
-	return &store.Session{Token: store.Secret(r.token.value), UserID: r.user.value, Expires: r.expires.at}
-}
-
 func (s *Store) readSession(rows sqlpool.Rows) (*store.Session, error) {
-	row := s.sessionRow()
-	if err := rows.Scan(row.into()...); err != nil {
-		return nil, err
-	}
-	return row.session(), nil
+	var token, user text
+	expires := timeColumn{engine: s.engine}
+	err := rows.Scan(&token, &user, &expires)
+	return &store.Session{Token: store.Secret(token.value), UserID: user.value, Expires: expires.at}, err
 }
 
 // CreateSession implements [store.SessionStore]. It returns ErrNotFound if the user does not exist, and ErrConflict if

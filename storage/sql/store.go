@@ -1,3 +1,8 @@
+// Package sqlstore is the shared implementation of the stores on SQL databases: the statements of [store.Store] and its
+// optional interfaces over database/sql, and the tables. A [Dialect] describes the database and a [Layout] the tables.
+// Applications use the package of their database: storage/sqlite, storage/postgres or storage/mysql.
+//
+// [New] builds all statements. A database must support unique indexes, transactions and savepoints.
 package sqlstore
 
 import (
@@ -5,6 +10,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -36,6 +42,19 @@ var (
 	_ store.EmailLister            = (*Store)(nil)
 )
 
+// engine is the state that a Store shares with the Stores of its transactions.
+type engine struct {
+	db      *sql.DB
+	owned   bool // Close closes db
+	dialect Dialect
+	layout  Layout
+	pool    *sqlpool.Pool
+	statements
+	writtenAs atomic.Int64          // the Times value that FoundTimes has resolved to
+	lookUps   *batch.Calls[*lookUp] // nil if lookups are not combined
+	writing   chan struct{}         // contains a value while a call writes; nil if writers need not wait for each other
+}
+
 // New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet.
 func New(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
 	return newStore(db, dialect, layout, &sqlpool.Pool{})
@@ -49,7 +68,8 @@ func newStore(db *sql.DB, dialect Dialect, layout Layout, pool *sqlpool.Pool) (*
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dialect.Name, err)
 	}
-	e := &engine{db: db, dialect: dialect, layout: layout, types: dialect.Types.completed(), pool: pool}
+	dialect.Types = dialect.Types.completed()
+	e := &engine{db: db, dialect: dialect, layout: layout, pool: pool}
 	if layout.Times == FoundTimes && dialect.TypeOf == nil {
 		return nil, fmt.Errorf("%s: Layout.Times is FoundTimes, which is for SQLite: "+
 			"columns have types here, say which form they hold", dialect.Name)

@@ -170,7 +170,7 @@ func (t *table) members(names []string, typ string) {
 func (e *engine) create(t *table, related bool) string {
 	var lines []string
 	if e.layout.recordID(t.name) {
-		lines = append(lines, e.dialect.Quote("id")+" "+e.types.Name+" NOT NULL")
+		lines = append(lines, e.dialect.Quote("id")+" "+e.dialect.Types.Name+" NOT NULL")
 	}
 	for _, c := range t.columns {
 		line := e.quoted(t.name, c.name) + " " + c.typ
@@ -180,9 +180,9 @@ func (e *engine) create(t *table, related bool) string {
 		lines = append(lines, line)
 	}
 	if e.layout.stamped(t.name) {
-		typ := e.types.Time
+		typ := e.dialect.Types.Time
 		if e.layout.Times == FoundTimes {
-			typ = e.types.AnyTime
+			typ = e.dialect.Types.AnyTime
 		}
 		lines = append(lines, e.dialect.Quote(e.layout.UpdatedAt)+" "+typ+" NOT NULL")
 	}
@@ -214,7 +214,7 @@ func (e *engine) createIndex(t *table, i *index) string {
 // Schema returns the DDL of a new database, for use with your own migration tool.
 func (s *Store) Schema() string {
 	var out strings.Builder
-	for _, t := range s.layout.tables(s.types) {
+	for _, t := range s.layout.tables(s.dialect.Types) {
 		out.WriteString(s.create(&t, true) + ";\n")
 		for _, i := range t.indexes[1:] { // the first is the primary key
 			out.WriteString(s.createIndex(&t, &i) + ";\n")

@@ -188,7 +188,7 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// handles returns the handle of a store and the pool of its lookups, which has a handle of its own.
+// handles returns the handle of a store and a pool for its lookups, which has a separate handle.
 func handles(path string, connector sqldriver.Connector) (*sql.DB, *sqlpool.Pool) {
 	if path == ":memory:" { // each connection would have its own database
 		return handleOf(connector, 1), nil
