@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -166,17 +167,10 @@ func TestOptions(t *testing.T) {
 	}
 	functions := read(t, "core").methods
 	maps.Copy(functions, read(t, "core/store").methods)
-	for name := range read(t, "ui").methods {
-		functions["ui."+name] = true
-	}
-	for name := range read(t, "core/audit").methods {
-		functions["audit."+name] = true
-	}
-	for name := range read(t, "core/token").methods {
-		functions["token."+name] = true
-	}
-	for name := range read(t, "doctor").methods {
-		functions["doctor."+name] = true
+	for _, dir := range []string{"ui", "core/audit", "core/limit", "core/token", "doctor"} {
+		for name := range read(t, dir).methods {
+			functions[path.Base(dir)+"."+name] = true
+		}
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Za-z.]+\\.[A-Z][A-Za-z]*)`").FindAllStringSubmatch(text, -1) {
 		if name := strings.TrimPrefix(m[1], "core."); !known[m[1]] && !functions[name] {
