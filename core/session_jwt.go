@@ -181,7 +181,7 @@ func (p *jwtSession) resume(ctx context.Context, before *Token, why sessionRead)
 	return session, cookies, nil
 }
 
-// nextToken is the token with which a session continues.
+// nextToken is the next token of a session.
 type nextToken struct {
 	token   *Token // nil: the jwt callback ended the session
 	data    *loadedData

@@ -151,7 +151,7 @@ func (c *contract) of(header ...string) requestSession {
 
 const contractCookie = "__Secure-authjs.session-token="
 
-// signIn starts a session in place of another one and returns the Cookie header of the browser.
+// signIn starts a session that replaces another one, and returns the Cookie header of the browser.
 func (c *contract) signIn(r requestSession) string {
 	c.t.Helper()
 	id := &identity{user: c.store.user.Clone(), account: &Account{Type: TypeOAuth, Provider: "p"}}

@@ -80,7 +80,7 @@ func Claim(t *Token, name string) string {
 	return string(t.Extra[name])
 }
 
-// HideFacts returns a copy of a token whose facts are not in Extra but out of reach of the application. A copy is
+// HideFacts returns a copy of a token with its facts out of reach of the application, not in Extra. A copy is
 // necessary because the application's JWT.Decode made the token and may still use it.
 func HideFacts(t *Token) *Token {
 	own := *t

@@ -65,8 +65,12 @@ type Reader struct {
 	logger  *slog.Logger
 }
 
-// NewReader returns a reader of session tokens. It returns an error if there are no Secrets or if CookieName is not a
-// valid cookie name. The error names the option and the fix.
+// ErrMissingSecret is returned by NewReader if there are no Secrets.
+var ErrMissingSecret = errors.New("token: Options.Secrets is empty: set it, or AUTH_SECRET in the environment, to what " +
+	"the application has")
+
+// NewReader returns a reader of session tokens. It returns [ErrMissingSecret] if there are no Secrets, and an error if
+// CookieName is not a valid cookie name. The error names the option and the fix.
 func NewReader(o Options) (*Reader, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -81,8 +85,7 @@ func NewReader(o Options) (*Reader, error) {
 		o.Secrets = tokensource.Secrets[store.Secret](o.Getenv)
 	}
 	if len(o.Secrets) == 0 {
-		return nil, errors.New("token: Options.Secrets is empty: set it, or AUTH_SECRET in the environment, to what the " +
-			"application has")
+		return nil, ErrMissingSecret
 	}
 	secrets := make([]string, len(o.Secrets))
 	for i, secret := range o.Secrets {

@@ -85,7 +85,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestPrinting checks that printing a token shows none of its claims except the user ID.
+// TestPrinting checks that printing a token shows no claim except the user ID.
 func TestPrinting(t *testing.T) {
 	t.Parallel()
 	c := Token{Subject: "1", Name: "canary", Extra: store.Members{"a": json.RawMessage(`"canary"`)}}

@@ -198,6 +198,9 @@ func getToken(c *call) {
 		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return c.now },
 		Getenv: func(string) string { return "" },
 	})
+	if errors.Is(err, token.ErrMissingSecret) {
+		err = core.NewError(core.ErrMissingSecret, err)
+	}
 	if c.threw(err) {
 		return
 	}
