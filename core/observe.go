@@ -92,17 +92,6 @@ func callOutcome(ctx context.Context, err error) observe.Outcome {
 	return observe.Failed
 }
 
-// HashLoad is the current load of password hashing in one process. The method Load of the provider in module
-// providers/password returns it. observe/prometheus and observe/otel read it from each provider that has this method.
-type HashLoad struct {
-	// Slots is the maximum number of hashes that are computed concurrently. Busy is the number that is being computed now,
-	// and Waiting the number of requests that wait for a slot.
-	Slots, Busy, Waiting int
-	// Refused is the number of requests since the start that were refused because too many were waiting or the wait was
-	// too long.
-	Refused uint64
-}
-
 // watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
 func watchProviders(all []*provider, w watch) {
 	if !w.on() {

@@ -14,23 +14,23 @@ func TestRevocationAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := process(t, newHouse(), 0)
-		if age, ok := a.RevocationAge(); ok {
-			t.Errorf("before the first request the age is %v", age)
+		if s := a.Stats(); s.RevocationRead {
+			t.Errorf("before the first request the age is %v", s.RevocationAge)
 		}
 		b := signedIn(t, a, "1")
 		b.session()
 		synctest.Wait()
-		if age, ok := a.RevocationAge(); !ok || age > time.Second {
-			t.Errorf("after a request: %v, %t", age, ok)
+		if s := a.Stats(); !s.RevocationRead || s.RevocationAge > time.Second {
+			t.Errorf("after a request: %v, %t", s.RevocationAge, s.RevocationRead)
 		}
 		elapse(time.Hour)
-		if age, ok := a.RevocationAge(); !ok || age != time.Hour {
-			t.Errorf("after an hour without requests: %v, %t", age, ok)
+		if s := a.Stats(); !s.RevocationRead || s.RevocationAge != time.Hour {
+			t.Errorf("after an hour without requests: %v, %t", s.RevocationAge, s.RevocationRead)
 		}
 		b.session()
 		synctest.Wait()
-		if age, ok := a.RevocationAge(); !ok || age > time.Second {
-			t.Errorf("after another request: %v, %t", age, ok)
+		if s := a.Stats(); !s.RevocationRead || s.RevocationAge > time.Second {
+			t.Errorf("after another request: %v, %t", s.RevocationAge, s.RevocationRead)
 		}
 	})
 	off := func(c *core.Config) { c.Session.Revocation = core.Revocation{} }
@@ -38,8 +38,8 @@ func TestRevocationAge(t *testing.T) {
 		"revocation is off": process(t, newHouse(), 0, off),
 		"chosen by request": core.PerRequest("/auth", nil),
 	} {
-		if age, ok := a.RevocationAge(); ok {
-			t.Errorf("%s: %v", name, age)
+		if s := a.Stats(); s.RevocationRead {
+			t.Errorf("%s: %v", name, s.RevocationAge)
 		}
 	}
 }

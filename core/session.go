@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	"github.com/latchkey-go/latchkey/core/internal/sessionid"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
@@ -202,12 +203,10 @@ func newRevocations(c *Config, records store.RecordStore, log *reporter) *revoca
 	})
 }
 
-// RevocationAge returns the time since this process last read the revocation list. Sessions that other processes have
-// ended since then are still accepted here. ok is false if Session.Revocation is off, if nothing was read yet, and for
-// an Auth of [PerRequest]. The list is read when requests arrive, so the age grows while there are none.
-func (a *Auth) RevocationAge() (age time.Duration, ok bool) {
-	if a.sessions == nil || a.sessions.revoked == nil {
-		return 0, false
+// Stats returns values for monitoring. It is safe for concurrent use.
+func (a *Auth) Stats() (s observe.AuthStats) {
+	if a.sessions != nil && a.sessions.revoked != nil {
+		s.RevocationAge, s.RevocationRead = a.sessions.revoked.Age()
 	}
-	return a.sessions.revoked.Age()
+	return s
 }

@@ -3,6 +3,8 @@
 // modules observe/otel and observe/prometheus of this repository turn them into traces and metrics.
 package observe
 
+import "time"
+
 // Call describes a call. Its texts are taken from fixed lists and from the configuration. They contain no text from
 // clients and no personal data.
 type Call struct {
@@ -41,3 +43,25 @@ const (
 	Canceled    Outcome = "canceled"    // the client disconnected
 	Failed      Outcome = "failed"
 )
+
+// AuthStats are values of one Auth in this process. core.Auth.Stats returns them.
+type AuthStats struct {
+	// RevocationAge is the time since this process last read the revocation list. Sessions that other processes have ended
+	// since then are still accepted here. The list is read when requests arrive, so the age grows while there are none.
+	RevocationAge time.Duration
+	// RevocationRead reports whether the list was read. It is false if Session.Revocation is off, before the first read,
+	// and for an Auth of core.PerRequest; RevocationAge is then 0.
+	RevocationRead bool
+}
+
+// HashStats are values of password hashing in one process. The method Stats of the provider in module
+// providers/password returns them. observe/prometheus and observe/otel read them from each provider that has this
+// method.
+type HashStats struct {
+	// Slots is the maximum number of hashes that are computed concurrently. Busy is the number that is being computed now,
+	// and Waiting the number of requests that wait for a slot.
+	Slots, Busy, Waiting int
+	// Refused is the number of requests since the start that were refused because too many were waiting or the wait was
+	// too long.
+	Refused uint64
+}

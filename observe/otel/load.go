@@ -8,10 +8,11 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 // hasher is a provider that computes password hashes, such as the one of module providers/password.
-type hasher interface{ Load() core.HashLoad }
+type hasher interface{ Stats() observe.HashStats }
 
 // Follow adds observable metrics: the gauges latchkey.hash.slots, latchkey.hash.busy and latchkey.hash.waiting and the
 // counter latchkey.hash.refused, summed over the providers in from that compute password hashes, and the gauge
@@ -42,8 +43,8 @@ func Follow(auth *core.Auth, from []core.Provider, o Options) error {
 			to.ObserveInt64(waiting, int64(all.Waiting))
 			to.ObserveInt64(refused, int64(all.Refused)) //nolint:gosec // it counts requests
 		}
-		if d, ok := auth.RevocationAge(); ok {
-			to.ObserveFloat64(age, d.Seconds())
+		if s := auth.Stats(); s.RevocationRead {
+			to.ObserveFloat64(age, s.RevocationAge.Seconds())
 		}
 		return nil
 	}, slots, busy, waiting, refused, age)
@@ -51,13 +52,13 @@ func Follow(auth *core.Auth, from []core.Provider, o Options) error {
 }
 
 // hashLoad returns the sum over all providers. ok is false if none computes hashes.
-func hashLoad(from []core.Provider) (all core.HashLoad, ok bool) {
+func hashLoad(from []core.Provider) (all observe.HashStats, ok bool) {
 	for _, p := range from {
 		h, hashes := p.(hasher)
 		if !hashes {
 			continue
 		}
-		one := h.Load()
+		one := h.Stats()
 		all.Slots, all.Busy = all.Slots+one.Slots, all.Busy+one.Busy
 		all.Waiting, all.Refused, ok = all.Waiting+one.Waiting, all.Refused+one.Refused, true
 	}

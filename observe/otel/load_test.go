@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/observe/otel"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -17,7 +18,9 @@ import (
 // hashing is a provider that claims to compute hashes.
 type hashing struct{ *core.CredentialsProvider }
 
-func (hashing) Load() core.HashLoad { return core.HashLoad{Slots: 4, Busy: 3, Waiting: 2, Refused: 7} }
+func (hashing) Stats() observe.HashStats {
+	return observe.HashStats{Slots: 4, Busy: 3, Waiting: 2, Refused: 7}
+}
 
 // TestFollow reads the metrics of an Auth that has handled a request.
 func TestFollow(t *testing.T) {

@@ -8,10 +8,11 @@ import (
 	client "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 // hasher is a provider that computes password hashes, such as the one of module providers/password.
-type hasher interface{ Load() core.HashLoad }
+type hasher interface{ Stats() observe.HashStats }
 
 var (
 	hashSlots = client.NewDesc("latchkey_hash_slots",
@@ -69,9 +70,9 @@ func (l *load) Describe(to chan<- *client.Desc) {
 func (l *load) Collect(to chan<- client.Metric) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var all core.HashLoad
+	var all observe.HashStats
 	for h := range l.hashers {
-		one := h.Load()
+		one := h.Stats()
 		all.Slots, all.Busy = all.Slots+one.Slots, all.Busy+one.Busy
 		all.Waiting, all.Refused = all.Waiting+one.Waiting, all.Refused+one.Refused
 	}
@@ -83,8 +84,8 @@ func (l *load) Collect(to chan<- client.Metric) {
 	}
 	oldest, known := time.Duration(0), false
 	for _, a := range l.auths {
-		if age, ok := a.RevocationAge(); ok {
-			oldest, known = max(oldest, age), true
+		if s := a.Stats(); s.RevocationRead {
+			oldest, known = max(oldest, s.RevocationAge), true
 		}
 	}
 	if known {

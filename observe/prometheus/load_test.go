@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/observe/prometheus"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -13,17 +14,17 @@ import (
 // hashing is a provider that claims to compute hashes.
 type hashing struct {
 	*core.CredentialsProvider
-	load core.HashLoad
+	load observe.HashStats
 }
 
-func (h *hashing) Load() core.HashLoad { return h.load }
+func (h *hashing) Stats() observe.HashStats { return h.load }
 
 // loaded creates two Auths with one provider and revocable sessions, and sends each a request.
 func loaded(t *testing.T, metrics *prometheus.Metrics) {
 	t.Helper()
 	provider := &hashing{&core.CredentialsProvider{
 		Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
-	}, core.HashLoad{Slots: 4, Busy: 3, Waiting: 2, Refused: 7}}
+	}, observe.HashStats{Slots: 4, Busy: 3, Waiting: 2, Refused: 7}}
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for range 2 {
 		auth, err := core.New(metrics.Wrap(core.Config{

@@ -6,7 +6,7 @@ import (
 )
 
 // Waiting returns the number of requests that wait for a hash.
-func (p *Provider) Waiting() int { return p.hashing.load().Waiting }
+func (p *Provider) Waiting() int { return p.hashing.stats().Waiting }
 
 // CommonEntries returns the number of passwords in the built-in list, and its size.
 func CommonEntries() (n, bytes int) { return len(commonWords) / commonEntry, len(commonWords) }

@@ -36,7 +36,7 @@ func newPaced(t *testing.T) *paced {
 	p.provider.Sleep(func(_ context.Context, d time.Duration) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.inSlot = p.inSlot || p.provider.Load().Busy > 0
+		p.inSlot = p.inSlot || p.provider.Stats().Busy > 0
 		p.waited += d
 		p.advance(d)
 	})

@@ -12,6 +12,7 @@ import (
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -123,8 +124,8 @@ func New(o Options) *Provider {
 // Mailer returns Options.Mail. Package doctor uses it to check the mail configuration.
 func (p *Provider) Mailer() core.Mailer { return p.options.Mail }
 
-// Load returns the load of the hash queue, for all Auths that share the provider. It is safe for concurrent use.
-func (p *Provider) Load() core.HashLoad { return p.hashing.load() }
+// Stats returns the load of the hash queue, for all Auths that share the provider. It is safe for concurrent use.
+func (p *Provider) Stats() observe.HashStats { return p.hashing.stats() }
 
 // Attach implements [core.Plugin].
 func (p *Provider) Attach(h *core.PluginHost) error {

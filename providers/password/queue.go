@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 const (
@@ -144,11 +145,10 @@ func (q *queue) do(ctx context.Context, work func()) error {
 	return nil
 }
 
-// load returns the load of the queue.
-func (q *queue) load() core.HashLoad {
+func (q *queue) stats() observe.HashStats {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return core.HashLoad{Slots: q.slots, Busy: q.busy, Waiting: q.waiting(), Refused: q.refused}
+	return observe.HashStats{Slots: q.slots, Busy: q.busy, Waiting: q.waiting(), Refused: q.refused}
 }
 
 // waiting returns the number of waiting requests. The caller holds q.mu.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 // TestQueueBounds fills two slots and their waiting places. No further hash is computed, the next request is rejected
@@ -38,7 +39,7 @@ func TestQueueBounds(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if got, want := q.load(), (core.HashLoad{Slots: 2, Busy: 2, Waiting: waitingPerSlot}); got != want {
+		if got, want := q.stats(), (observe.HashStats{Slots: 2, Busy: 2, Waiting: waitingPerSlot}); got != want {
 			t.Errorf("while all wait the load is %+v, want %+v", got, want)
 		}
 		began := time.Now()
@@ -54,10 +55,10 @@ func TestQueueBounds(t *testing.T) {
 		if done.Load() != 2 || most.Load() != 2 {
 			t.Errorf("%d computed, %d at once", done.Load(), most.Load())
 		}
-		if err := q.do(context.Background(), func() {}); err != nil || q.load().Waiting != 0 {
-			t.Errorf("afterwards: %v, %d wait", err, q.load().Waiting)
+		if err := q.do(context.Background(), func() {}); err != nil || q.stats().Waiting != 0 {
+			t.Errorf("afterwards: %v, %d wait", err, q.stats().Waiting)
 		}
-		if got, want := q.load(), (core.HashLoad{Slots: 2, Refused: 1 + waitingPerSlot}); got != want {
+		if got, want := q.stats(), (observe.HashStats{Slots: 2, Refused: 1 + waitingPerSlot}); got != want {
 			t.Errorf("afterwards the load is %+v, want %+v", got, want)
 		}
 	})
@@ -76,8 +77,8 @@ func TestQueueForgetsWhoLeaves(t *testing.T) {
 		go func() { left <- q.do(ctx, func() { t.Error("computed after the client disconnected") }) }()
 		synctest.Wait()
 		leave()
-		if err := <-left; !errors.Is(err, context.Canceled) || q.load().Waiting != 0 {
-			t.Errorf("%v, %d wait", err, q.load().Waiting)
+		if err := <-left; !errors.Is(err, context.Canceled) || q.stats().Waiting != 0 {
+			t.Errorf("%v, %d wait", err, q.stats().Waiting)
 		}
 		close(release)
 		synctest.Wait()
@@ -166,7 +167,7 @@ func TestQueueFlood(t *testing.T) {
 					all.Go(func() { _ = q.do(as(row.attacker(i)), hash) })
 					synctest.Wait()
 				}
-				if n := q.load().Waiting; n != row.most {
+				if n := q.stats().Waiting; n != row.most {
 					t.Errorf("%d requests of the attacker wait, want %d", n, row.most)
 				}
 				elsewhere, owner, proxied := make(chan error, 1), make(chan error, 1), make(chan error, 1)
@@ -187,8 +188,8 @@ func TestQueueFlood(t *testing.T) {
 					t.Errorf("an unidentified client: %v", err)
 				}
 				all.Wait()
-				if q.load().Busy != 0 || q.load().Waiting != 0 || len(q.networks) != 0 {
-					t.Errorf("afterwards: %+v, %d networks", q.load(), len(q.networks))
+				if q.stats().Busy != 0 || q.stats().Waiting != 0 || len(q.networks) != 0 {
+					t.Errorf("afterwards: %+v, %d networks", q.stats(), len(q.networks))
 				}
 			})
 		})
