@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/internal/deadline"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -216,9 +215,7 @@ func (f *oauthFlow) redeem(
 	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowState,
 ) (*TokenSet, Profile, error) {
 	redirectURI, _ := f.redirectURI(c.origin, c.base)
-	requests := deadline.InSeries(ctx)
-	defer requests.End()
-	answered, err := f.client.Redeem(requests, at, code, flow.Verifier, redirectURI)
+	answered, err := f.client.Redeem(ctx, at, code, flow.Verifier, redirectURI)
 	switch {
 	case errors.Is(err, oauth.ErrNoCode):
 		return nil, nil, errorf(ErrCallbackRoute, "%w", mistake(err))
@@ -238,9 +235,6 @@ func (f *oauthFlow) redeem(
 		if !f.ProfileFromUserinfo {
 			return tokens, f.completedClaims(ctx, c, at, tokens), nil
 		}
-	}
-	if f.FetchUserinfo == nil { // a function of the application may send concurrent requests
-		ctx = requests
 	}
 	profile, err := f.userinfo(ctx, at, tokens)
 	return tokens, profile, err

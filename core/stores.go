@@ -8,7 +8,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/deadline"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
 
@@ -178,8 +177,8 @@ func timed[T any](ctx context.Context, limit time.Duration, call func(context.Co
 	if limit <= 0 {
 		return call(ctx)
 	}
-	bounded := deadline.After(ctx, limit)
-	defer bounded.End()
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	v, err := call(bounded)
 	var decision *Error // of a function in a transaction
 	switch {

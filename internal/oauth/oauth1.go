@@ -121,13 +121,7 @@ func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (To
 
 // Userinfo requests the profile of an access token's account.
 func (c *Client1) Userinfo(ctx context.Context, t Token1) (map[string]any, error) {
-	answer, err := askUserinfo(ctx, c.config.HTTP, func(ctx context.Context) (*http.Request, error) {
-		r, err := c.config.Userinfo.userinfoRequest(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return r, c.sign(r, t, nil)
-	})
+	answer, err := c.config.askUserinfo(ctx, c.config.Userinfo, func(r *http.Request) error { return c.sign(r, t, nil) })
 	if err != nil {
 		return nil, c.config.errorf(": userinfo: %w", err)
 	}

@@ -27,12 +27,9 @@ func (c *Client) HasUserinfo(at Endpoints) bool { return c.userinfoOf(at).URL !=
 // Userinfo requests the profile of an access token's account (OpenID Connect Core section 5.3). A signed response is
 // verified. The caller must check that the profile and the ID token have the same subject.
 func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {
-	answer, err := askUserinfo(ctx, c.config.HTTP, func(ctx context.Context) (*http.Request, error) {
-		r, err := c.userinfoOf(at).userinfoRequest(ctx)
-		if err == nil {
-			r.Header.Set("Authorization", "Bearer "+accessToken)
-		}
-		return r, err
+	answer, err := c.config.askUserinfo(ctx, c.userinfoOf(at), func(r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+accessToken)
+		return nil
 	})
 	if err != nil {
 		return nil, c.config.errorf(": userinfo: %w", err)
@@ -74,23 +71,22 @@ func isJWT(contentType string) bool {
 	return media == "application/jwt"
 }
 
-// userinfoRequest returns a request to a userinfo endpoint without credentials.
-func (e Endpoint) userinfoRequest(ctx context.Context) (*http.Request, error) {
+// askUserinfo sends a request to a userinfo endpoint. sign adds the credentials.
+func (c *Config) askUserinfo(
+	ctx context.Context, e Endpoint, sign func(*http.Request) error,
+) (*upstream.Response, error) {
 	if e.URL == "" {
 		return nil, errors.New("there is no userinfo endpoint")
 	}
 	r, err := e.request(ctx, http.MethodGet)
-	if err == nil {
-		r.Header.Set("Accept", "application/json, application/jwt")
+	if err != nil {
+		return nil, err
 	}
-	return r, err
-}
-
-// askUserinfo sends a request to a userinfo endpoint.
-func askUserinfo(
-	ctx context.Context, client *upstream.Client, request func(context.Context) (*http.Request, error),
-) (*upstream.Response, error) {
-	answer, err := client.Ask(ctx, upstream.NoRedirects, request)
+	r.Header.Set("Accept", "application/json, application/jwt")
+	if err := sign(r); err != nil {
+		return nil, err
+	}
+	answer, err := c.HTTP.Do(ctx, r, upstream.NoRedirects)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"time"
-
-	"github.com/latchkey-go/latchkey/internal/deadline"
 )
 
 // Defaults of Options.
@@ -33,8 +31,7 @@ type Options struct {
 	// InsecureHosts are names of hosts, without a port, that may use plain http and may resolve to this machine. The
 	// exception does not apply to hosts that they redirect to.
 	InsecureHosts []string
-	// Timeout limits a request from dialing to the last byte of the body. The default is DefaultTimeout. Requests of a
-	// [deadline.Series] may have up to a tenth less.
+	// Timeout limits a request from dialing to the last byte of the body. The default is DefaultTimeout.
 	Timeout time.Duration
 	// MaxBody is the maximum size of a decompressed response body in bytes. The default is DefaultMaxBody.
 	MaxBody int64
@@ -91,23 +88,9 @@ func (c *Client) AllowsInsecure(host string) bool { return c != nil && c.insecur
 // Do sends a request and reads the response. The caller must check the status. Errors are of type [*Error] and wrap
 // those of ctx and of the timeout.
 func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Response, error) {
-	return c.Ask(ctx, policy, func(ctx context.Context) (*http.Request, error) {
-		return r.WithContext(ctx), nil
-	})
-}
-
-// Ask is Do for a request that the function request creates with a context that has the timeout, so that Do need not
-// copy it. An error of that function is returned unchanged.
-func (c *Client) Ask(
-	ctx context.Context, policy Policy, request func(context.Context) (*http.Request, error),
-) (*Response, error) {
-	ctx, end := c.within(ctx)
-	defer end()
-	r, err := request(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sent := r
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	sent := r.WithContext(ctx)
 	if !c.own { // neither the transport nor the caller may see changes of the other
 		sent = r.Clone(ctx)
 	}
@@ -133,14 +116,6 @@ func (c *Client) noteDate(r *http.Request, response *http.Response) {
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		c.onDate(r.URL.Host, date)
 	}
-}
-
-// within returns ctx with the timeout of a request. Requests of a series share it.
-func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	if series, ok := ctx.(*deadline.Series); ok {
-		return series.Call(c.timeout), func() {} // the series ends its context
-	}
-	return context.WithTimeout(ctx, c.timeout)
 }
 
 // follow sends a request and follows redirects according to the policy. It does not use [http.Client] for that, which
