@@ -45,7 +45,7 @@ type dataKeeper struct {
 
 	copies     once.Memory[string, dataCopy]
 	outdated   once.Memory[string, time.Time] // user to the time of the last refresh: earlier copies are invalid
-	inProgress flight.Group[string, dataCopy]
+	inProgress flight.Group[dataCopy]
 }
 
 // dataCopy is a copy of a user's data, with the time when it was loaded in Unix milliseconds. User is the user's
@@ -117,13 +117,13 @@ func (k *dataKeeper) of(ctx context.Context, user *User, came dataCopy) (dataCop
 			return copied, nil
 		}
 		own := *user
-		fly := func(ctx context.Context) (dataCopy, error) {
+		load := func(ctx context.Context) (dataCopy, error) {
 			if copied, _ := k.copies.Get(own.ID); k.isValid(own.ID, copied) { // another load has finished in the meantime
 				return copied, nil
 			}
 			return guarded("Data.Load", func() (dataCopy, error) { return k.fetch(ctx, &own) })
 		}
-		copied, err := k.inProgress.Join(ctx, user.ID, fly).Wait(ctx)
+		copied, err := k.inProgress.Do(ctx, user.ID, load)
 		if err != nil || k.isValid(user.ID, copied) {
 			return copied, err
 		}

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"maps"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ type exchangeResult struct {
 // remembers nothing.
 type exchanges struct {
 	now     func() time.Time
-	pending flight.Group[exchangeKey, *exchangeResult]
+	pending flight.Group[*exchangeResult]
 
 	mu    sync.Mutex
 	known map[exchangeKey]*exchanged
@@ -67,14 +68,12 @@ func (x *exchanges) do(
 	result := x.find(key)
 	if result == nil {
 		once := func(ctx context.Context) (*exchangeResult, error) { return x.once(ctx, key, browser, exchange) }
-		f := x.pending.Join(ctx, key, once)
 		var err error
-		if f.Refused() {
+		result, err = x.pending.Do(ctx, string(key.flow[:])+string(key.callback[:]), once)
+		if errors.Is(err, flight.ErrFull) {
 			bounded, stop := context.WithTimeout(ctx, exchangeTimeout)
 			result, err = once(bounded)
 			stop()
-		} else {
-			result, err = f.Keep().Wait(ctx)
 		}
 		if err != nil {
 			if ctx.Err() != nil { // the browser has disconnected

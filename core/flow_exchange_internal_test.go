@@ -5,8 +5,6 @@ import (
 	"errors"
 	"testing"
 	"time"
-
-	"github.com/latchkey-go/latchkey/internal/flight"
 )
 
 func exchangeFor(flow, answer byte) (key exchangeKey) {
@@ -49,7 +47,7 @@ func TestExchangesFull(t *testing.T) {
 	}
 
 	calls := 0
-	again := func(context.Context) (*TokenSet, Profile, error) { calls++; return nil, nil, flight.ErrFull }
+	again := func(context.Context) (*TokenSet, Profile, error) { calls++; return nil, nil, errors.New("refused") }
 	if _, _, err = x.do(t.Context(), exchangeFor(4, 1), "", again); err == nil || calls != 1 {
 		t.Errorf("%d calls, %v", calls, err)
 	}

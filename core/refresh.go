@@ -64,7 +64,7 @@ const (
 
 // refreshes has the refreshes in progress, and the results of the last minute.
 type refreshes struct {
-	inProgress flight.Group[refreshKey, *Account]
+	inProgress flight.Group[*Account]
 	known      once.Memory[refreshKey, refreshed]
 	accounts   store.AccountStore // nil: the caller stores the tokens
 }
@@ -103,10 +103,9 @@ func (r *refreshes) join(ctx context.Context, c *oauthClient, account *Account) 
 		return known.account.Clone(), nil
 	}
 	account = account.Clone() // the refresh may continue after the caller has returned
-	f := r.inProgress.Join(ctx, key, func(ctx context.Context) (*Account, error) {
+	fresh, err := r.inProgress.Do(ctx, string(key[:]), func(ctx context.Context) (*Account, error) {
 		return guarded("refresh", func() (*Account, error) { return r.refresh(ctx, c, key, account) })
 	})
-	fresh, err := f.Keep().Wait(ctx)
 	if errors.Is(err, flight.ErrFull) {
 		err = fmt.Errorf("core: refresh: %w", err)
 	}

@@ -28,19 +28,18 @@ const (
 	renewAfter = 10 * time.Second
 )
 
-// cache contains documents by URL. Concurrent callers share one fetch. The fetch continues if one caller leaves, and is
-// canceled when the last one has left. Create it with newCache.
+// cache contains documents by URL. Concurrent callers share one fetch, which continues when they leave: a flood of
+// callers that disconnect cannot cancel the fetch that others wait for. Create it with newCache.
 type cache[T any] struct {
 	now  func() time.Time
 	load func(ctx context.Context, address string) (T, error)
 	// stale is called if a document could not be renewed and the old one is still used. It runs in its own goroutine.
 	stale   func(address string, err error)
-	flights flight.Group[string, document[T]]
+	fetches flight.Group[document[T]]
 
-	// mu is locked before the group's mutex, never after.
 	mu      sync.Mutex
-	entries map[string]*entry[T] // the results of completed fetches
-	fetches version
+	entries map[string]*entry[T]
+	last    version
 }
 
 // version distinguishes all documents that the cache has ever fetched.
@@ -53,6 +52,7 @@ type document[T any] struct {
 
 type entry[T any] struct {
 	document[T]
+	pending bool // a fetch is in progress
 	fetched time.Time
 	err     error // the error of the last fetch; nil if it succeeded
 	failed  time.Time
@@ -63,7 +63,7 @@ func newCache[T any](
 	now func() time.Time, load func(context.Context, string) (T, error), stale func(string, error),
 ) *cache[T] {
 	c := &cache[T]{now: now, load: load, stale: stale, entries: map[string]*entry[T]{}}
-	c.flights.Timeout, c.flights.Max, c.flights.Landed = fetchTimeout, maxEntries, c.land
+	c.fetches.Timeout = fetchTimeout
 	return c
 }
 
@@ -78,20 +78,17 @@ func (c *cache[T]) get(ctx context.Context, address string) (document[T], error)
 	if e.serves(now) {
 		defer c.mu.Unlock()
 		if now.Sub(e.fetched) >= documentTTL-refreshAhead && !e.blocked(now, retryAfter) {
-			c.fetch(address).Keep()
+			c.fetch(address)
 		}
 		return e.document, nil
 	}
-	f := c.flights.Find(address)
-	if f == nil && e.blocked(now, retryAfter) {
+	if e.blocked(now, retryAfter) && !e.pending {
 		defer c.mu.Unlock()
 		return document[T]{}, e.err
 	}
-	if f == nil {
-		f = c.fetch(address)
-	}
+	wait := c.fetch(address)
 	c.mu.Unlock()
-	got, err := f.Wait(ctx)
+	got, err := wait(ctx)
 	if err == nil || ctx.Err() != nil {
 		return got, err
 	}
@@ -124,15 +121,15 @@ func (c *cache[T]) renew(ctx context.Context, address string, seen version) (doc
 	c.mu.Lock()
 	e := c.entry(address)
 	if e.version == seen || e.version == 0 { // zero: the entry was evicted since
-		f := c.flights.Find(address)
-		if now := c.now(); f == nil && (e.renewed.IsZero() || now.Sub(e.renewed) >= renewAfter) {
+		now := c.now()
+		due := e.renewed.IsZero() || now.Sub(e.renewed) >= renewAfter
+		if !e.pending && due {
 			e.renewed = now
-			// Keep, because a caller that disconnects would otherwise cancel the only fetch that others wait for.
-			f = c.fetch(address).Keep()
 		}
-		if f != nil {
+		if e.pending || due {
+			wait := c.fetch(address)
 			c.mu.Unlock()
-			if _, err := f.Wait(ctx); err != nil && ctx.Err() != nil {
+			if _, err := wait(ctx); err != nil && ctx.Err() != nil {
 				return document[T]{}, err
 			}
 			c.mu.Lock()
@@ -187,26 +184,34 @@ func (c *cache[T]) evict() {
 	delete(c.entries, oldest)
 }
 
-// fetch returns the pending fetch of a document, or starts one. It does not use a caller's context, which ends with its
-// request while others wait.
-func (c *cache[T]) fetch(address string) *flight.Flight[string, document[T]] {
-	return c.flights.Join(context.Background(), address, func(ctx context.Context) (document[T], error) {
+// fetch starts to fetch a document, unless a fetch is pending, and returns a function that waits for it. It does not
+// use a caller's context, which ends with its request while others wait. The caller holds c.mu.
+func (c *cache[T]) fetch(address string) (wait func(context.Context) (document[T], error)) {
+	c.entry(address).pending = true
+	return c.fetches.Start(context.Background(), address, func(ctx context.Context) (got document[T], err error) {
+		err = errors.New("the fetch ended without a result") // if load panics
+		defer func() { c.store(address, got, err) }()
 		value, err := c.load(ctx, address)
 		if err != nil {
 			return document[T]{}, err
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.fetches++
-		return document[T]{value, c.fetches}, nil
+		return document[T]{value, c.nextVersion()}, nil
 	})
 }
 
-// land stores the result of a fetch.
-func (c *cache[T]) land(address string, got document[T], err error) {
+func (c *cache[T]) nextVersion() version {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	return c.last
+}
+
+// store stores the result of a fetch.
+func (c *cache[T]) store(address string, got document[T], err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entry(address)
+	e.pending = false
 	if err == nil {
 		e.document, e.fetched, e.err = got, c.now(), nil
 		return

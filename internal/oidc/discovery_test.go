@@ -66,7 +66,8 @@ func TestColdStart(t *testing.T) {
 	})
 }
 
-func TestFetchEndsWhenNobodyWaits(t *testing.T) {
+// TestFetchWithoutCallers: a fetch continues when its callers have left, until the timeout of the request.
+func TestFetchWithoutCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		op := newIssuer()
 		ended := make(chan struct{})
@@ -81,11 +82,16 @@ func TestFetchEndsWhenNobodyWaits(t *testing.T) {
 		start := time.Now()
 		leave()
 		all.Wait()
-		<-ended
 		if took := time.Since(start); took != 0 {
-			t.Errorf("the fetch went on for %v", took)
+			t.Errorf("the callers left after %v", took)
+		}
+		<-ended
+		if took := time.Since(start); took != upstream.DefaultTimeout {
+			t.Errorf("the fetch took %v", took)
 		}
 		op.answer(documentPath, nil)
+		synctest.Wait()
+		c.forward(3 * time.Second) // an error is cached for this time
 		if _, err := c.Metadata(t.Context(), opURL); err != nil {
 			t.Errorf("who comes next pays for it: %v", err)
 		}
