@@ -26,7 +26,7 @@ func remembering(t testing.TB, secret, salt string) (k *Keyring, seal func(paylo
 	}
 }
 
-// TestOpenAgain: a cached result is used only by the same Keyring for the same token.
+// TestOpenAgain: a cached result is used only by the Keyring that decrypted the token, and only for that token.
 func TestOpenAgain(t *testing.T) {
 	t.Parallel()
 	k, seal := remembering(t, "one", "cookie")
@@ -54,70 +54,83 @@ func TestOpenAgain(t *testing.T) {
 	}
 }
 
-// TestRemembered: a token that is used twice is cached, and not decrypted again.
-func TestRemembered(t *testing.T) {
+// TestCached: a token that is used twice is cached, and not decrypted again.
+func TestCached(t *testing.T) {
 	k, seal := remembering(t, "one", "cookie")
-	m := newCache(1)
-	kept := m.slots[0].entry.Load
+	buffer := []byte(seal("claims"))
+	token := unsafe.String(&buffer[0], len(buffer)) // like the memory of a server that reuses it
+	_, slot := k.recent.slot(token)
 	open := func(token, want string) {
 		t.Helper()
-		if payload, err := m.open(k, token); payload != want || err != nil {
+		if payload, err := k.OpenAgain(token); payload != want || err != nil {
 			t.Fatalf("%q, %v", payload, err)
 		}
 	}
-	buffer := []byte(seal("claims"))
-	token := unsafe.String(&buffer[0], len(buffer)) // like the memory of a server that reuses it
-	if open(token, "claims"); kept() != nil {
+	if open(token, "claims"); slot.entry.Load() != nil {
 		t.Error("a token that was used once is cached")
 	}
-	if open(token, "claims"); kept() == nil {
+	if open(token, "claims"); slot.entry.Load() == nil {
 		t.Fatal("a token that was used twice is not cached")
 	}
 	if n := testing.AllocsPerRun(10, func() { open(token, "claims") }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 	copy(buffer, strings.Repeat("A", len(buffer)))
-	if o := kept(); !strings.HasPrefix(o.token, "ey") {
+	e := slot.entry.Load()
+	if !strings.HasPrefix(e.token, "ey") {
 		t.Error("the entry refers to the memory of the server instead of a copy")
 	}
-
-	o := kept()
 	for name, is := range map[string]bool{
-		"another Keyring":                  o.is(o.by+1, o.hash, o.token),
-		"another hash":                     o.is(o.by, o.hash+1, o.token),
-		"another token that has this hash": o.is(o.by, o.hash, strings.ToLower(o.token)),
-		"a shorter one that has this hash": o.is(o.by, o.hash, o.token[1:]),
+		"another hash":                     e.is(e.hash+1, e.token),
+		"another token that has this hash": e.is(e.hash, strings.ToLower(e.token)),
+		"a shorter one that has this hash": e.is(e.hash, e.token[1:]),
 	} {
 		if is {
 			t.Errorf("%s is taken for it", name)
 		}
 	}
 
-	next := seal("next")
-	open(next, "next")
-	if open(next, "next"); kept().payload != "next" {
-		t.Error("the next token does not take the place")
-	}
-	long := seal(strings.Repeat("x", maxRemembered))
+	long := seal(strings.Repeat("x", maxCached))
+	_, slot = k.recent.slot(long)
 	for range 3 {
-		open(long, strings.Repeat("x", maxRemembered))
+		open(long, strings.Repeat("x", maxCached))
 	}
-	if kept().payload != "next" {
-		t.Error("a long token is remembered")
+	if slot.entry.Load() != nil {
+		t.Error("a long token is cached")
 	}
 }
 
-// TestOpenAgainAtOnce has concurrent requests to two applications that use the same slot.
+// TestSlotIsReplaced: a token replaces the previous one in its slot.
+func TestSlotIsReplaced(t *testing.T) {
+	t.Parallel()
+	k, seal := remembering(t, "one", "cookie")
+	_, first := k.recent.slot(seal("first"))
+	token := ""
+	for slot := (*cacheSlot)(nil); slot != first; {
+		token = seal("next")
+		_, slot = k.recent.slot(token)
+	}
+	first.entry.Store(&cacheEntry{token: "first", payload: "first"})
+	for range 2 {
+		if payload, err := k.OpenAgain(token); payload != "next" || err != nil {
+			t.Fatalf("%q, %v", payload, err)
+		}
+	}
+	if e := first.entry.Load(); e.payload != "next" {
+		t.Error("the next token does not take the place")
+	}
+}
+
+// TestOpenAgainAtOnce has concurrent requests with several tokens.
 func TestOpenAgainAtOnce(t *testing.T) {
 	t.Parallel()
-	m := newCache(1)
+	k, seal := remembering(t, "one", "cookie")
 	var all sync.WaitGroup
 	for _, name := range []string{"Ada", "Grace", "Edsger", "Barbara"} {
-		k, seal := remembering(t, "secret of "+name, "cookie")
 		token := seal(name)
 		all.Go(func() {
 			for range 500 {
-				if payload, err := m.open(k, token); payload != name || err != nil {
+				if payload, err := k.OpenAgain(token); payload != name || err != nil {
 					t.Errorf("%q, %v in place of %s", payload, err, name)
 				}
 			}

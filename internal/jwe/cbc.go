@@ -3,9 +3,11 @@ package jwe
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/sha512"
-	"crypto/subtle"
+	"encoding/binary"
 	"fmt"
+	"hash"
 	"sync"
 )
 
@@ -24,7 +26,7 @@ type cbcKey struct {
 
 // worker encrypts and decrypts with one key, one token at a time, and contains the buffers for it.
 type worker struct {
-	mac        mac
+	mac        hash.Hash // HMAC-SHA-512
 	encrypter  blockMode
 	decrypter  blockMode
 	raw, token []byte // IV, ciphertext and tag; and their text
@@ -37,10 +39,9 @@ func newCBCKey(key []byte, id identity) (*cbcKey, error) {
 		return nil, fmt.Errorf("jwe: %w", err)
 	}
 	k := &cbcKey{identity: id}
-	macs := newMACKey(key[:32], id.header)
 	k.workers.New = func() any {
 		return &worker{
-			mac:       mac{macKey: macs, hash: newHash()},
+			mac:       hmac.New(sha512.New, key[:32]),
 			encrypter: newMode(block, cipher.NewCBCEncrypter), decrypter: newMode(block, cipher.NewCBCDecrypter),
 		}
 	}
@@ -70,6 +71,15 @@ type freshMode struct {
 // SetIV creates a new mode.
 func (m *freshMode) SetIV(iv []byte) { m.BlockMode = m.start(m.block, iv) }
 
+// tag returns the tag of a token (RFC 7518 section 5.2.2.1).
+func (w *worker) tag(header, ivAndCiphertext []byte) []byte {
+	w.mac.Reset()
+	w.mac.Write(header)
+	w.mac.Write(ivAndCiphertext)
+	w.mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(header))*8))
+	return w.mac.Sum(nil)[:cbcTag]
+}
+
 // encrypt encrypts a buffer in place. The buffer contains the IV, the payload and space for the padding.
 func (w *worker) encrypt(buf []byte, payload int) {
 	text := buf[cbcIV:]
@@ -85,7 +95,7 @@ func (w *worker) encrypt(buf []byte, payload int) {
 // a different response to wrong padding would let an attacker decrypt a token byte by byte (padding oracle). After that
 // check, only the holder of the key can cause wrong padding.
 func (w *worker) decrypt(header, ivAndCiphertext, tag []byte) ([]byte, error) {
-	if subtle.ConstantTimeCompare(tag, w.mac.tag(header, ivAndCiphertext)) != 1 {
+	if !hmac.Equal(tag, w.tag(header, ivAndCiphertext)) {
 		return nil, refuseSeal
 	}
 	text := ivAndCiphertext[cbcIV:]

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // Names of content encryptions (RFC 7518 section 5.1).
@@ -24,13 +23,8 @@ const (
 // value has no keys: use [NewKeyring].
 type Keyring struct {
 	derived func() (*keys, error)
-	// number identifies the Keyring within the process. Cache entries refer to it, so that they do not keep keys in
-	// memory.
-	number uint64
+	recent  cache // of OpenAgain
 }
-
-// numbered is the number of Keyrings created so far.
-var numbered atomic.Uint64
 
 // keys contains the derived keys, one for each secret, in the same order.
 type keys struct {
@@ -62,7 +56,7 @@ func NewKeyring(secrets []string, salt string) (*Keyring, error) {
 	}
 	secrets = slices.Clone(secrets)
 	derived := sync.OnceValues(func() (*keys, error) { return newKeys(secrets, salt) })
-	return &Keyring{derived: derived, number: numbered.Add(1)}, nil
+	return &Keyring{derived: derived}, nil
 }
 
 func newKeys(secrets []string, salt string) (*keys, error) {

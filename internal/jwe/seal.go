@@ -61,7 +61,7 @@ func seal(key *cbcKey, header []byte, iv IV, payload []byte) (string, error) {
 	copy(buf, iv[:])
 	copy(buf[cbcIV:], payload)
 	w.encrypt(buf, len(payload))
-	buf = append(buf, w.mac.tag(header, buf)...)
+	buf = append(buf, w.tag(header, buf)...)
 
 	w.token = slices.Grow(w.token[:0], length)
 	out := append(w.token, header...)
