@@ -57,7 +57,7 @@ type ActionRequest struct {
 // newCall returns a request to an action of the plugin that configuration errors call part.
 func newCall(in *call, ps *parts, part string) *ActionRequest {
 	return &ActionRequest{
-		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.now,
+		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.target,
 		CSRFToken: in.csrf.token, Locale: in.language(), WantsJSON: in.wantsData(),
 		in: in, parts: ps, part: part,
 	}
@@ -257,8 +257,8 @@ func (ps *parts) cookie(at *arrival, name string, v any, expires time.Time) (Coo
 	return cookie, nil
 }
 
-// kept decrypts the plugin cookie with this name into v.
-func (ps *parts) kept(at *arrival, name string, v any) bool {
+// readCookie decrypts the plugin cookie with this name into v.
+func (ps *parts) readCookie(at *arrival, name string, v any) bool {
 	spec := at.partCookie(name)
 	value, ok := at.jar.Get(spec.name())
 	return ok && ps.seals.open("cookie "+name, value, v) == nil
@@ -271,7 +271,7 @@ const maxKeptCookie = 3900
 // EncryptedCookie decrypts the cookie that Keep stored into v, a pointer. It returns false if there is no such cookie,
 // if it has expired or was modified, or if the value does not fit v.
 func (c *ActionRequest) EncryptedCookie(name string, v any) bool {
-	return name != pendingCookie && name != stepUpCookie && c.parts.kept(&c.in.arrival, name, v)
+	return name != pendingCookie && name != stepUpCookie && c.parts.readCookie(&c.in.arrival, name, v)
 }
 
 // DeleteEncryptedCookie deletes a cookie that Keep stored.

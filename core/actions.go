@@ -121,7 +121,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(c.base + "/signin"), nil
 	}
 	if own := p.config.SignIn; own != "" {
-		params := []string{"callbackUrl", c.callbackURL.now}
+		params := []string{"callbackUrl", c.callbackURL.target}
 		if e := c.query.Get("error"); e != "" {
 			params = append(params, "error", e)
 		}
@@ -189,11 +189,11 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 
 // signOut handles POST signout. The browser's cookies are deleted even if the store fails; the failure is logged.
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
-	response := redirectTo(c.callbackURL.now)
+	response := redirectTo(c.callbackURL.target)
 	s.exchanges.erase(c.browser(), "")
 	session, err := s.of(ctx, &c.arrival)
 	if err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).under(errSignOut), c.attrs()...)
+		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
 	}
 	carrier := session.carrier()
 	if carrier.value() == "" && !carrier.cookies.Stray() {
@@ -202,7 +202,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	}
 	userID, err := s.end(ctx, session)
 	if err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).under(errSignOut), c.attrs()...)
+		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
 	}
 	c.debug(ctx, "session ended", slog.String("user_id", userID))
 	response.Cookies = carrier.clear()

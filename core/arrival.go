@@ -227,7 +227,7 @@ func (s *site) resolveOrigin(r *Request) (weburl.Origin, error) {
 	options.ForwardedTrusted = s.fromTrustedProxy(r)
 	origin, err := weburl.ResolveOrigin(options, r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
 	if err != nil {
-		return origin, &badRequest{cause: errorf(ErrUntrustedHost, "%w", suspicion(err))}
+		return origin, &badRequest{cause: errorf(ErrUntrustedHost, "%w", suspiciousError(err))}
 	}
 	return origin, nil
 }

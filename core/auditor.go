@@ -278,7 +278,7 @@ func reasonOf(t ErrorType) audit.Reason {
 	return audit.ReasonRequest
 }
 
-// because returns an error with a reason for the audit event.
-func because(r audit.Reason, text string) error {
+// auditReason returns an error with a reason for the audit event.
+func auditReason(r audit.Reason, text string) error {
 	return &audit.Denial{Reason: r, Err: errors.New(text)}
 }

@@ -35,7 +35,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 	}
 	response := uncachedJSON(nil)
 	if err := from.logout(ctx, c); err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).under(errSignOut), c.attrs()...)
+		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
 		c.refused(ctx, audit.BackChannelLogout, "", err)
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
@@ -143,7 +143,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 		return NewError(errSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return NewError(errSignOut, because(audit.ReasonReplayed, "logout_token: it was used before"))
+		return NewError(errSignOut, auditReason(audit.ReasonReplayed, "logout_token: it was used before"))
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {

@@ -30,8 +30,8 @@ type call struct {
 	session requestSession
 }
 
-// unread returns a call that contains only the request.
-func (s *site) unread(r *Request) *call {
+// callOf returns a call that contains only the request.
+func (s *site) callOf(r *Request) *call {
 	return &call{arrival: s.unsettled(r)}
 }
 
@@ -82,18 +82,18 @@ func (c *call) text(name string) string {
 	return c.query.Get(name)
 }
 
-// opening returns the initial cookies that the browser does not have yet. All responses except errors and those of bare
-// rules set them.
-func (c *call) opening() []Cookie {
-	if c.csrf.fresh == "" && c.callbackURL.kept == "" {
+// initialCookies returns the initial cookies that the browser does not have yet. All responses except errors and those
+// of bare rules set them.
+func (c *call) initialCookies() []Cookie {
+	if c.csrf.fresh == "" && c.callbackURL.cookie == "" {
 		return nil
 	}
 	out := make([]Cookie, 0, 2)
 	if c.csrf.fresh != "" {
 		out = append(out, c.cookies.csrf.set(c.csrf.fresh))
 	}
-	if c.callbackURL.kept != "" {
-		out = append(out, c.cookies.callbackURL.set(c.callbackURL.kept))
+	if c.callbackURL.cookie != "" {
+		out = append(out, c.cookies.callbackURL.set(c.callbackURL.cookie))
 	}
 	return out
 }
@@ -101,10 +101,10 @@ func (c *call) opening() []Cookie {
 // shownCallbackURL returns the callback URL for forms, as a path if it was requested as a valid path.
 func (c *call) shownCallbackURL() string {
 	asked := c.query.Get("callbackUrl")
-	if strings.HasPrefix(asked, "/") && c.origin+asked == c.callbackURL.now {
+	if strings.HasPrefix(asked, "/") && c.origin+asked == c.callbackURL.target {
 		return asked
 	}
-	return c.callbackURL.now
+	return c.callbackURL.target
 }
 
 // csrfRequest returns the data that the CSRF check needs. fields are the fields of the body.
@@ -127,17 +127,17 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 	var limited *http.MaxBytesError // of a middleware
 	switch {
 	case errors.As(err, &tooLarge), errors.As(err, &limited):
-		return fields, &bodyError{status: http.StatusRequestEntityTooLarge, cause: mistake(err)}
+		return fields, &bodyError{status: http.StatusRequestEntityTooLarge, cause: clientError(err)}
 	case errors.Is(err, http.ErrBodyReadAfterClose), body.consumed(r.ContentLength) && ctx.Err() == nil:
 		if r.ContentLength > form.MaxBody {
-			return fields, &bodyError{status: http.StatusRequestEntityTooLarge, cause: mistake(form.TooLarge{})}
+			return fields, &bodyError{status: http.StatusRequestEntityTooLarge, cause: clientError(form.TooLarge{})}
 		}
 		return form.Fields{}, errorf(ErrInvalidConfig, "%w", errBodyConsumed)
 	case err != nil && body.ended && body.n == 0:
 		err = fmt.Errorf("%w: the body is empty, or a middleware has read it", err)
 		fallthrough
 	case err != nil:
-		return fields, &bodyError{status: http.StatusBadRequest, cause: mistake(err)}
+		return fields, &bodyError{status: http.StatusBadRequest, cause: clientError(err)}
 	case body.ended && body.n == 0 && r.ContentLength < 0: // sent in chunks
 		return form.None("it is empty, or a middleware has read it"), nil
 	}

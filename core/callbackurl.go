@@ -19,16 +19,16 @@ const (
 
 // callbackURLs contains the URL where the browser continues after an action, and its value for the cookie.
 type callbackURLs struct {
-	now string // an absolute, normalized URL
-	// kept is the new value of the callback-url cookie. It is empty if the browser already has it.
-	kept string
+	target string // an absolute, normalized URL
+	// cookie is the new value of the callback-url cookie. It is empty if the browser already has it.
+	cookie string
 }
 
 // callbackURL decides where the browser goes after the action: to the URL in body or query, else to the one in the
 // cookie. A malformed URL in body or query is an error; in the cookie it is ignored and overwritten, because it would
 // otherwise break every page until the user deletes the cookie.
 func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, error) {
-	urls := callbackURLs{now: v.home}
+	urls := callbackURLs{target: v.home}
 	raw, _ := v.jar.Raw(v.cookies.callbackURL.name())
 	remembered := v.home
 	if raw != v.homeInCookie {
@@ -40,22 +40,22 @@ func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, 
 		if err != nil {
 			return urls, err
 		}
-		urls.now = target
+		urls.target = target
 	case remembered == v.home && v.redirect == nil: // the common case
 		return urls, nil
 	case remembered != "":
 		if target, err := v.redirectTarget(ctx, remembered); err == nil {
-			urls.now = target
+			urls.target = target
 		}
 	}
-	kept := urls.now
+	kept := urls.target
 	if length := cookie.EncodedLen(kept); length > maxAskedURL {
-		kept, urls.now = v.origin, v.origin
+		kept, urls.target = v.origin, v.origin
 	} else if length > maxKeptURL {
 		kept = v.origin
 	}
 	if kept != remembered {
-		urls.kept = kept
+		urls.cookie = kept
 	}
 	return urls, nil
 }
@@ -119,9 +119,9 @@ func sameOrigin(asked string, at weburl.Origin, appSchemes []string) (string, er
 	return target, nil
 }
 
-// here returns the path of the page that the user sees, for forms that return to it. It is the request target or, for a
-// request that fetches a part of a page, the URL of the page according to the browser.
-func (v *arrival) here() string {
+// currentPage returns the path of the page that the user sees, for forms that return to it. It is the request target
+// or, for a request that fetches a part of a page, the URL of the page according to the browser.
+func (v *arrival) currentPage() string {
 	page := v.header("Hx-Current-Url")
 	switch {
 	case page != "":

@@ -79,7 +79,8 @@ func checkSession(c *Config, faults *ConfigError) {
 			"no maximum", limit)
 	}
 	if c.Session.UpdateAge < 0 {
-		faults.add(ErrInvalidConfig, "Session.UpdateAge is %v: set a positive duration, or core.UpdateAlways", c.Session.UpdateAge)
+		faults.add(ErrInvalidConfig, "Session.UpdateAge is %v: set a positive duration, or core.UpdateAlways",
+			c.Session.UpdateAge)
 	}
 	if c.JWT.MaxAge < 0 {
 		faults.add(ErrInvalidConfig, "JWT.MaxAge is %v: set a positive duration", c.JWT.MaxAge)

@@ -198,7 +198,7 @@ func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token
 	data := &loadedData{keeper: k, user: user}
 	data.copied, data.failed = k.of(ctx, &user, came)
 	if data.failed != nil {
-		v.log.failure(ctx, asError(data.failed, ErrAuth, fault), v.attrs()...)
+		v.log.failure(ctx, asError(data.failed, ErrAuth, serverError), v.attrs()...)
 		return withData(token, raw), data, false
 	}
 	changed := data.copied.At != came.At
@@ -251,7 +251,7 @@ func (k *dataKeeper) show(ctx context.Context, v *arrival, s *Session) {
 	})
 	if err != nil {
 		if s.data.failed == nil { // otherwise it is already logged
-			v.log.failure(ctx, asError(err, ErrAuth, fault), v.attrs()...)
+			v.log.failure(ctx, asError(err, ErrAuth, serverError), v.attrs()...)
 		}
 		return
 	}

@@ -62,7 +62,7 @@
 package core
 
 // For readers of the source: each step of a request is in one file. router.go finds the action, call.go reads the
-// request, csrf.go and callbackurl.go check it, and actions.go lists the actions. At a sign-in callback (signin.go), the
-// flow identifies the user (flow_*.go), the SignIn callback allows the sign-in, the account is linked to a user
+// request, csrf.go and callbackurl.go check it, and actions.go lists the actions. At a sign-in callback (signin.go),
+// the flow identifies the user (flow_*.go), the SignIn callback allows the sign-in, the account is linked to a user
 // (link.go), and a session is issued (session_issue.go, the only place that does so). failure.go turns all errors into
 // responses.

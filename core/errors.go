@@ -15,8 +15,8 @@ import (
 // core.ErrAccessDenied) reports whether err has the type.
 type ErrorType string
 
-// The error types. [ErrorType.Public] returns the name that a browser may see. Types without an exported name are for the
-// log: browsers see them as "Configuration".
+// The error types. [ErrorType.Public] returns the name that a browser may see. Types without an exported name are for
+// the log: browsers see them as "Configuration".
 const (
 	ErrAccessDenied                  ErrorType = "AccessDenied"
 	ErrAccountNotLinked              ErrorType = "AccountNotLinked"
@@ -55,8 +55,8 @@ const (
 	ErrInvalidConfig ErrorType = "InvalidConfig"
 	// ErrTooManyRequests means that a Limit callback rejected an attempt. Auth.js does not have it.
 	ErrTooManyRequests ErrorType = "TooManyRequests"
-	// ErrTooManyFailures means that consecutive failed attempts have used up limit.AttemptInARow: the provider rejects this
-	// identifier until its owner has signed in with another method. Auth.js does not have it.
+	// ErrTooManyFailures means that consecutive failed attempts have used up limit.AttemptInARow: the provider rejects
+	// this identifier until its owner has signed in with another method. Auth.js does not have it.
 	ErrTooManyFailures ErrorType = "TooManyFailures"
 )
 
@@ -102,15 +102,15 @@ type leveledError struct {
 
 func (e *leveledError) Unwrap() error { return e.error }
 
-// mistake marks an error that the client caused, in an error type that usually means a configuration error.
-func mistake(err error) error { return &leveledError{err, slog.LevelInfo} }
+// clientError marks an error that the client caused, in an error type that usually means a configuration error.
+func clientError(err error) error { return &leveledError{err, slog.LevelInfo} }
 
-// suspicion marks an error that the client caused and that may be an attack.
-func suspicion(err error) error { return &leveledError{err, slog.LevelWarn} }
+// suspiciousError marks an error that the client caused and that may be an attack.
+func suspiciousError(err error) error { return &leveledError{err, slog.LevelWarn} }
 
-// fault marks an error of the application, a provider or the store, in an error type that usually means a mistake of
-// the client.
-func fault(err error) error { return &leveledError{err, slog.LevelError} }
+// serverError marks an error of the application, a provider or the store, in an error type that usually means a mistake
+// of the client.
+func serverError(err error) error { return &leveledError{err, slog.LevelError} }
 
 // level returns the log level of an error: ERROR for a panic, else the level of its cause, else the level of its type.
 func (e *Error) level() slog.Level {
@@ -195,8 +195,8 @@ func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error 
 	return &Error{Type: otherwise, Cause: err}
 }
 
-// under returns an error of type t with e as its cause. It returns e if that has the type already.
-func (e *Error) under(t ErrorType) *Error {
+// withType returns an error of type t with e as its cause. It returns e if that has the type already.
+func (e *Error) withType(t ErrorType) *Error {
 	if e.Type == t {
 		return e
 	}
@@ -273,9 +273,9 @@ func (e *badRequest) Error() string { return e.cause.Error() }
 
 func (e *badRequest) Unwrap() error { return e.cause }
 
-// hiding is an error whose text omits secrets. They can be in it because a URL, or the error of a callback, provider or
-// transport, contains them.
-type hiding struct {
+// redactedError is an error whose text omits secrets. They can be in it because a URL, or the error of a callback,
+// provider or transport, contains them.
+type redactedError struct {
 	err     error
 	secrets []string
 }
@@ -286,7 +286,7 @@ func hide(err error, secrets ...string) error {
 	if err == nil {
 		return nil
 	}
-	e := &hiding{err: err}
+	e := &redactedError{err: err}
 	for _, secret := range secrets {
 		if len(secret) >= 8 {
 			e.secrets = append(e.secrets, secret, url.QueryEscape(secret), url.PathEscape(secret))
@@ -311,7 +311,7 @@ func hideLink(err error, link Secret, recipient string) error {
 }
 
 // Error returns the text with a placeholder for each secret.
-func (e *hiding) Error() string {
+func (e *redactedError) Error() string {
 	text := e.err.Error()
 	for _, secret := range e.secrets {
 		text = strings.ReplaceAll(text, secret, Secret(secret).String())
@@ -320,10 +320,10 @@ func (e *hiding) Error() string {
 }
 
 // Unwrap returns the original error.
-func (e *hiding) Unwrap() error { return e.err }
+func (e *redactedError) Unwrap() error { return e.err }
 
 // As finds an [Error] in the original error, and hides the secrets in its cause, because the cause is logged.
-func (e *hiding) As(target any) bool {
+func (e *redactedError) As(target any) bool {
 	found, wanted := target.(**Error)
 	within, there := errors.AsType[*Error](e.err)
 	if !wanted || !there {
@@ -331,7 +331,7 @@ func (e *hiding) As(target any) bool {
 	}
 	outer := *within
 	if outer.Cause != nil {
-		outer.Cause = &hiding{outer.Cause, e.secrets}
+		outer.Cause = &redactedError{outer.Cause, e.secrets}
 	}
 	*found = &outer
 	return true
@@ -350,24 +350,24 @@ const (
 	reasonUsed callbackReason = "used"
 )
 
-// overError marks the cause of an error: the callback can no longer be used. The user may have reloaded it, returned to
-// it with the back button, or waited too long.
-type overError struct {
+// callbackError marks the cause of an error: the callback can no longer be used. The user may have reloaded it,
+// returned to it with the back button, or waited too long.
+type callbackError struct {
 	error
 	reason callbackReason
 }
 
 // Unwrap returns the cause.
-func (e *overError) Unwrap() error { return e.error }
+func (e *callbackError) Unwrap() error { return e.error }
 
-// overf is errorf for a callback that can no longer be used.
-func overf(t ErrorType, reason callbackReason, format string, args ...any) *Error {
-	return &Error{Type: t, Cause: &overError{fmt.Errorf(format, args...), reason}}
+// callbackErrorf is errorf for a callback that can no longer be used.
+func callbackErrorf(t ErrorType, reason callbackReason, format string, args ...any) *Error {
+	return &Error{Type: t, Cause: &callbackError{fmt.Errorf(format, args...), reason}}
 }
 
 // reasonIn returns why a callback can no longer be used. It is empty for other errors.
 func reasonIn(err error) callbackReason {
-	var over *overError
+	var over *callbackError
 	if errors.As(err, &over) {
 		return over.reason
 	}

@@ -102,10 +102,10 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 // logged returns the error to log: a failure of this site if the status is 500 or above, otherwise a mistake of the
 // client.
 func (p *Problem) logged() *Error {
-	e := &Error{Type: ErrAuth, Code: p.Code, Cause: mistake(p)}
+	e := &Error{Type: ErrAuth, Code: p.Code, Cause: clientError(p)}
 	switch status := p.status(); {
 	case status >= http.StatusInternalServerError:
-		e.Cause = fault(p)
+		e.Cause = serverError(p)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		e.Type = ErrAccessDenied
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // The first pending flow of a browser is in Auth.js's check cookies: state, pkce.code_verifier and nonce, one for each
-// check of its provider. A user may start further sign-ins in other tabs. Each of these flows has one cookie, whose name
-// is that of the state cookie, a dot and the first characters of the flow's tag (docs/protocol.md §8.3). A callback
-// finds its flow by the state, and deletes the cookies of that flow only.
+// check of its provider. A user may start further sign-ins in other tabs. Each of these flows has one cookie, whose
+// name is that of the state cookie, a dot and the first characters of the flow's tag (docs/protocol.md §8.3). A
+// callback finds its flow by the state, and deletes the cookies of that flow only.
 
 // Limits of the flow cookies of one browser.
 const (
@@ -86,7 +86,7 @@ func (f *browserFlows) store(flow *flowState, client *oauthClient, location int)
 		flow.CallbackURL = ""
 	}
 	cookies, err := f.cookiesOf(flow, client)
-	if headerSize(append(f.c.opening(), cookies...), location) > maxResponseHeader && flow.CallbackURL != "" {
+	if headerSize(append(f.c.initialCookies(), cookies...), location) > maxResponseHeader && flow.CallbackURL != "" {
 		flow.CallbackURL = "" // the callback-url cookie has it, too
 		cookies, err = f.cookiesOf(flow, client)
 	}
@@ -177,7 +177,7 @@ func (f *browserFlows) find(client *oauthClient, state string) (*flowState, erro
 	switch sent := client.checks(CheckState) || state != ""; {
 	case sent && flow.Tag != "" && !f.isHash(flow.Tag, "state", state),
 		flow.Tag == "" && client.checks(CheckState) && !random.Same(value, state):
-		return nil, overf(ErrCallbackRoute, reasonExpired, "%w", suspicion(errDifferentState))
+		return nil, callbackErrorf(ErrCallbackRoute, reasonExpired, "%w", suspiciousError(errDifferentState))
 	}
 	flow.clear = nil
 	for _, k := range allChecks {
@@ -215,15 +215,15 @@ func (f *browserFlows) findNamed(client *oauthClient, purpose, text string) *flo
 func (f *browserFlows) openCheck(spec *cookieSpec, check, provider string) (*flowState, string, error) {
 	sealed, _ := f.c.jar.Get(spec.name())
 	if sealed == "" {
-		return nil, "", overf(ErrInvalidCheck, reasonExpired, "the %s cookie is missing: the sign-in was started in "+
-			"another browser or more than %v ago", check, checkTTL)
+		return nil, "", callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie is missing: the sign-in was started "+
+			"in another browser or more than %v ago", check, checkTTL)
 	}
 	flow, value, err := f.openFlow(spec, sealed)
 	if err != nil {
-		return nil, "", overf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", check, err)
+		return nil, "", callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", check, err)
 	}
 	if value == "" || flow.provider != provider {
-		return nil, "", overf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another provider", check)
+		return nil, "", callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another provider", check)
 	}
 	return flow, value, nil
 }
@@ -232,7 +232,7 @@ func (f *browserFlows) openCheck(spec *cookieSpec, check, provider string) (*flo
 func (f *browserFlows) checkValue(client *oauthClient, k Check, tag string) (string, error) {
 	part, value, err := f.openCheck(f.c.cookies.check(k), string(k), client.ID)
 	if err == nil && part.Tag != tag {
-		err = overf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another state", k)
+		err = callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another state", k)
 	}
 	return value, err
 }

@@ -40,7 +40,7 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 	if err != nil {
 		return out, err
 	}
-	if out.who, err = f.authorize(ctx, c, credentials); err == nil {
+	if out.identity, err = f.authorize(ctx, c, credentials); err == nil {
 		f.limits.rightAll(ctx, c, others)
 	}
 	return out, err

@@ -79,7 +79,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, asError(err, ErrStore)
 	}
 	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: address, UserID: user.ID}
-	redirect, err := f.gate.ask(ctx, &c.arrival, SignInParams{User: user, Account: account, VerificationRequest: true})
+	redirect, err := f.gate.allow(ctx, &c.arrival, SignInParams{User: user, Account: account, VerificationRequest: true})
 	if err != nil {
 		return nil, err
 	}
@@ -124,9 +124,9 @@ func (f *emailFlow) normalize(address string) (string, error) {
 	case errors.As(err, &panicked):
 		return "", errorf(ErrAuth, "email address: %w", err)
 	case err != nil: // the user can correct it in the form
-		return "", errorf(ErrEmailSignIn, "email address: %w", mistake(err))
+		return "", errorf(ErrEmailSignIn, "email address: %w", clientError(err))
 	case address == "":
-		return "", errorf(ErrEmailSignIn, "%w", mistake(errors.New("email address is empty")))
+		return "", errorf(ErrEmailSignIn, "%w", clientError(errors.New("email address is empty")))
 	}
 	return address, nil
 }
@@ -143,7 +143,7 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 		return "", err
 	}
 	link, err := weburl.AddQuery(c.base+"/callback/"+f.ID,
-		"callbackUrl", c.callbackURL.now, "token", token, "email", address)
+		"callbackUrl", c.callbackURL.target, "token", token, "email", address)
 	if err != nil {
 		return "", errorf(ErrEmailSignIn, "link: %w", err)
 	}
@@ -155,8 +155,9 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 		return "", errorf(ErrStore, "%w", err)
 	}
 	mail := Email{
-		To: address, Kind: EmailSignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires, Theme: f.pages.theme,
-		Host: hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
+		To: address, Kind: EmailSignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires,
+		Theme: f.pages.theme,
+		Host:  hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
 	}
 	if err := f.send(ctx, mail); err != nil {
 		_, undo := f.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token)
@@ -198,18 +199,19 @@ func (f *emailFlow) linkSecrets() []string {
 // §9.3).
 func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if _, used := f.used.Get(hashed(c.query.Get("token"), f.linkSecrets()[0])); used && f.isOwn(ctx, c) {
-		return outcome{typed: c.query.Get("email")}, overf(ErrVerification, reasonUsed, "%w",
-			because(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
+		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrVerification, reasonUsed, "%w",
+			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
 	}
 	if f.needsConfirmation(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
 	}
 	if c.query.Count("token") > 1 || c.query.Count("email") > 1 {
-		return outcome{}, NewError(ErrVerification, because(audit.ReasonTokenMisused, "token or email is in the link twice"))
+		return outcome{}, NewError(ErrVerification,
+			auditReason(audit.ReasonTokenMisused, "token or email is in the link twice"))
 	}
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {
-		err := mistake(errors.New("the link has no token: the email program may have cut it off"))
+		err := clientError(errors.New("the link has no token: the email program may have cut it off"))
 		return outcome{}, errorf(ErrCallbackRoute, "%w", err)
 	}
 	attempt := newAttempt(limit.AttemptEmailToken, address)
@@ -232,7 +234,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return out, errorf(ErrStore, "%w", err)
 	}
 	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: user.Email, UserID: user.ID}
-	out.who = &identity{user: user, account: account}
+	out.identity = &identity{user: user, account: account}
 	return out, nil
 }
 
@@ -259,14 +261,15 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, overf(ErrVerification, reasonUsed, "%w",
-			because(audit.ReasonTokenUnknown, "no such token for this address: it was used, mistyped or made up"))
+		return nil, callbackErrorf(ErrVerification, reasonUsed, "%w",
+			auditReason(audit.ReasonTokenUnknown, "no such token for this address: it was used, mistyped or made up"))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	case invite.Expires.Before(f.now()):
-		return nil, overf(ErrVerification, reasonExpired, "%w", because(audit.ReasonTokenExpired, "the token has expired"))
+		return nil, callbackErrorf(ErrVerification, reasonExpired, "%w",
+			auditReason(audit.ReasonTokenExpired, "the token has expired"))
 	case address != "" && invite.Identifier != address:
-		return nil, NewError(ErrVerification, because(audit.ReasonTokenMisused, "the token belongs to another address"))
+		return nil, NewError(ErrVerification, auditReason(audit.ReasonTokenMisused, "the token belongs to another address"))
 	}
 	return invite, nil
 }

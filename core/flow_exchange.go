@@ -77,7 +77,7 @@ func (x *exchanges) do(
 		}
 		if err != nil {
 			if ctx.Err() != nil { // the browser has disconnected
-				err = mistake(err)
+				err = clientError(err)
 			}
 			return nil, nil, asError(err, ErrCallbackRoute)
 		}
@@ -93,7 +93,7 @@ func (x *exchanges) once(
 	exchange func(context.Context) (*TokenSet, Profile, error),
 ) (*exchangeResult, error) {
 	if !x.start(key) {
-		return nil, overf(ErrInvalidCheck, reasonUsed, "another callback of the same sign-in is in progress")
+		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "another callback of the same sign-in is in progress")
 	}
 	defer x.finish(key)
 	return guarded("exchange", func() (*exchangeResult, error) {

@@ -38,7 +38,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
 	redirectURI, returnTo := f.redirectURI(c.origin, c.base)
-	flows := f.checks.of(c)
+	flows := f.checks.flowsOf(c)
 	flow, err := flows.start(ctx, f.oauthClient, returnTo)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	address, err := f.client.Authorize(at, request)
 	if asksTooMuch := len(c.r.Target) > oauth.MaxAuthorizationURL/4; asksTooMuch && errors.Is(err, oauth.ErrURLTooLong) {
-		err = mistake(err) // the parameters of the request are too long
+		err = clientError(err) // the parameters of the request are too long
 	}
 	if err != nil {
 		return nil, errorf(ErrAuth, "%w", err)
@@ -132,7 +132,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	if forward, err := f.forwardFromProxy(c, params.Get("state")); err != nil || forward != "" {
 		return outcome{response: redirectTo(forward)}, err
 	}
-	flows := f.checks.of(c)
+	flows := f.checks.flowsOf(c)
 	flow, err := flows.find(f.oauthClient, params.Get("state"))
 	if flow != nil {
 		out.cookies = append(out.cookies, flow.clear...)
@@ -163,8 +163,8 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	if user, there := firstConsent(f.oauthClient, params); there {
 		profile["user"] = user
 	}
-	if out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
-		out.who.started, out.who.oauth.exchange = started, key
+	if out.identity, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
+		out.identity.started, out.identity.oauth.exchange = started, key
 	}
 	return out, err
 }
@@ -187,7 +187,7 @@ func (f *oauthFlow) exchange(
 func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.Endpoints, oauth.Answer, error) {
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
-		return at, oauth.Answer{}, errorf(ErrAuth, "%w", err).under(ErrCallbackRoute)
+		return at, oauth.Answer{}, errorf(ErrAuth, "%w", err).withType(ErrCallbackRoute)
 	}
 	answer, err := oauth.ReadAnswer(params)
 	if err != nil {
@@ -203,9 +203,9 @@ func classifyAuthError(err error) error {
 	case !ok:
 		return errorf(ErrInvalidCheck, "%w", err)
 	case said.ByUser():
-		err = mistake(err)
+		err = clientError(err)
 	case !said.ByClient():
-		err = suspicion(err) // the provider is not working, or an attacker made this URL
+		err = suspiciousError(err) // the provider is not working, or an attacker made this URL
 	}
 	return errorf(ErrOAuthCallback, "%w", err)
 }
@@ -218,9 +218,9 @@ func (f *oauthFlow) redeem(
 	answered, err := f.client.Redeem(ctx, at, code, flow.Verifier, redirectURI)
 	switch {
 	case errors.Is(err, oauth.ErrNoCode):
-		return nil, nil, errorf(ErrCallbackRoute, "%w", mistake(err))
+		return nil, nil, errorf(ErrCallbackRoute, "%w", clientError(err))
 	case errors.Is(err, oauth.ErrInvalidGrant): // used before, by another process or a lost request
-		return nil, nil, overf(ErrCallbackRoute, reasonUsed, "%w", suspicion(err))
+		return nil, nil, callbackErrorf(ErrCallbackRoute, reasonUsed, "%w", suspiciousError(err))
 	case err != nil:
 		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 	}
@@ -374,12 +374,12 @@ func (p formAnswer) Count(name string) int {
 // redirectPost answers a cross-site form_post callback with a redirect. The browser sends SameSite=Lax cookies with the
 // GET request that follows. A callback of no pending flow of this browser is dropped.
 func (f *oauthFlow) redirectPost(c *call) (outcome, error) {
-	out := outcome{bare: true, response: redirectTo(c.base + "/callback/" + f.ID)}
+	out := outcome{withoutCookies: true, response: redirectTo(c.base + "/callback/" + f.ID)}
 	answer, err := f.readPost(c.fields)
 	if err != nil {
 		return out, err
 	}
-	found, err := f.checks.of(c).find(f.oauthClient, answer.Get("state"))
+	found, err := f.checks.flowsOf(c).find(f.oauthClient, answer.Get("state"))
 	if err != nil {
 		return out, nil //nolint:nilerr // the GET finds out, and has the user's session
 	}
@@ -428,8 +428,8 @@ func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
 	spec := c.cookies.formAnswer.named(tag)
 	sealed, _ := c.jar.Get(spec.name())
 	if len(tag) != flowNameLength || sealed == "" {
-		return nil, nil, overf(ErrInvalidCheck, reasonExpired, "no cookie has the provider's answer: it was read before, "+
-			"or is an answer to no sign-in of this browser")
+		return nil, nil, callbackErrorf(ErrInvalidCheck, reasonExpired, "no cookie has the provider's answer: it was read "+
+			"before, or is an answer to no sign-in of this browser")
 	}
 	claims, err := f.checks.open(spec.keys, sealed)
 	answer := formAnswer{}
@@ -437,7 +437,7 @@ func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
 		err = errOtherAnswer
 	}
 	if err != nil {
-		return nil, nil, overf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", spec.name(), err)
+		return nil, nil, callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", spec.name(), err)
 	}
 	return answer, []Cookie{spec.clear(spec.name())}, nil
 }

@@ -29,7 +29,7 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
-	flows := f.checks.of(c)
+	flows := f.checks.flowsOf(c)
 	flow, err := flows.newFlow(ctx, f.ID, "request token", token.Token)
 	if err != nil {
 		return nil, err
@@ -45,13 +45,13 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	answer, err := oauth.ReadVerifier(c.query)
 	if err != nil {
-		return out, errorf(ErrOAuthCallback, "%w", mistake(err))
+		return out, errorf(ErrOAuthCallback, "%w", clientError(err))
 	}
-	flows := f.checks.of(c)
+	flows := f.checks.flowsOf(c)
 	flow := flows.findNamed(f.oauthClient, "request token", answer.Token)
 	if flow == nil {
-		return out, overf(ErrInvalidCheck, reasonExpired, "no cookie has the request token: the sign-in was started in "+
-			"another browser or more than %v ago", checkTTL)
+		return out, callbackErrorf(ErrInvalidCheck, reasonExpired, "no cookie has the request token: the sign-in was "+
+			"started in another browser or more than %v ago", checkTTL)
 	}
 	out.cookies = flow.clear
 	started, err := flows.compare(ctx, flow)
@@ -65,8 +65,8 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 	if err != nil {
 		return out, err
 	}
-	if out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
-		out.who.started, out.who.oauth.exchange = started, key
+	if out.identity, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID); err == nil {
+		out.identity.started, out.identity.oauth.exchange = started, key
 	}
 	return out, err
 }
@@ -76,9 +76,9 @@ func (f *oauth1Flow) redeem(ctx context.Context, answer oauth.Answer1, secret st
 	token, err := f.client1.AccessToken(ctx, answer, secret)
 	switch {
 	case errors.Is(err, oauth.ErrNotAllowed):
-		return nil, nil, errorf(ErrOAuthCallback, "%w", mistake(err))
+		return nil, nil, errorf(ErrOAuthCallback, "%w", clientError(err))
 	case errors.Is(err, oauth.ErrRequestTokenUsed): // by another process or a lost request
-		return nil, nil, overf(ErrCallbackRoute, reasonUsed, "%w", suspicion(err))
+		return nil, nil, callbackErrorf(ErrCallbackRoute, reasonUsed, "%w", suspiciousError(err))
 	case err != nil:
 		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 	}

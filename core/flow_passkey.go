@@ -106,7 +106,7 @@ func (f *passkeyFlow) newChallenge(
 // challengeCookies returns the cookie that stores a ceremony.
 func (f *passkeyFlow) challengeCookies(ctx context.Context, c *call, sealed string) ([]Cookie, error) {
 	flow := &flowState{provider: c.providerID, expires: f.now().Add(checkTTL)}
-	if err := f.checks.of(c).mark(ctx, flow); err != nil {
+	if err := f.checks.flowsOf(c).markStart(ctx, flow); err != nil {
 		return nil, err
 	}
 	cookie, err := f.checks.sealFlow(&c.cookies.challenge, flow, sealed)
@@ -125,7 +125,7 @@ type ceremony struct {
 // pendingCeremony decrypts the challenge cookie of the ceremony that the browser started.
 func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action string) (ceremony, error) {
 	var p ceremony
-	flows := f.checks.of(c)
+	flows := f.checks.flowsOf(c)
 	flow, sealed, err := flows.openCheck(&c.cookies.challenge, "challenge", c.providerID)
 	if err != nil {
 		return p, err
@@ -170,13 +170,13 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	case unproved && c.csrf.sentFrom == anotherSite:
 		return out, errorf(ErrMissingCSRF, "the passkey response was sent from another site: %s", c.csrf.refusal)
 	case action != ceremonyRegister && action != ceremonyAuthenticate:
-		return out, errorf(ErrAuth, "%w", mistake(errors.New("action is neither register nor authenticate")))
+		return out, errorf(ErrAuth, "%w", clientError(errors.New("action is neither register nor authenticate")))
 	case data == "":
-		return out, errorf(ErrAuth, "%w", mistake(errors.New("data is missing: the credential as JSON text")))
+		return out, errorf(ErrAuth, "%w", clientError(errors.New("data is missing: the credential as JSON text")))
 	}
 	credentialID, err := credentialIDOf([]byte(data))
 	if err != nil {
-		return out, errorf(ErrCallbackRoute, "data: %w", mistake(err))
+		return out, errorf(ErrCallbackRoute, "data: %w", clientError(err))
 	}
 	if unproved {
 		return out, errorf(ErrMissingCSRF, "a passkey response needs the Origin header of this site, or the CSRF token: %s",
@@ -186,9 +186,9 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 		out.cookies = append(out.cookies, spec.clear(spec.name()))
 	}
 	if action == ceremonyRegister {
-		out.who, err = f.register(ctx, c, credentialID, []byte(data))
+		out.identity, err = f.register(ctx, c, credentialID, []byte(data))
 	} else {
-		out.who, err = f.authenticate(ctx, c, credentialID, []byte(data))
+		out.identity, err = f.authenticate(ctx, c, credentialID, []byte(data))
 	}
 	return out, err
 }
@@ -235,8 +235,8 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	case passkey.CredentialID != credentialID:
 		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another ID")
 	case !f.firstUse(pending.challenge):
-		replayed := because(audit.ReasonReplayed, "the challenge was answered before")
-		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", replayed)
+		replayed := auditReason(audit.ReasonReplayed, "the challenge was answered before")
+		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "%w", replayed)
 	}
 	made := *passkey
 	made.ProviderAccountID = credentialID
@@ -251,7 +251,7 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	stored, err := f.passkeys.Authenticator(ctx, credentialID)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errorf(ErrAuth, "%w", mistake(because(audit.ReasonPasskeyUnknown,
+		return nil, errorf(ErrAuth, "%w", clientError(auditReason(audit.ReasonPasskeyUnknown,
 			"no passkey with that credential ID is stored")))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
@@ -276,8 +276,8 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 				stored.Counter, counter),
 		})
 	case !f.firstUse(pending.challenge):
-		replayed := because(audit.ReasonReplayed, "the challenge was answered before")
-		return nil, overf(ErrInvalidCheck, reasonUsed, "%w", replayed)
+		replayed := auditReason(audit.ReasonReplayed, "the challenge was answered before")
+		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "%w", replayed)
 	}
 	id, err := f.owner(ctx, stored, counter)
 	if err == nil {

@@ -132,16 +132,16 @@ type browserFlows struct {
 	c *call
 }
 
-func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: c} }
+func (s *checks) flowsOf(c *call) *browserFlows { return &browserFlows{checks: s, c: c} }
 
 // newFlow returns a flow that this request starts. Its tag is the hash of a text for a purpose.
 func (f *browserFlows) newFlow(ctx context.Context, provider, purpose, text string) (*flowState, error) {
 	expires := f.now().Add(checkTTL)
 	flow := &flowState{
-		provider: provider, Tag: f.hash(purpose, text), CallbackURL: f.c.callbackURL.now,
+		provider: provider, Tag: f.hash(purpose, text), CallbackURL: f.c.callbackURL.target,
 		expires: expires, Milliseconds: expires.Nanosecond() / int(time.Millisecond),
 	}
-	err := f.mark(ctx, flow)
+	err := f.markStart(ctx, flow)
 	choice, _ := f.c.fields.Text("switchAccount") // on the page that asks whether to continue as another user
 	flow.Switches = choice == "1" && flow.Session != ""
 	return flow, err
@@ -220,8 +220,8 @@ func randomAlphanumeric(source io.Reader, length int) (string, error) {
 	return string(text), nil
 }
 
-// mark writes the current session and browser into a flow that this request starts.
-func (f *browserFlows) mark(ctx context.Context, flow *flowState) error {
+// markStart writes the current session and browser into a flow that this request starts.
+func (f *browserFlows) markStart(ctx context.Context, flow *flowState) error {
 	if session := f.c.session.owner(ctx); session != "" {
 		flow.Session = f.hash("session", session)
 	}
@@ -257,7 +257,7 @@ const (
 // attacker's account.
 func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSession, error) {
 	if flow.Browser != "" && f.knowsBrowser() && !f.isHash(flow.Browser, "browser", f.c.csrf.token) {
-		return 0, overf(ErrInvalidCheck, reasonBrowser,
+		return 0, callbackErrorf(ErrInvalidCheck, reasonBrowser,
 			"the sign-in was started in another browser: the CSRF cookie differs or is missing")
 	}
 	session := f.c.session.owner(ctx)
@@ -277,7 +277,7 @@ func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSessio
 // callbackURL returns where the user continues after a flow. It passes the redirect callback again, as the callback-url
 // cookie does.
 func (f *browserFlows) callbackURL(ctx context.Context, flow *flowState) string {
-	now := f.c.callbackURL.now
+	now := f.c.callbackURL.target
 	remembered, _ := f.c.jar.Get(f.c.cookies.callbackURL.name())
 	if flow.CallbackURL == "" || flow.CallbackURL == now || flow.CallbackURL == remembered {
 		return now

@@ -59,7 +59,7 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	}
 	posted, err := readBody(ctx, r)
 	if err != nil {
-		c := a.site.unread(r)
+		c := a.site.callOf(r)
 		return c.refer(finish(r, a.pages.fail(ctx, c, err, nil)))
 	}
 	fields := url.Values{}
@@ -103,7 +103,7 @@ func staysOnPage(fields url.Values) bool {
 // refuseForm rejects a form action with another method than POST: following a link must not start a sign-in or end a
 // session.
 func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
-	c := s.unread(r)
+	c := s.callOf(r)
 	err := errorf(ErrUnknownAction, "a form action supports only POST, and the method is %.16q: route only POST requests "+
 		"to it", r.Method)
 	s.log.failure(ctx, err, c.attrs()...)

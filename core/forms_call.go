@@ -11,9 +11,9 @@ import (
 )
 
 // SignInWith starts a sign-in with in instead of a form. If in is nil, it is [Auth.SignIn]. r is the POST request that
-// contained the input; its body is not read. The response is that of [Auth.SignIn]: a redirect with status 303, or {"url": …} if the request has
-// X-Auth-Return-Redirect. Invalid input gets status 422 with an *[InvalidInputError] as JSON, which [Response.Failure]
-// returns.
+// contained the input; its body is not read. The response is that of [Auth.SignIn]: a redirect with status 303, or
+// {"url": …} if the request has X-Auth-Return-Redirect. Invalid input gets status 422 with an *[InvalidInputError] as
+// JSON, which [Response.Failure] returns.
 func (a *Auth) SignInWith(ctx context.Context, r *Request, in *SignInInput) *Response {
 	if in == nil {
 		return a.SignIn(ctx, r)

@@ -58,7 +58,7 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 	case errors.Is(err, ErrForbidden):
 		return v.forbiddenResponse(err)
 	}
-	v.at.log.failure(v.Context, asError(err, ErrAuth, fault), v.at.attrs()...)
+	v.at.log.failure(v.Context, asError(err, ErrAuth, serverError), v.at.attrs()...)
 	return v.sessionErrorResponse(err)
 }
 
@@ -100,7 +100,7 @@ func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
 		view.SignedInAs = or(s.User.Email, s.User.Name)
 	}
 	if token, err := v.token(); err == nil {
-		view.SwitchAction, view.CSRFToken, view.CallbackURL = v.at.base+"/signout", token, v.at.here()
+		view.SwitchAction, view.CSRFToken, view.CallbackURL = v.at.base+"/signout", token, v.at.currentPage()
 	}
 	return view
 }
@@ -109,7 +109,7 @@ func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
 func (v *Visit) previousPage() string {
 	from := v.at.header("Referer")
 	back, err := sameOrigin(from, v.at.at, nil)
-	if from == "" || err != nil || v.at.r.Method != http.MethodGet || back == absolute(v.at.origin, v.at.here()) ||
+	if from == "" || err != nil || v.at.r.Method != http.MethodGet || back == absolute(v.at.origin, v.at.currentPage()) ||
 		strings.HasPrefix(back, v.at.base+"/") { // the sign-in page
 		return ""
 	}
@@ -229,7 +229,7 @@ func (v *Visit) signInProblem() *Problem {
 func (v *Visit) signInResponse(problem *Problem) *Response {
 	response := &Response{}
 	target, pageErr := v.at.page(
-		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.here(),
+		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.currentPage(),
 	)
 	asks := v.at.caller()
 	if asks == browser && pageErr == nil {

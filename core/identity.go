@@ -119,8 +119,8 @@ type member struct {
 	user    *User
 	session *store.Session // set under the database strategy
 	created bool
-	// keeps reports that the browser's session continues, because a signed-in user linked another account.
-	keeps bool
+	// keepsSession reports that the browser's session continues, because a signed-in user linked another account.
+	keepsSession bool
 }
 
 // recheckCredentials returns an error if the credentials of the sign-in have become invalid since they were checked.
@@ -155,7 +155,7 @@ func (id *identity) verifiedAddress() string {
 func (id *identity) storedAccount() *Account {
 	kept := &Account{}
 	if id.oauth != nil {
-		kept = id.oauth.client.keeps(id.oauth.tokens)
+		kept = id.oauth.client.accountFor(id.oauth.tokens)
 	}
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
 	kept.VerifiedEmail = id.verifiedAddress()

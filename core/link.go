@@ -61,7 +61,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	if err != nil {
 		return member{}, asError(err, ErrStore)
 	}
-	if who.session != nil && !who.keeps {
+	if who.session != nil && !who.keepsSession {
 		l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
 		l.sessions.endOldest(ctx, at, who.session)
 	}
@@ -78,10 +78,10 @@ func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *ident
 	return who, l.sessions.createStored(ctx, c, id, &who)
 }
 
-// begin creates the session of a user after the gates have passed, under the database strategy. Without gates, linking
-// has already created it.
-func (l *linker) begin(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
-	if !l.gated || who.keeps {
+// createSession creates the session of a user after the gates have passed, under the database strategy. Without gates,
+// linking has already created it.
+func (l *linker) createSession(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
+	if !l.gated || who.keepsSession {
 		return nil
 	}
 	return l.sessions.createStored(ctx, c, id, who)

@@ -160,7 +160,7 @@ func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) 
 		return f, nil, err
 	}
 	if f.means == meansNewAccount && signedIn.user != nil && id.started != flowSameSession {
-		return f, known, overf(ErrInvalidCheck, reasonUsed,
+		return f, known, callbackErrorf(ErrInvalidCheck, reasonUsed,
 			"the sign-in was started under another session: no account is linked")
 	}
 	switch {

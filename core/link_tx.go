@@ -53,11 +53,11 @@ func (w *writer) apply(
 		}
 		// With facts, the sign-in is a re-authentication and gets a new session.
 		if rule == ruleContinue && !w.linker.sessions.facts {
-			return member{user: signedIn.user, session: signedIn.session, keeps: true}, nil
+			return member{user: signedIn.user, session: signedIn.session, keepsSession: true}, nil
 		}
 		who.user = known
 	case ruleLink:
-		who = member{user: signedIn.user, session: signedIn.session, keeps: true}
+		who = member{user: signedIn.user, session: signedIn.session, keepsSession: true}
 		return who, w.attach(ctx, id, who.user, true)
 	case ruleCreateUser, ruleMoveAddress:
 		return w.createUser(ctx, id, known)

@@ -236,7 +236,7 @@ func hideRecipient(err error, l Email) error {
 	if err == nil {
 		return nil
 	}
-	return &hiding{err, []string{l.To, l.Recipient()}}
+	return &redactedError{err, []string{l.To, l.Recipient()}}
 }
 
 // giveUp logs and audits an email that was not sent, and calls Undo.

@@ -57,8 +57,8 @@ func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
 	}
 }
 
-// keeps returns the account that the provider's Account function makes of a token response.
-func (o *oauthClient) keeps(tokens *TokenSet) *Account {
+// accountFor returns the account that the provider's Account function makes of a token response.
+func (o *oauthClient) accountFor(tokens *TokenSet) *Account {
 	choose := o.Account
 	if choose == nil {
 		choose = defaultAccount

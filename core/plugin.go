@@ -318,7 +318,7 @@ func requireSignIn(c *ActionRequest) (*Response, error) {
 // post cannot be repeated, so it returns to the page of the same plugin instead.
 func redirectToSignIn(c *ActionRequest) (*Response, error) {
 	in := c.in
-	back := in.here()
+	back := in.currentPage()
 	if in.r.Method != http.MethodGet {
 		back = c.CallbackURL
 		name, _, _ := strings.Cut(in.action, "/")

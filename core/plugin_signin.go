@@ -56,7 +56,7 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	if s.Created || s.Create != nil {
 		id.signUp = &signUpResult{s.Create}
 	}
-	out := outcome{who: id}
+	out := outcome{identity: id}
 	if s.CallbackURL != "" {
 		target, err := c.in.redirectTarget(ctx, s.CallbackURL)
 		if err != nil {
@@ -137,7 +137,8 @@ func (c *ActionRequest) EndOtherSessions(ctx context.Context) (int, error) {
 	case session == nil:
 		return 0, errSignedOut("EndOtherSessions")
 	case session.ID == "":
-		return 0, errors.New("core: ActionRequest.EndOtherSessions: the session has no ID: call PluginHost.TrackAuthentication in Attach")
+		return 0, errors.New("core: ActionRequest.EndOtherSessions: the session has no ID: " +
+			"call PluginHost.TrackAuthentication in Attach")
 	}
 	return c.parts.auth.EndSessions(ctx, session.UserID, EndOptions{Except: session.ID})
 }

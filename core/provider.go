@@ -99,8 +99,8 @@ type CredentialsProvider struct {
 	// that were checked against the old one. still is not called again when a pending sign-in is completed.
 	Admit func(ctx context.Context, credentials map[string]string, r *Request) (
 		user *User, still func(ctx context.Context) error, err error)
-	// InARow also limits consecutive wrong attempts for one name (limit.AttemptInARow). An attacker can lock out a user this
-	// way. Set it only if the user can still sign in by other means, such as an email, after which the plugin calls
+	// InARow also limits consecutive wrong attempts for one name (limit.AttemptInARow). An attacker can lock out a user
+	// this way. Set it only if the user can still sign in by other means, such as an email, after which the plugin calls
 	// ActionRequest.ResetAttempts to reset the count.
 	InARow bool
 	// Links are shown below the form and open actions of a plugin. The default is none.

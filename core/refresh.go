@@ -201,7 +201,7 @@ func (r *refreshes) ask(ctx context.Context, c *oauthClient, account *Account) (
 	}
 	tokens := c.tokenSet(answered)
 	fresh := account.Clone()
-	kept := c.keeps(tokens)
+	kept := c.accountFor(tokens)
 	fresh.AccessToken, fresh.ExpiresIn, fresh.ExpiresAt = kept.AccessToken, tokens.ExpiresIn, kept.ExpiresAt
 	fresh.RefreshToken = cmp.Or(kept.RefreshToken, account.RefreshToken)
 	fresh.IDToken = cmp.Or(kept.IDToken, account.IDToken)

@@ -45,7 +45,7 @@ type router struct {
 
 // answer reads a request and runs its action.
 func (rt *router) answer(ctx context.Context, r *Request) *Response {
-	c := rt.site.unread(r)
+	c := rt.site.callOf(r)
 	response, err := guarded("auth handler", func() (*Response, error) {
 		rule, err := rt.read(ctx, r, c)
 		if err != nil {
@@ -53,7 +53,7 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 		}
 		response, err := rule.act(ctx, c)
 		if err == nil && rule.opens {
-			if opening := c.opening(); len(opening) > 0 {
+			if opening := c.initialCookies(); len(opening) > 0 {
 				response.Cookies = append(opening, response.Cookies...)
 			}
 		}
@@ -137,7 +137,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		return rule, unreadable
 	}
 	if to.providerID != "" && c.flow == nil {
-		return rule, errorf(ErrAuth, "%w", mistake(errNoProvider))
+		return rule, errorf(ErrAuth, "%w", clientError(errNoProvider))
 	}
 	if !rule.bare {
 		if c.csrf, err = rt.site.csrf.check(c.csrfRequest(c.fields)); err != nil {
@@ -191,13 +191,13 @@ func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
 	if err == nil {
 		return urls
 	}
-	level := mistake
+	level := clientError
 	if c.redirect != nil { // the application's callback may have failed
-		level = fault
+		level = serverError
 	}
 	c.log.failure(ctx, errorf(errInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
 		c.attrs()...)
-	return callbackURLs{now: c.home}
+	return callbackURLs{target: c.home}
 }
 
 // unknown returns the error for a request that no action handles.
@@ -227,7 +227,7 @@ type rule struct {
 	csrf func(*call) bool
 	// bare means that requests have no CSRF token.
 	bare bool
-	// opens means that the response sets the initial cookies; see [call.opening].
+	// opens means that the response sets the initial cookies; see [call.initialCookies].
 	opens bool
 	// browsing means that the action continues a sign-in with the cookies of a browser, so requests with a bearer token
 	// are rejected.
@@ -273,7 +273,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	if !errors.As(err, &faults) {
 		unknown := errorf(ErrInvalidConfig, "%w", err)
 		if errors.Is(err, ErrNoTenant) {
-			unknown = errorf(ErrInvalidConfig, "%w", mistake(err))
+			unknown = errorf(ErrInvalidConfig, "%w", clientError(err))
 		}
 		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// end ends the session of a request and calls Events.SignOut (docs/protocol.md §7.5). userID is the user of the session.
-// It is empty if there was no session or if its user is unknown.
+// end ends the session of a request and calls Events.SignOut (docs/protocol.md §7.5). userID is the user of the
+// session. It is empty if there was no session or if its user is unknown.
 func (s *sessions) end(ctx context.Context, r requestSession) (userID string, err error) {
 	c := r.carrier()
 	c.noteReplaced(sessionOver)

@@ -80,7 +80,7 @@ func (s *sessions) issue(
 	}
 	switch {
 	case who.session != nil && random.Same(c.value(), who.session.Token):
-	case who.keeps:
+	case who.keepsSession:
 		c.noteReplaced(tokenUpdated)
 	default:
 		c.noteReplaced(tokenReplaced)
@@ -109,5 +109,5 @@ type reauthentication struct {
 	moved   movedAddress
 }
 
-var errEndedMeanwhile = mistake(
+var errEndedMeanwhile = clientError(
 	fmt.Errorf("ActionRequest.RenewSession: the session has ended since the request arrived: %w", ErrNotFound))

@@ -36,7 +36,7 @@ func (p *jwtSession) choose(ctx context.Context) error {
 		}
 		switch {
 		case errors.Is(err, ErrSessionToken):
-			return asError(err, ErrSessionToken).under(ErrSessionToken)
+			return asError(err, ErrSessionToken).withType(ErrSessionToken)
 		case err == nil:
 			p.cookies.Prefer(value)
 			p.claims = token
@@ -115,7 +115,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		return nil, nil, err
 	}
 	if err != nil {
-		p.at.log.failure(ctx, asError(err, errJWTSession).under(errJWTSession), p.at.attrs()...)
+		p.at.log.failure(ctx, asError(err, errJWTSession).withType(errJWTSession), p.at.attrs()...)
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	}
@@ -128,7 +128,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 	}
 	session, cookies, err := p.resume(ctx, token, why)
 	if err != nil {
-		return nil, nil, &Error{Type: errJWTSession, Cause: fault(err)}
+		return nil, nil, &Error{Type: errJWTSession, Cause: serverError(err)}
 	}
 	return session, cookies, nil
 }
@@ -145,7 +145,7 @@ func (p *jwtSession) outdated(ctx context.Context, token *Token) (bool, error) {
 	case err != nil:
 		err := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
 		if p.revoked != nil && p.revoked.Strict {
-			return false, err.under(ErrSessionToken)
+			return false, err.withType(ErrSessionToken)
 		}
 		p.at.log.failure(ctx, err, p.at.attrs()...)
 		return false, nil
@@ -283,7 +283,7 @@ func (p *jwtSession) start(
 	}
 	sessionID = sessiontoken.SessionID(token)
 	expires := p.now().Add(p.config.MaxAge)
-	if p.facts && !who.keeps {
+	if p.facts && !who.keepsSession {
 		p.endReplaced(ctx)
 		if p.rows.store != nil || p.revoked != nil { // the session can be ended
 			p.providerSessions.note(id, sessionID)
@@ -324,7 +324,7 @@ func (p *jwtSession) addFacts(ctx context.Context, token *Token, id *identity, w
 	if !p.facts {
 		return nil
 	}
-	if who.keeps {
+	if who.keepsSession {
 		if before, err := p.decode(ctx); err == nil {
 			sessiontoken.CopyFacts(token, before)
 			return nil
@@ -435,7 +435,7 @@ func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
 	token, err := p.decode(ctx)
 	switch {
 	case err != nil && !errors.Is(err, ErrSessionToken):
-		return event, mistake(err) // no session was ended, but the cookie is cleared
+		return event, clientError(err) // no session was ended, but the cookie is cleared
 	case err != nil:
 		return event, err
 	}

@@ -165,7 +165,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 		request.Endpoint = client.client.EndSession(at).Endpoint
 		target, err = client.signOutURL(request)
 	}
-	tooLong := err == nil && headerSize(append(c.opening(), waits...), len(target)) > maxResponseHeader
+	tooLong := err == nil && headerSize(append(c.initialCookies(), waits...), len(target)) > maxResponseHeader
 	if tooLong && request.IDTokenHint != "" {
 		c.log.info(ctx, "an ID token is too long for a response header: the provider may ask the user to confirm",
 			slog.String("provider", provider))
@@ -219,7 +219,7 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(c.home), nil
 	}
 	spec := &c.cookies.logout
-	response := redirectTo(c.callbackURL.now)
+	response := redirectTo(c.callbackURL.target)
 	response.Cookies = []Cookie{spec.clear(spec.name())}
 	return response, nil
 }

@@ -74,7 +74,7 @@ func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) 
 		return r.read(ctx, why)
 	}
 	if _, _, malformed := c.at.bearer(); c.fromHeader && malformed != nil {
-		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: mistake(malformed)}, c.at.attrs()...)
+		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: clientError(malformed)}, c.at.attrs()...)
 	}
 	return nil, nil, nil
 }

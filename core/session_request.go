@@ -13,7 +13,8 @@ import (
 )
 
 // requestSession is the session of a request, from its cookie or bearer token. [jwtSession] and [storedSession]
-// implement it, and [sessions.of] creates it. The methods can be called in any order. It is not safe for concurrent use.
+// implement it, and [sessions.of] creates it. The methods can be called in any order. It is not safe for concurrent
+// use.
 type requestSession interface {
 	// carrier returns the cookies or the header field that contain the session token.
 	carrier() *tokenCarrier

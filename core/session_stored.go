@@ -42,7 +42,7 @@ func (p *storedSession) choose(ctx context.Context) error {
 			p.found = found
 			return nil
 		case !errors.Is(err, ErrNotFound):
-			return asError(err, ErrSessionToken).under(ErrSessionToken)
+			return asError(err, ErrSessionToken).withType(ErrSessionToken)
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	case err != nil:
-		return nil, nil, asError(err, ErrSessionToken).under(ErrSessionToken)
+		return nil, nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
 	}
 	extended, err := p.rows.extend(ctx, found.session)
 	switch {
@@ -132,7 +132,7 @@ func (p *storedSession) start(
 	if p.data != nil {
 		p.data.forget(who.user.ID)
 	}
-	if p.facts && !who.keeps {
+	if p.facts && !who.keepsSession {
 		p.records.recordSignIn(ctx, p.at, id, who, sessionID, sessionNote{Ends: who.session.Expires.Unix()})
 	}
 	cookies, err = p.set(string(who.session.Token), who.session.Expires)
@@ -164,7 +164,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 		return nil, errEndedMeanwhile
 	}
 	p.endOldest(ctx, p.at, who.session)
-	who.keeps = true // the session continues; its record is copied below
+	who.keepsSession = true // the session continues; its record is copied below
 	cookies, after, err := p.issue(ctx, p, id, who)
 	if err != nil {
 		return nil, err

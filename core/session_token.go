@@ -16,7 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
-// sessionTokens encrypts and decrypts the session tokens of StrategyJWT, and checks whether they are valid. The cookie contains the whole session.
+// sessionTokens encrypts and decrypts the session tokens of StrategyJWT, and checks whether they are valid. The cookie
+// contains the whole session.
 type sessionTokens struct {
 	sealer
 	session SessionConfig
@@ -48,9 +49,9 @@ const authTime = "auth_time"
 const emailUnproved = "email_unproved"
 
 var (
-	errTooOld  = mistake(because(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
-	errEnded   = mistake(errors.New("the session was ended"))
-	errRevoked = mistake(because(audit.ReasonRevoked, "the token was revoked"))
+	errTooOld  = clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
+	errEnded   = clientError(errors.New("the session was ended"))
+	errRevoked = clientError(auditReason(audit.ReasonRevoked, "the token was revoked"))
 )
 
 // encode returns the session token for the cookie.
@@ -277,8 +278,8 @@ func (j *sessionTokens) user(ctx context.Context, id string) (*User, error) {
 	return j.users.User(ctx, id)
 }
 
-// issuedBefore reports whether the token has the claim emailUnproved and is older than the email verification. proof is the
-// time of the verification. It is zero if there was none.
+// issuedBefore reports whether the token has the claim emailUnproved and is older than the email verification. proof is
+// the time of the verification. It is zero if there was none.
 func issuedBefore(t *Token, proof time.Time) bool {
 	raw, there := t.Extra[emailUnproved]
 	if !there || proof.IsZero() {

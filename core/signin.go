@@ -24,8 +24,8 @@ type flow interface {
 
 // outcome is the result of a flow.
 type outcome struct {
-	// who is the user's identity. If it is nil, response is the response.
-	who      *identity
+	// identity is the user's identity. If it is nil, response is the response.
+	identity *identity
 	response *Response
 	// cookies are set even if the sign-in fails.
 	cookies []Cookie
@@ -33,8 +33,9 @@ type outcome struct {
 	returnTo string
 	// typed is the identifier that the user typed, for the audit event. It may be empty.
 	typed string
-	// bare means that the request is a cross-site POST without the browser's cookies. The response must not replace them.
-	bare bool
+	// withoutCookies means that the request is a cross-site POST without the browser's cookies. The response must not
+	// replace them.
+	withoutCookies bool
 	// stale means that a step-up was requested, and the sign-in is not recent enough for it.
 	stale bool
 }
@@ -85,7 +86,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	switch {
 	case err != nil:
 		c.auditCallback(ctx, out.typed, err)
-	case out.who != nil:
+	case out.identity != nil:
 		response, err = s.signIn(ctx, c, &out)
 	}
 	if err != nil {
@@ -94,7 +95,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	response.Cookies = out.cookies
-	if opening := c.opening(); len(opening) > 0 && !out.bare {
+	if opening := c.initialCookies(); len(opening) > 0 && !out.withoutCookies {
 		response.Cookies = append(opening, out.cookies...)
 	}
 	return response, nil
@@ -104,7 +105,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response, error) {
 	response, err := s.confirmUser(ctx, c, out)
 	if err == nil && response == nil {
-		err = s.dateAuthentication(ctx, c, out.who)
+		err = s.dateAuthentication(ctx, c, out.identity)
 	}
 	if err != nil {
 		c.auditCallback(ctx, out.typed, err)
@@ -133,7 +134,7 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 	}
 	failed := asError(err, ErrCallbackRoute)
 	c.log.failure(ctx, failed, c.attrs()...)
-	response := redirectTo(or(out.returnTo, c.callbackURL.now))
+	response := redirectTo(or(out.returnTo, c.callbackURL.target))
 	response.Err = failed
 	return response
 }
@@ -142,7 +143,7 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 // user, it returns nil, and the sign-in continues. Otherwise it returns a page that asks the user whether to continue
 // as the other user, or an error if the flow belongs to another session. The sign-in never links an account then.
 func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Response, error) {
-	id := out.who
+	id := out.identity
 	if id.started != flowSignedOut && id.started != flowOtherSession {
 		return nil, nil
 	}
@@ -160,11 +161,11 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	case err == nil && owner.ID == current.user.ID:
 		return nil, nil
 	case id.started == flowOtherSession || !id.byOAuth():
-		return nil, overf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session")
+		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session")
 	}
 	view := ui.SwitchView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, Current: nameOf(current.user), Other: nameOf(id.user),
-		ContinueURL: or(out.returnTo, c.callbackURL.now), Action: c.base + "/signin/" + c.providerID,
+		ContinueURL: or(out.returnTo, c.callbackURL.target), Action: c.base + "/signin/" + c.providerID,
 	}
 	view.CallbackURL = view.ContinueURL
 	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.Switch(view)), nil
@@ -181,7 +182,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 			c.auditCallback(ctx, out.typed, err)
 		}
 	}()
-	id := out.who
+	id := out.identity
 	c.debugIdentity(ctx, id)
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
 		if redirect != "" {
@@ -218,7 +219,7 @@ func (v *arrival) debugIdentity(ctx context.Context, id *identity) {
 // debugMember logs the decision of account linking.
 func (v *arrival) debugMember(ctx context.Context, who member) {
 	v.debug(ctx, "account linking", slog.String("user_id", who.user.ID), slog.Bool("user_created", who.created),
-		slog.Bool("session_kept", who.keeps))
+		slog.Bool("session_kept", who.keepsSession))
 }
 
 // create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser.
@@ -255,8 +256,8 @@ func (id *identity) become(stored *User) {
 
 // admit issues the session after all gates have passed. It is the last step of a sign-in.
 func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
-	id := out.who
-	if err := s.linker.begin(ctx, c.session.carrier(), id, &who); err != nil {
+	id := out.identity
+	if err := s.linker.createSession(ctx, c.session.carrier(), id, &who); err != nil {
 		return "", err
 	}
 	cookies, sessionID, err := s.sessions.issue(ctx, c.session, id, who)
@@ -271,7 +272,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
 	out.cookies = append(out.cookies, cookies...)
 	out.cookies = append(out.cookies, s.parts.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
-	if !who.keeps {
+	if !who.keepsSession {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
 	out.stale = s.settleStepUp(c, out, who)
@@ -285,7 +286,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 			Provider: id.account.Provider, Methods: audit.Texts(id.proofs()),
 		})
 	}
-	redirect = or(out.returnTo, c.callbackURL.now)
+	redirect = or(out.returnTo, c.callbackURL.target)
 	if who.created && s.pages.config.NewUser != "" {
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}
@@ -319,7 +320,7 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 		account = account.Clone()
 		account.VerifiedEmail = id.verifiedAddress()
 	}
-	return s.gate.ask(ctx, &c.arrival, SignInParams{
+	return s.gate.allow(ctx, &c.arrival, SignInParams{
 		User: user, Account: account, Profile: id.profile, Credentials: id.credentials(),
 	})
 }
@@ -337,7 +338,7 @@ func (id *identity) credentials() map[string]string {
 // and an attacker could use it to escape that person's rate limits.
 func provenNames(out *outcome, user *User) []string {
 	names := verifiedNames(user)
-	if t := out.who.account.Type; t == TypeCredentials || t == TypeEmail {
+	if t := out.identity.account.Type; t == TypeCredentials || t == TypeEmail {
 		names = append(names, out.typed)
 	}
 	return names
@@ -356,9 +357,9 @@ type gatekeeper struct {
 	signIn func(ctx context.Context, p SignInParams) (SignInResult, error) // Callbacks.SignIn
 }
 
-// ask calls Callbacks.SignIn. It returns "" if the sign-in may continue, a redirect URL, or an AccessDenied error. In
+// allow calls Callbacks.SignIn. It returns "" if the sign-in may continue, a redirect URL, or an AccessDenied error. In
 // the last two cases nothing has been written.
-func (g gatekeeper) ask(ctx context.Context, v *arrival, p SignInParams) (redirect string, err error) {
+func (g gatekeeper) allow(ctx context.Context, v *arrival, p SignInParams) (redirect string, err error) {
 	if g.signIn == nil {
 		return "", nil
 	}
@@ -366,18 +367,18 @@ func (g gatekeeper) ask(ctx context.Context, v *arrival, p SignInParams) (redire
 	result, err := guarded("signIn callback", func() (SignInResult, error) { return g.signIn(ctx, p) })
 	switch {
 	case err != nil:
-		return "", asError(err, ErrAccessDenied, fault)
+		return "", asError(err, ErrAccessDenied, serverError)
 	case result.redirect != "":
-		return v.goTo(ctx, result.redirect)
+		return v.signInRedirect(ctx, result.redirect)
 	case !result.allow:
 		return "", errorf(ErrAccessDenied, "the signIn callback denied")
 	}
 	return "", nil
 }
 
-// goTo returns the redirect target of [RedirectTo]. It logs a warning if the redirect callback replaced the URL with
-// the origin.
-func (v *arrival) goTo(ctx context.Context, asked string) (string, error) {
+// signInRedirect returns the redirect target of [RedirectTo]. It logs a warning if the redirect callback replaced the
+// URL with the origin.
+func (v *arrival) signInRedirect(ctx context.Context, asked string) (string, error) {
 	target, err := v.redirectTarget(ctx, asked)
 	if err != nil || target != v.origin && target != v.home {
 		return target, err

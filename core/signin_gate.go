@@ -53,7 +53,7 @@ type PendingSignIn struct {
 // EncryptedCookie reads a cookie that [ActionRequest.SetEncryptedCookie] stored, for example the mark of a trusted
 // device that needs no second factor.
 func (p *PendingSignIn) EncryptedCookie(name string, v any) bool {
-	return p.parts.kept(&p.in.arrival, name, v)
+	return p.parts.readCookie(&p.in.arrival, name, v)
 }
 
 // AddSignInGate adds a sign-in gate. The store must support records, because pending sign-ins are stored there.
@@ -86,10 +86,10 @@ const pendingFor = 10 * time.Minute
 // runGates runs the gates that are not in released. It returns the URL of the action that continues the sign-in, or ""
 // if all gates pass.
 func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member, released []string) (string, error) {
-	if len(ps.gates) == 0 || who.keeps {
+	if len(ps.gates) == 0 || who.keepsSession {
 		return "", nil
 	}
-	id := out.who
+	id := out.identity
 	for i := range ps.gates {
 		gate := &ps.gates[i]
 		if slices.ContainsFunc(released, func(name string) bool { return ps.isGate(gate, name) }) {
@@ -97,7 +97,7 @@ func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member
 		}
 		p := &PendingSignIn{
 			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),
-			CallbackURL: or(out.returnTo, c.callbackURL.now), Created: who.created, Request: c.r, in: c, parts: ps,
+			CallbackURL: or(out.returnTo, c.callbackURL.target), Created: who.created, Request: c.r, in: c, parts: ps,
 		}
 		next, err := guarded("gate of "+gate.part, func() (string, error) { return gate.ask(ctx, p) })
 		switch {
@@ -300,7 +300,7 @@ func pieceKey(key string, piece int) string {
 // pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.
 func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	var name pendingName
-	if !ps.kept(&c.arrival, pendingCookie, &name) || ps.auth.store.records == nil {
+	if !ps.readCookie(&c.arrival, pendingCookie, &name) || ps.auth.store.records == nil {
 		return nil, nil
 	}
 	var sealed []byte
@@ -405,7 +405,7 @@ func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, me
 		}
 	}
 	entry := c.parts.entry
-	out := outcome{who: id, returnTo: p.CallbackURL, typed: p.data.Typed}
+	out := outcome{identity: id, returnTo: p.CallbackURL, typed: p.data.Typed}
 	redirect, err := c.parts.runGates(ctx, c.in, &out, who, p.data.Released)
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)

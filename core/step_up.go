@@ -35,7 +35,7 @@ func (ps *parts) requestStepUp(v *arrival, by *StepUp) (Cookie, error) {
 
 // requestedStepUp returns the step-up that a guard has requested from this browser.
 func (ps *parts) requestedStepUp(v *arrival) (request requestedStepUp, found bool) {
-	found = ps.kept(v, stepUpCookie, &request)
+	found = ps.readCookie(v, stepUpCookie, &request)
 	return request, found
 }
 
@@ -93,10 +93,10 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 // would refuse the session again.
 func (s *signIns) settleStepUp(c *call, out *outcome, who member) (stale bool) {
 	request, requested := s.parts.requestedStepUp(&c.arrival)
-	if !requested || who.keeps {
+	if !requested || who.keepsSession {
 		return false
 	}
-	id, now := out.who, s.sessions.now()
+	id, now := out.identity, s.sessions.now()
 	if id.isCurrent(who.user.ID) && !request.accepts(id.authenticatedAt(now, who.user.ID).time, now) {
 		return true
 	}
@@ -112,7 +112,7 @@ const staleSignIn = "StaleSignIn"
 // sign-in methods and a sign-out link. It never redirects and never uses the application's own sign-in page, because
 // either could start the same sign-in again.
 func (s *signIns) stalePage(ctx context.Context, c *call, out *outcome) *Response {
-	back := or(out.returnTo, c.callbackURL.now)
+	back := or(out.returnTo, c.callbackURL.target)
 	view := ui.SignInView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, CallbackURL: back, Error: staleSignIn,
 		SignOutURL: c.base + "/signout?" + url.Values{"callbackUrl": {back}}.Encode(),

@@ -72,7 +72,7 @@ func (s *sealer) openSession(keys *jwe.Keyring, sealed string, hideFacts bool) (
 	return s.parse(payload, hideFacts)
 }
 
-var errExpired = mistake(because(audit.ReasonExpired, "token has expired"))
+var errExpired = clientError(auditReason(audit.ReasonExpired, "token has expired"))
 
 func (s *sealer) parse(payload string, hideFacts bool) (*Token, error) {
 	t, err := sessiontoken.Parse(payload, s.now(), hideFacts)

@@ -114,7 +114,7 @@ func (v *Visit) makeState() {
 	}
 	v.state = &ui.State{
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.policy.skip,
-		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.here(), Theme: v.pages.theme,
+		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.currentPage(), Theme: v.pages.theme,
 		Locale:    v.spoken.language(),
 		Providers: v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
 	}
