@@ -88,7 +88,7 @@ func open(address string, makes bool) (*opened, error) {
 		s, err := mysql.Open(dsn(u), mysql.Options{})
 		return inTables(s, err, secrets)
 	case "redis", "rediss":
-		s, err := redisstore.Open(address)
+		s, err := redisstore.Open(address, redisstore.Options{})
 		return &opened{everything: s, secrets: secrets}, hidden(err, secrets...)
 	}
 	if !strings.HasPrefix(rest, "//") || strings.ContainsFunc(scheme, notLetter) {

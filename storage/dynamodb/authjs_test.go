@@ -75,7 +75,7 @@ func TestAdoptEnds(t *testing.T) {
 		}
 		store, _, layout := filled(t, authJS()...)
 		var st stage
-		ends, err := dynamodb.New(connect(engines.DynamoDB(t), &st, noRetries), layout)
+		ends, err := dynamodb.New(connect(engines.DynamoDB(t), &st, noRetries), dynamodb.Options{Layout: layout})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,7 +136,7 @@ func TestAnswersLost(t *testing.T) {
 				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 				o.RateLimiter = ratelimit.None
 			})
-		}), layout)
+		}), dynamodb.Options{Layout: layout})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 
 func ExampleNew() {
 	var config aws.Config // config.LoadDefaultConfig(ctx), of github.com/aws/aws-sdk-go-v2/config
-	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config))
+	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config), dynamodb.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +24,8 @@ func ExampleNew() {
 // A table of Auth.js's adapter can be used after its adoption.
 func ExampleStore_AdoptAuthJS() {
 	var config aws.Config
-	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config), dynamodb.Layout{Table: "my-table"})
+	options := dynamodb.Options{Layout: dynamodb.Layout{Table: "my-table"}}
+	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config), options)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestRefused(t *testing.T) {
 		"ProvisionedThroughputExceededException", "AccessDeniedException", "RequestLimitExceeded", "InternalServerError",
 	} {
 		t.Run(code, func(t *testing.T) {
-			store, err := dynamodb.New(connect(url, refusing{code}, noRetries), layout)
+			store, err := dynamodb.New(connect(url, refusing{code}, noRetries), dynamodb.Options{Layout: layout})
 			if err != nil {
 				t.Fatal(err)
 			}

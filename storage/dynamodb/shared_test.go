@@ -35,11 +35,8 @@ func TestLayout(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	if _, err := dynamodb.New(nil); err == nil {
+	if _, err := dynamodb.New(nil, dynamodb.Options{}); err == nil {
 		t.Error("a nil client was taken")
-	}
-	if _, err := dynamodb.New(connect("http://localhost", nil), dynamodb.Layout{}, dynamodb.Layout{}); err == nil {
-		t.Error("two layouts were taken")
 	}
 }
 
@@ -56,7 +53,7 @@ func TestManyMigrate(t *testing.T) {
 // TestErrors checks that errors contain the operation and no value.
 func TestErrors(t *testing.T) {
 	client := connect(engines.DynamoDB(t), nil)
-	without, err := dynamodb.New(client, table(t, client)) // its table does not exist
+	without, err := dynamodb.New(client, dynamodb.Options{Layout: table(t, client)}) // its table does not exist
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +187,7 @@ func TestCosts(t *testing.T) {
 	layout := table(t, connect(url, nil))
 	fill(t, open(t, connect(url, nil), layout), 1)
 	c := &counter{n: map[string]int{}}
-	store, err := dynamodb.New(connect(url, c), layout)
+	store, err := dynamodb.New(connect(url, c), dynamodb.Options{Layout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}

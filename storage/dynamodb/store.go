@@ -1,7 +1,7 @@
 // Package dynamodb stores users, accounts, sessions and tokens in one table of Amazon DynamoDB, which may be a table of
 // Auth.js's adapter.
 //
-//	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config))
+//	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config), dynamodb.Options{})
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
@@ -19,6 +19,12 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
+
+// Options are the settings of a Store. The zero value is valid.
+type Options struct {
+	// Layout names the table and its keys. The default is the layout of Auth.js's DynamoDB adapter.
+	Layout Layout
+}
 
 // Layout names the table and its keys. The defaults are the names of Auth.js's DynamoDB adapter.
 type Layout struct {
@@ -49,19 +55,12 @@ var (
 )
 
 // New returns a Store that uses the caller's client. The client's settings decide how often a request is retried. New
-// sends nothing to DynamoDB. At most one layout is allowed.
-func New(client *dynamodb.Client, layout ...Layout) (*Store, error) {
+// sends nothing to DynamoDB.
+func New(client *dynamodb.Client, options Options) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("dynamodb: no client: give New the result of dynamodb.NewFromConfig")
 	}
-	var l Layout
-	switch len(layout) {
-	case 0:
-	case 1:
-		l = layout[0]
-	default:
-		return nil, errors.New("dynamodb: more than one layout")
-	}
+	l := options.Layout
 	for name, usual := range map[*string]string{
 		&l.Table: "next-auth", &l.PartitionKey: "pk", &l.SortKey: "sk",
 		&l.Index: "GSI1", &l.IndexPartitionKey: "GSI1PK", &l.IndexSortKey: "GSI1SK",

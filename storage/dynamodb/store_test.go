@@ -49,7 +49,7 @@ func table(t testing.TB, client *awsdynamodb.Client) dynamodb.Layout {
 // open migrates a store.
 func open(t testing.TB, client *awsdynamodb.Client, layout dynamodb.Layout) *dynamodb.Store {
 	t.Helper()
-	s, err := dynamodb.New(client, layout)
+	s, err := dynamodb.New(client, dynamodb.Options{Layout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestSealed(t *testing.T) { dbtest.Sealed(t, (*dynamodb.Store)(nil)) }
 // TestNotMigrated checks that the error without Migrate says what to call.
 func TestNotMigrated(t *testing.T) {
 	client := connect(engines.DynamoDB(t), nil)
-	s, err := dynamodb.New(client, table(t, client))
+	s, err := dynamodb.New(client, dynamodb.Options{Layout: table(t, client)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleOpen() {
-	store, err := etcd.Open("http://localhost:2379")
+	store, err := etcd.Open("http://localhost:2379", etcd.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestOutages(t *testing.T) {
 		storetest.Trouble("etcd").Hang(t, s, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
 	t.Run("from a client, killed", func(t *testing.T) {
-		s, err := etcd.New(client(t, e.URL))
+		s, err := etcd.New(client(t, e.URL), etcd.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,19 +152,16 @@ func TestRefused(t *testing.T) {
 		"", "localhost:2379", "redis://localhost", "http://app:hunter22@:x/", "http://localhost:2379,",
 		"http://a:hunter22@%zz",
 	} {
-		_, err := etcd.Open(endpoints)
+		_, err := etcd.Open(endpoints, etcd.Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "etcd: open: ") || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", endpoints, err)
 		}
 	}
-	if _, err := etcd.New(nil); err == nil {
+	if _, err := etcd.New(nil, etcd.Options{}); err == nil {
 		t.Error("no client was taken")
 	}
-	if _, err := etcd.Open("http://localhost:2379", etcd.Options{}, etcd.Options{}); err == nil {
-		t.Error("two Options were taken")
-	}
 	c := client(t, engines.Etcd(t))
-	s, err := etcd.New(c)
+	s, err := etcd.New(c, etcd.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestReadme(t *testing.T) {
 	}
 	const prefix = "latchkey/"
 	e := engines.StartEtcd(t)
-	s, err := etcd.Open(e.URL)
+	s, err := etcd.Open(e.URL, etcd.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,12 @@
 // Package etcd stores users, accounts, sessions and tokens in etcd 3.4 or later.
 //
-//	store, err := etcd.Open("http://localhost:2379")
+//	store, err := etcd.Open("http://localhost:2379", etcd.Options{})
 //
 // [New] uses your own client. There are no tables to create.
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ const defaultPrefix = "latchkey/"
 // certificates. The first may contain a user and a password: "https://app:password@one:2379,https://two:2379". Open
 // does not connect, except with a password: then it requests an authentication token. Close the Store when done. At
 // most one Options is allowed.
-func Open(endpoints string, options ...Options) (*Store, error) {
+func Open(endpoints string, options Options) (*Store, error) {
 	config := clientv3.Config{
 		Logger:      zap.NewNop(), // errors contain what matters
 		DialTimeout: 5 * time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 5 * time.Second,
@@ -71,31 +72,18 @@ func Open(endpoints string, options ...Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("etcd: open: %w", err)
 	}
-	s, err := newStore(client, true, options)
-	if err != nil {
-		_ = client.Close()
-	}
-	return s, err
+	return newStore(client, true, options), nil
 }
 
-// New returns a Store on an open client, which the caller closes. It sends nothing to the cluster. At most one Options
-// is allowed.
-func New(client *clientv3.Client, options ...Options) (*Store, error) {
+// New returns a Store on an open client, which the caller closes. It sends nothing to the cluster.
+func New(client *clientv3.Client, options Options) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("etcd: no client: give New an open one")
 	}
-	return newStore(client, false, options)
+	return newStore(client, false, options), nil
 }
 
-func newStore(client *clientv3.Client, owned bool, options []Options) (*Store, error) {
-	if len(options) > 1 {
-		return nil, errors.New("etcd: more than one Options: a store has one prefix")
-	}
-	e := &engine{client: client, owned: owned, prefix: defaultPrefix}
-	for _, o := range options {
-		if o.Prefix != "" {
-			e.prefix = o.Prefix
-		}
-	}
-	return &Store{keyvalue.New("etcd", e)}, nil
+func newStore(client *clientv3.Client, owned bool, options Options) *Store {
+	e := &engine{client: client, owned: owned, prefix: cmp.Or(options.Prefix, defaultPrefix)}
+	return &Store{keyvalue.New("etcd", e)}
 }

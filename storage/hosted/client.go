@@ -21,6 +21,10 @@ type Config struct {
 	Branch string
 	// APIKey is sent as a bearer token.
 	APIKey store.Secret
+	// Prefix is the prefix of all table names. The default is "svc_".
+	Prefix string
+	// HTTP sends the requests. The default is a client with a timeout of 30 seconds.
+	HTTP *http.Client
 }
 
 // GetConfig returns the branch and the URL of the database, but not the key.

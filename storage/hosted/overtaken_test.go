@@ -33,8 +33,9 @@ func (r *rejecting) RoundTrip(request *http.Request) (*http.Response, error) {
 func openOn(t *testing.T, database http.RoundTripper) *hosted.Store {
 	t.Helper()
 	at := "https://database.test" + tables.Path
-	config := hosted.Config{DatabaseURL: at, Branch: tables.Branch, APIKey: tables.APIKey}
-	s, err := hosted.New(config, hosted.Options{HTTP: &http.Client{Transport: database}})
+	s, err := hosted.New(hosted.Config{
+		DatabaseURL: at, Branch: tables.Branch, APIKey: tables.APIKey, HTTP: &http.Client{Transport: database},
+	})
 	must(t, err)
 	return s
 }

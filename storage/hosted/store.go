@@ -9,6 +9,7 @@
 package hosted
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -19,14 +20,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
-
-// Options are the options of a Store. The zero value has the defaults.
-type Options struct {
-	// Prefix is the prefix of all table names. The default is "svc_".
-	Prefix string
-	// HTTP sends the requests. The default is a client with a timeout of 30 seconds.
-	HTTP *http.Client
-}
 
 // Store is a store in a hosted database: a [store.Store] that implements all optional interfaces too. It is safe for
 // concurrent use.
@@ -52,37 +45,29 @@ var (
 	_ store.RecordStore            = (*Store)(nil)
 )
 
-// New returns a Store on a database. It sends nothing. At most one Options is allowed.
-func New(config Config, options ...Options) (*Store, error) {
-	o := Options{}
-	if len(options) > 1 {
-		return nil, errors.New("hosted: more than one Options")
-	}
-	for _, o = range options {
-	}
-	if o.Prefix == "" {
-		o.Prefix = "svc_"
-	}
-	if strings.ContainsFunc(o.Prefix, func(c rune) bool {
+// New returns a Store on a database. It sends nothing.
+func New(config Config) (*Store, error) {
+	prefix := cmp.Or(config.Prefix, "svc_")
+	if strings.ContainsFunc(prefix, func(c rune) bool {
 		return c > 'z' || !strings.ContainsRune("_-~", c) && (c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a')
 	}) {
 		return nil, errors.New("hosted: a prefix may contain only letters, digits, _, - and ~")
 	}
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: 30 * time.Second}
+	if config.HTTP == nil {
+		config.HTTP = &http.Client{Timeout: 30 * time.Second}
 	}
-	c, err := newClient(config, o.HTTP)
+	c, err := newClient(config)
 	if err != nil {
 		return nil, fmt.Errorf("hosted: %w", err)
 	}
 	return &Store{db: &database{c}, tables: tables{
-		o.Prefix + "users", o.Prefix + "accounts", o.Prefix + "sessions",
-		o.Prefix + "users_accounts", o.Prefix + "users_sessions",
-		o.Prefix + "verificationTokens", o.Prefix + "authenticators", o.Prefix + "records",
+		prefix + "users", prefix + "accounts", prefix + "sessions",
+		prefix + "users_accounts", prefix + "users_sessions",
+		prefix + "verificationTokens", prefix + "authenticators", prefix + "records",
 	}}, nil
 }
 
-func newClient(c Config, h *http.Client) (*client, error) {
+func newClient(c Config) (*client, error) {
 	u, err := url.Parse(c.DatabaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
 		return nil, errors.New("the DatabaseURL is not a URL such as https://team.region.example/db/app")
@@ -97,5 +82,6 @@ func newClient(c Config, h *http.Client) (*client, error) {
 	if c.Branch == "" || c.APIKey == "" {
 		return nil, errors.New("set Branch and APIKey: both are required")
 	}
-	return &client{http: h, base: strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch), config: c}, nil
+	base := strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch)
+	return &client{http: c.HTTP, base: base, config: c}, nil
 }

@@ -22,10 +22,13 @@ import (
 	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 )
 
-func open(t testing.TB, s *tables.Server, options ...hosted.Options) *hosted.Store {
+func open(t testing.TB, s *tables.Server) *hosted.Store { return openPrefix(t, s, "") }
+
+func openPrefix(t testing.TB, s *tables.Server, prefix string) *hosted.Store {
 	t.Helper()
-	config := hosted.Config{DatabaseURL: s.URL + tables.Path, Branch: tables.Branch, APIKey: tables.APIKey}
-	store, err := hosted.New(config, options...)
+	store, err := hosted.New(hosted.Config{
+		DatabaseURL: s.URL + tables.Path, Branch: tables.Branch, APIKey: tables.APIKey, Prefix: prefix,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +56,7 @@ func TestContract(t *testing.T) {
 
 func TestPrefix(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store {
-		return open(t, tables.New(t, "nextauth_"), hosted.Options{Prefix: "nextauth_"})
+		return openPrefix(t, tables.New(t, "nextauth_"), "nextauth_")
 	})
 }
 
@@ -352,20 +355,20 @@ func TestLostAnswers(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	good := hosted.Config{DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: "hunter22"}
-	for name, change := range map[string]func(*hosted.Config, *hosted.Options){
-		"no URL":    func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "" },
-		"no path":   func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "https://team.example" },
-		"slash":     func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "https://team.example//" },
-		"password":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "https://a:hunter22@h/db/app" },
-		"a scheme":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "postgres://h/db" },
-		"in clear":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "http://h.example/db/app" },
-		"no branch": func(c *hosted.Config, _ *hosted.Options) { c.Branch = "" },
-		"no key":    func(c *hosted.Config, _ *hosted.Options) { c.APIKey = "" },
-		"a prefix":  func(_ *hosted.Config, o *hosted.Options) { o.Prefix = "a/b" },
+	for name, change := range map[string]func(*hosted.Config){
+		"no URL":    func(c *hosted.Config) { c.DatabaseURL = "" },
+		"no path":   func(c *hosted.Config) { c.DatabaseURL = "https://team.example" },
+		"slash":     func(c *hosted.Config) { c.DatabaseURL = "https://team.example//" },
+		"password":  func(c *hosted.Config) { c.DatabaseURL = "https://a:hunter22@h/db/app" },
+		"a scheme":  func(c *hosted.Config) { c.DatabaseURL = "postgres://h/db" },
+		"in clear":  func(c *hosted.Config) { c.DatabaseURL = "http://h.example/db/app" },
+		"no branch": func(c *hosted.Config) { c.Branch = "" },
+		"no key":    func(c *hosted.Config) { c.APIKey = "" },
+		"a prefix":  func(c *hosted.Config) { c.Prefix = "a/b" },
 	} {
-		c, o := good, hosted.Options{}
-		change(&c, &o)
-		if _, err := hosted.New(c, o); err == nil || strings.Contains(err.Error(), "hunter22") {
+		c := good
+		change(&c)
+		if _, err := hosted.New(c); err == nil || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

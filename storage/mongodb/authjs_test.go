@@ -139,7 +139,7 @@ func TestDuplicates(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	user := bson.D{{Key: "email", Value: "ada@example.com"}}
 	insert(t, db.Collection("users"), user, user)
-	s, err := mongodb.New(db)
+	s, err := mongodb.New(db, mongodb.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

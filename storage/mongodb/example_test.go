@@ -11,7 +11,7 @@ import (
 )
 
 func ExampleOpen() {
-	store, err := mongodb.Open("mongodb://localhost/app")
+	store, err := mongodb.Open("mongodb://localhost/app", mongodb.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	store, err := mongodb.New(client.Database("app"), mongodb.Layout{Users: "people"})
+	store, err := mongodb.New(client.Database("app"), mongodb.Options{Layout: mongodb.Layout{Users: "people"}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestLayout(t *testing.T) {
 	layout := mongodb.Layout{
 		Users: "people", Accounts: "logins", Sessions: "visits", VerificationTokens: "links", Authenticators: "passkeys",
 	}
-	storetest.Run(t, emptied(t, layout), beyondFerretDB()...)
+	storetest.Run(t, emptied(t, mongodb.Options{Layout: layout}), beyondFerretDB()...)
 }
 
 func TestOpen(t *testing.T) {
@@ -34,7 +34,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	at.Path = "/" + db.Name()
-	s, err := mongodb.Open(at.String())
+	s, err := mongodb.Open(at.String(), mongodb.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,17 +64,13 @@ func TestOpenRefuses(t *testing.T) {
 		"no database":    "mongodb://app:hunter22@localhost/",
 		"an option":      "mongodb://app:hunter22@localhost/app?authMechanism=hunter22",
 	} {
-		_, err := mongodb.Open(url)
+		_, err := mongodb.Open(url, mongodb.Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "mongodb: open: ") || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := mongodb.New(nil); err == nil {
+	if _, err := mongodb.New(nil, mongodb.Options{}); err == nil {
 		t.Error("a nil database was taken")
-	}
-	db := connect(t, "mongodb://localhost/app").Database("app")
-	if _, err := mongodb.New(db, mongodb.Layout{}, mongodb.Layout{}); err == nil {
-		t.Error("two layouts were taken")
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package mongodb stores users, accounts, sessions and tokens in MongoDB 5 or later, in the collections of Auth.js's
 // adapter.
 //
-//	store, err := mongodb.Open("mongodb://localhost/app")
+//	store, err := mongodb.Open("mongodb://localhost/app", mongodb.Options{})
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
@@ -19,13 +19,19 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	mongooptions "go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
+
+// Options are the settings of a Store. The zero value is valid.
+type Options struct {
+	// Layout names the collections. The default is the layout of Auth.js's MongoDB adapter.
+	Layout Layout
+}
 
 // Layout names the collections. The defaults are the names of Auth.js's MongoDB adapter.
 type Layout struct {
@@ -59,8 +65,8 @@ var (
 )
 
 // Open returns a Store with its own client, for the database in the URL. Open does not connect: Migrate is the first
-// call that does. Close the Store when done. At most one layout is allowed.
-func Open(url string, layout ...Layout) (*Store, error) {
+// call that does. Close the Store when done.
+func Open(url string, options Options) (*Store, error) {
 	parsed, err := connstring.Parse(url)
 	if err != nil {
 		// The cause may contain the password.
@@ -69,11 +75,11 @@ func Open(url string, layout ...Layout) (*Store, error) {
 	if parsed.Database == "" {
 		return nil, errors.New("mongodb: open: the URL names no database: mongodb://host/database")
 	}
-	client, err := mongo.Connect(options.Client().ApplyURI(url).SetAppName("latchkey"))
+	client, err := mongo.Connect(mongooptions.Client().ApplyURI(url).SetAppName("latchkey"))
 	if err != nil {
 		return nil, fmt.Errorf("mongodb: open: %w", err)
 	}
-	s, err := New(client.Database(parsed.Database), layout...)
+	s, err := New(client.Database(parsed.Database), options)
 	if err != nil {
 		_ = client.Disconnect(context.Background())
 		return nil, err
@@ -83,24 +89,17 @@ func Open(url string, layout ...Layout) (*Store, error) {
 }
 
 // New returns a Store on a database of the caller's client, which the caller disconnects. It sends nothing to the
-// database. At most one layout is allowed.
-func New(db *mongo.Database, layout ...Layout) (*Store, error) {
+// database.
+func New(db *mongo.Database, options Options) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("mongodb: no database: give New the result of client.Database")
 	}
-	var l Layout
-	switch len(layout) {
-	case 0:
-	case 1:
-		l = layout[0]
-	default:
-		return nil, errors.New("mongodb: more than one layout")
-	}
+	l := options.Layout
 	collection := func(name, usual string) *mongo.Collection {
 		if name == "" {
 			name = usual
 		}
-		o := options.Collection().SetReadPreference(readpref.Primary()).SetWriteConcern(writeconcern.Majority())
+		o := mongooptions.Collection().SetReadPreference(readpref.Primary()).SetWriteConcern(writeconcern.Majority())
 		return db.Collection(name, o)
 	}
 	return &Store{

@@ -44,9 +44,11 @@ func database(t testing.TB, url string, more ...func(*options.ClientOptions)) *m
 }
 
 // open migrates a store on a database.
-func open(t testing.TB, db *mongo.Database, layout ...mongodb.Layout) *mongodb.Store {
+func open(t testing.TB, db *mongo.Database) *mongodb.Store { return openWith(t, db, mongodb.Options{}) }
+
+func openWith(t testing.TB, db *mongo.Database, options mongodb.Options) *mongodb.Store {
 	t.Helper()
-	s, err := mongodb.New(db, layout...)
+	s, err := mongodb.New(db, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +60,10 @@ func open(t testing.TB, db *mongo.Database, layout ...mongodb.Layout) *mongodb.S
 
 // emptied opens one store for all cases of a contract, because creating collections and indexes takes longer than most
 // cases.
-func emptied(t *testing.T, layout ...mongodb.Layout) func(t *testing.T) core.Store {
+func emptied(t *testing.T, options mongodb.Options) func(t *testing.T) core.Store {
 	t.Helper()
 	db := database(t, engines.MongoDB(t))
-	s := open(t, db, layout...)
+	s := openWith(t, db, options)
 	return func(t *testing.T) core.Store {
 		t.Helper()
 		empty(t, db)
@@ -96,7 +98,7 @@ func beyondFerretDB() []string {
 }
 
 func TestContract(t *testing.T) {
-	storetest.Run(t, emptied(t), beyondFerretDB()...)
+	storetest.Run(t, emptied(t, mongodb.Options{}), beyondFerretDB()...)
 	t.Logf("mongodb: %d cases", storetest.Count())
 }
 

@@ -98,7 +98,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("a Cluster was given the prefix %q", prefix)
 		}
 	}
-	if _, err := redisstore.New(c.ClusterClient); err != nil {
+	if _, err := redisstore.New(c.ClusterClient, redisstore.Options{}); err != nil {
 		t.Errorf("the default prefix: %v", err)
 	}
 }
@@ -176,19 +176,16 @@ func TestRefused(t *testing.T) {
 	for _, url := range []string{
 		"", "http://localhost", "redis://app:hunter22@:x/", "redis://localhost/0?wrong=hunter22", "redis://a:hunter22@%zz",
 	} {
-		_, err := redisstore.Open(url)
+		_, err := redisstore.Open(url, redisstore.Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "redis: open: ") || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", url, err)
 		}
 	}
-	if _, err := redisstore.New(nil); err == nil {
+	if _, err := redisstore.New(nil, redisstore.Options{}); err == nil {
 		t.Error("no client was taken")
 	}
-	if _, err := redisstore.Open("redis://localhost", redisstore.Options{}, redisstore.Options{}); err == nil {
-		t.Error("two Options were taken")
-	}
 	c := client(t, engines.Redis(t))
-	s, err := redisstore.New(c)
+	s, err := redisstore.New(c, redisstore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

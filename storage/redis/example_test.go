@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleOpen() {
-	store, err := redisstore.Open("redis://localhost:6379/0")
+	store, err := redisstore.Open("redis://localhost:6379/0", redisstore.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func ExampleNew() {
 func ExampleImportAuthJS() {
 	client := redis.NewClient(&redis.Options{Addr: "localhost:6379", ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()
-	store, err := redisstore.New(client)
+	store, err := redisstore.New(client, redisstore.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestOutages(t *testing.T) {
 		storetest.Trouble("redis").Hang(t, s, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
 	t.Run("from a client, killed", func(t *testing.T) {
-		s, err := redisstore.New(client(t, e.URL))
+		s, err := redisstore.New(client(t, e.URL), redisstore.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ func TestReadme(t *testing.T) {
 	}
 	const prefix = "{latchkey}:"
 	e := engines.StartRedis(t)
-	s, err := redisstore.Open(e.URL)
+	s, err := redisstore.Open(e.URL, redisstore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

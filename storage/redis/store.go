@@ -1,6 +1,6 @@
 // Package redisstore stores users, accounts, sessions and tokens in Redis or Valkey.
 //
-//	store, err := redisstore.Open("redis://localhost:6379/0")
+//	store, err := redisstore.Open("redis://localhost:6379/0", redisstore.Options{})
 //
 // [New] uses your own client: for one server, Sentinel or Cluster. There are no tables to create.
 package redisstore
@@ -54,20 +54,13 @@ const defaultPrefix = "{latchkey}:"
 // Open returns a Store on its own client. url is, for example, "redis://user:password@localhost:6379/0", or rediss for
 // TLS, with the parameters of go-redis. Open does not connect. On the first connection, the store checks the server's
 // eviction policy. If the policy may evict users and sessions, it logs a warning. The client has up to 64 connections,
-// or 10 for each processor if that is more. Set pool_size in the URL to change that. Close the Store when done. At most
-// one Options is allowed.
-func Open(url string, options ...Options) (*Store, error) {
+// or 10 for each processor if that is more. Set pool_size in the URL to change that. Close the Store when done..
+func Open(url string, options Options) (*Store, error) {
 	o, err := clientOptions(url)
 	if err != nil {
 		return nil, err
 	}
-	logger := slog.Default()
-	for _, given := range options {
-		if given.Logger != nil {
-			logger = given.Logger
-		}
-	}
-	o.OnConnect = warning(logger)
+	o.OnConnect = warning(cmp.Or(options.Logger, slog.Default()))
 	client := redis.NewClient(o)
 	s, err := newStore(client, true, options)
 	if err != nil {
@@ -101,22 +94,16 @@ func clientOptions(url string) (*redis.Options, error) {
 
 // New returns a Store on an open client, which the caller closes. It sends nothing to the server. Set
 // ContextTimeoutEnabled in the client's options: otherwise a request waits for its ReadTimeout even if its context
-// ends. At most one Options is allowed.
-func New(client redis.UniversalClient, options ...Options) (*Store, error) {
+// ends.
+func New(client redis.UniversalClient, options Options) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("redis: no client: give New an open one")
 	}
 	return newStore(client, false, options)
 }
 
-func newStore(client redis.UniversalClient, owned bool, options []Options) (*Store, error) {
-	if len(options) > 1 {
-		return nil, errors.New("redis: more than one Options: a store has one prefix")
-	}
-	prefix := defaultPrefix
-	for _, o := range options {
-		prefix = cmp.Or(o.Prefix, prefix)
-	}
+func newStore(client redis.UniversalClient, owned bool, options Options) (*Store, error) {
+	prefix := cmp.Or(options.Prefix, defaultPrefix)
 	if _, cluster := client.(*redis.ClusterClient); cluster && !tagged(prefix) {
 		return nil, errors.New("redis: the prefix has no hash tag, such as {latchkey}: " +
 			"without one a Cluster would spread the keys, which are written together")

@@ -62,14 +62,14 @@ func open(t *testing.T, engine string) core.Store {
 	case "mariadb":
 		s, err = mysql.Open(database(t), mysql.Options{})
 	case "redis":
-		s, err = redisstore.Open(engines.Redis(t))
+		s, err = redisstore.Open(engines.Redis(t), redisstore.Options{})
 	case "etcd":
-		s, err = etcd.Open(engines.Etcd(t))
+		s, err = etcd.Open(engines.Etcd(t), etcd.Options{})
 	case "mongodb":
 		var at *url.URL
 		if at, err = url.Parse(engines.MongoDB(t)); err == nil {
 			at.Path = "/t" + strings.ToLower(rand.Text())
-			s, err = mongodb.Open(at.String())
+			s, err = mongodb.Open(at.String(), mongodb.Options{})
 		}
 	case "dynamodb":
 		s, err = dynamodb.New(awsdynamodb.New(awsdynamodb.Options{
@@ -77,7 +77,7 @@ func open(t *testing.T, engine string) core.Store {
 			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 				return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 			}),
-		}), dynamodb.Layout{Table: "faults"})
+		}), dynamodb.Options{Layout: dynamodb.Layout{Table: "faults"}})
 	default:
 		t.Fatalf("the engine %q is not known", engine)
 	}

@@ -59,7 +59,7 @@ func openStore(ctx context.Context, name, dir string) (core.Store, error) {
 		}
 		return s, s.Migrate(ctx)
 	case "redis":
-		return redisstore.Open(os.Getenv(redisURL))
+		return redisstore.Open(os.Getenv(redisURL), redisstore.Options{})
 	}
 	return nil, fmt.Errorf("no store is called %q", name)
 }

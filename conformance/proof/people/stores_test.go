@@ -160,7 +160,7 @@ func openMongoDB(ctx context.Context, at place) (closing, error) {
 	if err != nil {
 		return closing{}, err
 	}
-	s, err := mongodb.New(client.Database(at.Name))
+	s, err := mongodb.New(client.Database(at.Name), mongodb.Options{})
 	if err == nil {
 		err = s.Migrate(ctx)
 	}
@@ -174,7 +174,7 @@ func openDynamoDB(ctx context.Context, at place) (closing, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
 	})
-	s, err := dynamodb.New(client, dynamodb.Layout{Table: at.Name})
+	s, err := dynamodb.New(client, dynamodb.Options{Layout: dynamodb.Layout{Table: at.Name}})
 	if err == nil {
 		err = s.Migrate(ctx)
 	}

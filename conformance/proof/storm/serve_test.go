@@ -58,9 +58,9 @@ func openStore(ctx context.Context, engine, at string) (core.Store, error) {
 	var err error
 	switch engine {
 	case "redis":
-		return redisstore.Open(at)
+		return redisstore.Open(at, redisstore.Options{})
 	case "etcd":
-		return etcd.Open(at)
+		return etcd.Open(at, etcd.Options{})
 	case "postgres":
 		s, err = postgres.Open(at, postgres.Options{})
 	case "mariadb":

@@ -160,7 +160,7 @@ func onMongoDB(t *testing.T) database {
 	return database{
 		settings: settings{URL: address, Name: db.Name()},
 		open: func(t *testing.T) fullStore {
-			s, err := mongodb.New(db)
+			s, err := mongodb.New(db, mongodb.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
