@@ -6,7 +6,8 @@ import (
 )
 
 // pageCache caches the built-in sign-in page by origin and language. The pages of all users differ only in the nonce
-// and the CSRF token. It caches pages without personal content only.
+// and the CSRF token. It caches pages without personal content only. Rendered for each request, GET signin takes 132
+// allocations instead of 24 and is at 0.65 of a plain html/template page (conformance/proof/load).
 type pageCache struct {
 	mu  sync.RWMutex
 	all map[pageKey]*keptPage

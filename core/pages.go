@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/a-h/templ"
 
@@ -27,10 +26,8 @@ type pages struct {
 	policy string
 	// style and script are the URLs of the stylesheet and the script. If they are empty, pages contain them inline.
 	style, script string
-	// size is the length of the longest page so far. It is the initial buffer capacity for the next page.
-	size    atomic.Int64
-	cached  pageCache
-	builtIn bool // the sign-in page is the built-in one
+	cached        pageCache
+	builtIn       bool // the sign-in page is the built-in one
 }
 
 func newPages(c *Config, providers []ui.Provider) *pages {
@@ -110,7 +107,6 @@ func (p *pages) render(
 	ctx context.Context, v *arrival, response *Response, nonce string, page templ.Component,
 ) *Response {
 	var b bytes.Buffer
-	b.Grow(int(p.size.Load()) + 256)
 	if err := guard("page", func() error { return page.Render(ctx, &b) }); err != nil {
 		v.log.failure(ctx, errorf(ErrAuth, "render page: %w", err), v.attrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
@@ -119,9 +115,6 @@ func (p *pages) render(
 		return response
 	}
 	response.Body = b.Bytes()
-	if n := min(int64(b.Len()), 32<<10); n > p.size.Load() {
-		p.size.Store(n)
-	}
 	return p.asPage(v, response, nonce)
 }
 

@@ -16,6 +16,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -26,15 +27,15 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// floor is the baseline: a server that gives the same kinds of responses with the least work. It uses the standard
-// library's cryptography and net/http, one secret, one provider, no configuration, and only the checks that the
+// floor is the baseline: a plain server that gives the same kinds of responses. It uses the standard library's
+// cryptography, html/template and net/http, one secret, one provider, no configuration, and only the checks that the
 // responses need. It exists only for comparison and is not secure.
 type floor struct {
 	origin, provider      string
 	session, state, check sealer
 	find                  func(ctx context.Context, token string) (visitor, error) // nil if the session is in the cookie
 	list                  []byte
-	page                  [][]byte // the text between the CSRF tokens
+	providers             []floorProvider
 	client                *http.Client
 }
 
@@ -56,19 +57,23 @@ func newFloor(
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 	entries := make([]string, 0, 2)
-	form := ""
 	for _, id := range []string{"op", "credentials"} {
 		entries = append(entries, `"`+id+`":{"id":"`+id+`","name":"`+id+`","type":"oauth","signinUrl":"`+origin+
 			`/auth/signin/`+id+`","callbackUrl":"`+origin+`/auth/callback/`+id+`"}`)
-		form += `<form action="` + origin + `/auth/signin/` + id + `" method="POST">` +
-			`<input type="hidden" name="csrfToken" value="%"><button>Sign in</button></form>`
+		f.providers = append(f.providers, floorProvider{id, origin + "/auth/signin/" + id})
 	}
 	f.list = []byte("{" + strings.Join(entries, ",") + "}")
-	style := strings.Repeat("a{color:red}", 110) // makes the page as long as ours
-	f.page = bytes.Split([]byte(`<!DOCTYPE html><html><head><style>`+style+
-		`</style><title>Sign in</title></head><body>`+form+`</body></html>`), []byte("%"))
 	return f
 }
+
+// floorProvider is a provider on the sign-in page.
+type floorProvider struct{ Name, URL string }
+
+// floorPage is the sign-in page. The style makes it as long as ours.
+var floorPage = template.Must(template.New("page").Parse(`<!DOCTYPE html><html><head><style>` +
+	strings.Repeat("a{color:red}", 110) + `</style><title>Sign in</title></head><body>{{range .Providers}}` +
+	`<form action="{{.URL}}" method="POST"><input type="hidden" name="csrfToken" value="{{$.Token}}">` +
+	`<button>Sign in with {{.Name}}</button></form>{{end}}</body></html>`))
 
 func (f *floor) handler() http.Handler {
 	mux := http.NewServeMux()
@@ -152,10 +157,18 @@ func (f *floor) getCSRF(w http.ResponseWriter, r *http.Request) {
 
 func (f *floor) getSignIn(w http.ResponseWriter, r *http.Request) {
 	token, _ := f.open(w, r)
-	body := bytes.Join(f.page, []byte(token))
+	var body bytes.Buffer
+	view := struct {
+		Providers []floorProvider
+		Token     string
+	}{f.providers, token}
+	if err := floorPage.Execute(&body, view); err != nil {
+		http.Error(w, "page", http.StatusInternalServerError)
+		return
+	}
 	h := w.Header()
-	h["Content-Type"], h["Content-Length"] = floorHTML, []string{strconv.Itoa(len(body))} // otherwise it is sent in chunks
-	_, _ = w.Write(body)
+	h["Content-Type"], h["Content-Length"] = floorHTML, []string{strconv.Itoa(body.Len())} // otherwise it is sent in chunks
+	_, _ = w.Write(body.Bytes())
 }
 
 // read returns the user of a session cookie.
