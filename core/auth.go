@@ -91,6 +91,7 @@ func New(config Config) (*Auth, error) {
 	checkNeeds(&c, a, faults)
 	checks := newChecks(&c, a.site.secrets, faults)
 	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
+	a.site.pinnedPlace = a.site.placeOf(a.site.origins.Pinned)
 	if a.misconfigured(faults) {
 		return nil, faults
 	}

@@ -28,7 +28,8 @@ type site struct {
 	pinnedOrigin string
 	elsewhere    atomic.Bool                 // the warning visited-elsewhere was logged
 	nowhere      *place                      // the place of requests that are rejected before their origin is known
-	last         atomic.Pointer[cachedPlace] // the place of the last request
+	pinnedPlace  *place                      // the place of all requests if the origin is pinned
+	last         atomic.Pointer[cachedPlace] // the place of the last request if it is not
 
 	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
 	cookieSets [2]*cookieSet
