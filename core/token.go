@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -32,9 +31,6 @@ func (s *sealer) seal(keys *jwe.Keyring, t *Token, maxAge time.Duration) (string
 	return s.sealAt(s.now(), keys.Seal, t, maxAge)
 }
 
-// payloads is a pool of buffers for claims before they are encrypted.
-var payloads = sync.Pool{New: func() any { return new([]byte) }}
-
 // sealAt is seal with an explicit iat and an explicit method of the Keyring.
 func (s *sealer) sealAt(
 	now time.Time, seal func(jwe.IV, []byte) (string, error), t *Token, maxAge time.Duration,
@@ -43,14 +39,11 @@ func (s *sealer) sealAt(
 	if err := fillRandom(s.rand, drawn[:]); err != nil {
 		return "", err
 	}
-	room := payloads.Get().(*[]byte)
-	defer payloads.Put(room)
-	text := sessiontoken.AppendClaims(append((*room)[:0], '{'), t)
+	text := sessiontoken.AppendClaims(append(make([]byte, 0, 512), '{'), t)
 	text = strconv.AppendInt(exactjson.AppendName(text, "iat"), now.Unix(), 10)
 	text = strconv.AppendInt(exactjson.AppendName(text, "exp"), now.Add(maxAge).Unix(), 10)
 	text = random.AppendUUIDOf(append(exactjson.AppendName(text, "jti"), '"'), [16]byte(drawn[:16]), 4)
-	*room = append(text, `"}`...)
-	return seal(jwe.IV(drawn[16:]), *room)
+	return seal(jwe.IV(drawn[16:]), append(text, `"}`...))
 }
 
 // open decrypts a value and checks its times.
