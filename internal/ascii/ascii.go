@@ -45,31 +45,21 @@ func AppendPercent(dst []byte, c byte) []byte {
 	return append(dst, '%', digits[c>>4], digits[c&15])
 }
 
-// Set is a set of bytes. The value of a member is 0, so that several can be tested with one comparison.
-type Set [256]uint8
+// Set is a set of bytes.
+type Set [256]bool
 
 // SetOf returns the set of all bytes that in accepts.
 func SetOf(in func(c byte) bool) *Set {
 	var s Set
 	for c := range len(s) {
-		if !in(byte(c)) {
-			s[c] = 1
-		}
+		s[c] = in(byte(c))
 	}
 	return &s
 }
 
-// Lead returns the length of the longest prefix of text whose bytes are all in the set. It tests eight bytes at a time,
-// because callers usually test whole tokens.
+// Lead returns the length of the longest prefix of text whose bytes are all in the set.
 func (s *Set) Lead(text string) (n int) {
-	for rest := text; len(rest) >= 8; rest = rest[8:] {
-		b := rest[:8]
-		if s[b[0]]|s[b[1]]|s[b[2]]|s[b[3]]|s[b[4]]|s[b[5]]|s[b[6]]|s[b[7]] != 0 {
-			break
-		}
-		n += 8
-	}
-	for n < len(text) && s[text[n]] == 0 {
+	for n < len(text) && s[text[n]] {
 		n++
 	}
 	return n
