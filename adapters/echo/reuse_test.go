@@ -8,8 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echo"
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 // TestContextOfAnotherVisitor makes the handler return when its context already belongs to the next request. This

@@ -10,8 +10,8 @@ import (
 	"github.com/labstack/echo/v5"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 func newAuth(t *testing.T) *core.Auth {

@@ -9,8 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 // TestContextOfAnotherVisitor makes the handler return when its context has been released, or already belongs to the

@@ -12,8 +12,8 @@ import (
 	"github.com/gofiber/fiber/v3/middleware/timeout"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 // TestTimeout makes fiber's timeout respond while a handler that has read the session continues. The handler may still

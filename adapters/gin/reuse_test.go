@@ -8,8 +8,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	authgin "github.com/latchkey-go/latchkey/adapters/gin"
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 // TestContextOfAnotherVisitor makes the handler return when its context already belongs to the next request. This

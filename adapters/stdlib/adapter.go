@@ -41,13 +41,8 @@ func (a *Adapter) Hook(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		both := &struct { // a single allocation
-			incoming incoming
-			writer   Writer
-		}{}
-		visit := a.auth.Visit(r.Context(), both.incoming.read(r))
-		both.writer = Writer{w, visit}
-		next.ServeHTTP(&both.writer, r.WithContext(visit))
+		visit := a.auth.Visit(r.Context(), Request(r))
+		next.ServeHTTP(NewWriter(w, visit), r.WithContext(visit))
 		visit.Commit(w.Header())
 	})
 }
@@ -115,16 +110,18 @@ func (a *Adapter) EndSession(w http.ResponseWriter, r *http.Request, in *core.Si
 // Request translates a request of net/http. It does not parse the body. If a middleware has already parsed a form (with
 // ParseForm, ParseMultipartForm or FormValue), core gets a body that is built from r.PostForm. It does not contain
 // files, nor the query, which is in r.Form too.
-func Request(r *http.Request) *core.Request { return new(incoming).read(r) }
+func Request(r *http.Request) *core.Request {
+	request, _ := read(r)
+	return request
+}
 
 // Ask calls entry, a method of [core.Auth] that reads the body, such as [core.Auth.SignIn], with the result of
 // [Request]. It restores the body that core has read, so that later handlers can read the fields, for example with
 // r.PostFormValue.
 func Ask(r *http.Request, entry func(context.Context, *core.Request) *core.Response) *core.Response {
-	in := new(incoming)
-	request := in.read(r)
+	request, parsed := read(r)
 	noBody := r.Body == nil || r.Body == http.NoBody
-	if r.Method != http.MethodPost || noBody || in.parsed || r.ContentLength > maxRestored {
+	if r.Method != http.MethodPost || noBody || parsed || r.ContentLength > maxRestored {
 		return entry(r.Context(), request)
 	}
 	read := &recordedBody{from: r.Body, length: r.ContentLength}
@@ -183,14 +180,8 @@ type restoredBody struct {
 	io.Closer
 }
 
-// incoming contains a request and its Hosts array, in a single allocation.
-type incoming struct {
-	request core.Request
-	host    [1]string
-	parsed  bool // the body is built from a parsed form
-}
-
-func (in *incoming) read(r *http.Request) *core.Request {
+// read translates a request. parsed reports whether its body is built from a parsed form.
+func read(r *http.Request) (request *core.Request, parsed bool) {
 	scheme, target := "http", r.RequestURI
 	if r.TLS != nil {
 		scheme = "https"
@@ -198,37 +189,33 @@ func (in *incoming) read(r *http.Request) *core.Request {
 	if target == "" { // a request that was constructed, not received
 		target = r.URL.RequestURI()
 	}
-	in.host[0] = r.Host
-	in.request = core.Request{
-		Method: r.Method, Target: target, Path: r.URL.Path, Hosts: in.host[:], Scheme: scheme, RemoteAddr: r.RemoteAddr,
-		Header: r.Header, Body: r.Body, ContentLength: r.ContentLength,
+	request = &core.Request{
+		Method: r.Method, Target: target, Path: r.URL.Path, Hosts: []string{r.Host}, Scheme: scheme,
+		RemoteAddr: r.RemoteAddr, Header: r.Header, Body: r.Body, ContentLength: r.ContentLength,
 	}
-	if len(r.PostForm) > 0 {
-		in.readParsed(r)
-	}
-	return &in.request
+	return request, len(r.PostForm) > 0 && readParsed(r, request)
 }
 
-// readParsed uses the fields of a form that was already parsed. If there are no fields, the body stays unchanged:
-// ParseForm leaves an empty PostForm for JSON, and for a form that exceeds its limit.
-func (in *incoming) readParsed(r *http.Request) {
+// readParsed uses the fields of a form that was already parsed, and reports whether it did. If there are no fields, the
+// body stays unchanged: ParseForm leaves an empty PostForm for JSON, and for a form that exceeds its limit.
+func readParsed(r *http.Request, request *core.Request) bool {
 	const urlEncoded = "application/x-www-form-urlencoded"
 	lines := r.Header["Content-Type"]
 	if len(lines) != 1 {
-		return
+		return false
 	}
 	media, _, err := mime.ParseMediaType(lines[0])
 	switch {
 	case err != nil:
-		return
+		return false
 	case media == "multipart/form-data" && r.MultipartForm != nil:
-		in.request.Header = r.Header.Clone()
-		in.request.Header["Content-Type"] = []string{urlEncoded}
+		request.Header = r.Header.Clone()
+		request.Header["Content-Type"] = []string{urlEncoded}
 	case media != urlEncoded:
-		return
+		return false
 	}
-	in.parsed = true
-	in.request.Body, in.request.ContentLength = strings.NewReader(r.PostForm.Encode()), 0
+	request.Body, request.ContentLength = strings.NewReader(r.PostForm.Encode()), 0
+	return true
 }
 
 // Write writes a response of core. It adds nothing except Content-Length.
