@@ -43,8 +43,8 @@ const (
 	reasonMembers   = "too many members"
 )
 
-// fewNames is the maximum number of names that are compared one by one. Most objects have no more, and 16 comparisons
-// cost less than a map.
+// fewNames is the maximum number of names that are compared one by one. Most objects have no more. With a map from the
+// first name on, the session check with facts takes 13 allocations instead of 8, more than its limit of 12.
 const fewNames = 16
 
 // nameSet contains the names of one object. The zero value is empty and does not allocate for the first fewNames.
