@@ -43,7 +43,7 @@ var table = []rule{
 	// Protocols and parsers as plain functions, for every module. They do not import core.
 	{
 		module:     "internal",
-		thirdParty: []string{jose, "golang.org/x/oauth2", "golang.org/x/text", "golang.org/x/net"},
+		thirdParty: []string{jose, "golang.org/x/oauth2", "golang.org/x/sync", "golang.org/x/text", "golang.org/x/net"},
 		wholeTree:  true,
 	},
 
@@ -52,10 +52,12 @@ var table = []rule{
 	// A dependency of core is a dependency of every application. Therefore this list is short, and it applies to
 	// indirect imports too.
 	{
-		module:     "core",
-		code:       []string{"ui", "internal"},
-		thirdParty: []string{templ, jose, "golang.org/x/oauth2", "golang.org/x/text", "golang.org/x/net"},
-		wholeTree:  true,
+		module: "core",
+		code:   []string{"ui", "internal"},
+		thirdParty: []string{
+			templ, jose, "golang.org/x/oauth2", "golang.org/x/sync", "golang.org/x/text", "golang.org/x/net",
+		},
+		wholeTree: true,
 	},
 
 	// Provider files are declarative, because core signs requests. A provider that needs a library is a separate module

@@ -43,9 +43,9 @@ var early = regexp.MustCompile(`^(bytes\.(Equal|EqualFold|Compare|HasPrefix|HasS
 // code is an error.
 var allowed = map[string]string{
 	"core/site.go: slices.Contains(v.trusted, sent[])":              "an origin is no secret",
-	"internal/jwe/cache.go: o.hash == hash":                         "one 64-bit comparison of a seeded hash",
-	"internal/jwe/cache.go: o.token == token":                       "both have that hash already",
-	"internal/jwe/cache.go: p.lastHash.Swap(hash) == hash":          "of a decrypted token",
+	"internal/jwe/cache.go: e.hash == hash":                         "one 64-bit comparison of a seeded hash",
+	"internal/jwe/cache.go: e.token == token":                       "both have that hash already",
+	"internal/jwe/cache.go: slot.lastHash.Swap(hash) == hash":       "of a decrypted token",
 	"internal/jwe/seal.go: token[:] == string(header)":              "the header of a token is public",
 	"core/session_provider.go: slices.Contains(tokens, token)":      "a token that we have just made",
 	"providers/password/resetlink.go: fingerprint(old) != link.Was": "both are from the store, for a valid link",
