@@ -56,8 +56,8 @@ type Options struct {
 	// clients and 64 known browsers may wait, for up to 3 seconds. Other requests get 503. Each network may take only a
 	// part of the waiting places of identified clients. Known browsers are served first.
 	//
-	// Hash computations take at most 2 × MaxConcurrent × Hash.Memory including garbage, or half of the live memory of the
-	// process if that is more. Hashes of Import take the memory that their format requires.
+	// Concurrent hash computations take MaxConcurrent × Hash.Memory, and the same again as garbage until the next garbage
+	// collection. Set GOMEMLIMIT in a small container. Hashes of Import take the memory that their format requires.
 	MaxConcurrent int
 	// LegacyHashes lists the hash formats of other systems, such as [Bcrypt]. At the user's first sign-in such a hash is
 	// replaced by an argon2id hash.
@@ -116,7 +116,7 @@ func New(o Options) *Provider {
 	}
 	return &Provider{
 		CredentialsProvider: &core.CredentialsProvider{ID: ID, Name: "password"},
-		options:             o, hashing: newQueue(max(1, o.MaxConcurrent), uint64(o.Hash.Memory)<<10),
+		options:             o, hashing: newQueue(max(1, o.MaxConcurrent)),
 		pace: &pace{on: len(o.LegacyHashes) > 0},
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"runtime"
-	"runtime/metrics"
 	"slices"
 	"sync"
 	"time"
@@ -43,19 +41,11 @@ const (
 // out, because a user with an account can make many browsers known. Of the others, identified clients get three slots
 // for each slot of unidentified clients.
 //
-// The memory of a hash becomes garbage that the garbage collector frees late. On a busy machine, two slots took six
-// times the memory of a hash. So the queue counts the garbage and runs the garbage collector when it reaches the memory
-// of all slots. The hashes then take at most 2 × slots × memory of a hash, in addition to the rest of the process.
+// It is not golang.org/x/sync/semaphore, which has no priorities and no shares of networks.
 type queue struct {
-	wait   time.Duration
-	memory uint64 // of one hash, in bytes
-	// collect is runtime.GC. roomy returns the live memory of the process. Garbage below half of it is not collected,
-	// because the cost of a collection grows with the live memory.
-	collect func()
-	roomy   func() uint64
+	wait time.Duration
 
 	mu      sync.Mutex
-	garbage uint64
 	slots   int
 	busy    int
 	refused uint64
@@ -83,16 +73,7 @@ type waiter struct {
 	shares  []lineShare
 }
 
-func newQueue(slots int, memory uint64) *queue {
-	return &queue{slots: slots, wait: maxWait, memory: memory, collect: runtime.GC, roomy: alive}
-}
-
-// alive returns the live memory after the last garbage collection, in bytes.
-func alive() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
-}
+func newQueue(slots int) *queue { return &queue{slots: slots, wait: maxWait} }
 
 // place is the priority of a request and the networks it counts for.
 type place struct {
@@ -140,7 +121,6 @@ func (q *queue) do(ctx context.Context, work func()) error {
 		return err
 	}
 	defer q.leave()
-	defer q.addGarbage() // before the slot is free
 	work()
 	return nil
 }
@@ -157,21 +137,6 @@ func (q *queue) waiting() (n int) {
 		n += len(line)
 	}
 	return n
-}
-
-// addGarbage counts the garbage of a hash.
-func (q *queue) addGarbage() {
-	q.mu.Lock()
-	q.garbage += q.memory
-	most := uint64(q.slots) * q.memory //nolint:gosec // there is at least one slot
-	full := q.garbage >= most && q.garbage >= q.roomy()/2
-	if full {
-		q.garbage = 0
-	}
-	q.mu.Unlock()
-	if full {
-		q.collect()
-	}
 }
 
 // enter waits for a slot.

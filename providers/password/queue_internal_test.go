@@ -20,7 +20,7 @@ import (
 func TestQueueBounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(2, 1)
+		q := newQueue(2)
 		release := make(chan struct{})
 		var inside, most, done, busy atomic.Int64
 		var all sync.WaitGroup
@@ -68,7 +68,7 @@ func TestQueueBounds(t *testing.T) {
 func TestQueueForgetsWhoLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(1, 1)
+		q := newQueue(1)
 		release := make(chan struct{})
 		go func() { _ = q.do(context.Background(), func() { <-release }) }()
 		synctest.Wait()
@@ -91,35 +91,13 @@ func TestQueueForgetsWhoLeaves(t *testing.T) {
 // TestQueueOutlivesPanics: the slot of work that panics is free again.
 func TestQueueOutlivesPanics(t *testing.T) {
 	t.Parallel()
-	q := newQueue(1, 1)
+	q := newQueue(1)
 	func() {
 		defer func() { _ = recover() }()
 		_ = q.do(t.Context(), func() { panic("verifier") })
 	}()
 	if err := q.do(t.Context(), func() {}); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestQueueCollects: garbage is collected when it reaches the memory of the slots, and later in a process with much
-// live memory.
-func TestQueueCollects(t *testing.T) {
-	t.Parallel()
-	for name, row := range map[string]struct {
-		alive uint64
-		want  int
-	}{"little lives": {100, 5}, "much lives": {1000, 2}, "far more lives": {1 << 40, 0}} {
-		q := newQueue(2, 100)
-		collected := 0
-		q.collect, q.roomy = func() { collected++ }, func() uint64 { return row.alive }
-		for range 10 {
-			if err := q.do(t.Context(), func() {}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if collected != row.want {
-			t.Errorf("%s: collected %d times, want %d", name, collected, row.want)
-		}
 	}
 }
 
@@ -155,7 +133,7 @@ func TestQueueFlood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				q := newQueue(2, 1)
+				q := newQueue(2)
 				hash := func() { time.Sleep(20 * time.Millisecond) }
 				as := func(p place) context.Context { return context.WithValue(context.Background(), placeKey{}, p) }
 				var all sync.WaitGroup
@@ -199,7 +177,7 @@ func TestQueueFlood(t *testing.T) {
 // TestQueueTurns: waiting known clients do not keep others out, and each network has a separate share in each line.
 func TestQueueTurns(t *testing.T) {
 	t.Parallel()
-	q := newQueue(1, 1)
+	q := newQueue(1)
 	at := []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
 	if w, err := q.join(known, at); w != nil || err != nil {
 		t.Fatalf("the slot is taken: %v", err)
