@@ -32,7 +32,7 @@ type arrival struct {
 
 // unsettled returns an arrival without origin and cookies. It is enough for an error response.
 func (s *site) unsettled(r *Request) arrival {
-	return arrival{site: s, r: r, place: s.nowhere, number: s.failures.next()}
+	return arrival{site: s, r: r, place: s.unknownPlace, number: s.failures.next()}
 }
 
 // settle sets the place and the cookies. If the origin is rejected, the arrival stays usable for the error response.
@@ -142,7 +142,7 @@ func originInputsOf(r *Request, believed bool) (originInputs, bool) {
 // redirected to the configured origin, where it does not send its cookies, so the user appears to be signed out. An
 // attacker can cause this warning, but only once.
 func (s *site) warnOfOtherOrigin(r *Request) {
-	if s.elsewhere.Load() {
+	if s.originWarned.Load() {
 		return
 	}
 	host, scheme := r.Hosts, r.Scheme
@@ -159,7 +159,7 @@ func (s *site) warnOfOtherOrigin(r *Request) {
 	options := weburl.Options{TrustHost: true, ForwardedTrusted: true}
 	forwardedHost, forwardedProto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
 	visited, err := weburl.ResolveOrigin(options, r.Scheme, r.Hosts, forwardedHost, forwardedProto)
-	if err != nil || visited == s.origins.Pinned || s.elsewhere.Swap(true) {
+	if err != nil || visited == s.origins.Pinned || s.originWarned.Swap(true) {
 		return
 	}
 	s.log.warn(context.Background(), warnVisitedElsewhere,

@@ -118,8 +118,8 @@ func (v *Visit) previousPage() string {
 
 // AnyOf returns a guard that allows a request if at least one of the guards does. It calls them in order and stops at
 // the first that allows the request. If none does, it returns a *[StepUp] if one of them returned one, because the user
-// can comply with it; else an error other than [ErrForbidden]; else [ErrForbidden]. Any() without guards allows
-// nothing.
+// can comply with it; else an error other than [ErrForbidden]; else [ErrForbidden]. AnyOf() without guards
+// allows nothing.
 func AnyOf(guards ...Guard) Guard {
 	guards = slices.Clone(guards)
 	return func(ctx context.Context, s *Session) error {
@@ -149,7 +149,7 @@ func errorRank(denied error) int {
 }
 
 // AllOf returns a guard that allows a request if each of the guards does, in the same way as a list of guards. Use it
-// within [Any].
+// within [AnyOf].
 func AllOf(guards ...Guard) Guard {
 	guards = slices.Clone(guards)
 	return func(ctx context.Context, s *Session) error {
@@ -235,7 +235,7 @@ func (v *Visit) signInResponse(problem *Problem) *Response {
 	if asks == browser && pageErr == nil {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.set("Location", target)
-		if v.pages.config.SignIn == "" && v.auth.mounted.misses() {
+		if v.pages.config.SignIn == "" && v.auth.mounted.countRedirect() {
 			v.at.log.warn(v.Context, warnNotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no auth "+
 				"route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
 		}
@@ -281,19 +281,20 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 }
 
 // PathPrefix returns a condition for the RequireSessionWhere of the adapters. It is true if the request's path equals
-// one of the prefixes or is below it: Under("/admin") matches /admin and /admin/users, but not /administration. For a
-// group of routes, include the group's prefix: Under("/app/admin"). The comparison ignores case and decodes
+// one of the prefixes or is below it: PathPrefix("/admin") matches /admin and /admin/users, but not /administration. For
+// a group of routes, include the group's prefix: PathPrefix("/app/admin"). The comparison ignores case and decodes
 // percent-encoding first.
 //
 // If the path is ambiguous, the condition is true, so that a guard fails closed. The path that the client sent can
 // differ from the path that the router uses ([Request].Path), behind http.StripPrefix or after a middleware changed it:
 // it is enough that one of them matches. A path that routers interpret differently, because it has dot segments or
-// doubled or encoded slashes, matches every prefix. Under panics if a prefix does not begin with a slash.
+// doubled or encoded slashes, matches every prefix. PathPrefix panics if a prefix does not begin with a
+// slash.
 func PathPrefix(prefixes ...string) func(*Request) bool {
 	clean := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
 		if !strings.HasPrefix(prefix, "/") {
-			panic(fmt.Sprintf("core: Under(%q): a prefix must begin with a slash", prefix))
+			panic(fmt.Sprintf("core: PathPrefix(%q): a prefix must begin with a slash", prefix))
 		}
 		clean[i] = strings.TrimRight(prefix, "/")
 	}

@@ -116,7 +116,7 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 		return nil, &chooserError{err, c.options.Logger, quiet}
 	}
 	if c.mounted != nil && c.mounted.registered.Load() {
-		a.mounted.register()
+		a.mounted.setRegistered()
 	}
 	return a, nil
 }

@@ -98,7 +98,7 @@ func FuzzOrigin(f *testing.F) {
 		f.Add(value, "")
 		f.Add(value, trusted[0])
 	}
-	s := &site{trusted: trusted, cookieSets: [2]*cookieSet{{}, {}}, nowhere: &place{}}
+	s := &site{trusted: trusted, cookieSets: [2]*cookieSet{{}, {}}, unknownPlace: &place{}}
 	f.Fuzz(func(t *testing.T, value, second string) {
 		r := &Request{Method: http.MethodOptions, Target: "/auth/session", Header: http.Header{
 			"Origin": {value}, "Access-Control-Request-Method": {"POST"},

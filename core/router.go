@@ -22,7 +22,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
 		v.collected.leave()
 	}
-	a.mounted.serves()
+	a.mounted.setServed()
 	if response := a.site.preflight(r); response != nil {
 		return response
 	}

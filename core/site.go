@@ -26,8 +26,8 @@ type site struct {
 	proxies      []netip.Prefix // Config.TrustedProxies
 	pinned       bool           // Config.URL names the origin
 	pinnedOrigin string
-	elsewhere    atomic.Bool                 // the warning visited-elsewhere was logged
-	nowhere      *place                      // the place of requests that are rejected before their origin is known
+	originWarned atomic.Bool                 // the warning visited-elsewhere was logged
+	unknownPlace *place                      // the place of requests that are rejected before their origin is known
 	pinnedPlace  *place                      // the place of all requests if the origin is pinned
 	last         atomic.Pointer[cachedPlace] // the place of the last request if it is not
 
@@ -85,7 +85,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	if origin, _, err := weburl.ParseOrigin(c.URL); c.URL != "" && err == nil { // readEnvironment has reported the error
 		s.pinned, s.pinnedOrigin, s.origins.Pinned, s.origins.TrustHost = true, origin.String(), origin, true
 	}
-	s.nowhere = s.placeOf(weburl.Origin{})
+	s.unknownPlace = s.placeOf(weburl.Origin{})
 	return s
 }
 
@@ -125,7 +125,7 @@ func (s *site) placeOf(at weburl.Origin) *place {
 // when it mounts them on a group. It panics if the base path does not begin with the prefix, because the routes would
 // then be outside the base path and no sign-in could complete.
 func (a *Auth) MountPath(prefix string) string {
-	a.mounted.register()
+	a.mounted.setRegistered()
 	basePath := a.site.basePath
 	if basePath == "" {
 		panic("core: PerRequest has no base path to mount the auth routes at: pass the BasePath of its Auths to it")
@@ -164,21 +164,21 @@ type mounted struct {
 // as missing too. With fewer, the users may have closed their windows.
 const enoughSent = 3
 
-func (m *mounted) serves() {
+func (m *mounted) setServed() {
 	if !m.served.Load() {
 		m.served.Store(true)
 	}
 }
 
-func (m *mounted) register() {
+func (m *mounted) setRegistered() {
 	if !m.registered.Load() {
 		m.registered.Store(true)
 	}
 }
 
-// misses counts a redirect to the sign-in page. It reports, once, that the routes seem to be missing: at the first
+// countRedirect counts a redirect to the sign-in page. It reports, once, that the routes seem to be missing: at the first
 // redirect if no adapter has mounted them, else at redirect enoughSent.
-func (m *mounted) misses() bool {
+func (m *mounted) countRedirect() (missing bool) {
 	if m.served.Load() {
 		return false
 	}
