@@ -58,9 +58,11 @@ func SetOf(in func(c byte) bool) *Set {
 }
 
 // Lead returns the length of the longest prefix of text whose bytes are all in the set.
-func (s *Set) Lead(text string) (n int) {
-	for n < len(text) && s[text[n]] {
-		n++
+func (s *Set) Lead(text string) int {
+	for i := range len(text) {
+		if !s[text[i]] {
+			return i
+		}
 	}
-	return n
+	return len(text)
 }
