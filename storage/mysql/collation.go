@@ -37,7 +37,8 @@ func (s *Store) warnOfCollation(ctx context.Context) error {
 	}
 	//nolint:sloglint // a store has no own logger
 	slog.WarnContext(ctx, "latchkey: the collation of the email column ignores case or accents: "+
-		"a user with a similar address prevents a sign-up", "table", s.table, "column", s.column, "collation", name, "fix", fix)
+		"a user with a similar address prevents a sign-up",
+		"table", s.table, "column", s.column, "collation", name, "fix", fix)
 	return nil
 }
 

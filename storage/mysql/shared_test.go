@@ -166,7 +166,8 @@ func TestStrictMode(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	if _, err := mysql.Open("app:hunter22@tcp(localhost/app", mysql.Options{}); err == nil || strings.Contains(err.Error(), "hunter22") {
+	_, err := mysql.Open("app:hunter22@tcp(localhost/app", mysql.Options{})
+	if err == nil || strings.Contains(err.Error(), "hunter22") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := mysql.Open("tcp(localhost)/app", mysql.Options{Layout: mysql.Layout{Users: "a b"}}); err == nil {

@@ -22,7 +22,8 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Store is a store in MySQL or MariaDB: a [store.Store] that implements all optional interfaces too.
+// Store is a store in MySQL or MariaDB: a [store.Store] that implements all optional interfaces too. It has the methods
+// of [sqlstore.Store], in addition to those below.
 type Store struct {
 	*tables
 	db            *sql.DB // nil in a transaction
@@ -70,7 +71,7 @@ type Options struct {
 }
 
 // Layout describes the names and columns of the tables. The zero value is the layout that Migrate creates in a new
-// database.
+// database. See [sqlstore.Layout] for the fields.
 type Layout = sqlstore.Layout
 
 // Drizzle is the layout of Auth.js's Drizzle adapter, as its documentation defines the tables for MySQL.

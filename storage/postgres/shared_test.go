@@ -195,7 +195,8 @@ func BenchmarkScale(b *testing.B) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	_, err := postgres.Open("postgres://127.0.0.1/none", postgres.Options{Layout: postgres.Layout{Times: sqlstore.FoundTimes}})
+	found := postgres.Layout{Times: sqlstore.FoundTimes}
+	_, err := postgres.Open("postgres://127.0.0.1/none", postgres.Options{Layout: found})
 	if err == nil || !strings.Contains(err.Error(), "FoundTimes") {
 		t.Errorf("times in either form, in a column that has a type: error %v", err)
 	}

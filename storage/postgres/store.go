@@ -25,8 +25,9 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Store is a store in PostgreSQL: a [store.Store] that implements all optional interfaces too. A statement that fails
-// within a transaction aborts the transaction.
+// Store is a store in PostgreSQL: a [store.Store] that implements all optional interfaces too. It has the methods of
+// [sqlstore.Store], in addition to those below. A statement that fails within a transaction aborts the
+// transaction.
 type Store struct{ *tables }
 
 // tables is an alias to embed the type without an exported field.
@@ -62,7 +63,7 @@ type Options struct {
 }
 
 // Layout describes the names and columns of the tables. The zero value is the layout that Migrate creates in a new
-// database.
+// database. See [sqlstore.Layout] for the fields.
 type Layout = sqlstore.Layout
 
 // AuthJS is the layout of Auth.js's PostgreSQL adapter, @auth/pg-adapter. IDs are integers.

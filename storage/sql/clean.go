@@ -54,7 +54,7 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 func (s *Store) left(ctx context.Context, before []any) (rows int, more bool, err error) {
 	for _, count := range []*statement{s.expiredSessions, s.expiredTokens, s.expiredRecords} {
 		most := int64(store.MostLeft - rows)
-		n, err := one(ctx, s, "count expired", count, func(row sqlpool.Rows) (n int, err error) {
+		n, err := queryOne(ctx, s, "count expired", count, func(row sqlpool.Rows) (n int, err error) {
 			return n, row.Scan(&n)
 		}, append([]any{most}, before...)...)
 		rows += n
@@ -114,7 +114,7 @@ func (s *Store) batch(
 		return 0, s.failed(ctx, operation, err, nil)
 	}
 	end, last := timeColumn{engine: s.engine}, *from
-	gone, err = s.each(ctx, operation, st, append(args, begin), func(rows sqlpool.Rows) error {
+	gone, err = s.queryEach(ctx, operation, st, append(args, begin), func(rows sqlpool.Rows) error {
 		err := rows.Scan(&end)
 		if end.at.After(last) {
 			last = end.at

@@ -56,7 +56,7 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 		return s.failed(ctx, "link account", err, nil)
 	}
 	args = s.withRecordID(accounts, append([]any{string(a.Type), a.Provider, a.ProviderAccountID}, args...))
-	return s.must(ctx, "link account", s.linkAccount, append(args, s.id(a.UserID))...)
+	return s.execOne(ctx, "link account", s.linkAccount, append(args, s.id(a.UserID))...)
 }
 
 // UpdateAccount implements [store.AccountStore]. It changes neither the user nor the type of the account.
@@ -65,17 +65,18 @@ func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	if err != nil {
 		return s.failed(ctx, "update account", err, nil)
 	}
-	return s.found(ctx, "update account", s.updateAccount, s.account, 2, append(args, a.Provider, a.ProviderAccountID)...)
+	args = append(args, a.Provider, a.ProviderAccountID)
+	return s.updateOne(ctx, "update account", s.updateAccount, s.account, 2, args...)
 }
 
 // UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
-	return s.must(ctx, "unlink account", s.unlinkAccount, provider, providerAccountID)
+	return s.execOne(ctx, "unlink account", s.unlinkAccount, provider, providerAccountID)
 }
 
 // Account implements [store.AccountStore].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
-	return one(ctx, s, "read account", s.account, s.readAccount, provider, providerAccountID)
+	return queryOne(ctx, s, "read account", s.account, s.readAccount, provider, providerAccountID)
 }
 
 // Accounts implements [store.AccountStore]. The list is ordered by provider and account ID.
@@ -94,7 +95,7 @@ func readAuthenticator(rows sqlpool.Rows) (*store.Authenticator, error) {
 
 // Authenticator implements [store.AuthenticatorStore].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
-	return one(ctx, s, "read authenticator", s.authenticator, readAuthenticator, credentialID)
+	return queryOne(ctx, s, "read authenticator", s.authenticator, readAuthenticator, credentialID)
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. It returns ErrNotFound if the user does not exist.
@@ -103,7 +104,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 		a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, int64(a.Counter),
 		a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports),
 	})
-	return s.must(ctx, "create authenticator", s.createAuthenticator, append(args, s.id(a.UserID))...)
+	return s.execOne(ctx, "create authenticator", s.createAuthenticator, append(args, s.id(a.UserID))...)
 }
 
 // Authenticators implements [store.AuthenticatorStore]. The list is ordered by credential ID.
@@ -115,12 +116,12 @@ func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Aut
 func (s *Store) UpdateAuthenticatorCounter(
 	ctx context.Context, credentialID string, counter uint32,
 ) error {
-	return s.found(ctx, "update authenticator", s.updateCounter, s.authenticator, 1, int64(counter), credentialID)
+	return s.updateOne(ctx, "update authenticator", s.updateCounter, s.authenticator, 1, int64(counter), credentialID)
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
 func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
-	return s.must(ctx, "delete authenticator", s.deleteAuthenticator, credentialID)
+	return s.execOne(ctx, "delete authenticator", s.deleteAuthenticator, credentialID)
 }
 
 // CreateVerificationToken implements [store.VerificationTokenStore]. It returns ErrConflict if the identifier already
@@ -147,5 +148,5 @@ func (s *Store) UseVerificationToken(
 		t.Expires = expires.at
 		return &t, err
 	}
-	return take(ctx, s, "use verification token", s.token, s.useToken, read, identifier, token)
+	return deleteOne(ctx, s, "use verification token", s.token, s.useToken, read, identifier, token)
 }

@@ -58,7 +58,7 @@ func (s *Store) find(ctx context.Context, l *lookUp) error {
 }
 
 func (s *Store) lookUpOne(ctx context.Context, l *lookUp) error {
-	_, err := s.each(ctx, "read session", s.sessionAndUser, []any{l.token}, func(rows sqlpool.Rows) (err error) {
+	_, err := s.queryEach(ctx, "read session", s.sessionAndUser, []any{l.token}, func(rows sqlpool.Rows) (err error) {
 		l.found, err = l.row.scan(rows)
 		return err
 	})
@@ -88,7 +88,7 @@ func (s *Store) lookUpAll(ctx context.Context, all []*lookUp) error {
 		hashes[i] = maphash.String(seed, l.token)
 	}
 	token, row := text{}, s.sessionWithUser()
-	_, err := s.each(ctx, "read sessions", s.sessionsAndUsers[size], tokens, func(rows sqlpool.Rows) error {
+	_, err := s.queryEach(ctx, "read sessions", s.sessionsAndUsers[size], tokens, func(rows sqlpool.Rows) error {
 		user, err := row.scan(rows, &token)
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	if r.UserID == "" {
 		_, err = s.exec(ctx, operation, s.createUnownedRecord, args...)
 	} else {
-		err = s.must(ctx, operation, s.createRecord, append(args, s.id(r.UserID))...)
+		err = s.execOne(ctx, operation, s.createRecord, append(args, s.id(r.UserID))...)
 	}
 	if err == nil {
 		r.Version = first
@@ -54,7 +54,7 @@ func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, er
 	if !store.IsRecordName(kind, key) {
 		return nil, store.ErrNotFound
 	}
-	return one(ctx, s, "read record", s.record, s.readRecord, kind, key)
+	return queryOne(ctx, s, "read record", s.record, s.readRecord, kind, key)
 }
 
 // UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
@@ -72,7 +72,7 @@ func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 		r.Version++
 		return nil
 	}
-	if _, err := one(ctx, s, operation, s.record, s.readRecord, r.Kind, r.Key); err != nil {
+	if _, err := queryOne(ctx, s, operation, s.record, s.readRecord, r.Kind, r.Key); err != nil {
 		return err
 	}
 	return s.failed(ctx, operation, store.ErrConflict, nil)
@@ -85,14 +85,14 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 		return nil, store.ErrNotFound
 	}
 	if s.dialect.Returning {
-		return one(ctx, s, operation, s.takeRecord, s.readRecord, kind, key)
+		return queryOne(ctx, s, operation, s.takeRecord, s.readRecord, kind, key)
 	}
 	for {
-		r, err := one(ctx, s, operation, s.recordToTake, s.readRecord, kind, key)
+		r, err := queryOne(ctx, s, operation, s.recordToTake, s.readRecord, kind, key)
 		if err != nil {
 			return nil, err
 		}
-		switch err := s.must(ctx, operation, s.takeRecord, kind, key, r.Version); {
+		switch err := s.execOne(ctx, operation, s.takeRecord, kind, key, r.Version); {
 		case err == nil:
 			return r, nil
 		case !errors.Is(err, store.ErrNotFound):

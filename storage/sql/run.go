@@ -25,6 +25,46 @@ func (s *Store) target() target {
 	return s.db
 }
 
+// run calls attempt with the values in the order of the placeholders, until the statement has succeeded or there is no
+// further attempt. It does not call attempt if the statement can have no effect.
+func (s *Store) run(
+	ctx context.Context, operation string, st *statement, args []any, attempt func(args []any) error,
+) error {
+	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
+		return err
+	}
+	started := time.Now()
+	if err := s.enter(ctx, st.kind); err != nil {
+		return s.failed(ctx, operation, err, nil)
+	}
+	defer s.leave(st.kind)
+	err := s.retrying(ctx, started, func() error {
+		if err := s.findForm(ctx, st, args); err != nil {
+			return err
+		}
+		return attempt(s.orderedArgs(st, args))
+	})
+	return s.failed(ctx, operation, err, args)
+}
+
+// execute runs a statement. The result is nil if the statement can have no effect.
+func (s *Store) execute(
+	ctx context.Context, operation string, st *statement, args []any,
+) (result sql.Result, err error) {
+	err = s.run(ctx, operation, st, args, func(args []any) error {
+		if s.dialect.DriverPrepares {
+			result, err = s.target().ExecContext(ctx, st.text, args...)
+			return err
+		}
+		p, err := s.prepared(ctx, st)
+		if err == nil {
+			result, err = p.ExecContext(ctx, args...)
+		}
+		return err
+	})
+	return result, err
+}
+
 // exec runs a statement and returns the number of rows that it changed.
 func (s *Store) exec(ctx context.Context, operation string, st *statement, args ...any) (n int64, err error) {
 	result, err := s.execute(ctx, operation, st, args)
@@ -35,37 +75,8 @@ func (s *Store) exec(ctx context.Context, operation string, st *statement, args 
 	return n, s.failed(ctx, operation, err, nil)
 }
 
-// execute runs a statement. The result is nil if the statement can have no effect.
-func (s *Store) execute(
-	ctx context.Context, operation string, st *statement, args []any,
-) (result sql.Result, err error) {
-	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
-		return nil, err
-	}
-	started := time.Now()
-	if err := s.enter(ctx, st.kind); err != nil {
-		return nil, s.failed(ctx, operation, err, nil)
-	}
-	defer s.leave(st.kind)
-	err = s.retrying(ctx, started, func() error {
-		if err := s.findForm(ctx, st, args); err != nil {
-			return err
-		}
-		if s.dialect.DriverPrepares {
-			result, err = s.target().ExecContext(ctx, st.text, s.orderedArgs(st, args)...)
-			return err
-		}
-		p, err := s.prepared(ctx, st)
-		if err == nil {
-			result, err = p.ExecContext(ctx, s.orderedArgs(st, args)...)
-		}
-		return err
-	})
-	return result, s.failed(ctx, operation, err, args)
-}
-
-// must is exec for a statement that must change a row. It returns ErrNotFound if there is none.
-func (s *Store) must(ctx context.Context, operation string, st *statement, args ...any) error {
+// execOne is exec for a statement that must change a row. It returns ErrNotFound if there is none.
+func (s *Store) execOne(ctx context.Context, operation string, st *statement, args ...any) error {
 	n, err := s.exec(ctx, operation, st, args...)
 	if err == nil && n == 0 {
 		return store.ErrNotFound
@@ -73,9 +84,9 @@ func (s *Store) must(ctx context.Context, operation string, st *statement, args 
 	return err
 }
 
-// found is must for an update. If the database may count only changed rows, found checks whether an unchanged row
-// exists.
-func (s *Store) found(ctx context.Context, operation string, st, look *statement, keys int, args ...any) error {
+// updateOne is execOne for an update. If the database may count only changed rows, it checks whether an unchanged row
+// exists. The last keys values of args are the key.
+func (s *Store) updateOne(ctx context.Context, operation string, st, look *statement, keys int, args ...any) error {
 	n, err := s.exec(ctx, operation, st, args...)
 	if err != nil || n > 0 {
 		return err
@@ -83,7 +94,7 @@ func (s *Store) found(ctx context.Context, operation string, st, look *statement
 	if !s.dialect.ChangedRows {
 		return store.ErrNotFound
 	}
-	there, err := s.each(ctx, operation, look, args[len(args)-keys:], func(sqlpool.Rows) error { return nil })
+	there, err := s.queryEach(ctx, operation, look, args[len(args)-keys:], func(sqlpool.Rows) error { return nil })
 	if err == nil && there == 0 {
 		err = store.ErrNotFound
 	}
@@ -108,7 +119,7 @@ func (s *Store) prepared(ctx context.Context, st *statement) (*sql.Stmt, error) 
 func query[T any](
 	ctx context.Context, s *Store, operation string, st *statement, read func(sqlpool.Rows) (T, error), args ...any,
 ) (list []T, err error) {
-	n, err := s.each(ctx, operation, st, args, func(rows sqlpool.Rows) error {
+	n, err := s.queryEach(ctx, operation, st, args, func(rows sqlpool.Rows) error {
 		row, err := read(rows)
 		list = append(list, row)
 		return err
@@ -119,29 +130,22 @@ func query[T any](
 	return list[len(list)-n:], nil // without the rows of attempts that the database has undone
 }
 
-// each runs a statement and reads its rows to the end: only then has the database completed the statement. It returns
-// the number of rows. If the database undoes the statement, each retries, and read sees the rows of both attempts.
-func (s *Store) each(
+// queryEach runs a statement and reads its rows to the end: only then has the database completed the statement. It
+// returns the number of rows. If the database undoes the statement, queryEach retries, and read sees the rows of both
+// attempts.
+func (s *Store) queryEach(
 	ctx context.Context, operation string, st *statement, args []any, read func(sqlpool.Rows) error,
 ) (n int, err error) {
-	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
-		return 0, err
-	}
-	started := time.Now()
-	if err := s.enter(ctx, st.kind); err != nil {
-		return 0, s.failed(ctx, operation, err, nil)
-	}
-	defer s.leave(st.kind)
-	err = s.retrying(ctx, started, func() (err error) {
-		if err = s.findForm(ctx, st, args); err == nil {
-			n, err = s.eachOnce(ctx, st, args, read)
-		}
+	err = s.run(ctx, operation, st, args, func(args []any) (err error) {
+		n, err = s.queryAttempt(ctx, st, args, read)
 		return err
 	})
-	return n, s.failed(ctx, operation, err, args)
+	return n, err
 }
 
-func (s *Store) eachOnce(ctx context.Context, st *statement, args []any, read func(sqlpool.Rows) error) (n int, err error) {
+func (s *Store) queryAttempt(
+	ctx context.Context, st *statement, args []any, read func(sqlpool.Rows) error,
+) (n int, err error) {
 	rows, err := s.rows(ctx, st, args)
 	if err != nil {
 		return 0, err
@@ -159,9 +163,8 @@ func (s *Store) eachOnce(ctx context.Context, st *statement, args []any, read fu
 	return n, rows.Err()
 }
 
-// rows starts a query, with as few layers as possible.
+// rows starts a query.
 func (s *Store) rows(ctx context.Context, st *statement, args []any) (sqlpool.Rows, error) {
-	args = s.orderedArgs(st, args)
 	if st.kind == reads && s.tx == nil && s.pool.Query != nil {
 		return s.pool.Query(ctx, st.text, args)
 	}
@@ -175,11 +178,11 @@ func (s *Store) rows(ctx context.Context, st *statement, args []any) (sqlpool.Ro
 	return p.QueryContext(ctx, args...)
 }
 
-// one is query for a single row. It returns ErrNotFound if there is none.
-func one[T any](
+// queryOne is query for a single row. It returns ErrNotFound if there is none.
+func queryOne[T any](
 	ctx context.Context, s *Store, operation string, st *statement, read func(sqlpool.Rows) (T, error), args ...any,
 ) (row T, err error) {
-	n, err := s.each(ctx, operation, st, args, func(rows sqlpool.Rows) (err error) {
+	n, err := s.queryEach(ctx, operation, st, args, func(rows sqlpool.Rows) (err error) {
 		row, err = read(rows)
 		return err
 	})
@@ -193,19 +196,19 @@ func one[T any](
 	return row, nil
 }
 
-// take deletes a row and returns it. If the database does not support RETURNING, take reads the row first, and the
+// deleteOne deletes a row and returns it. If the database does not support RETURNING, it reads the row first, and the
 // number of deleted rows decides which concurrent call gets it.
-func take[T any](
+func deleteOne[T any](
 	ctx context.Context, s *Store, operation string, look, remove *statement,
 	read func(sqlpool.Rows) (T, error), args ...any,
 ) (row T, err error) {
 	if s.dialect.Returning {
-		return one(ctx, s, operation, remove, read, args...)
+		return queryOne(ctx, s, operation, remove, read, args...)
 	}
-	if row, err = one(ctx, s, operation, look, read, args...); err != nil {
+	if row, err = queryOne(ctx, s, operation, look, read, args...); err != nil {
 		return row, err
 	}
-	if err = s.must(ctx, operation, remove, args...); err != nil {
+	if err = s.execOne(ctx, operation, remove, args...); err != nil {
 		var none T
 		return none, err
 	}

@@ -26,7 +26,7 @@ func (s *Store) CreateSession(ctx context.Context, v *store.Session) error {
 		return s.failed(ctx, "create session", err, nil)
 	}
 	args := s.withRecordID(sessions, []any{string(v.Token), expires})
-	return s.must(ctx, "create session", s.createSession, append(args, s.id(v.UserID))...)
+	return s.execOne(ctx, "create session", s.createSession, append(args, s.id(v.UserID))...)
 }
 
 // UpdateSession implements [store.SessionStore] with one update.
@@ -35,12 +35,12 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	if err != nil {
 		return s.failed(ctx, "extend session", err, nil)
 	}
-	return s.found(ctx, "extend session", s.updateSession, s.session, 1, at, token)
+	return s.updateOne(ctx, "extend session", s.updateSession, s.session, 1, at, token)
 }
 
 // DeleteSession implements [store.SessionStore]. Of concurrent calls only one gets the session.
 func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
-	return take(ctx, s, "delete session", s.session, s.deleteSession, s.readSession, token)
+	return deleteOne(ctx, s, "delete session", s.session, s.deleteSession, s.readSession, token)
 }
 
 // Sessions implements [store.SessionLister]. The list is ordered by expiry.

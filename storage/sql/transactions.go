@@ -147,10 +147,10 @@ func (s *Store) leave(k kind) {
 	}
 }
 
-// retrying runs do until it succeeds or there is no further attempt. It retries if the database has undone the statement
-// because of a concurrent transaction; within a transaction, only the caller can retry. It also retries while another
-// process holds the lock, as long as ctx allows: a database that waits for locks itself ignores the context. The time
-// limit begins when the call started, so that queued calls do not each wait the full time.
+// retrying runs do until it succeeds or there is no further attempt. It retries if the database has undone the
+// statement because of a concurrent transaction; within a transaction, only the caller can retry. It also retries while
+// another process holds the lock, as long as ctx allows: a database that waits for locks itself ignores the context.
+// The time limit begins when the call started, so that queued calls do not each wait the full time.
 func (s *Store) retrying(ctx context.Context, started time.Time, do func() error) error {
 	var enough <-chan time.Time // nil until another process held the lock
 	for undone := 0; ; {

@@ -110,7 +110,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 // createCounted inserts a user and returns the ID that the database generated.
 func (s *Store) createCounted(ctx context.Context, operation string, args []any) (string, error) {
 	if s.dialect.Returning {
-		return one(ctx, s, operation, s.createUser, func(rows sqlpool.Rows) (string, error) {
+		return queryOne(ctx, s, operation, s.createUser, func(rows sqlpool.Rows) (string, error) {
 			var id text
 			err := rows.Scan(&id)
 			return id.value, err
@@ -126,7 +126,7 @@ func (s *Store) createCounted(ctx context.Context, operation string, args []any)
 
 // User implements [store.Store].
 func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
-	return one(ctx, s, "read user", s.user, s.readUser, s.id(id))
+	return queryOne(ctx, s, "read user", s.user, s.readUser, s.id(id))
 }
 
 // UserByEmail implements [store.Store].
@@ -134,12 +134,12 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, err
 	if email == "" {
 		return nil, store.ErrNotFound // also if users in the database have an empty address
 	}
-	return one(ctx, s, "read user by e-mail", s.userByEmail, s.readUser, email)
+	return queryOne(ctx, s, "read user by e-mail", s.userByEmail, s.readUser, email)
 }
 
 // UserByAccount implements [store.Store].
 func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
-	return one(ctx, s, "read user by account", s.userByAccount, s.readUser, provider, providerAccountID)
+	return queryOne(ctx, s, "read user by account", s.userByAccount, s.readUser, provider, providerAccountID)
 }
 
 // UpdateUser implements [store.Store].
@@ -149,7 +149,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 	if err != nil {
 		return nil, s.failed(ctx, operation, err, nil)
 	}
-	if err := s.found(ctx, operation, s.updateUser, s.userExists, 1, append(args, s.id(u.ID))...); err != nil {
+	if err := s.updateOne(ctx, operation, s.updateUser, s.userExists, 1, append(args, s.id(u.ID))...); err != nil {
 		return nil, err
 	}
 	return s.stored(u), nil
@@ -168,7 +168,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		return tx.must(ctx, operation, tx.deleteUser, key)
+		return tx.execOne(ctx, operation, tx.deleteUser, key)
 	})
 }
 

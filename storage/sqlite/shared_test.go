@@ -138,7 +138,8 @@ func TestNewRefuses(t *testing.T) {
 		"a member with a dot":       {UserMembers: []string{"a.b"}},
 		"times of another kind":     {Times: 99},
 	} {
-		if _, err := sqlite.New(db, sqlite.Options{Layout: layout}); err == nil || !strings.HasPrefix(err.Error(), "sqlite: ") {
+		_, err := sqlite.New(db, sqlite.Options{Layout: layout})
+		if err == nil || !strings.HasPrefix(err.Error(), "sqlite: ") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
