@@ -49,7 +49,7 @@ require (
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/labstack/gommon v0.5.0 // indirect
-	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/adapters/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
@@ -92,7 +92,7 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/adapters/echo => ../adapters/echo
-	github.com/latchkey-go/latchkey/adapters/fasthttp => ../adapters/fasthttp
+	github.com/latchkey-go/latchkey/adapters/internal => ../adapters/internal
 	github.com/latchkey-go/latchkey/adapters/fiber => ../adapters/fiber
 	github.com/latchkey-go/latchkey/adapters/gin => ../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../adapters/stdlib

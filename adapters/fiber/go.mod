@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/gofiber/fiber/v2 v2.52.15
-	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0
+	github.com/latchkey-go/latchkey/adapters/internal v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
@@ -32,7 +32,7 @@ require (
 )
 
 replace (
-	github.com/latchkey-go/latchkey/adapters/fasthttp => ../fasthttp
+	github.com/latchkey-go/latchkey/adapters/internal => ../internal
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../stdlib
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core

@@ -30,7 +30,7 @@ import (
 
 	"github.com/gofiber/fiber/v3"
 
-	authfasthttp "github.com/latchkey-go/latchkey/adapters/fasthttp"
+	authfasthttp "github.com/latchkey-go/latchkey/adapters/internal/fasthttp"
 	"github.com/latchkey-go/latchkey/core"
 )
 

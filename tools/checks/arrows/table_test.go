@@ -147,7 +147,7 @@ var table = []rule{
 	// The adapters of fasthttp routers are separate from net/http, because a conversion to a net/http request would
 	// lose raw values that core needs.
 	{
-		module:     "adapters/fasthttp",
+		module:     "adapters/internal",
 		code:       []string{"core", "ui"},
 		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/valyala/fasthttp"},
@@ -155,7 +155,7 @@ var table = []rule{
 	},
 	{
 		module:     "adapters/fiber",
-		code:       []string{"core", "ui", "adapters/fasthttp"},
+		code:       []string{"core", "ui", "adapters/internal"},
 		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp"},
 		never: []string{
@@ -165,7 +165,7 @@ var table = []rule{
 	},
 	{
 		module:     "adapters/fiberv3",
-		code:       []string{"core", "ui", "adapters/fasthttp"},
+		code:       []string{"core", "ui", "adapters/internal"},
 		tests:      []string{"conformance", "dev"},
 		thirdParty: []string{templ, "github.com/gofiber/fiber/v3", "github.com/valyala/fasthttp"},
 		not:        []string{"github.com/valyala/fasthttp/fasthttpadaptor"}, // fiber itself uses it for net/http handlers

@@ -16,7 +16,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	authfasthttp "github.com/latchkey-go/latchkey/adapters/fasthttp"
+	authfasthttp "github.com/latchkey-go/latchkey/adapters/internal/fasthttp"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/authtest"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	authfasthttp "github.com/latchkey-go/latchkey/adapters/fasthttp"
+	authfasthttp "github.com/latchkey-go/latchkey/adapters/internal/fasthttp"
 	"github.com/latchkey-go/latchkey/core"
 )
 

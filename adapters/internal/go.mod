@@ -1,4 +1,4 @@
-module github.com/latchkey-go/latchkey/adapters/fasthttp
+module github.com/latchkey-go/latchkey/adapters/internal
 
 go 1.26.0
 

@@ -1,5 +1,4 @@
-// Package authfasthttp translates requests and responses between fasthttp and core. It is for adapters of routers that
-// are built on fasthttp.
+// Package authfasthttp translates requests and responses between fasthttp and core for the adapters of fiber.
 //
 //	request := authfasthttp.Request(c)                                        // the request without its body
 //	authfasthttp.Write(c, authfasthttp.Ask(ctx, c, request, auth.Handle))     // the response of core
