@@ -11,6 +11,14 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
+// newRouter creates the router after all plugins are set up.
+func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
+	return &router{
+		site: a.site, pages: a.pages, sessions: a.sessions, byID: a.byID, passkeys: onlyPasskeys(a.providers),
+		rules: newRules(a, s, l, faults),
+	}
+}
+
 // newRules lists all actions with their requirements. The names of core's actions are also in weburl.Reserved.
 func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]rule {
 	rules := map[route]rule{
@@ -173,6 +181,17 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	return p.asPage(&c.arrival, &Response{Body: page.forVisit(view.Nonce, view.CSRFToken)}, view.Nonce)
 }
 
+// providerViews returns the providers as shown on pages, with their URLs for the request's origin.
+func (p *pages) providerViews(v *arrival) []ui.Provider {
+	views := make([]ui.Provider, len(p.providers))
+	base := v.base
+	for i, view := range p.providers {
+		view.SignInURL, view.CallbackURL = base+"/signin/"+view.ID, base+"/callback/"+view.ID
+		views[i] = view
+	}
+	return views
+}
+
 // signOutPage handles GET signout: the confirmation page. It does not sign out, because a GET must not change anything.
 func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 	if own := p.config.SignOut; own != "" {
@@ -274,4 +293,23 @@ func readReason(text string) callbackReason {
 		return reason
 	}
 	return ""
+}
+
+// verifyRequestPage handles GET verify-request, which says that an email was sent.
+func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
+	if own := p.config.VerifyRequest; own != "" {
+		var params []string
+		for _, name := range []string{"provider", "type"} {
+			if v := c.query.Get(name); v != "" {
+				params = append(params, name, v)
+			}
+		}
+		target, err := weburl.AddQuery(own, params...)
+		if err != nil {
+			return nil, errorf(ErrAuth, "Pages.VerifyRequest: %w", err)
+		}
+		return redirectTo(target), nil
+	}
+	view := ui.VerifyRequestView{Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin)}
+	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
 }

@@ -46,6 +46,38 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 	return out, err
 }
 
+// otherNames returns the attempts for the other names in a form that declares no fields. Only Authorize knows which
+// field names the user, and an attacker could put a new name into the other fields with each guess.
+func (f *credentialsFlow) otherNames(credentials map[string]string, typed string) (all []LimitParams) {
+	if f.Identifier != "" || len(f.Fields) > 0 {
+		return nil
+	}
+	for _, field := range usualNames {
+		if name := canonicalName(credentials[field]); name != "" && name != typed {
+			all = append(all, LimitParams{
+				Params: limit.Params{Attempt: limit.AttemptCredentials, Identifier: name}, Credentials: maps.Clone(credentials),
+			})
+		}
+	}
+	return all
+}
+
+// askAll calls ask for each attempt and returns the first error.
+func (l *limits) askAll(ctx context.Context, c *call, all []LimitParams) error {
+	for _, p := range all {
+		if err := l.ask(ctx, c, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *limits) rightAll(ctx context.Context, c *call, all []LimitParams) {
+	for _, p := range all {
+		l.right(ctx, c, p)
+	}
+}
+
 func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials map[string]string) (*identity, error) {
 	attempt := LimitParams{
 		Params:      limit.Params{Attempt: limit.AttemptCredentials, Identifier: f.name(credentials)},

@@ -90,14 +90,6 @@ func (id *identity) typed() string {
 	return id.passkey.typed
 }
 
-// exchange identifies the callback of an OAuth provider. It is the zero value for other sign-ins.
-func (id *identity) exchange() exchangeKey {
-	if id.oauth == nil {
-		return exchangeKey{}
-	}
-	return id.oauth.exchange
-}
-
 // sid returns the provider's ID of the session (OpenID Connect Front-Channel Logout section 3), or "".
 func (id *identity) sid() string {
 	switch {

@@ -12,7 +12,6 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
-	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -53,25 +52,6 @@ func lazy[V any](draw func(V) templ.Component) func(V) templ.Component {
 	}
 }
 
-// verifyRequestPage handles GET verify-request, which says that an email was sent.
-func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
-	if own := p.config.VerifyRequest; own != "" {
-		var params []string
-		for _, name := range []string{"provider", "type"} {
-			if v := c.query.Get(name); v != "" {
-				params = append(params, name, v)
-			}
-		}
-		target, err := weburl.AddQuery(own, params...)
-		if err != nil {
-			return nil, errorf(ErrAuth, "Pages.VerifyRequest: %w", err)
-		}
-		return redirectTo(target), nil
-	}
-	view := ui.VerifyRequestView{Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin)}
-	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
-}
-
 // shell returns the data that all pages need. The nonce permits their style and script in the Content-Security-Policy.
 func (p *pages) shell(v *arrival) ui.Page {
 	page := ui.Page{
@@ -89,17 +69,6 @@ const (
 )
 
 func nonceOf(b []byte) string { return base64.RawStdEncoding.EncodeToString(b) }
-
-// providerViews returns the providers as shown on pages, with their URLs for the request's origin.
-func (p *pages) providerViews(v *arrival) []ui.Provider {
-	views := make([]ui.Provider, len(p.providers))
-	base := v.base
-	for i, view := range p.providers {
-		view.SignInURL, view.CallbackURL = base+"/signin/"+view.ID, base+"/callback/"+view.ID
-		views[i] = view
-	}
-	return views
-}
 
 // render renders a page into a buffer, so that an error can still change the response, and sets the security headers of
 // pages.

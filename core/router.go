@@ -238,14 +238,6 @@ type rule struct {
 	ends bool
 }
 
-// newRouter creates the router after all plugins are set up.
-func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
-	return &router{
-		site: a.site, pages: a.pages, sessions: a.sessions, byID: a.byID, passkeys: onlyPasskeys(a.providers),
-		rules: newRules(a, s, l, faults),
-	}
-}
-
 // misconfigured returns the response to a request if no Auth could be selected for it: the error page, without details,
 // or JSON if the action has no pages. The configuration errors are logged.
 func misconfigured(ctx context.Context, r *Request, err error) *Response {

@@ -51,14 +51,6 @@ type Session struct {
 	readAt time.Time
 }
 
-// asOf returns the time to compare AuthTime with.
-func (s *Session) asOf() time.Time {
-	if s.readAt.IsZero() {
-		return time.Now() //nolint:forbidigo // a Session that the application built, for example in a test
-	}
-	return s.readAt
-}
-
 // MarshalJSON returns user, expires and the members of Extra.
 func (s Session) MarshalJSON() ([]byte, error) { return s.appendJSON(nil), nil }
 

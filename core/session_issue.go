@@ -88,6 +88,14 @@ func (s *sessions) issue(
 	return cookies, sessionID, nil
 }
 
+// exchange identifies the callback of an OAuth provider. It is the zero value for other sign-ins.
+func (id *identity) exchange() exchangeKey {
+	if id.oauth == nil {
+		return exchangeKey{}
+	}
+	return id.oauth.exchange
+}
+
 // takeBack deletes the stored part of a session that no response sends. It works even if the request was canceled.
 func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session string) {
 	ctx = context.WithoutCancel(ctx)
