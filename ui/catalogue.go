@@ -552,8 +552,6 @@ func catalogued(key string) (english string, ok bool) {
 		return "or", true
 	case "signin.other":
 		return "We couldn't sign you in. Please try again.", true
-	case "signin.passkey":
-		return "Sign in with a passkey", true
 	case "signin.required":
 		return "Sign in to continue.", true
 	case "signin.show":

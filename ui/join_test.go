@@ -136,9 +136,6 @@ func TestLabelsOfMethods(t *testing.T) {
 			ui.Provider{ID: "pin", Name: "Card", Type: "credentials", Fields: []ui.Field{{Name: "card"}, {Name: "pin"}}},
 			[]string{"Those details don&#39;t match an account.", `type="submit">Sign in with Card</button>`},
 		},
-		"passkey": {
-			ui.Provider{ID: "passkey", Name: "Passkey", Type: "webauthn"}, []string{"Sign in with a passkey"},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			view := ui.SignInView{Providers: []ui.Provider{row.provider}, Error: "CredentialsSignin"}

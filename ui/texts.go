@@ -13,7 +13,6 @@ var (
 	textNoProviders   = Text{Key: "signin.none", English: "No sign-in methods are set up yet."}
 	textEmail         = Text{Key: "signin.email", English: "Email"}
 	textEmailExample  = Text{Key: "signin.email.example", English: "email@example.com"}
-	textSignInPasskey = Text{Key: "signin.passkey", English: "Sign in with a passkey"}
 	textMailLink      = Text{Key: "signin.mail-link", English: "Email me a sign-in link"}
 	textShow          = Text{Key: "signin.show", English: "Show password"}
 	textOr            = Text{Key: "signin.or", English: "or"}

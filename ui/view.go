@@ -468,10 +468,7 @@ func (v SignOutView) action() string {
 
 // signInWith returns the label of a provider's button.
 func (v SignInView) signInWith(p Provider) string {
-	switch {
-	case p.Type == typeWebAuthn && p.Name == "Passkey":
-		return v.Locale.Say(textSignInPasskey)
-	case p.Type == typeCredentials && (strings.EqualFold(p.Name, "password") || p.Name == "Credentials"):
+	if p.Type == typeCredentials && strings.EqualFold(p.Name, "password") {
 		return v.Locale.Say(textSignIn)
 	}
 	return v.Locale.Say(textSignInWith.With(v.Locale.provider(p.Name)))

@@ -20,7 +20,6 @@ func Arabic() ui.Locale {
 		"signin.title":         "تسجيل الدخول",
 		"signin.heading":       "تسجيل الدخول",
 		"signin.with":          "تسجيل الدخول عبر %s",
-		"signin.passkey":       "تسجيل الدخول بمفتاح مرور",
 		"signin.none":          "لم يتم إعداد أي طريقة لتسجيل الدخول بعد.",
 		"signin.email":         "البريد الإلكتروني",
 		"signin.email.example": "name@example.com",

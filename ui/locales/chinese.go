@@ -20,7 +20,6 @@ func Chinese() ui.Locale {
 		"signin.title":         "登录",
 		"signin.heading":       "登录",
 		"signin.with":          "使用%s登录",
-		"signin.passkey":       "使用通行密钥登录",
 		"signin.none":          "尚未设置任何登录方式。",
 		"signin.email":         "邮箱",
 		"signin.email.example": "name@example.com",

@@ -20,7 +20,6 @@ func French() ui.Locale {
 		"signin.title":         "Connexion",
 		"signin.heading":       "Se connecter",
 		"signin.with":          "Se connecter avec %s",
-		"signin.passkey":       "Se connecter avec une clé d’accès",
 		"signin.none":          "Aucun moyen de connexion n’a encore été configuré.",
 		"signin.email":         "Adresse e-mail",
 		"signin.email.example": "nom@example.com",

@@ -20,7 +20,6 @@ func German() ui.Locale {
 		"signin.title":         "Anmelden",
 		"signin.heading":       "Anmelden",
 		"signin.with":          "Mit %s anmelden",
-		"signin.passkey":       "Mit einem Passkey anmelden",
 		"signin.none":          "Es ist noch keine Anmeldemöglichkeit eingerichtet.",
 		"signin.email":         "E-Mail-Adresse",
 		"signin.email.example": "name@example.com",

@@ -20,7 +20,6 @@ func Japanese() ui.Locale {
 		"signin.title":         "ログイン",
 		"signin.heading":       "ログイン",
 		"signin.with":          "%sでログイン",
-		"signin.passkey":       "パスキーでログイン",
 		"signin.none":          "ログイン方法がまだ設定されていません。",
 		"signin.email":         "メールアドレス",
 		"signin.email.example": "name@example.com",

@@ -20,7 +20,6 @@ func Portuguese() ui.Locale {
 		"signin.title":         "Entrar",
 		"signin.heading":       "Entrar",
 		"signin.with":          "Entrar com %s",
-		"signin.passkey":       "Entrar com uma chave de acesso",
 		"signin.none":          "Ainda não foi configurada nenhuma forma de entrar.",
 		"signin.email":         "E-mail",
 		"signin.email.example": "nome@example.com",

@@ -20,7 +20,6 @@ func Spanish() ui.Locale {
 		"signin.title":         "Iniciar sesión",
 		"signin.heading":       "Iniciar sesión",
 		"signin.with":          "Iniciar sesión con %s",
-		"signin.passkey":       "Iniciar sesión con una llave de acceso",
 		"signin.none":          "Aún no se ha configurado ninguna forma de iniciar sesión.",
 		"signin.email":         "Correo electrónico",
 		"signin.email.example": "nombre@example.com",
