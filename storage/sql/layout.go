@@ -150,12 +150,6 @@ func (l *Layout) table(name string) string {
 	return l.Authenticators
 }
 
-// primary returns the primary key of a table.
-func (l *Layout) primary(name string) []string {
-	list := l.tables(Types{})
-	return list[slices.IndexFunc(list, func(t table) bool { return t.name == name })].primary
-}
-
 // column returns the database's name for a column.
 func (l *Layout) column(table, name string) string {
 	if other := l.Columns[table+"."+name]; other != "" {

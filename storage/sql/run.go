@@ -47,6 +47,22 @@ func (s *Store) run(
 	return s.failed(ctx, operation, err, args)
 }
 
+// orderedArgs returns the values in the order of the placeholders.
+func (e *engine) orderedArgs(s *statement, args []any) []any {
+	out := make([]any, len(s.args))
+	for i, n := range s.args {
+		if n == textForm {
+			out[i] = e.form() != MillisTimes
+			continue
+		}
+		out[i] = args[n]
+		if at, ok := out[i].(moment); ok {
+			out[i] = written(int64(at), e.form())
+		}
+	}
+	return out
+}
+
 // execute runs a statement. The result is nil if the statement can have no effect.
 func (s *Store) execute(
 	ctx context.Context, operation string, st *statement, args []any,

@@ -45,22 +45,6 @@ func (s *statement) prepared(ctx context.Context, db *sql.DB) (*sql.Stmt, error)
 // textForm is a special index in args. Its value reports whether times are written as texts.
 const textForm = -1
 
-// orderedArgs returns the values in the order of the placeholders.
-func (e *engine) orderedArgs(s *statement, args []any) []any {
-	out := make([]any, len(s.args))
-	for i, n := range s.args {
-		if n == textForm {
-			out[i] = e.form() != MillisTimes
-			continue
-		}
-		out[i] = args[n]
-		if at, ok := out[i].(moment); ok {
-			out[i] = written(int64(at), e.form())
-		}
-	}
-	return out
-}
-
 // statements are all statements of a store.
 type statements struct {
 	all []*statement
@@ -344,6 +328,12 @@ func (b *builder) expired(table string) *statement {
 			w.add(" RETURNING ").columns(table, "", []string{"expires"})
 		}
 	})
+}
+
+// primary returns the primary key of a table.
+func (l *Layout) primary(name string) []string {
+	list := l.tables(Types{})
+	return list[slices.IndexFunc(list, func(t table) bool { return t.name == name })].primary
 }
 
 // countExpired counts the rows that expired would delete. The first value is the maximum to count.
