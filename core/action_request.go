@@ -38,9 +38,9 @@ type ActionRequest struct {
 	// sends X-Auth-Return-Redirect as the Auth.js client does.
 	WantsJSON bool
 
-	in    *call
-	parts *parts
-	part  string
+	in      *call
+	plugins *plugins
+	plugin  string
 
 	moved   movedAddress // set by UpdatedUser
 	read    bool         // the session has been read
@@ -55,11 +55,11 @@ type ActionRequest struct {
 }
 
 // newCall returns a request to an action of the plugin that configuration errors call part.
-func newCall(in *call, ps *parts, part string) *ActionRequest {
+func newCall(in *call, ps *plugins, plugin string) *ActionRequest {
 	return &ActionRequest{
 		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.target,
 		CSRFToken: in.csrf.token, Locale: in.language(), WantsJSON: in.wantsData(),
-		in: in, parts: ps, part: part,
+		in: in, plugins: ps, plugin: plugin,
 	}
 }
 
@@ -99,7 +99,7 @@ func (c *ActionRequest) URL(action string, query ...string) string {
 // whether there is a session.
 func (c *ActionRequest) Session(ctx context.Context) (*Session, error) {
 	if !c.read {
-		c.session, c.cookies, c.failed = c.parts.auth.sessions.read(ctx, c.in.session, sessionRead{})
+		c.session, c.cookies, c.failed = c.plugins.auth.sessions.read(ctx, c.in.session, sessionRead{})
 		c.read = true
 	}
 	return c.session, c.failed
@@ -107,7 +107,7 @@ func (c *ActionRequest) Session(ctx context.Context) (*Session, error) {
 
 // Page returns the common data of a page: nonce, base path, theme and title. Pass it to [ui.Shell] and to Render.
 func (c *ActionRequest) Page(title string) ui.Page {
-	page := c.parts.auth.pages.shell(&c.in.arrival)
+	page := c.plugins.auth.pages.shell(&c.in.arrival)
 	page.Title = title
 	return page
 }
@@ -116,7 +116,7 @@ func (c *ActionRequest) Page(title string) ui.Page {
 // address, a user name or a user ID. If a limit is exceeded it returns an error. Return that error from Handle to send
 // a 429 response with Retry-After.
 func (c *ActionRequest) Allow(ctx context.Context, a limit.Attempt, identifier string) error {
-	return c.parts.limits.ask(ctx, c.in, newAttempt(a, identifier))
+	return c.plugins.limits.ask(ctx, c.in, newAttempt(a, identifier))
 }
 
 // ResetAttempts undoes the count of Allow after an attempt that succeeded. For [limit.AttemptInARow] it resets the
@@ -125,10 +125,10 @@ func (c *ActionRequest) Allow(ctx context.Context, a limit.Attempt, identifier s
 func (c *ActionRequest) ResetAttempts(ctx context.Context, a limit.Attempt, identifier string) {
 	p := newAttempt(a, identifier)
 	if a == limit.AttemptInARow {
-		c.parts.limits.clear(ctx, c.in, p)
+		c.plugins.limits.clear(ctx, c.in, p)
 		return
 	}
-	c.parts.limits.right(ctx, c.in, p)
+	c.plugins.limits.right(ctx, c.in, p)
 }
 
 // Audit reports a decision of the plugin to Config.Audit. Call it after the change is committed. It does nothing if
@@ -170,14 +170,14 @@ func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 	if before.Email != after.Email || verified {
 		c.moved = movedAddress{true, before.Email, after.Email, !after.EmailVerified.IsZero()}
 	}
-	c.parts.entry.linker.events.updatedUser(ctx, &c.in.arrival, after)
+	c.plugins.entry.linker.events.updatedUser(ctx, &c.in.arrival, after)
 }
 
 // Render returns a response with a page. It has the headers of the built-in pages, including their content security
 // policy: resources load only from this site, and styles and scripts need the nonce of page. If view fails, the error
 // is logged and the response has status 500.
 func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
-	return c.parts.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
+	return c.plugins.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
 }
 
 // JSON returns a response with v as JSON. If v cannot be encoded, the error is logged and the response has status
@@ -185,7 +185,7 @@ func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, vi
 func (c *ActionRequest) JSON(ctx context.Context, status int, v any) *Response {
 	body, err := json.Marshal(v)
 	if err != nil {
-		e := errorf(ErrAuth, "encode the response of %s: %w", c.part, err)
+		e := errorf(ErrAuth, "encode the response of %s: %w", c.plugin, err)
 		c.in.log.failure(ctx, e, c.in.attrs()...)
 		return serverErrorJSON(&c.in.arrival, &Response{Err: e})
 	}
@@ -218,7 +218,7 @@ var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie, stepUpCoo
 
 // partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
 func (v *arrival) partCookie(name string) cookieSpec {
-	spec := cookieSpec{attributes: v.cookies.parts.attributes}
+	spec := cookieSpec{attributes: v.cookies.plugins.attributes}
 	spec.attributes.Name += name
 	return spec
 }
@@ -234,7 +234,7 @@ func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration
 		return fmt.Errorf("core: Keep: invalid name %q: use at most 32 lower-case letters, digits and hyphens, and "+
 			"none of %q", name, ownCookies)
 	}
-	cookie, err := c.parts.cookie(&c.in.arrival, name, v, c.parts.now().Add(ttl))
+	cookie, err := c.plugins.cookie(&c.in.arrival, name, v, c.plugins.now().Add(ttl))
 	if err == nil {
 		c.keep(cookie)
 	}
@@ -242,7 +242,7 @@ func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration
 }
 
 // cookie encrypts v into the plugin cookie with this name.
-func (ps *parts) cookie(at *arrival, name string, v any, expires time.Time) (Cookie, error) {
+func (ps *plugins) cookie(at *arrival, name string, v any, expires time.Time) (Cookie, error) {
 	sealed, err := ps.seals.seal("cookie "+name, v, expires)
 	if err != nil {
 		return Cookie{}, err
@@ -258,7 +258,7 @@ func (ps *parts) cookie(at *arrival, name string, v any, expires time.Time) (Coo
 }
 
 // readCookie decrypts the plugin cookie with this name into v.
-func (ps *parts) readCookie(at *arrival, name string, v any) bool {
+func (ps *plugins) readCookie(at *arrival, name string, v any) bool {
 	spec := at.partCookie(name)
 	value, ok := at.jar.Get(spec.name())
 	return ok && ps.seals.open("cookie "+name, value, v) == nil
@@ -271,7 +271,7 @@ const maxKeptCookie = 3900
 // EncryptedCookie decrypts the cookie that Keep stored into v, a pointer. It returns false if there is no such cookie,
 // if it has expired or was modified, or if the value does not fit v.
 func (c *ActionRequest) EncryptedCookie(name string, v any) bool {
-	return name != pendingCookie && name != stepUpCookie && c.parts.readCookie(&c.in.arrival, name, v)
+	return name != pendingCookie && name != stepUpCookie && c.plugins.readCookie(&c.in.arrival, name, v)
 }
 
 // DeleteEncryptedCookie deletes a cookie that Keep stored.
@@ -295,7 +295,7 @@ func (c *ActionRequest) keep(cookie Cookie) {
 // has authenticated without being signed in. [ActionRequest.SignIn] does the same. The browser is known for the user's
 // ID, and for their address if it is verified.
 func (c *ActionRequest) RememberBrowser(ctx context.Context, user *User) {
-	for _, cookie := range c.parts.limits.known.remember(ctx, c.in, verifiedNames(user)...) {
+	for _, cookie := range c.plugins.limits.known.remember(ctx, c.in, verifiedNames(user)...) {
 		c.keep(cookie)
 	}
 }

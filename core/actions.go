@@ -43,7 +43,7 @@ func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]ru
 	if a.sessions.away != nil {
 		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true, ends: true}
 	}
-	a.parts.addRules(rules, faults)
+	a.plugins.addRules(rules, faults)
 	if a.site.csrf.policy.skip { // there is no token, with any method
 		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
 	}

@@ -32,7 +32,7 @@ type Auth struct {
 	sessions  *sessions
 	tokens    tokenReaders
 	linker    *linker
-	parts     parts
+	plugins   plugins
 	mail      *mailQueue
 	log       *reporter
 	mounted   mounted
@@ -84,7 +84,7 @@ func New(config Config) (*Auth, error) {
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
-	a.parts.attach(a, &c, faults)
+	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	watchProviders(a.providers, observed)
 	data := newDataKeeper(&c, a.log, faults)
@@ -96,7 +96,7 @@ func New(config Config) (*Auth, error) {
 		return nil, faults
 	}
 	can := linkablesOf(a.providers)
-	can.prove = can.prove || a.parts.proves
+	can.prove = can.prove || a.plugins.proves
 	assemble(a, &c, can, checks, faults)
 	if a.misconfigured(faults) {
 		return nil, faults
@@ -105,7 +105,7 @@ func New(config Config) (*Auth, error) {
 		data.notifyOthers(a.sessions.revoked)
 	}
 	warnOfRealm(a)
-	a.parts.limits.warnOfMissingProxies(a)
+	a.plugins.limits.warnOfMissingProxies(a)
 	announce(a, append(warnings, storeWarnings(&c, can, a)...))
 	return a, nil
 }
@@ -135,28 +135,28 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.log)
 	a.store.cleanedBy(cleaning)
-	facts := a.parts.facts || c.Session.Revocation.On == True
+	facts := a.plugins.facts || c.Session.Revocation.On == True
 	a.sessions = newSessions(c, checks.sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
-	a.sessions.jwt.keepsUser = a.parts.proves
+	a.sessions.jwt.keepsUser = a.plugins.proves
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
 	a.linker = &linker{
-		parts: &a.parts, gated: len(a.parts.gates) > 0, freshLinks: a.parts.freshLinks,
+		plugins: &a.plugins, gated: len(a.plugins.gates) > 0, freshLinks: a.plugins.freshLinks,
 		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
 	}
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
 	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
 	entry := &signIns{
 		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
-		store: a.store, parts: &a.parts,
+		store: a.store, plugins: &a.plugins,
 	}
-	asked := newLimits(c, a, a.parts.knows)
-	a.parts.assemble(a, entry, asked)
+	asked := newLimits(c, a, a.plugins.knows)
+	a.plugins.assemble(a, entry, asked)
 	checks.exchanges = a.sessions.exchanges
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
-		parts:  &a.parts,
-		checks: checks, limits: asked, cleaning: cleaning, newUserID: newUserID(c.Store != nil, c.Rand),
+		plugins: &a.plugins,
+		checks:  checks, limits: asked, cleaning: cleaning, newUserID: newUserID(c.Store != nil, c.Rand),
 	}
 	for _, p := range a.providers {
 		p.flow = m.flow(p)
@@ -204,7 +204,7 @@ type flowMaker struct {
 	limits    *limits
 	cleaning  *cleaning
 	logouts   *logouts
-	parts     *parts
+	plugins   *plugins
 	newUserID func(provider, accountID string) (string, error)
 }
 
@@ -215,7 +215,7 @@ func (m *flowMaker) flow(p *provider) flow {
 	case p.oauth != nil:
 		return &oauthFlow{
 			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID,
-			targets: m.config.RedirectProxyTargets, ends: m.logouts, parts: m.parts,
+			targets: m.config.RedirectProxyTargets, ends: m.logouts, plugins: m.plugins,
 		}
 	case p.email != nil:
 		return &emailFlow{

@@ -22,7 +22,7 @@ type call struct {
 	fields form.Fields // of a POST
 	csrf   csrfVerdict
 	// part reports whether the path belongs to a [Plugin].
-	part bool
+	plugin bool
 	// callbackURL is where the browser continues after the action, as an absolute URL.
 	callbackURL callbackURLs
 	// session is the session of the request's cookie or bearer token. It is nil if the rule of the action does not need
@@ -41,8 +41,8 @@ type parsedRoute struct {
 	query              weburl.Params
 	badQuery           error
 	// part reports whether the path belongs to a plugin. rule is then the path below the base path, else the action.
-	part bool
-	rule string
+	plugin bool
+	rule   string
 }
 
 // route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1).
@@ -58,9 +58,9 @@ func (s *site) route(r *Request) (to parsedRoute, err error) {
 			to.action, to.providerID, to.rule = first, second, first
 		}
 	}
-	if !ok && s.parts != nil {
-		to.action, to.rule, ok = s.parts.route(r.Target, s.basePath)
-		to.part = ok
+	if !ok && s.plugins != nil {
+		to.action, to.rule, ok = s.plugins.route(r.Target, s.basePath)
+		to.plugin = ok
 	}
 	if !ok {
 		path, _, _ := strings.Cut(r.Target, "?")

@@ -153,7 +153,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 			"store.AuthenticatorStore too (package core/store): %T is not", c.Store)
 	}
 	checkUpkeep(c, kept, faults)
-	checkRevocation(c, &a.parts, kept, faults)
+	checkRevocation(c, &a.plugins, kept, faults)
 	checkLimits(c, kept, faults)
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
@@ -167,7 +167,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 }
 
 // checkRevocation decides whether Session.Revocation is on if it is Auto, and checks what it needs of the store.
-func checkRevocation(c *Config, ps *parts, kept stores, faults *ConfigError) {
+func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 	on := &c.Session.Revocation.On
 	switch {
 	case *on == False:
@@ -225,7 +225,7 @@ func storeWarnings(c *Config, can linkables, a *Auth) (warnings []warning) {
 			warnings = append(warnings, warnSessionsNotEnded)
 		}
 	}
-	if a.parts.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
+	if a.plugins.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
 		warnings = append(warnings, warnSessionsNotRevoked)
 	}
 	return warnings

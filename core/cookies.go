@@ -91,7 +91,7 @@ type cookieSet struct {
 	askedLinks cookieSpec // the sign-in links that this browser requested
 	flow       cookieSpec // prefix of the names of flow cookies
 	formAnswer cookieSpec // prefix of the names of form_post responses
-	parts      cookieSpec // prefix of the names of plugin cookies, with their attributes
+	plugins    cookieSpec // prefix of the names of plugin cookies, with their attributes
 }
 
 // check returns the cookie of a check.
@@ -159,7 +159,7 @@ func newCookieSet(c *Config, secrets []string, secure bool, reported map[string]
 		challenge:   m.sealed("WebAuthnChallenge", o.WebAuthnChallenge, prefix+"challenge", checkTTL),
 		logout:      m.open("CSRFToken", CookieOptions{}, hostPrefix+"logout"),
 		askedLinks:  m.open("CSRFToken", CookieOptions{}, hostPrefix+"asked"),
-		parts:       m.open("CSRFToken", CookieOptions{}, ours),
+		plugins:     m.open("CSRFToken", CookieOptions{}, ours),
 		formAnswer:  m.sealed("State", additionalCookie(o.State), prefix+"form-answer", formAnswerTTL),
 		flow:        m.flowCookie(additionalCookie(o.State), prefix+"state"),
 	}

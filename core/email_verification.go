@@ -13,14 +13,14 @@ import (
 // verified.
 func (h *PluginHost) VerifiesEmail() {
 	h.attaching("VerifiesEmail")
-	h.parts.proves = true
+	h.plugins.proves = true
 }
 
 // MarkEmailVerified records that the user has verified their address with a link or code that was sent to it, outside
 // of a request. Within a request use [ActionRequest.MarkEmailVerified].
 func (h *PluginHost) MarkEmailVerified(ctx context.Context, userID, address string) error {
 	v := h.Auth.site.unsettled(&Request{})
-	_, err := h.parts.prove(ctx, &v, userID, address)
+	_, err := h.plugins.prove(ctx, &v, userID, address)
 	return err
 }
 
@@ -39,7 +39,7 @@ func (h *PluginHost) MarkEmailVerified(ctx context.Context, userID, address stri
 // If no user has the address yet, ProveEmail is not needed: [ActionRequest.SignIn] with an Account of type [TypeEmail]
 // finds or creates the user of the address, by the rules of a sign-in link (docs/accounts.md).
 func (c *ActionRequest) MarkEmailVerified(ctx context.Context, userID, address string) error {
-	unlinked, err := c.parts.prove(ctx, &c.in.arrival, userID, address)
+	unlinked, err := c.plugins.prove(ctx, &c.in.arrival, userID, address)
 	if err == nil {
 		c.verified, c.unlinked = userID, unlinked
 	}
@@ -47,7 +47,7 @@ func (c *ActionRequest) MarkEmailVerified(ctx context.Context, userID, address s
 }
 
 // prove verifies the address of a user, and returns the sign-in methods that it removed.
-func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) ([]SignInMethod, error) {
+func (ps *plugins) prove(ctx context.Context, v *arrival, userID, address string) ([]SignInMethod, error) {
 	l := ps.entry.linker
 	if err := ps.canProve(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) 
 }
 
 // canProve returns an error if the configuration cannot verify addresses.
-func (ps *parts) canProve() error {
+func (ps *plugins) canProve() error {
 	l := ps.entry.linker
 	switch {
 	case !ps.proves:
@@ -134,7 +134,7 @@ func (w *writer) unlinkUnvouched(ctx context.Context, s stores, u *User, linked 
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
-		w.unlinked = append(w.unlinked, w.parts.unlinkedMethod(a))
+		w.unlinked = append(w.unlinked, w.plugins.unlinkedMethod(a))
 	}
 	if !passkeys || s.passkeys == nil || s.unkey == nil {
 		return nil
@@ -163,7 +163,7 @@ func removePasskeys(ctx context.Context, s stores, userID string, kept map[strin
 // recheckAccounts removes unvouched accounts a second time, after the verification is committed. Another request may
 // have linked an account in the meantime. A request that links one from now on sees the verification and undoes the
 // link itself.
-func (ps *parts) recheckAccounts(ctx context.Context, w *writer, userID string) error {
+func (ps *plugins) recheckAccounts(ctx context.Context, w *writer, userID string) error {
 	known, err := w.store.User(ctx, userID)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (ps *parts) recheckAccounts(ctx context.Context, w *writer, userID string) 
 }
 
 // unlinkedMethod returns the sign-in method of an account that a verification removed.
-func (ps *parts) unlinkedMethod(a *Account) SignInMethod {
+func (ps *plugins) unlinkedMethod(a *Account) SignInMethod {
 	m := ps.accountMethod(a)
 	m.Passkey = a.Type == TypeWebAuthn
 	return m

@@ -16,7 +16,7 @@ var badRequestBody = []byte(`"Bad request."`)
 // fail converts an error to a response. It is the only function that decides what a browser learns about an error
 // (docs/protocol.md §11.2); the rest is in the log with the same reference. The response also sets cookies.
 func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
-	if c.part {
+	if c.plugin {
 		return p.failPart(ctx, c, err, cookies)
 	}
 	e := asError(err, ErrAuth)

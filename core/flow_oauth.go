@@ -24,7 +24,7 @@ type oauthFlow struct {
 	// targets are the origins that may receive callbacks from the redirect proxy (Config.RedirectProxyTargets).
 	targets []string
 	ends    *logouts
-	parts   *parts
+	plugins *plugins
 }
 
 // needsToken implements [flow].
@@ -84,7 +84,7 @@ func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.
 	if f.Type != TypeOIDC {
 		return further, nil
 	}
-	request, requested := f.parts.requestedStepUp(&c.arrival)
+	request, requested := f.plugins.requestedStepUp(&c.arrival)
 	if !requested {
 		return further, nil
 	}

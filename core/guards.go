@@ -74,7 +74,7 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 // and sends an API client the challenge of RFC 9470 section 3.
 func (v *Visit) stepUpResponse(again *StepUp) *Response {
 	if asks := v.at.caller(); asks == browser || asks == htmx {
-		cookie, err := v.auth.parts.requestStepUp(&v.at, again)
+		cookie, err := v.auth.plugins.requestStepUp(&v.at, again)
 		if err != nil {
 			return v.sessionErrorResponse(err)
 		}

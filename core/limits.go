@@ -71,7 +71,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 	}
 	auto := l.builtIn != nil && (changed || asked)
 	if c.Limits.KnownBrowsers == True || c.Limits.KnownBrowsers == Default && auto {
-		l.known = &knownBrowsers{seals: &a.parts.seals, now: c.Now}
+		l.known = &knownBrowsers{seals: &a.plugins.seals, now: c.Now}
 	}
 	return l
 }
@@ -161,7 +161,7 @@ const nameProxies = "TrustedProxies is empty: clients behind a proxy share the l
 // warnOfMissingProxies makes New log a warning if attempts are limited by client address on an https site and
 // TrustedProxies is empty.
 func (l *limits) warnOfMissingProxies(a *Auth) {
-	counts := len(a.parts.actions) > 0
+	counts := len(a.plugins.actions) > 0
 	for _, p := range a.providers {
 		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
 	}

@@ -25,7 +25,7 @@ type linker struct {
 	// passed.
 	gated bool
 	// parts records added sign-in methods and notifies their users.
-	parts *parts
+	plugins *plugins
 	// freshLinks is the maximum time since the last authentication for a user who links an account. Zero means no limit.
 	freshLinks time.Duration
 }

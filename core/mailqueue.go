@@ -334,9 +334,9 @@ func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) 
 // e.Subject has a separate share. The error is [ErrMailQueueFull]. Waiting emails are lost when the process ends: call
 // [Auth.FlushMail] before.
 func (c *ActionRequest) SendLater(ctx context.Context, e BackgroundEmail) error {
-	q, at := c.parts.auth.mail, &c.in.arrival
+	q, at := c.plugins.auth.mail, &c.in.arrival
 	lane, quotas := &q.open, mailQuotas(at.client())
-	if browser := c.parts.limits.known.of(c.in, e.Subject); browser != "" {
+	if browser := c.plugins.limits.known.of(c.in, e.Subject); browser != "" {
 		lane, quotas = &q.known, []mailQuota{{"browser " + browser, mailPerBrowser}}
 	}
 	if !q.add(ctx, at, lane, e, quotas) {
@@ -361,7 +361,7 @@ func mailQuotas(from client) []mailQuota {
 // Notices have a separate queue, so that no other email can delay them. If it is full, Notify sends the email before it
 // returns. A failure is logged and audited.
 func (c *ActionRequest) Notify(ctx context.Context, e BackgroundEmail) {
-	c.parts.auth.mail.notify(ctx, &c.in.arrival, e)
+	c.plugins.auth.mail.notify(ctx, &c.in.arrival, e)
 }
 
 // Notify is [ActionRequest.Notify] outside of a request to an action: in an event handler or in a program. Call it only

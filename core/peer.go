@@ -158,7 +158,7 @@ func ClientFromContext(ctx context.Context) Client {
 // WithClient adds the client of the Call to ctx; [ClientFromContext] returns it. identifier is the address, name or
 // user ID that the request is about; it may be empty.
 func (c *ActionRequest) WithClient(ctx context.Context, identifier string) context.Context {
-	return c.parts.limits.withClient(ctx, c.in, identifier)
+	return c.plugins.limits.withClient(ctx, c.in, identifier)
 }
 
 func (l *limits) withClient(ctx context.Context, c *call, identifier string) context.Context {

@@ -60,7 +60,7 @@ func (a *Action) path() string {
 }
 
 // parts holds what the configured plugins have registered.
-type parts struct {
+type plugins struct {
 	actions []*partAction
 	gates   []partGate
 	facts   bool // PluginHost.TrackAuthentication was called
@@ -85,35 +85,35 @@ type parts struct {
 // partAction is an action and the name of its plugin in configuration errors.
 type partAction struct {
 	*Action
-	part string
+	plugin string
 }
 
 // attach attaches all plugins, and inserts the providers that they add into c.Providers.
-func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
+func (ps *plugins) attach(a *Auth, c *Config, faults *ConfigError) {
 	ps.now = c.Now
 	ps.seals.secrets, ps.seals.rand, ps.seals.now = a.site.secrets, c.Rand, c.Now
 	var providers []Provider
 	for i, declared := range c.Providers {
-		part, ok := declared.(Plugin)
+		plugin, ok := declared.(Plugin)
 		if !ok || nilPointer(declared) {
 			providers = append(providers, declared)
 			continue
 		}
-		providers = append(providers, ps.attachOne(a, c, faults, part, fmt.Sprintf("Providers[%d] (%T)", i, part))...)
+		providers = append(providers, ps.attachOne(a, c, faults, plugin, fmt.Sprintf("Providers[%d] (%T)", i, plugin))...)
 	}
-	for i, part := range c.Plugins {
-		if part == nil || nilPointer(part) {
+	for i, plugin := range c.Plugins {
+		if plugin == nil || nilPointer(plugin) {
 			faults.add(ErrInvalidConfig, "Plugins[%d] is nil: leave it out", i)
 			continue
 		}
-		providers = append(providers, ps.attachOne(a, c, faults, part, fmt.Sprintf("Plugins[%d] (%T)", i, part))...)
+		providers = append(providers, ps.attachOne(a, c, faults, plugin, fmt.Sprintf("Plugins[%d] (%T)", i, plugin))...)
 	}
 	if len(ps.hosts) == 0 {
 		return
 	}
 	c.Providers = providers
 	if len(ps.actions) > 0 {
-		a.site.parts = ps.paths()
+		a.site.plugins = ps.paths()
 	}
 }
 
@@ -135,15 +135,15 @@ func nilPointer(v any) bool {
 
 // attachOne attaches a plugin. It returns the providers that the plugin adds. If the plugin itself is a provider, it is
 // the first one, unless an added provider has its ID.
-func (ps *parts) attachOne(a *Auth, c *Config, faults *ConfigError, part Plugin, name string) []Provider {
+func (ps *plugins) attachOne(a *Auth, c *Config, faults *ConfigError, plugin Plugin, name string) []Provider {
 	before := len(faults.Problems)
 	h := newHost(a, c, faults, name)
 	ps.hosts = append(ps.hosts, h)
-	if err := guard("Attach of "+name, func() error { return part.Attach(h) }); err != nil {
+	if err := guard("Attach of "+name, func() error { return plugin.Attach(h) }); err != nil {
 		h.fault("%w", err)
 	}
 	h.attached = true
-	self, ok := part.(Provider)
+	self, ok := plugin.(Provider)
 	// A provider that could not attach is incomplete. Its further problems have the same cause.
 	if ok && len(faults.Problems) == before && !slices.ContainsFunc(h.provided, sameID(self)) {
 		return append([]Provider{self}, h.provided...)
@@ -159,7 +159,7 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
 		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
 		SessionLister: a.store.lister,
-		faults:        faults, parts: &a.parts, part: name,
+		faults:        faults, plugins: &a.plugins, plugin: name,
 	}
 	if len(c.Locales) > 0 {
 		h.Locale = c.Locales[0]
@@ -175,7 +175,7 @@ func isActionName(name string) bool {
 }
 
 // paths returns the routing table of all actions.
-func (ps *parts) paths() *partPaths {
+func (ps *plugins) paths() *partPaths {
 	all := &partPaths{names: map[string]bool{}, methods: map[string][]string{}}
 	for _, a := range ps.actions {
 		all.names[a.Name] = true
@@ -211,10 +211,10 @@ func (p *partPaths) route(target, basePath string) (action, path string, ok bool
 
 // addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration
 // error.
-func (ps *parts) addRules(rules map[route]rule, faults *ConfigError) {
+func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
 	for _, a := range ps.actions {
 		if _, taken := rules[route{a.Method, a.path()}]; taken {
-			faults.add(ErrInvalidConfig, "%s: action %q: core has this action: give it another Name", a.part,
+			faults.add(ErrInvalidConfig, "%s: action %q: core has this action: give it another Name", a.plugin,
 				a.Method+" "+a.path())
 			continue
 		}
@@ -227,14 +227,14 @@ func (ps *parts) addRules(rules map[route]rule, faults *ConfigError) {
 }
 
 // assemble sets the fields that requests need from the finished Auth.
-func (ps *parts) assemble(a *Auth, entry *signIns, limits *limits) {
+func (ps *plugins) assemble(a *Auth, entry *signIns, limits *limits) {
 	ps.auth, ps.entry, ps.limits = a, entry, limits
 }
 
 // act returns the handler for requests to an action.
-func (ps *parts) act(a *partAction) func(context.Context, *call) (*Response, error) {
+func (ps *plugins) act(a *partAction) func(context.Context, *call) (*Response, error) {
 	return func(ctx context.Context, in *call) (*Response, error) {
-		c := newCall(in, ps, a.part)
+		c := newCall(in, ps, a.plugin)
 		response, err := a.answer(ctx, c)
 		if err != nil {
 			response = &Response{}
@@ -297,7 +297,7 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 	case c.WantsJSON:
 		return nil, again.problem()
 	}
-	cookie, err := c.parts.requestStepUp(&c.in.arrival, again)
+	cookie, err := c.plugins.requestStepUp(&c.in.arrival, again)
 	if err != nil {
 		return nil, err
 	}
@@ -322,11 +322,11 @@ func redirectToSignIn(c *ActionRequest) (*Response, error) {
 	if in.r.Method != http.MethodGet {
 		back = c.CallbackURL
 		name, _, _ := strings.Cut(in.action, "/")
-		if slices.Contains(c.parts.auth.site.parts.methods[name], http.MethodGet) {
+		if slices.Contains(c.plugins.auth.site.plugins.methods[name], http.MethodGet) {
 			back = in.publicBase + "/" + name
 		}
 	}
-	page := c.parts.auth.pages.config.SignIn
+	page := c.plugins.auth.pages.config.SignIn
 	target, err := in.page(page, "signin", "error", sessionRequired, "callbackUrl", back)
 	if err != nil {
 		return nil, errorf(ErrAuth, "Pages.SignIn: %w", err)

@@ -67,9 +67,9 @@ type PluginHost struct {
 	UserDeleter          store.UserDeleter
 	SessionLister        store.SessionLister
 
-	faults *ConfigError
-	parts  *parts
-	part   string // the plugin's name in configuration errors
+	faults  *ConfigError
+	plugins *plugins
+	plugin  string // the plugin's name in configuration errors
 	// provided lists the providers that the plugin has added.
 	provided []Provider
 	attached bool
@@ -85,11 +85,11 @@ func (h *PluginHost) AddProvider(p Provider) {
 // AddAction adds an action. An invalid action is a configuration error.
 func (h *PluginHost) AddAction(a Action) {
 	h.attaching("AddAction")
-	h.parts.add(h, &a)
+	h.plugins.add(h, &a)
 }
 
 // add validates an action and adds it if it is valid.
-func (ps *parts) add(h *PluginHost, a *Action) {
+func (ps *plugins) add(h *PluginHost, a *Action) {
 	fail := func(format string, args ...any) {
 		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
 	}
@@ -113,8 +113,8 @@ func (ps *parts) add(h *PluginHost, a *Action) {
 	}
 	for _, other := range ps.actions {
 		switch {
-		case other.Name == a.Name && other.part != h.part:
-			fail("%s has actions with this Name: a Name belongs to one plugin", other.part)
+		case other.Name == a.Name && other.plugin != h.plugin:
+			fail("%s has actions with this Name: a Name belongs to one plugin", other.plugin)
 			return
 		case other.path() == a.path() && other.Method == a.Method:
 			fail("it was added twice")
@@ -124,14 +124,14 @@ func (ps *parts) add(h *PluginHost, a *Action) {
 	if valid {
 		own := *a
 		own.Require = slices.Clone(a.Require)
-		ps.actions = append(ps.actions, &partAction{&own, h.part})
+		ps.actions = append(ps.actions, &partAction{&own, h.plugin})
 	}
 }
 
 // TrackAuthentication stores in every session when and how the user authenticated, as [Session] describes.
 func (h *PluginHost) TrackAuthentication() {
 	h.attaching("TrackAuthentication")
-	h.parts.facts = true
+	h.plugins.facts = true
 }
 
 // EndsSessions declares that the plugin revokes sessions before they expire, for example after a password reset. Under
@@ -139,8 +139,8 @@ func (h *PluginHost) TrackAuthentication() {
 // records, New returns a configuration error that names both fixes.
 func (h *PluginHost) EndsSessions() {
 	h.attaching("EndsSessions")
-	if h.parts.ends == "" {
-		h.parts.ends = h.part
+	if h.plugins.ends == "" {
+		h.plugins.ends = h.plugin
 	}
 }
 
@@ -154,8 +154,8 @@ func (h *PluginHost) CanEndSessions() bool { return h.Auth.sessions.canEnd() }
 // without facts counts as too old.
 func (h *PluginHost) RequireRecentSignInToLink(d time.Duration) {
 	h.TrackAuthentication()
-	if h.parts.freshLinks == 0 || d < h.parts.freshLinks {
-		h.parts.freshLinks = d
+	if h.plugins.freshLinks == 0 || d < h.plugins.freshLinks {
+		h.plugins.freshLinks = d
 	}
 }
 
@@ -164,7 +164,7 @@ func (h *PluginHost) RequireRecentSignInToLink(d time.Duration) {
 // Off.
 func (h *PluginHost) RememberBrowsers() {
 	h.attaching("RememberBrowsers")
-	h.parts.knows = true
+	h.plugins.knows = true
 }
 
 // EmailsLinks declares that the plugin emails links that grant access, for example to set a new password. An attacker
@@ -189,7 +189,7 @@ func (h *PluginHost) AddConfigError(problem string) {
 }
 
 func (h *PluginHost) fault(format string, args ...any) {
-	h.faults.add(ErrInvalidConfig, "%s: %w", h.part, fmt.Errorf(format, args...))
+	h.faults.add(ErrInvalidConfig, "%s: %w", h.plugin, fmt.Errorf(format, args...))
 }
 
 // attaching panics if Attach has returned, because the Auth is immutable from then on.
@@ -206,10 +206,10 @@ func (h *PluginHost) Records() store.RecordStore {
 	switch {
 	case records != nil || h.attached:
 	case h.Auth.store.given == nil:
-		h.faults.add(ErrMissingStore, "%s needs a Store: set Config.Store", h.part)
+		h.faults.add(ErrMissingStore, "%s needs a Store: set Config.Store", h.plugin)
 	default:
 		h.faults.add(ErrMissingStoreMethods, "%s needs a Store that implements store.RecordStore (package core/store): "+
-			"%T does not", h.part, h.Auth.store.given)
+			"%T does not", h.plugin, h.Auth.store.given)
 	}
 	return records
 }
@@ -278,14 +278,14 @@ func (s *partSeals) keys(purpose string) (*jwe.Keyring, error) {
 // secret". The newest secret encrypts; all secrets decrypt. The result is ASCII text, about 200 bytes longer than 4/3
 // of the JSON, and can be used in a URL, a cookie or a record. It can be used any number of times until it expires.
 func (h *PluginHost) Encrypt(purpose string, v any, expires time.Time) (string, error) {
-	return h.parts.seals.seal(purpose, v, expires)
+	return h.plugins.seals.seal(purpose, v, expires)
 }
 
 // Decrypt decrypts a text that Seal returned for the same purpose, and stores the value in v, a pointer. It returns an
 // error if the text was made for another purpose, if its secret is no longer configured, or if it has expired. The
 // error does not reveal the content.
 func (h *PluginHost) Decrypt(purpose, sealed string, v any) error {
-	return h.parts.seals.open(purpose, sealed, v)
+	return h.plugins.seals.open(purpose, sealed, v)
 }
 
 func (s *partSeals) seal(purpose string, v any, expires time.Time) (string, error) {
@@ -339,13 +339,13 @@ func (s *partSeals) open(purpose, sealed string, v any) error {
 // reads the store learns nothing about text. After a rotation of the secrets, [PluginHost.Digests] returns the older
 // values too.
 func (h *PluginHost) Digest(purpose, text string) string {
-	return digest(h.parts.seals.secrets[0], purpose, text)
+	return digest(h.plugins.seals.secrets[0], purpose, text)
 }
 
 // Digests returns the digests of text under all entries of Config.Secrets, the newest first.
 func (h *PluginHost) Digests(purpose, text string) []string {
-	all := make([]string, len(h.parts.seals.secrets))
-	for i, secret := range h.parts.seals.secrets {
+	all := make([]string, len(h.plugins.seals.secrets))
+	for i, secret := range h.plugins.seals.secrets {
 		all[i] = digest(secret, purpose, text)
 	}
 	return all

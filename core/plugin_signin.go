@@ -64,7 +64,7 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 		}
 		out.returnTo = target
 	}
-	redirect, err := c.parts.entry.complete(ctx, c.in, &out)
+	redirect, err := c.plugins.entry.complete(ctx, c.in, &out)
 	return c.signedIn(&out, redirect, err)
 }
 
@@ -89,7 +89,7 @@ func (c *ActionRequest) SignOut(ctx context.Context) error {
 	if c.in.r.Method != "POST" {
 		return errNeedsPost
 	}
-	_, err := c.parts.auth.sessions.end(ctx, c.in.session)
+	_, err := c.plugins.auth.sessions.end(ctx, c.in.session)
 	c.forgetSession(ctx)
 	return err
 }
@@ -97,7 +97,7 @@ func (c *ActionRequest) SignOut(ctx context.Context) error {
 // forgetSession deletes the browser's session cookies.
 func (c *ActionRequest) forgetSession(ctx context.Context) {
 	c.session, c.read, c.failed = nil, true, nil
-	c.cookies = append(c.in.session.carrier().clear(), c.parts.auth.sessions.away.forget(ctx, &c.in.arrival)...)
+	c.cookies = append(c.in.session.carrier().clear(), c.plugins.auth.sessions.away.forget(ctx, &c.in.arrival)...)
 }
 
 // EndSessions ends sessions of the signed-in user, as [Auth.EndSessions] does. If the current session is one of them,
@@ -113,7 +113,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 	case session == nil:
 		return 0, errSignedOut("EndSessions")
 	}
-	list, ended, err := c.parts.auth.endSessions(ctx, session.UserID, o)
+	list, ended, err := c.plugins.auth.endSessions(ctx, session.UserID, o)
 	switch {
 	case err != nil || o.Except != "" || o.One != "" && o.One != session.ID:
 		return ended, err
@@ -122,7 +122,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 		return ended, nil
 	}
 	if err := c.SignOut(ctx); err != nil { // the session has ended, and its cookies are deleted anyway
-		c.parts.auth.log.failure(ctx, asError(err, errSignOut), c.in.attrs()...)
+		c.plugins.auth.log.failure(ctx, asError(err, errSignOut), c.in.attrs()...)
 	}
 	return ended, nil
 }
@@ -140,7 +140,7 @@ func (c *ActionRequest) EndOtherSessions(ctx context.Context) (int, error) {
 		return 0, errors.New("core: ActionRequest.EndOtherSessions: the session has no ID: " +
 			"call PluginHost.TrackAuthentication in Attach")
 	}
-	return c.parts.auth.EndSessions(ctx, session.UserID, EndOptions{Except: session.ID})
+	return c.plugins.auth.EndSessions(ctx, session.UserID, EndOptions{Except: session.ID})
 }
 
 func errSignedOut(method string) error {
@@ -168,7 +168,7 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) err
 	if session == nil {
 		return errSignedOut("RenewSession")
 	}
-	if len(methods) == 0 && c.parts.auth.sessions.config.Strategy != StrategyJWT {
+	if len(methods) == 0 && c.plugins.auth.sessions.config.Strategy != StrategyJWT {
 		return nil // the store has the address
 	}
 	all := slices.Clone(session.Methods)
@@ -177,7 +177,7 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) err
 			all = append(all, m)
 		}
 	}
-	again := &reauthentication{by: c.part, methods: all, now: len(methods) > 0, moved: c.moved}
+	again := &reauthentication{by: c.plugin, methods: all, now: len(methods) > 0, moved: c.moved}
 	cookies, err := c.in.session.renew(ctx, again)
 	if errors.Is(err, ErrNotFound) {
 		c.read, c.session, c.failed, c.cookies = true, nil, nil, c.in.session.carrier().clearEnded()

@@ -110,7 +110,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	if err == nil {
 		err = c.settle()
 	}
-	c.action, c.query, c.part = to.action, to.query, to.part
+	c.action, c.query, c.plugin = to.action, to.query, to.plugin
 	if to.action == "webauthn-options" && to.providerID == "" {
 		to.providerID = rt.passkeys
 	}
@@ -121,7 +121,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		return rule, err
 	}
 	rule, known := rt.rules[route{r.Method, to.rule}]
-	lenient := rule.ends || to.part // a callback URL stops neither a sign-out nor an action of a plugin
+	lenient := rule.ends || to.plugin // a callback URL stops neither a sign-out nor an action of a plugin
 	if to.badQuery != nil && (!lenient || r.Method != http.MethodPost) {
 		return rule, to.badQuery
 	}
@@ -153,7 +153,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		return rule, err
 	}
 	if !known {
-		return rule, rt.unknown(r, to.part, to.rule, c.action)
+		return rule, rt.unknown(r, to.plugin, to.rule, c.action)
 	}
 	if rule.csrf != nil && rule.csrf(c) && !c.csrf.verified {
 		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.refusal)
@@ -201,9 +201,9 @@ func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
 }
 
 // unknown returns the error for a request that no action handles.
-func (rt *router) unknown(r *Request, part bool, rule, action string) error {
-	if part {
-		return rt.site.parts.noAction(rule)
+func (rt *router) unknown(r *Request, plugin bool, rule, action string) error {
+	if plugin {
+		return rt.site.plugins.noAction(rule)
 	}
 	return errorf(ErrUnknownAction, "%s %s is not an action", r.Method, action)
 }

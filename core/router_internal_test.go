@@ -11,11 +11,11 @@ import (
 )
 
 // fullRules returns the rules of an Auth with all actions of core.
-func fullRules(t *testing.T, parts ...Plugin) (map[route]rule, error) {
+func fullRules(t *testing.T, plugins ...Plugin) (map[route]rule, error) {
 	t.Helper()
 	a, err := New(Config{
 		URL: "https://app.test", Secrets: []Secret{"a-secret-of-more-than-thirty-two-bytes"},
-		Getenv: func(string) string { return "" }, Plugins: parts,
+		Getenv: func(string) string { return "" }, Plugins: plugins,
 		Providers: []Provider{&OAuthProvider{
 			ID: "op", Type: TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "secret", Logout: True,
 		}},
@@ -81,7 +81,7 @@ func TestPluginsReplaceNoActions(t *testing.T) {
 
 // TestRulesAreNotReplaced: an action name of core that Reserved does not know is a configuration error too.
 func TestRulesAreNotReplaced(t *testing.T) {
-	ps := parts{actions: []*partAction{{&Action{Method: "GET", Name: "new"}, "Plugins[0]"}}}
+	ps := plugins{actions: []*partAction{{&Action{Method: "GET", Name: "new"}, "Plugins[0]"}}}
 	faults := &ConfigError{}
 	rules := map[route]rule{{"GET", "new"}: {bare: true}}
 	ps.addRules(rules, faults)

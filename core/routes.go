@@ -31,10 +31,10 @@ type Route struct {
 func (a *Auth) Routes() []Route {
 	var all []Route
 	for at, rule := range a.router.rules {
-		if part := a.parts.action(at); part != nil {
+		if plugin := a.plugins.action(at); plugin != nil {
 			all = append(all, Route{
-				Method: at.method, Path: a.site.basePath + "/" + at.action, Plugin: part.part, CSRF: rule.csrf != nil,
-				Guards: len(part.Require), Attempt: part.Attempt,
+				Method: at.method, Path: a.site.basePath + "/" + at.action, Plugin: plugin.plugin, CSRF: rule.csrf != nil,
+				Guards: len(plugin.Require), Attempt: plugin.Attempt,
 			})
 			continue
 		}
@@ -90,7 +90,7 @@ func perProvider(at route) func(*provider) bool {
 }
 
 // action returns the plugin action of a route, or nil.
-func (ps *parts) action(at route) *partAction {
+func (ps *plugins) action(at route) *partAction {
 	for _, a := range ps.actions {
 		if a.Method == at.method && a.path() == at.action {
 			return a

@@ -103,7 +103,7 @@ func endSessions(
 		return nil, 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
 	}
 	if o.One == "" {
-		if err := a.parts.endPending(ctx, userID); err != nil {
+		if err := a.plugins.endPending(ctx, userID); err != nil {
 			return nil, 0, err
 		}
 	}

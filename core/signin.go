@@ -48,7 +48,7 @@ type signIns struct {
 	pages    *pages
 	events   *Events
 	store    stores
-	parts    *parts
+	plugins  *plugins
 }
 
 // start handles POST signin: it starts the provider's flow.
@@ -203,7 +203,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	if id.account.Type == TypeWebAuthn {
 		id.account.UserID = who.user.ID
 	}
-	if next, err := s.parts.runGates(ctx, c, out, who, nil); err != nil || next != "" {
+	if next, err := s.plugins.runGates(ctx, c, out, who, nil); err != nil || next != "" {
 		return next, err
 	}
 	return s.admit(ctx, c, out, who)
@@ -271,7 +271,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
 	out.cookies = append(out.cookies, cookies...)
-	out.cookies = append(out.cookies, s.parts.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
+	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
 	if !who.keepsSession {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}

@@ -43,17 +43,17 @@ type PendingSignIn struct {
 	// Request is the current request.
 	Request *Request
 
-	in     *call
-	parts  *parts
-	key    string // key of its records, empty before it is stored
-	pieces int
-	data   pendingData
+	in      *call
+	plugins *plugins
+	key     string // key of its records, empty before it is stored
+	pieces  int
+	data    pendingData
 }
 
 // EncryptedCookie reads a cookie that [ActionRequest.SetEncryptedCookie] stored, for example the mark of a trusted
 // device that needs no second factor.
 func (p *PendingSignIn) EncryptedCookie(name string, v any) bool {
-	return p.parts.readCookie(&p.in.arrival, name, v)
+	return p.plugins.readCookie(&p.in.arrival, name, v)
 }
 
 // AddSignInGate adds a sign-in gate. The store must support records, because pending sign-ins are stored there.
@@ -65,18 +65,18 @@ func (h *PluginHost) AddSignInGate(g SignInGate) {
 	}
 	h.Records()
 	n := 0
-	for _, other := range h.parts.gates {
-		if other.part == h.part {
+	for _, other := range h.plugins.gates {
+		if other.plugin == h.plugin {
 			n++
 		}
 	}
-	h.parts.gates = append(h.parts.gates, partGate{ask: g, part: h.part, number: n})
+	h.plugins.gates = append(h.plugins.gates, partGate{ask: g, plugin: h.plugin, number: n})
 }
 
 // partGate is a sign-in gate and its plugin.
 type partGate struct {
 	ask    SignInGate
-	part   string
+	plugin string
 	number int // position among the plugin's gates
 }
 
@@ -85,7 +85,7 @@ const pendingFor = 10 * time.Minute
 
 // runGates runs the gates that are not in released. It returns the URL of the action that continues the sign-in, or ""
 // if all gates pass.
-func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member, released []string) (string, error) {
+func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who member, released []string) (string, error) {
 	if len(ps.gates) == 0 || who.keepsSession {
 		return "", nil
 	}
@@ -97,16 +97,16 @@ func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member
 		}
 		p := &PendingSignIn{
 			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),
-			CallbackURL: or(out.returnTo, c.callbackURL.target), Created: who.created, Request: c.r, in: c, parts: ps,
+			CallbackURL: or(out.returnTo, c.callbackURL.target), Created: who.created, Request: c.r, in: c, plugins: ps,
 		}
-		next, err := guarded("gate of "+gate.part, func() (string, error) { return gate.ask(ctx, p) })
+		next, err := guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
 		switch {
 		case err != nil:
 			return "", err
 		case next == "":
 			continue
-		case !slices.Contains(ps.auth.site.parts.methods[next], http.MethodGet) || ps.owner(next) != gate.part:
-			return "", errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.part, next)
+		case !slices.Contains(ps.auth.site.plugins.methods[next], http.MethodGet) || ps.owner(next) != gate.plugin:
+			return "", errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.plugin, next)
 		}
 		pending := newPendingData(id, who, p.CallbackURL)
 		pending.Typed = out.typed
@@ -133,17 +133,17 @@ func (ps *parts) runGates(ctx context.Context, c *call, out *outcome, who member
 func (g *partGate) named(next string) string { return next + "#" + strconv.Itoa(g.number) }
 
 // isGate reports whether name, a result of named, belongs to g.
-func (ps *parts) isGate(g *partGate, name string) bool {
+func (ps *plugins) isGate(g *partGate, name string) bool {
 	next, number, _ := strings.Cut(name, "#")
-	return ps.owner(next) == g.part && number == strconv.Itoa(g.number)
+	return ps.owner(next) == g.plugin && number == strconv.Itoa(g.number)
 }
 
 // owner returns the plugin that has the action at path, or "".
-func (ps *parts) owner(path string) string {
+func (ps *plugins) owner(path string) string {
 	name, _, _ := strings.Cut(path, "/")
 	for _, a := range ps.actions {
 		if a.Name == name {
-			return a.part
+			return a.plugin
 		}
 	}
 	return ""
@@ -238,7 +238,7 @@ func (h *pendingData) identity() *identity {
 }
 
 // storePendingSignIn stores a pending sign-in and returns the cookie that identifies it.
-func (ps *parts) storePendingSignIn(ctx context.Context, c *call, pending pendingData) (Cookie, error) {
+func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pendingData) (Cookie, error) {
 	if pending.Made.IsZero() {
 		pending.Made = ps.now()
 	}
@@ -262,7 +262,7 @@ func (ps *parts) storePendingSignIn(ctx context.Context, c *call, pending pendin
 
 // storePieces stores a pending sign-in in as many records as it needs, and returns their number. If the user is in the
 // store, the records belong to the user and are deleted with them.
-func (ps *parts) storePieces(ctx context.Context, pending *pendingData, key string, expires time.Time) (int, error) {
+func (ps *plugins) storePieces(ctx context.Context, pending *pendingData, key string, expires time.Time) (int, error) {
 	sealed, err := ps.seals.seal(pendingPurpose, pending, expires)
 	if err != nil {
 		return 0, err
@@ -298,7 +298,7 @@ func pieceKey(key string, piece int) string {
 }
 
 // pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.
-func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
+func (ps *plugins) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	var name pendingName
 	if !ps.readCookie(&c.arrival, pendingCookie, &name) || ps.auth.store.records == nil {
 		return nil, nil
@@ -318,7 +318,7 @@ func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 		}
 		sealed = append(sealed, piece...)
 	}
-	p := &PendingSignIn{Request: c.r, in: c, parts: ps, key: name.Key, pieces: name.Pieces}
+	p := &PendingSignIn{Request: c.r, in: c, plugins: ps, key: name.Key, pieces: name.Pieces}
 	if err := ps.seals.open(pendingPurpose, string(sealed), &p.data); err != nil {
 		return nil, nil //nolint:nilerr // it has expired, or its secret is no longer configured
 	}
@@ -331,7 +331,7 @@ func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 // take deletes the records of a pending sign-in. Of concurrent requests exactly one gets true.
 func (p *PendingSignIn) take(ctx context.Context) (bool, error) {
 	for i := range p.pieces {
-		_, err := p.parts.auth.store.records.DeleteRecord(ctx, pendingKind, pieceKey(p.key, i))
+		_, err := p.plugins.auth.store.records.DeleteRecord(ctx, pendingKind, pieceKey(p.key, i))
 		switch {
 		case i > 0: // useless without the first record, and expires
 		case errors.Is(err, ErrNotFound):
@@ -346,8 +346,8 @@ func (p *PendingSignIn) take(ctx context.Context) (bool, error) {
 // PendingSignIn returns the pending sign-in of this browser that a gate of this action's plugin has stored. It returns
 // nil if there is none: it was completed, it is older than ten minutes, or it belongs to another plugin.
 func (c *ActionRequest) PendingSignIn(ctx context.Context) (*PendingSignIn, error) {
-	p, err := c.parts.pending(ctx, c.in)
-	if err != nil || p == nil || c.parts.owner(p.data.Next) != c.part {
+	p, err := c.plugins.pending(ctx, c.in)
+	if err != nil || p == nil || c.plugins.owner(p.data.Next) != c.plugin {
 		return nil, err
 	}
 	return p, nil
@@ -404,9 +404,9 @@ func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, me
 			who.user = stored
 		}
 	}
-	entry := c.parts.entry
+	entry := c.plugins.entry
 	out := outcome{identity: id, returnTo: p.CallbackURL, typed: p.data.Typed}
-	redirect, err := c.parts.runGates(ctx, c.in, &out, who, p.data.Released)
+	redirect, err := c.plugins.runGates(ctx, c.in, &out, who, p.data.Released)
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
@@ -420,7 +420,7 @@ func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, me
 // was first verified after the sign-in was stored, unless this request verified it: another person may have started the
 // sign-in before the owner verified the address.
 func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, error) {
-	users := c.parts.auth.store.Store
+	users := c.plugins.auth.store.Store
 	stored, err := users.User(ctx, p.data.User.ID)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -434,7 +434,7 @@ func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, 
 }
 
 // endPending deletes the pending sign-ins of a user.
-func (ps *parts) endPending(ctx context.Context, userID string) error {
+func (ps *plugins) endPending(ctx context.Context, userID string) error {
 	if len(ps.gates) == 0 || ps.auth.store.records == nil {
 		return nil
 	}

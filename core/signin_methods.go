@@ -45,7 +45,7 @@ func passkeyMethodID(credentialID string) string { return publicID("passkey " + 
 // SignInMethods lists the linked accounts and the passkeys of a user, in the order of the store. It does not list
 // passwords and sign-in links.
 func (h *PluginHost) SignInMethods(ctx context.Context, userID string) ([]SignInMethod, error) {
-	return h.parts.signInMethods(ctx, userID)
+	return h.plugins.signInMethods(ctx, userID)
 }
 
 // RemoveSignInMethods calls remove for each linked account and passkey of a user, removes the method if remove returns
@@ -54,7 +54,7 @@ func (h *PluginHost) SignInMethods(ctx context.Context, userID string) ([]SignIn
 func (h *PluginHost) RemoveSignInMethods(
 	ctx context.Context, userID string, remove func(SignInMethod) bool,
 ) (removed []SignInMethod, err error) {
-	all, err := h.parts.signInMethods(ctx, userID)
+	all, err := h.plugins.signInMethods(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (h *PluginHost) RemoveSignInMethods(
 		if !remove(m) {
 			continue
 		}
-		if err := h.parts.removeMethod(ctx, &m); err != nil {
+		if err := h.plugins.removeMethod(ctx, &m); err != nil {
 			return removed, errorf(ErrStore, "remove a sign-in method: %w", err)
 		}
 		removed = append(removed, m)
@@ -73,7 +73,7 @@ func (h *PluginHost) RemoveSignInMethods(
 // RemovedMethods returns the sign-in methods that [ActionRequest.MarkEmailVerified] removed in this request.
 func (c *ActionRequest) RemovedMethods() []SignInMethod { return slices.Clone(c.unlinked) }
 
-func (ps *parts) signInMethods(ctx context.Context, userID string) (all []SignInMethod, err error) {
+func (ps *plugins) signInMethods(ctx context.Context, userID string) (all []SignInMethod, err error) {
 	s := ps.auth.store
 	var accounts []*Account
 	if s.accounts != nil {
@@ -117,13 +117,13 @@ func (ps *parts) signInMethods(ctx context.Context, userID string) (all []SignIn
 	return all, nil
 }
 
-func (ps *parts) accountMethod(a *Account) SignInMethod {
+func (ps *plugins) accountMethod(a *Account) SignInMethod {
 	return SignInMethod{
 		ID: accountMethodID(a), Provider: a.Provider, Name: ps.providerName(a.Provider), accounts: []*Account{a},
 	}
 }
 
-func (ps *parts) providerName(id string) string {
+func (ps *plugins) providerName(id string) string {
 	if p := ps.auth.byID[id]; p != nil && p.name != "" {
 		return p.name
 	}
@@ -131,7 +131,7 @@ func (ps *parts) providerName(id string) string {
 }
 
 // addedAt returns when the recent sign-in methods of a user were added, by ID.
-func (ps *parts) addedAt(ctx context.Context, userID string) (map[string]time.Time, error) {
+func (ps *plugins) addedAt(ctx context.Context, userID string) (map[string]time.Time, error) {
 	records := ps.auth.store.records
 	if records == nil {
 		return nil, nil
@@ -149,7 +149,7 @@ func (ps *parts) addedAt(ctx context.Context, userID string) (map[string]time.Ti
 
 // noteMethod records that a sign-in method was added now. The method works without the record, so a failure is only
 // logged.
-func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) {
+func (ps *plugins) noteMethod(ctx context.Context, v *arrival, userID, id string) {
 	records := ps.auth.store.records
 	if ps.ends == "" || records == nil {
 		return
@@ -171,7 +171,7 @@ func (ps *parts) noteMethod(ctx context.Context, v *arrival, userID, id string) 
 }
 
 // removeMethod removes the method's accounts before its passkey, because a passkey without its account cannot sign in.
-func (ps *parts) removeMethod(ctx context.Context, m *SignInMethod) error {
+func (ps *plugins) removeMethod(ctx context.Context, m *SignInMethod) error {
 	s := ps.auth.store
 	for _, a := range m.accounts {
 		err := s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
@@ -208,8 +208,8 @@ type notices struct {
 // account; the email links to it. If several plugins call Notices, the first one counts. A nil mailer is ignored.
 func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	h.attaching("NotifyMethodChanges")
-	if h.parts.notices.mailer == nil && mailer != nil {
-		h.parts.notices = notices{mailer, action}
+	if h.plugins.notices.mailer == nil && mailer != nil {
+		h.plugins.notices = notices{mailer, action}
 	}
 }
 
@@ -217,19 +217,19 @@ func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 // [PluginHost.NotifyMethodChanges]. The address must be verified, by its user or by a linked provider: an unverified
 // address may belong to another person. provider is the ID of the provider. A failure is logged.
 func (c *ActionRequest) NotifyMethod(ctx context.Context, kind EmailKind, userID, provider string) {
-	if c.parts.notices.mailer == nil {
+	if c.plugins.notices.mailer == nil {
 		return
 	}
-	users := c.parts.auth.store.Store
+	users := c.plugins.auth.store.Store
 	user, err := users.User(ctx, userID)
 	if err != nil {
 		c.in.log.failure(ctx, errorf(ErrStore, "notify a user: %w", err), c.in.attrs()...)
 		return
 	}
-	c.parts.notify(ctx, &c.in.arrival, kind, user, provider)
+	c.plugins.notify(ctx, &c.in.arrival, kind, user, provider)
 }
 
-func (ps *parts) notify(ctx context.Context, v *arrival, kind EmailKind, user *User, provider string) {
+func (ps *plugins) notify(ctx context.Context, v *arrival, kind EmailKind, user *User, provider string) {
 	if ps.notices.mailer == nil || user == nil || user.Email == "" {
 		return
 	}
@@ -265,9 +265,9 @@ func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, 
 	isNew := w.made != nil && w.made.ID == u.ID
 	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
 	w.afterCommit(func() {
-		w.parts.noteMethod(ctx, w.at, u.ID, id)
+		w.plugins.noteMethod(ctx, w.at, u.ID, id)
 		if !isNew {
-			w.parts.notify(ctx, w.at, kind, u, provider)
+			w.plugins.notify(ctx, w.at, kind, u, provider)
 		}
 	})
 }
@@ -276,7 +276,7 @@ func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, 
 // email. start returns the URL of the page where the user chooses a password.
 func (h *PluginHost) AddPasswordReset(start func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)) {
 	h.attaching("AddPasswordReset")
-	h.parts.reset = start
+	h.plugins.reset = start
 }
 
 // StartPasswordReset starts a password reset in this browser with the function of [PluginHost.AddPasswordReset]. Call
@@ -286,8 +286,8 @@ func (c *ActionRequest) StartPasswordReset(ctx context.Context, userID string) (
 	if c.in.r.Method != "POST" {
 		return "", errors.New("core: ActionRequest.StartPasswordReset: a GET action cannot start a reset")
 	}
-	if c.parts.reset == nil {
+	if c.plugins.reset == nil {
 		return "", nil
 	}
-	return c.parts.reset(ctx, c, userID)
+	return c.plugins.reset(ctx, c, userID)
 }

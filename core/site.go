@@ -34,7 +34,7 @@ type site struct {
 	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
 	cookieSets [2]*cookieSet
 	secrets    []string
-	parts      *partPaths // nil without plugins
+	plugins    *partPaths // nil without plugins
 	csrf       csrfGuard
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
 	appSchemes []string                                                    // Config.AppSchemes, in lower case

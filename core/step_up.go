@@ -28,13 +28,13 @@ type requestedStepUp struct {
 }
 
 // requestStepUp returns the cookie that requests a step-up.
-func (ps *parts) requestStepUp(v *arrival, by *StepUp) (Cookie, error) {
+func (ps *plugins) requestStepUp(v *arrival, by *StepUp) (Cookie, error) {
 	request := requestedStepUp{MaxAge: max(0, int64(by.MaxAge/time.Second))}
 	return ps.cookie(v, stepUpCookie, request, ps.now().Add(stepUpFor))
 }
 
 // requestedStepUp returns the step-up that a guard has requested from this browser.
-func (ps *parts) requestedStepUp(v *arrival) (request requestedStepUp, found bool) {
+func (ps *plugins) requestedStepUp(v *arrival) (request requestedStepUp, found bool) {
 	found = ps.readCookie(v, stepUpCookie, &request)
 	return request, found
 }
@@ -92,7 +92,7 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 // settleStepUp completes a requested step-up if the sign-in is recent enough. If it is not, stale is true: the guard
 // would refuse the session again.
 func (s *signIns) settleStepUp(c *call, out *outcome, who member) (stale bool) {
-	request, requested := s.parts.requestedStepUp(&c.arrival)
+	request, requested := s.plugins.requestedStepUp(&c.arrival)
 	if !requested || who.keepsSession {
 		return false
 	}
