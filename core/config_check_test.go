@@ -83,7 +83,9 @@ func TestFaultsHaveAnOrder(t *testing.T) {
 // TestCookieFaultsUnderEveryPolicy checks that cookie errors are found with secure and with plain cookie names.
 func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
 	t.Parallel()
-	for name, secure := range map[string]core.OptionalBool{"by origin": core.Default, "always secure": core.True, "never": core.False} {
+	for name, secure := range map[string]core.OptionalBool{
+		"by origin": core.Default, "always secure": core.True, "never": core.False,
+	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := core.New(core.Config{
 				Secrets: []core.Secret{testSecret}, URL: "https://app.test", UseSecureCookies: secure,

@@ -41,7 +41,7 @@ type SessionData[T any] struct {
 func (d *SessionData[T]) attach(k *dataKeeper) error {
 	switch {
 	case d == nil:
-		return errors.New("Data is a nil pointer: leave it out, or set it to &core.SessionData[T]{Load: …}")
+		return errors.New("the pointer Data is nil: leave it out, or set it to &core.SessionData[T]{Load: …}")
 	case d.Load == nil:
 		return errors.New("Data.Load is nil: set it to a function that returns the data of a user")
 	case d.MaxAge < 0:

@@ -362,7 +362,7 @@ func TestDataOfAnother(t *testing.T) {
 		t.Error("no error without a visit")
 	}
 	for name, wrong := range map[string]*core.SessionData[staff]{
-		"Data is a nil pointer": nil, "Data.Load is nil": {}, "Data.MaxAge is -1ns": {Load: r.load, MaxAge: -1},
+		"the pointer Data is nil": nil, "Data.Load is nil": {}, "Data.MaxAge is -1ns": {Load: r.load, MaxAge: -1},
 	} {
 		_, err := core.New(core.Config{URL: "https://app.test", Secrets: []core.Secret{testSecret}, Data: wrong})
 		if err == nil || !strings.Contains(err.Error(), name) {

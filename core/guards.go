@@ -289,8 +289,8 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 }
 
 // PathPrefix returns a condition for the RequireSessionWhere of the adapters. It is true if the request's path equals
-// one of the prefixes or is below it: PathPrefix("/admin") matches /admin and /admin/users, but not /administration. For
-// a group of routes, include the group's prefix: PathPrefix("/app/admin"). The comparison ignores case and decodes
+// one of the prefixes or is below it: PathPrefix("/admin") matches /admin and /admin/users, but not /administration.
+// For a group of routes, include the group's prefix: PathPrefix("/app/admin"). The comparison ignores case and decodes
 // percent-encoding first.
 //
 // If the path is ambiguous, the condition is true, so that a guard fails closed. The path that the client sent can

@@ -93,7 +93,10 @@ func TestInARow(t *testing.T) {
 					!strings.HasSuffix(r.Redirect, "/auth/signin?error=TooManyFailures") {
 					t.Errorf("%s: the right password gets %q, %v", typed, r.Redirect, r.Err)
 				}
-				if page := string(b.get("/auth/signin?error=TooManyFailures").Body); !strings.Contains(page, "Too many failed attempts") {
+				if page := string(b.get("/auth/signin?error=TooManyFailures").Body); !strings.Contains(
+					page,
+					"Too many failed attempts",
+				) {
 					t.Error("the page does not say why")
 				}
 				b.header.Set("Accept", "application/json")

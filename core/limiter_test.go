@@ -94,7 +94,8 @@ func TestRedemptionIsLimited(t *testing.T) {
 			t.Errorf("asked %d: %s of %q by %v", i, p.Attempt, p.Identifier, p.Peer)
 		}
 	}
-	if len(forgiven) != 1 || forgiven[0].Attempt != limit.AttemptEmailToken || forgiven[0].Identifier != "ada@example.com" {
+	if len(forgiven) != 1 || forgiven[0].Attempt != limit.AttemptEmailToken ||
+		forgiven[0].Identifier != "ada@example.com" {
 		t.Errorf("forgave %d", len(forgiven))
 	}
 }

@@ -450,8 +450,10 @@ func TestKnownBrowsersAreAskedFor(t *testing.T) {
 		"a part, Off": {
 			func(c *core.Config) { c.Plugins, c.Limits.KnownBrowsers = []core.Plugin{asks}, core.False }, false,
 		},
-		"a part, no limits":       {func(c *core.Config) { c.Plugins, c.InsecureNoLimits = []core.Plugin{asks}, true }, false},
-		"a part, Callbacks.Limit": {func(c *core.Config) { c.Plugins, c.Callbacks.Limit = []core.Plugin{asks}, limit }, false},
+		"a part, no limits": {func(c *core.Config) { c.Plugins, c.InsecureNoLimits = []core.Plugin{asks}, true },
+			false},
+		"a part, Callbacks.Limit": {func(c *core.Config) { c.Plugins, c.Callbacks.Limit = []core.Plugin{asks}, limit },
+			false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -770,7 +772,8 @@ func TestLimitsFaults(t *testing.T) {
 			`Limits.Rates["code"].Network is 0, every 1s`,
 		},
 		"no time": {
-			core.Config{Limits: rates(limit.Rates{Browser: limit.Rate{Burst: 1}})}, `Limits.Rates["code"].Browser is 1, every 0s`,
+			core.Config{Limits: rates(limit.Rates{Browser: limit.Rate{Burst: 1}})},
+			`Limits.Rates["code"].Browser is 1, every 0s`,
 		},
 		"one client can lock out the owner": {
 			core.Config{Limits: rates(limit.Rates{Visitor: limit.Rate{Burst: 20, Every: time.Hour}})},

@@ -82,7 +82,8 @@ func (p *mailing) Attach(h *core.PluginHost) error {
 		}
 	}
 	h.AddAction(core.Action{
-		Method: "POST", Name: "toy", Verb: "link", Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+		Method: "POST", Name: "toy", Verb: "link",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			if err := c.SendLater(ctx, email(c, core.EmailReset)); err != nil {
 				return nil, &core.Problem{Status: 503, Code: "busy", Cause: err}
 			}

@@ -27,7 +27,8 @@ func TestAllowInsecureHTTP(t *testing.T) {
 		"the document says https": {allow: core.True, document: "https://keycloak:8443/token"},
 		"another host":            {allow: core.True, document: "http://evil.example/token", failure: "is not an https URL"},
 		"this machine":            {allow: core.True, document: "http://localhost/token", failure: "and the issuer is not"},
-		"a metadata service":      {allow: core.True, document: "http://169.254.169.254/token", failure: "is not an https URL"},
+		"a metadata service": {allow: core.True, document: "http://169.254.169.254/token",
+			failure: "is not an https URL"},
 		"an endpoint, not allowed": {
 			change: func(p *core.OAuthProvider) {
 				p.Issuer, p.Token.URL = "https://kc.example", "http://keycloak:8080/token"

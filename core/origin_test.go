@@ -211,7 +211,8 @@ func TestSecureBehindAProxy(t *testing.T) {
 	}{
 		{"pinned", core.Config{URL: "https://app.test"}, "192.0.2.1:1", true, "https://app.test"},
 		{"forced", core.Config{TrustHost: core.True, UseSecureCookies: core.True}, "192.0.2.1:1", true, "http://front.test"},
-		{"trusted peer", core.Config{TrustHost: core.True, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+		{"trusted peer", core.Config{TrustHost: core.True,
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 			"10.1.2.3:1", false, "http://front.test"},
 		{"a peer in IPv6 clothes",
 			core.Config{TrustHost: core.True, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},

@@ -72,11 +72,14 @@ func TestSchemeOfWebSockets(t *testing.T) {
 		"https": "https", "wsss": "", "ftp": "",
 	} {
 		var origin string
-		a := newApp(t, core.Config{TrustHost: core.True, Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "toy",
-			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-				origin = c.Origin
-				return c.JSON(ctx, 200, nil), nil
-			}})}})
+		a := newApp(
+			t,
+			core.Config{TrustHost: core.True, Plugins: []core.Plugin{answers(core.Action{Method: "GET", Name: "toy",
+				Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+					origin = c.Origin
+					return c.JSON(ctx, 200, nil), nil
+				}})}},
+		)
 		b := visit(t, a)
 		b.origin = "http://app.test"
 		b.header.Set("X-Forwarded-Proto", proto)

@@ -499,10 +499,15 @@ func TestPartRequires(t *testing.T) {
 	p := newPeople()
 	p.users["u1"] = core.User{ID: "u1"}
 	a := newApp(t, core.Config{Store: p.as(power{}), Plugins: []core.Plugin{answers(
-		require(says("GET", "guarded", "")), require(says("POST", "guarded", "")),
-		core.Action{Method: "POST", Name: "direct", Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-			return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}})
-		}},
+		require(says("GET", "guarded", "")),
+		require(says("POST", "guarded", "")),
+		core.Action{
+			Method: "POST",
+			Name:   "direct",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+				return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}})
+			},
+		},
 	)}})
 	in := visit(t, a)
 	in.submit("/auth/direct", nil)

@@ -83,8 +83,8 @@ func (r *Response) Failure(answer http.Header) error {
 // newHeader returns a header with the given names and values, which alternate.
 func newHeader(fields ...string) http.Header {
 	h := http.Header{}
-	for i := 0; i < len(fields); i += 2 {
-		h.Set(fields[i], fields[i+1])
+	for pair := range slices.Chunk(fields, 2) {
+		h.Set(pair[0], pair[1])
 	}
 	return h
 }

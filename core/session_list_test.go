@@ -54,7 +54,8 @@ func TestSessionsOfAUser(t *testing.T) {
 				!slices.Equal(old.AuthMethods, []core.Method{core.MethodPassword}) || old.Current {
 				t.Errorf("%+v", old)
 			}
-			if len(old.UserAgent) > 256 || !strings.HasPrefix(old.UserAgent, `Phone\n\x1b[31mxxx`) || list[0].UserAgent != "Laptop/1" {
+			if len(old.UserAgent) > 256 || !strings.HasPrefix(old.UserAgent, `Phone\n\x1b[31mxxx`) ||
+				list[0].UserAgent != "Laptop/1" {
 				t.Errorf("agents %q, %q", old.UserAgent, list[0].UserAgent)
 			}
 
@@ -284,7 +285,8 @@ func TestSeen(t *testing.T) {
 					t.Errorf("calls: %v", h.calls)
 				}
 				list := a.list(t, "1")
-				if !list[0].CreatedAt.Equal(begun.Truncate(time.Second)) || !list[0].LastSeen.Equal(time.Now().Truncate(time.Second)) {
+				if !list[0].CreatedAt.Equal(begun.Truncate(time.Second)) ||
+					!list[0].LastSeen.Equal(time.Now().Truncate(time.Second)) {
 					t.Errorf("%+v", list)
 				}
 				clear(h.records)

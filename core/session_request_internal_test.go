@@ -369,7 +369,8 @@ func contractRenewal(t *testing.T, c *contract) {
 	if _, err := c.auth.sessions.end(t.Context(), c.of("Cookie", cookie)); err != nil {
 		t.Fatal(err)
 	}
-	if _, cookies, _ := c.auth.sessions.read(t.Context(), slow, sessionRead{}); len(cookies) > 0 && cookies[0].Value != "" {
+	if _, cookies, _ := c.auth.sessions.read(t.Context(), slow, sessionRead{}); len(cookies) > 0 &&
+		cookies[0].Value != "" {
 		t.Error("a slow response sets the cookie of an ended session")
 	}
 }

@@ -96,7 +96,9 @@ func (j *sessionTokens) decode(ctx context.Context, cookies *cookieSet, value st
 	if err != nil {
 		return nil, err
 	}
-	if j.session.AbsoluteMaxAge > 0 && sessiontoken.Claim(t, authTime) == "" && sessiontoken.Claim(t, "started_at") == "" && !t.IssuedAt.IsZero() {
+	if j.session.AbsoluteMaxAge > 0 && sessiontoken.Claim(t, authTime) == "" &&
+		sessiontoken.Claim(t, "started_at") == "" &&
+		!t.IssuedAt.IsZero() {
 		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // the token is older than the setting
 	}
 	if j.facts && (j.config.Decode != nil || t.Extra[authTime] != nil) {
@@ -163,7 +165,10 @@ func (j *sessionTokens) check(ctx context.Context, t *Token) error {
 	if j.config.Revoked == nil {
 		return nil
 	}
-	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, sessiontoken.ShowFacts(t)) })
+	revoked, err := guarded(
+		"JWT.Revoked",
+		func() (bool, error) { return j.config.Revoked(ctx, sessiontoken.ShowFacts(t)) },
+	)
 	switch {
 	case err != nil:
 		return errorf(ErrSessionToken, "JWT.Revoked: %w", err)

@@ -106,7 +106,12 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		case next == "":
 			continue
 		case !slices.Contains(ps.auth.site.plugins.methods[next], http.MethodGet) || ps.owner(next) != gate.plugin:
-			return "", errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.plugin, next)
+			return "", errorf(
+				ErrAuth,
+				"gate of plugin %s returned %q: return one of the plugin's GET actions",
+				gate.plugin,
+				next,
+			)
 		}
 		pending := newPendingData(id, who, p.CallbackURL)
 		pending.Typed = out.typed

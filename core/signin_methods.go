@@ -274,7 +274,9 @@ func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, 
 
 // AddPasswordReset registers the plugin's function that starts a password reset in the browser of a request, without an
 // email. start returns the URL of the page where the user chooses a password.
-func (h *PluginHost) AddPasswordReset(start func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)) {
+func (h *PluginHost) AddPasswordReset(
+	start func(ctx context.Context, c *ActionRequest, userID string) (url string, err error),
+) {
 	h.attaching("AddPasswordReset")
 	h.plugins.reset = start
 }

@@ -176,8 +176,8 @@ func (m *mounted) setRegistered() {
 	}
 }
 
-// countRedirect counts a redirect to the sign-in page. It reports, once, that the routes seem to be missing: at the first
-// redirect if no adapter has mounted them, else at redirect enoughSent.
+// countRedirect counts a redirect to the sign-in page. It reports, once, that the routes seem to be missing: at the
+// first redirect if no adapter has mounted them, else at redirect enoughSent.
 func (m *mounted) countRedirect() (missing bool) {
 	if m.served.Load() {
 		return false

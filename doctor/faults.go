@@ -39,7 +39,8 @@ func (e *exam) faults(err error) {
 func remedy(check string) string {
 	switch check {
 	case "store":
-		return "set Store to one that keeps what is asked for, as those below storage/ do: sqlite.Open(\"app.db\", sqlite.Options{})"
+		return "set Store to one that keeps what is asked for, " +
+			"as those below storage/ do: sqlite.Open(\"app.db\", sqlite.Options{})"
 	case "cookies":
 		return "change the option as its text says, or leave it out: the defaults are those of Auth.js"
 	}

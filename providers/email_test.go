@@ -172,7 +172,8 @@ func send(p *core.EmailProvider, c recorded) error {
 		return err
 	}
 	m := core.Email{
-		To: "jane@example.com", Kind: core.EmailSignIn, From: p.From, URL: sampleLink, Token: "tok", Host: "app.example.com", ProviderID: p.ID,
+		To: "jane@example.com", Kind: core.EmailSignIn, From: p.From, URL: sampleLink, Token: "tok",
+		Host: "app.example.com", ProviderID: p.ID,
 	}
 	if c.Identifier != "" {
 		m.To = c.Identifier
@@ -300,7 +301,8 @@ func TestAnswersStayClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := core.Email{
-		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + "&token=SECRETTOKEN", Token: "SECRETTOKEN", Host: "app.example.com",
+		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + "&token=SECRETTOKEN", Token: "SECRETTOKEN",
+		Host: "app.example.com",
 	}
 	for _, row := range []struct {
 		name   string
@@ -371,7 +373,8 @@ func TestSenderThatIsNone(t *testing.T) {
 
 func TestLetter(t *testing.T) {
 	m := core.Email{
-		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + `"><script>alert(1)</script>`, Host: `app.example.com"><b>`,
+		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + `"><script>alert(1)</script>`,
+		Host:  `app.example.com"><b>`,
 		Theme: core.Theme{BrandColor: "rgb(1, 2, 3)", ButtonText: "black"},
 	}
 	l, err := providers.WriteEmail(m)

@@ -26,7 +26,10 @@ type EmailContent struct{ Subject, Text, HTML string }
 func WriteEmail(l core.Email) (EmailContent, error) {
 	texts, known := emailTexts[l.Kind]
 	if !known {
-		return EmailContent{}, fmt.Errorf("no texts for an email of kind %q: write it in EmailOptions.Content", string(l.Kind))
+		return EmailContent{}, fmt.Errorf(
+			"no texts for an email of kind %q: write it in EmailOptions.Content",
+			string(l.Kind),
+		)
 	}
 	texts = texts.in(l.Locale, l.Kind)
 	if l.Kind == core.EmailAddressChanged && l.URL == "" { // without an undo link

@@ -24,7 +24,8 @@ const serviceTimeout = 15 * time.Second
 type mailService struct {
 	id, name string
 	// request returns the HTTP request for an email. The sender is a parsed address.
-	request func(ctx context.Context, key string, from *mail.Address, m core.Email, content EmailContent) (*http.Request, error)
+	request func(ctx context.Context, key string, from *mail.Address, m core.Email,
+		content EmailContent) (*http.Request, error)
 }
 
 // provider returns the provider of a service. core.New reports missing options, and errors in the options.
@@ -109,7 +110,8 @@ func (d delivery) post(ctx context.Context, m core.Email, content EmailContent) 
 	if err != nil {
 		return fmt.Errorf("status %d, and the response is incomplete", answer.StatusCode)
 	}
-	return fmt.Errorf("status %d: %s", answer.StatusCode, Clean(string(body), append(EmailSecrets(m), core.Secret(d.key))...))
+	text := Clean(string(body), append(EmailSecrets(m), core.Secret(d.key))...)
+	return fmt.Errorf("status %d: %s", answer.StatusCode, text)
 }
 
 // EmailSecrets returns the parts of an email that must not be logged: the code, the link, and the token in it.

@@ -68,7 +68,9 @@ func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english letterText
 // TestSignInLetterInEveryLanguage writes the sign-in email of the services.
 func TestSignInLetterInEveryLanguage(t *testing.T) {
 	for _, l := range locales.All()[1:] {
-		written, err := WriteEmail(core.Email{Kind: core.EmailSignIn, Host: "app.example", URL: "https://app.example/l", Locale: l})
+		written, err := WriteEmail(
+			core.Email{Kind: core.EmailSignIn, Host: "app.example", URL: "https://app.example/l", Locale: l},
+		)
 		if err != nil || !strings.Contains(written.HTML, l.Texts["email.sign-in.footer"]) ||
 			strings.Contains(written.Text+written.HTML, "Sign in") {
 			t.Errorf("%s: %v\n%s", l.Tag, err, written.Text)

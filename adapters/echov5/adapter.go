@@ -131,14 +131,20 @@ func (a *Adapter) SignOut(c *echo.Context) error { return respond(c, a.auth.Sign
 // it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
 // the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
 func (a *Adapter) StartSignIn(c *echo.Context, in *core.SignInInput) error {
-	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), func(ctx context.Context, r *core.Request) *core.Response {
-		return a.auth.SignInWith(ctx, r, in)
-	}))
+	return authhttp.WriteOrFail(
+		c.Response(),
+		authhttp.Ask(c.Request(), func(ctx context.Context, r *core.Request) *core.Response {
+			return a.auth.SignInWith(ctx, r, in)
+		}),
+	)
 }
 
 // EndSession signs the user out in a handler of the application that writes error responses itself, like StartSignIn.
 func (a *Adapter) EndSession(c *echo.Context, in *core.SignOutInput) error {
-	return authhttp.WriteOrFail(c.Response(), authhttp.Ask(c.Request(), func(ctx context.Context, r *core.Request) *core.Response {
-		return a.auth.SignOutWith(ctx, r, in)
-	}))
+	return authhttp.WriteOrFail(
+		c.Response(),
+		authhttp.Ask(c.Request(), func(ctx context.Context, r *core.Request) *core.Response {
+			return a.auth.SignOutWith(ctx, r, in)
+		}),
+	)
 }

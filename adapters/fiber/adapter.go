@@ -139,7 +139,8 @@ func (a *Adapter) SignOut(c *fiber.Ctx) error { return respond(c, a.auth.SignOut
 
 // StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input; if
 // it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
-// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input. Like the error of LoadSession, it is safe to return to fiber.
+// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input. Like the error of
+// LoadSession, it is safe to return to fiber.
 func (a *Adapter) StartSignIn(c *fiber.Ctx, in *core.SignInInput) error {
 	return public(authfasthttp.WriteOrFail(c.Context(), call(c, func(ctx context.Context, r *core.Request) *core.Response {
 		return a.auth.SignInWith(ctx, r, in)

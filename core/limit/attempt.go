@@ -1,5 +1,5 @@
-// Package limit limits attempts to guess secrets, and requests that send emails or are costly. A [Limiter] counts in the
-// memory of one process, and a [Shared] also in a store, for all processes of a site. Package core calls it; an
+// Package limit limits attempts to guess secrets, and requests that send emails or are costly. A [Limiter] counts in
+// the memory of one process, and a [Shared] also in a store, for all processes of a site. Package core calls it; an
 // application needs it to change the rates (core.Config.Limits) or to build its own Callbacks.Limit.
 package limit
 

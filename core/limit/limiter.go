@@ -12,9 +12,9 @@ import (
 )
 
 // Limiter is the default of core.Callbacks.Limit. It counts with token buckets in the memory of this process: for each
-// address or name, for each client, and for each combination of the two. Its memory is bounded whatever clients send. It
-// starts no goroutine and is safe for concurrent use. Create it with [New]. If several processes serve one site, each
-// counts separately; [Shared] counts for all of them.
+// address or name, for each client, and for each combination of the two. Its memory is bounded whatever clients send.
+// It starts no goroutine and is safe for concurrent use. Create it with [New]. If several processes serve one site,
+// each counts separately; [Shared] counts for all of them.
 //
 // The table shows the number of attempts that are allowed immediately, and the interval after which each further
 // attempt is allowed. core.Config.Limits.Rates changes these rates:
@@ -37,10 +37,10 @@ import (
 // three times as much. All of these together with one IPv4 client cannot use up the limit of an address, so that an
 // attacker in one household cannot lock out the owner.
 //
-// Attempts in known browsers (core.Config.Limits.KnownBrowsers) have separate buckets: one for the browser and the name; one
-// for the name in all its known browsers, of the size in the first column; and one for the client, of the size in the
-// third column. So attackers elsewhere cannot lock the owner out of a known browser, and a user cannot get more
-// attempts by making more browsers known.
+// Attempts in known browsers (core.Config.Limits.KnownBrowsers) have separate buckets: one for the browser and the
+// name; one for the name in all its known browsers, of the size in the first column; and one for the client, of the
+// size in the third column. So attackers elsewhere cannot lock the owner out of a known browser, and a user cannot get
+// more attempts by making more browsers known.
 //
 // A client is identified only if PeerIsVisitor is true. Otherwise it is unidentified, for example if it sends a proxy's
 // header while core.Config.TrustedProxies is not set. All unidentified clients together have a separate bucket for each

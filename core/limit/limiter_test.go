@@ -142,7 +142,8 @@ func TestLimiterGivesBack(t *testing.T) {
 func TestLimiterLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	for attempt, days := range map[limit.Attempt]int{
-		limit.AttemptCredentials: 7, limit.AttemptEmail: 1, limit.AttemptEmailToken: 1, limit.AttemptCode: 1, limit.AttemptMail: 1,
+		limit.AttemptCredentials: 7, limit.AttemptEmail: 1, limit.AttemptEmailToken: 1, limit.AttemptCode: 1,
+		limit.AttemptMail: 1,
 	} {
 		t.Run(string(attempt), func(t *testing.T) {
 			clock := newClock()

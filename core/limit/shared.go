@@ -12,8 +12,8 @@ import (
 )
 
 // Shared counts attempts in the store, after the Limiter of this process. If the Limiter refuses an attempt, the store
-// is not called. If the store refuses one, the Limiter learns it and refuses further attempts until the wait is over. It
-// is safe for concurrent use. Create it with [NewShared].
+// is not called. If the store refuses one, the Limiter learns it and refuses further attempts until the wait is over.
+// It is safe for concurrent use. Create it with [NewShared].
 type Shared struct {
 	*Limiter
 	records store.RecordStore
@@ -21,9 +21,9 @@ type Shared struct {
 	log     *slog.Logger
 }
 
-// NewShared returns a Shared that counts in l and in records of kind "budget". key returns the key of a bucket's record:
-// a keyed hash, so that the store contains no names or addresses. log receives a warning if a correct attempt could not
-// be removed from the count.
+// NewShared returns a Shared that counts in l and in records of kind "budget". key returns the key of a bucket's
+// record: a keyed hash, so that the store contains no names or addresses. log receives a warning if a correct attempt
+// could not be removed from the count.
 func NewShared(l *Limiter, records store.RecordStore, key func(bucket string) string, log *slog.Logger) *Shared {
 	return &Shared{Limiter: l, records: records, key: key, log: log}
 }

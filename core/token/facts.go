@@ -71,8 +71,8 @@ func (t *Token) fact(i int) string {
 	return string(t.Extra[factClaims[i]])
 }
 
-// Claim returns a claim as JSON, wherever the token stores it. It is empty if the token does not have the claim, and for
-// the claims that are fields of Token.
+// Claim returns a claim as JSON, wherever the token stores it. It is empty if the token does not have the claim, and
+// for the claims that are fields of Token.
 func Claim(t *Token, name string) string {
 	if i := slices.Index(factClaims[:], name); i >= 0 {
 		return t.fact(i)
@@ -153,9 +153,9 @@ func WithSID(t *Token, sid string) *Token {
 	return named
 }
 
-// Authentication returns the authentication time and methods of a token, or zero values if the methods or the session ID are
-// missing. A token may have auth_time alone, because of Session.AbsoluteMaxAge. Then auth_time may only be the time
-// when Auth.js issued the token.
+// Authentication returns the authentication time and methods of a token, or zero values if the methods or the session
+// ID are missing. A token may have auth_time alone, because of Session.AbsoluteMaxAge. Then auth_time may only be the
+// time when Auth.js issued the token.
 func Authentication[M ~string](t *Token) (at time.Time, found []M) {
 	methods, ok := readMethods[M](t.fact(factMethods))
 	if !ok || t.fact(factSession) == "" {

@@ -25,8 +25,8 @@ type Options struct {
 	// CookieName is the full name of the session cookie, if Config.Cookies changes it. The default is
 	// authjs.session-token, with the prefix that Secure selects.
 	CookieName string
-	// Secure says whether the cookie name has the prefix "__Secure-". It is ignored if CookieName is set. If it is nil, both
-	// names are accepted, and the name with the prefix is tried first.
+	// Secure says whether the cookie name has the prefix "__Secure-". It is ignored if CookieName is set. If it is nil,
+	// both names are accepted, and the name with the prefix is tried first.
 	Secure *bool
 	// Salt is the salt of the key derivation. The default is the name of the cookie, as in the application. For a token in
 	// the Authorization header, the reader tries each possible cookie name.
@@ -66,8 +66,10 @@ type Reader struct {
 }
 
 // ErrMissingSecret is returned by NewReader if there are no Secrets.
-var ErrMissingSecret = errors.New("token: Options.Secrets is empty: set it, or AUTH_SECRET in the environment, to what " +
-	"the application has")
+var ErrMissingSecret = errors.New(
+	"token: Options.Secrets is empty: set it, or AUTH_SECRET in the environment, to what " +
+		"the application has",
+)
 
 // NewReader returns a reader of session tokens. It returns [ErrMissingSecret] if there are no Secrets, and an error if
 // CookieName is not a valid cookie name. The error names the option and the fix.
@@ -76,7 +78,7 @@ func NewReader(o Options) (*Reader, error) {
 		o.Logger = slog.Default()
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = time.Now //nolint:forbidigo // the default of Options.Now
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv

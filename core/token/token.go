@@ -31,9 +31,9 @@ type Token struct {
 	// IssuedAt (iat) and Expires (exp) are in whole seconds. They are set when a token is issued; setting them has no
 	// effect.
 	IssuedAt, Expires time.Time
-	// Extra are all other claims. [store.Members.Merge] and [store.Members.Decode] convert them to and from a type of the application.
-	// In the Token of a core.Session with an ID, Extra does not contain auth_time, amr, sid, ep and started_at: they are
-	// fields of the Session.
+	// Extra are all other claims. [store.Members.Merge] and [store.Members.Decode] convert them to and from a type of the
+	// application. In the Token of a core.Session with an ID, Extra does not contain auth_time, amr, sid, ep and
+	// started_at: they are fields of the Session.
 	Extra store.Members
 
 	// hidden are the claims of factClaims, if they are not in Extra; see [HideFacts].

@@ -39,7 +39,8 @@ func TestFacts(t *testing.T) {
 	if SessionID(original) != "" {
 		t.Error("a token without facts has a session ID")
 	}
-	if err := SetFacts(original, Facts{SID: "s", Start: start, AuthTime: start, Methods: []string{"pwd"}, Epoch: 3}); err != nil {
+	if err := SetFacts(original, Facts{SID: "s", Start: start, AuthTime: start, Methods: []string{"pwd"},
+		Epoch: 3}); err != nil {
 		t.Fatal(err)
 	}
 	if len(original.Extra) != 1 {
@@ -120,7 +121,8 @@ func FuzzClaims(f *testing.F) {
 		if err := again.UnmarshalJSON(written); err != nil {
 			t.Fatalf("%s is not read again: %v", written, err)
 		}
-		if again.Subject != token.Subject || !again.Expires.Equal(token.Expires) || !bytes.Equal(AppendClaims(nil, &token), AppendClaims(nil, &again)) {
+		if again.Subject != token.Subject || !again.Expires.Equal(token.Expires) ||
+			!bytes.Equal(AppendClaims(nil, &token), AppendClaims(nil, &again)) {
 			t.Fatalf("%s is read again as %s", written, AppendClaims(nil, &again))
 		}
 	})

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 func ExampleSignIn() {

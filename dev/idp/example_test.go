@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/providers"
 )
 

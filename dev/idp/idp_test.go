@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
-	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/providers"
 )
 

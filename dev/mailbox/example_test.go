@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 )
 
 // A test waits for an email.

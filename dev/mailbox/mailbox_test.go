@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 )
 
 func mail(to string) core.Email {

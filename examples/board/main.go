@@ -19,8 +19,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/examples/internal/local"
 )
 

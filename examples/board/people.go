@@ -10,8 +10,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
 // Roles: a guest reads, a member writes, an owner assigns roles.

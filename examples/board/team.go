@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
 // Errors of a change to the team.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
 // TestRoles: an unauthenticated user must sign in, a guest reads, a member writes, the owner assigns roles.

@@ -57,8 +57,8 @@ func AppendTime(dst []byte, t time.Time) []byte {
 	return append(dst[:len(dst)-1], '.', digits[ms/100], digits[ms/10%10], digits[ms%10], 'Z', '"')
 }
 
-// AppendMembers appends members to the object in dst, sorted by name. If skip is not nil, it omits the members for whose
-// names skip returns true.
+// AppendMembers appends members to the object in dst, sorted by name. If skip is not nil, it omits the members for
+// whose names skip returns true.
 func AppendMembers[M ~map[string]json.RawMessage](dst []byte, members M, skip func(name string) bool) []byte {
 	if len(members) == 0 {
 		return dst

@@ -20,8 +20,8 @@ var ErrFull = errors.New("too many requests are in progress")
 
 var errNoResult = errors.New("the call ended without a result")
 
-// Group coalesces calls. The zero value is ready to use; set the fields before the first call. It is safe for concurrent
-// use and must not be copied.
+// Group coalesces calls. The zero value is ready to use; set the fields before the first call. It is safe for
+// concurrent use and must not be copied.
 type Group[V any] struct {
 	// Timeout limits the duration of each call. It is required.
 	Timeout time.Duration

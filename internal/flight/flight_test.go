@@ -21,7 +21,7 @@ func TestCallersShareACall(t *testing.T) {
 		var mu sync.Mutex
 		ask := func(key string) {
 			v, err := g.Do(t.Context(), key, func(context.Context) (int, error) {
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) //nolint:forbidigo // of synctest
 				mu.Lock()
 				defer mu.Unlock()
 				calls[key]++

@@ -100,7 +100,10 @@ func TestInvitationOutlastsAStranger(t *testing.T) {
 		"nobody vouches": {"", false}, "for another address": {ada, false}, "the provider vouches": {"zoe@example.com", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, setup{configure: func(c *core.Config) { c.Plugins = append(c.Plugins, hubOf{c.Store, row.vouched}) }})
+			s := newSite(
+				t,
+				setup{configure: func(c *core.Config) { c.Plugins = append(c.Plugins, hubOf{c.Store, row.vouched}) }},
+			)
 			s.must(s.mine.Invite(t.Context(), account.Invitation{Email: "zoe@example.com"}))
 			stranger := s.browse()
 			if r := stranger.post("come-in", nil); r.Err != nil || !stranger.signedIn() {

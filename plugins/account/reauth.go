@@ -99,7 +99,11 @@ func (p *reauth) keep(ctx context.Context, c *core.ActionRequest, session *core.
 
 // resume returns the change that the user requested before re-authentication, or nil. If another user requested it,
 // resume discards it and returns a problem code.
-func (p *reauth) resume(ctx context.Context, c *core.ActionRequest, session *core.Session) (u *pendingChange, problem string) {
+func (p *reauth) resume(
+	ctx context.Context,
+	c *core.ActionRequest,
+	session *core.Session,
+) (u *pendingChange, problem string) {
 	u = new(pendingChange)
 	switch {
 	case !c.EncryptedCookie(pendingChangeCookie, u):

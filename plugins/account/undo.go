@@ -330,7 +330,12 @@ func (r *restores) password(ctx context.Context, userID string) (*store.Record, 
 }
 
 // removeAdded removes the sign-in methods that the user did not have at the time of the email change.
-func (r *restores) removeAdded(ctx context.Context, c *core.ActionRequest, userID string, v *undo) (all []added, err error) {
+func (r *restores) removeAdded(
+	ctx context.Context,
+	c *core.ActionRequest,
+	userID string,
+	v *undo,
+) (all []added, err error) {
 	since := v.Made.Truncate(time.Second)
 	methods, err := r.host.RemoveSignInMethods(ctx, userID, func(m core.SignInMethod) bool {
 		if v.Had != nil {

@@ -282,7 +282,9 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 		return hashed(encoded), e.affordable(h.costs)
 	}
 	if h.verifier(encoded) == nil {
-		return "", errors.New("password: import: no Verifier of Options.LegacyHashes knows the hash: add the one of its format")
+		return "", errors.New(
+			"password: import: no Verifier of Options.LegacyHashes knows the hash: add the one of its format",
+		)
 	}
 	return hashed(encoded), nil
 }

@@ -160,7 +160,9 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 func (p *Provider) check(h *core.PluginHost) {
 	o := &p.options
 	if o.Mail == nil {
-		h.AddConfigError("no Mail: set password.Options.Mail to what delivers letters, providers.Resend().Mailer() for example")
+		h.AddConfigError(
+			"no Mail: set password.Options.Mail to what delivers letters, providers.Resend().Mailer() for example",
+		)
 	}
 	if m, ok := o.Mail.(core.ConfiguredMailer); ok {
 		if err := m.Configure(h.Getenv); err != nil {
@@ -175,8 +177,10 @@ func (p *Provider) check(h *core.PluginHost) {
 		h.AddConfigError(err.Error())
 	}
 	if o.MaxConcurrent < 0 || o.ResetTTL < 0 || o.ResetTTL > 24*time.Hour {
-		h.AddConfigError(fmt.Sprintf("MaxConcurrent is %d and ResetTTL is %v: neither may be negative, nor ResetTTL more than a day",
-			o.MaxConcurrent, o.ResetTTL))
+		h.AddConfigError(
+			fmt.Sprintf("MaxConcurrent is %d and ResetTTL is %v: neither may be negative, nor ResetTTL more than a day",
+				o.MaxConcurrent, o.ResetTTL),
+		)
 	}
 	for i, v := range o.LegacyHashes {
 		if v == nil {

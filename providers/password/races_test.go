@@ -155,7 +155,11 @@ func TestTwoSignUpsAtOnce(t *testing.T) {
 // replaced.
 func TestImprovedOnce(t *testing.T) {
 	t.Parallel()
-	w := site(t, patient, func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{password.Bcrypt()} })
+	w := site(
+		t,
+		patient,
+		func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{password.Bcrypt()} },
+	)
 	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada})
 	if err != nil {
 		t.Fatal(err)

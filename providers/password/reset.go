@@ -183,7 +183,11 @@ func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Respon
 }
 
 // answer returns the response that lists the removed sign-in methods.
-func (s *resets) answer(ctx context.Context, c *core.ActionRequest, removed []core.SignInMethod) (*core.Response, error) {
+func (s *resets) answer(
+	ctx context.Context,
+	c *core.ActionRequest,
+	removed []core.SignInMethod,
+) (*core.Response, error) {
 	if len(removed) == 0 {
 		return next(ctx, c, http.StatusOK, "signin", ID+"/done")
 	}

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )

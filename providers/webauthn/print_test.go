@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 

@@ -92,7 +92,7 @@ func (d *database) Wait(ctx context.Context, n int) error {
 }
 
 func (d *database) Save(v *view) (restore func(*view)) {
-	before := v.pending.clone()
+	before := v.clone()
 	return func(v *view) { v.pending = before }
 }
 

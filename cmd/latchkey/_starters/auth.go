@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"os"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 )

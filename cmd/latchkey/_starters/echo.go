@@ -11,9 +11,9 @@ import (
 	"github.com/labstack/echo/v5"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
+	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/dotenv"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/doctor"
 	"github.com/latchkey-go/latchkey/providers"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"

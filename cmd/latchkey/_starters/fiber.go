@@ -12,9 +12,9 @@ import (
 	"github.com/gofiber/fiber/v3/middleware/adaptor"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
+	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/dotenv"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/doctor"
 	"github.com/latchkey-go/latchkey/providers"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"

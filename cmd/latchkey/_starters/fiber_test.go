@@ -9,9 +9,9 @@ import (
 
 	"github.com/gofiber/fiber/v3/middleware/adaptor"
 
+	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/core"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/gin-gonic/gin"
 
 	authgin "github.com/latchkey-go/latchkey/adapters/gin"
+	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/dotenv"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/doctor"
 	"github.com/latchkey-go/latchkey/providers"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"

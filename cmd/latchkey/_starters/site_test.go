@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/core"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/dotenv"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/doctor"
 	"github.com/latchkey-go/latchkey/providers"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 

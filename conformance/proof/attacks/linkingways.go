@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 )
 
 // through signs in at a provider with a subject and these profile members.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"regexp"
 
-	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 )
 
 var (

@@ -11,10 +11,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )

@@ -16,11 +16,11 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/providers"
 	passwords "github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/conformance/proof/mail"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/smtp"
 	"github.com/latchkey-go/latchkey/storage/memory"

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 )
 
 // TestFaults makes each store call of each flow fail in each way. A first run without failures finds the calls of a

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authenticator"
 )
 
 // visit is a user in one flow.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )

@@ -43,7 +43,8 @@ func start(t *testing.T, ours, theirs []string) *both {
 	t.Cleanup(server.Close)
 	b.ours = server.URL
 	config := core.Config{
-		TrustHost: core.True, Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		TrustHost: core.True, Getenv: func(string) string { return "" },
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Providers: []core.Provider{
 			&core.CredentialsProvider{Authorize: func(
 				_ context.Context, form map[string]string, _ *core.Request,

@@ -167,7 +167,9 @@ func (f *floor) getSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	h["Content-Type"], h["Content-Length"] = floorHTML, []string{strconv.Itoa(body.Len())} // otherwise it is sent in chunks
+	h["Content-Type"], h["Content-Length"] = floorHTML, []string{
+		strconv.Itoa(body.Len()),
+	} // otherwise it is sent in chunks
 	_, _ = w.Write(body.Bytes())
 }
 
@@ -351,7 +353,8 @@ func (f *floor) ask(r *http.Request, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// floorSealer encrypts like Latchkey (A256CBC-HS512, RFC 7518 section 5.2), with one HMAC and one CBC mode for each token.
+// floorSealer encrypts like Latchkey (A256CBC-HS512, RFC 7518 section 5.2), with one HMAC and one CBC mode for each
+// token.
 type floorSealer struct {
 	header string // encoded
 	macKey []byte

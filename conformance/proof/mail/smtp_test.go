@@ -383,7 +383,8 @@ func TestCheck(t *testing.T) {
 	}
 	t.Run("of a mailer", func(t *testing.T) {
 		s := start(t, mail.Options{TLS: server})
-		m := smtp.New("nodemailer", smtp.Options{Server: core.Secret("smtp://" + s.Addr), TLS: client, EmailOptions: from}).Mailer()
+		m := smtp.New("nodemailer", smtp.Options{Server: core.Secret("smtp://" + s.Addr), TLS: client, EmailOptions: from}).
+			Mailer()
 		checks, ok := m.(interface{ Check(context.Context) error })
 		if !ok {
 			t.Fatal("a mailer has no Check")

@@ -17,8 +17,8 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
-	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 // recipes are the programs of docs/recipes/routers.md.

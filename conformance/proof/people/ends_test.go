@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 )
 
 // answering is the environment variable with the request that a child process of this program handles.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
 // races are concurrent operations on one account. If only one can succeed, one does, the others get an error, and the

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
-	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 

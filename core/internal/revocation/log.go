@@ -209,8 +209,8 @@ func (l *List) write(ctx context.Context, entries []entry) error {
 	return nil
 }
 
-// writeSome appends as many entries as the head page has room for, and returns their number. After store.ErrConflict and
-// store.ErrNotFound no entry was added, because another process has written the page.
+// writeSome appends as many entries as the head page has room for, and returns their number. After store.ErrConflict
+// and store.ErrNotFound no entry was added, because another process has written the page.
 func (l *List) writeSome(ctx context.Context, entries []entry) (n int, err error) {
 	page, record, err := l.page(ctx, logHead)
 	switch {

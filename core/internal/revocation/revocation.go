@@ -293,8 +293,8 @@ func (l *List) DataChanged(ctx context.Context, userID string, lasts time.Durati
 	return l.add(ctx, entry{user: UserKey(userID), dataChanged: true, until: l.Now().Add(lasts + skew).Unix()})
 }
 
-// EndUser revokes all sessions of a user. It keeps the session except, if that is not zero. New sessions of the user start
-// under the new epoch.
+// EndUser revokes all sessions of a user. It keeps the session except, if that is not zero. New sessions of the user
+// start under the new epoch.
 func (l *List) EndUser(ctx context.Context, userID string, except sessionid.ID) error {
 	epoch, err := l.nextEpoch(ctx, userID)
 	if err != nil {

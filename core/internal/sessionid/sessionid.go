@@ -1,5 +1,5 @@
-// Package sessionid derives the public ID of a session from its token. The ID is not a secret: it cannot be used to sign
-// in, and the token cannot be computed from it.
+// Package sessionid derives the public ID of a session from its token. The ID is not a secret: it cannot be used to
+// sign in, and the token cannot be computed from it.
 package sessionid
 
 import (

@@ -27,8 +27,8 @@ var (
 
 // Bearer returns the token in the Authorization header (RFC 6750 section 2.1). A token may be percent-encoded, like the
 // value of the session cookie. presented reports that the header has the scheme Bearer, valid or not. A header with
-// another scheme is ignored, because a proxy may require its own password. Two headers are an error, because proxies and
-// routers may disagree on the one that counts. err says why a presented header has no token.
+// another scheme is ignored, because a proxy may require its own password. Two headers are an error, because proxies
+// and routers may disagree on the one that counts. err says why a presented header has no token.
 func Bearer(h http.Header) (token string, presented bool, err error) {
 	lines := h["Authorization"]
 	switch len(lines) {
@@ -175,8 +175,8 @@ func CookieFamily(audience string) string {
 	return "authjs." + hex.EncodeToString(sum[:4]) + "."
 }
 
-// Secrets returns the secrets in the environment, the newest first: AUTH_SECRET_3, _2, _1 and AUTH_SECRET. Variables that
-// are not set are left out.
+// Secrets returns the secrets in the environment, the newest first: AUTH_SECRET_3, _2, _1 and AUTH_SECRET. Variables
+// that are not set are left out.
 func Secrets[S ~string](getenv func(string) string) (secrets []S) {
 	for _, name := range []string{"AUTH_SECRET_3", "AUTH_SECRET_2", "AUTH_SECRET_1", "AUTH_SECRET"} {
 		if s := getenv(name); s != "" {

@@ -15,11 +15,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/examples/internal/local"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"

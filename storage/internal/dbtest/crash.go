@@ -52,7 +52,8 @@ func Write(ctx context.Context, tested core.Store, first int, acknowledged io.Wr
 	}
 }
 
-// CheckWritten checks that everything that Write acknowledged exists, that nothing exists in part, and returns the next number.
+// CheckWritten checks that everything that Write acknowledged exists, that nothing exists in part, and returns the next
+// number.
 func CheckWritten(t *testing.T, store core.Store, first int, acknowledged io.Reader) (next int) {
 	t.Helper()
 	s := store.(whole)

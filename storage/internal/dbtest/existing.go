@@ -28,7 +28,8 @@ type Existing struct {
 // ExistingTime is the time in the rows of [Existing].
 var ExistingTime = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 
-// CheckExisting checks that a store works with the rows of another program: it finds them, changes them and adds its own.
+// CheckExisting checks that a store works with the rows of another program: it finds them, changes them and adds its
+// own.
 func CheckExisting(t *testing.T, tested core.Store, existing Existing) {
 	t.Helper()
 	if existing.Precision == 0 {

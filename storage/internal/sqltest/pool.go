@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// MaxConcurrent runs n concurrent transactions, each on its own connection, and returns when all have ended.
+// AtOnce runs n concurrent transactions, each on its own connection, and returns when all have ended.
 func AtOnce(t *testing.T, s Store, n int) {
 	t.Helper()
 	var open, ended sync.WaitGroup

@@ -186,7 +186,7 @@ func (t *Transaction[V, R]) replay(ctx context.Context) error {
 		switch {
 		case err != nil && outcome == nil:
 			return err
-		case outcome == nil && step.err == nil && t.db.Same(out, step.out), outcome != nil && outcome == step.err:
+		case outcome == nil && step.err == nil && t.db.Same(out, step.out), outcome != nil && errors.Is(step.err, outcome):
 			continue
 		case errors.Is(outcome, store.ErrConflict):
 			err = store.ErrConflict

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue/optimistic"
 )
 
-// numbers is a database with one version for all its rows. meanwhile, if not nil, runs once before the next commit, like
-// a concurrent call.
+// numbers is a database with one version for all its rows. meanwhile, if not nil, runs once before the next commit,
+// like a concurrent call.
 type numbers struct {
 	rows      map[string]int
 	version   int

@@ -59,7 +59,9 @@ func serve(tenants int) error {
 // newAuth returns an Auth with ten providers for one of several tenants.
 func newAuth(tenant int) (*core.Auth, error) {
 	c := core.Config{
-		Secrets: []core.Secret{"0123456789abcdef0123456789abcdef"}, TrustHost: core.True, Logger: slog.New(slog.DiscardHandler),
+		Secrets: []core.Secret{
+			"0123456789abcdef0123456789abcdef",
+		}, TrustHost: core.True, Logger: slog.New(slog.DiscardHandler),
 		Audience: "tenant-" + strconv.Itoa(tenant), Getenv: func(string) string { return "" },
 	}
 	for i := range 10 {
