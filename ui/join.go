@@ -17,11 +17,6 @@ type block struct {
 // shared reports whether other methods use the form's address field.
 func (b block) shared() bool { return b.mail != nil || b.passkey != nil }
 
-// asksForEmailAndPassword reports whether the form has exactly these two fields.
-func (p Provider) asksForEmailAndPassword() bool {
-	return len(p.Fields) == 2 && p.address() == 0 && p.Fields[1].Type == "password"
-}
-
 // blocks returns the parts of the page. Password, email link and passkey share a form, at the position of the first of
 // them. Other methods, and second providers of these types, have their own forms.
 func (v SignInView) blocks() []block {

@@ -175,6 +175,11 @@ func (p Provider) hasForm() bool {
 	return p.Type == typeEmail || p.Type == typeCredentials || p.Type == typeWebAuthn
 }
 
+// asksForEmailAndPassword reports whether the form has exactly these two fields.
+func (p Provider) asksForEmailAndPassword() bool {
+	return len(p.Fields) == 2 && p.address() == 0 && p.Fields[1].Type == "password"
+}
+
 // Validate returns one sentence for each error in how p would be rendered, or nil.
 func (p Provider) Validate() []string {
 	prefix := fmt.Sprintf("provider %q: ", p.ID)

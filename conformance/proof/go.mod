@@ -174,10 +174,10 @@ require (
 replace (
 	github.com/latchkey-go/latchkey/adapters/echo => ../../adapters/echo
 	github.com/latchkey-go/latchkey/adapters/echov5 => ../../adapters/echov5
-	github.com/latchkey-go/latchkey/adapters/internal => ../../adapters/internal
 	github.com/latchkey-go/latchkey/adapters/fiber => ../../adapters/fiber
 	github.com/latchkey-go/latchkey/adapters/fiberv3 => ../../adapters/fiberv3
 	github.com/latchkey-go/latchkey/adapters/gin => ../../adapters/gin
+	github.com/latchkey-go/latchkey/adapters/internal => ../../adapters/internal
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ./..
 	github.com/latchkey-go/latchkey/core => ../../core

@@ -24,7 +24,7 @@ var letterKinds = []core.EmailKind{
 	core.EmailAddressChange, core.EmailAddressChanged, core.EmailNewDevice, core.EmailInvite, core.EmailDeleted,
 }
 
-// letter returns an email with all optional data of its kind.
+// It returns an email with all optional data of its kind.
 func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email {
 	at := time.Date(2026, time.March, 5, 16, 4, 0, 0, time.UTC)
 	l := core.Email{Kind: kind, Locale: locale, Host: "app.example.com", Theme: theme}

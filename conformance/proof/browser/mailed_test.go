@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// letter opens the link of the newest email of a kind to an address. The mailbox adds new emails by script, so the link
+// It opens the link of the newest email of a kind to an address. The mailbox adds new emails by script, so the link
 // is found by its target and not by its position.
 func (v *visitor) letter(kind, address string) {
 	v.Helper()

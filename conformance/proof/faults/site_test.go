@@ -109,7 +109,7 @@ type postbox struct{ letters chan core.Email }
 
 func (p *postbox) Send(_ context.Context, l core.Email) error { p.letters <- l; return nil }
 
-// letter waits for an email of one of these kinds to an address.
+// It waits for an email of one of these kinds to an address.
 func (x *site) letter(to string, kinds ...core.EmailKind) core.Email {
 	x.Helper()
 	for late := time.After(2 * time.Minute); ; {
