@@ -37,6 +37,7 @@ func (r *Response) set(name, value string) {
 // Fill writes the header fields and cookies to the header of an HTTP response. A field replaces values set by earlier
 // handlers, except that cookies and the names in Vary are added. The Response and the header share no memory.
 func (r *Response) Fill(answer http.Header) {
+	copied := make([]string, 0, len(r.Header))
 	for name, values := range r.Header {
 		if name == "Vary" && len(answer["Vary"]) > 0 {
 			if more := r.varyBesides(answer["Vary"]); more != "" {
@@ -44,7 +45,9 @@ func (r *Response) Fill(answer http.Header) {
 			}
 			continue
 		}
-		answer[name] = slices.Clone(values)
+		first := len(copied)
+		copied = append(copied, values...)
+		answer[name] = slices.Clip(copied[first:])
 	}
 	for _, c := range r.Cookies {
 		answer.Add("Set-Cookie", c.String())
@@ -80,13 +83,20 @@ func (r *Response) Failure(answer http.Header) error {
 	return r.Err
 }
 
-// newHeader returns a header with the given names and values, which alternate.
+// newHeader returns a header with the given canonical names and values, which alternate.
 func newHeader(fields ...string) http.Header {
 	h := http.Header{}
-	for pair := range slices.Chunk(fields, 2) {
-		h.Set(pair[0], pair[1])
-	}
+	setFields(h, fields...)
 	return h
+}
+
+// setFields sets several header fields. Canonical names and values alternate.
+func setFields(h http.Header, fields ...string) {
+	values := make([]string, 0, len(fields)/2)
+	for pair := range slices.Chunk(fields, 2) {
+		values = append(values, pair[1])
+		h[pair[0]] = slices.Clip(values[len(values)-1:])
+	}
 }
 
 // finish completes a Response: it sets the redirect and the common header fields, and replaces a redirect by JSON for
@@ -114,10 +124,9 @@ func finish(request *Request, r *Response) *Response {
 		r.Status = http.StatusOK
 	}
 	if h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", noStore)
+		setFields(h, "Cache-Control", noStore)
 	}
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", sameOriginReferrer)
+	setFields(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", sameOriginReferrer)
 	return r
 }
 
@@ -163,10 +172,7 @@ func jsonResponse(body []byte) *Response {
 
 // uncachedJSON is jsonResponse with the fields that also prevent caching by HTTP/1.0 caches.
 func uncachedJSON(body []byte) *Response {
-	response := jsonResponse(body)
-	response.set("Expires", "0")
-	response.set("Pragma", "no-cache")
-	return response
+	return &Response{Body: body, Header: newHeader("Content-Type", typeJSON, "Expires", "0", "Pragma", "no-cache")}
 }
 
 // absolute prepends the origin to a path. It returns other targets unchanged.
