@@ -321,3 +321,33 @@ func TestNoLogoutUnlessAsked(t *testing.T) {
 		t.Errorf("signed out to %q", r.Redirect)
 	}
 }
+
+// TestIDTokenAfterASecondFactor signs in with a second factor. The ID token of the sign-in is kept until it is complete.
+func TestIDTokenAfterASecondFactor(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			op := &smallOP{endSession: endpoint}
+			a := awayApp(t, op, core.Config{
+				Store: opRecords{newOPRows(), newDrawer()}, Session: core.SessionConfig{Strategy: strategy},
+				Plugins: []core.Plugin{&toyFactor{name: "toyfactor"}},
+			})
+			op.sid = "s1"
+			_, r := comeBack(t, a)
+			b := visit(t, a)
+			for _, c := range r.Cookies {
+				b.keep(c)
+			}
+			if b.cookies[sessionCookie] != "" {
+				t.Fatal("signed in without the second factor")
+			}
+			b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
+			if b.cookies[sessionCookie] == "" {
+				t.Fatal("not signed in")
+			}
+			if asked, _ := signOutTo(b, "/"); strings.Count(asked.Get("id_token_hint"), ".") != 2 {
+				t.Errorf("request parameters %v", asked)
+			}
+		})
+	}
+}
