@@ -20,12 +20,12 @@ import (
 //
 // T is stored as JSON; values that encoding/json omits are lost. Under StrategyJWT a copy is in the encrypted session
 // cookie. Its maximum size is 8 KiB, and from 2 KiB the log has a warning. Under StrategyDatabase copies are in the
-// memory of the process. A client cannot change the data. Data is safe for concurrent use after [New]; do not change
-// the fields then.
+// memory of the process. A client cannot change the data. To use [HasRole], give T a method Roles() []string.
+// SessionData is safe for concurrent use after [New]; do not change the fields then.
 type SessionData[T any] struct {
-	// Load returns the data of a user. It is called at sign-in, after Refresh, and when a copy is older than For. The user
+	// Load returns the data of a user. It is called at sign-in, after Refresh, and when a copy is older than MaxAge. The user
 	// has the ID, name, email and image of the session. Load has 10 seconds, and one call serves all requests of the user
-	// that wait for it. An error is logged and returned by From. The session stays valid, but guards that need the data
+	// that wait for it. An error is logged and returned by FromContext. The session stays valid, but guards that need the data
 	// respond as if the session could not be read.
 	Load func(ctx context.Context, user *User) (T, error)
 	// MaxAge is the maximum age of a copy. The default is 5 minutes.
@@ -89,7 +89,7 @@ func decodeData[T any](raw json.RawMessage) (value T, err error) {
 }
 
 // FromContext returns the session in ctx and its data. Both are zero if no user is signed in or if err is not nil. An
-// error means that the session or the data is unknown. From needs the request hook, like [SessionFrom].
+// error means that the session or the data is unknown. FromContext needs the request hook, like [SessionFrom].
 func (d *SessionData[T]) FromContext(ctx context.Context) (*Session, T, error) {
 	var none T
 	session, err := SessionFrom(ctx)
@@ -120,7 +120,7 @@ func (d *SessionData[T]) Get(ctx context.Context, s *Session) (T, error) {
 
 // Refresh discards the copies of a user's data, so that their next request loads it again. Call it after the data has
 // changed. It takes effect immediately in this process, and within Revocation.Every in other processes if
-// Session.Revocation is on. Otherwise the other processes use their copies until these are older than For. An error
+// Session.Revocation is on. Otherwise the other processes use their copies until these are older than MaxAge. An error
 // means that the other processes were not notified.
 func (d *SessionData[T]) Refresh(ctx context.Context, userID string) error {
 	d.mu.Lock()

@@ -196,7 +196,7 @@ func (e *exam) summary() string {
 		strategy = "database sessions"
 	}
 	return fmt.Sprintf("%s, %s, %s, base path %s", many(len(e.config.Providers), "provider"),
-		many(len(e.config.Plugins), "part"), strategy, e.auth.BasePath())
+		many(len(e.config.Plugins), "plugin"), strategy, e.auth.BasePath())
 }
 
 func many(n int, thing string) string {
