@@ -336,7 +336,7 @@ func TestMailer(t *testing.T) {
 	}
 	m := s.Messages()[0]
 	if m.From != "no-reply@example.com" || strings.Join(m.To, " ") != "jane@xn--bcher-kva.example" ||
-		m.Mail.Header.Get("Subject") != "Choose a new password for app.example.com" {
+		m.Mail.Header.Get("Subject") != "Reset your password for app.example.com" {
 		t.Errorf("from %s to %v, header %v", m.From, m.To, m.Mail.Header)
 	}
 	text, html, err := m.Parts()
