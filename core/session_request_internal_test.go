@@ -6,16 +6,20 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// contractStore is a store with one user. Its calls fail while down is set.
+// contractStore is a store with one user. Its calls fail while down is set. Sessions record their last use in the
+// background; mu guards what that reads.
 type contractStore struct {
 	Store
 	user    *User
+	mu      sync.Mutex
 	rows    map[string]store.Session
 	records map[string]store.Record
 	down    error
@@ -61,6 +65,8 @@ func (s *contractStore) DeleteSession(_ context.Context, token string) (*store.S
 }
 
 func (s *contractStore) Record(_ context.Context, kind, key string) (*store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	row, there := s.records[kind+key]
 	if !there {
 		return nil, ErrNotFound
@@ -69,6 +75,8 @@ func (s *contractStore) Record(_ context.Context, kind, key string) (*store.Reco
 }
 
 func (s *contractStore) CreateRecord(_ context.Context, r *store.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	r.Version++
 	s.records[r.Kind+r.Key] = *r
 	return nil
@@ -79,6 +87,8 @@ func (s *contractStore) UpdateRecord(ctx context.Context, r *store.Record) error
 }
 
 func (s *contractStore) DeleteRecord(_ context.Context, kind, key string) (*store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.records, kind+key)
 	return nil, ErrNotFound
 }
@@ -104,19 +114,25 @@ type contract struct {
 	t     *testing.T
 	auth  *Auth
 	store *contractStore
-	now   time.Time
+	since atomic.Int64 // of the clock, in nanoseconds since contractEpoch
 }
+
+var contractEpoch = time.Unix(1_700_000_000, 0)
+
+func (c *contract) now() time.Time { return contractEpoch.Add(time.Duration(c.since.Load())) }
+
+func (c *contract) wait(d time.Duration) { c.since.Add(int64(d)) }
 
 func newContract(t *testing.T, strategy Strategy) *contract {
 	t.Helper()
-	c := &contract{t: t, now: time.Unix(1_700_000_000, 0)}
+	c := &contract{t: t}
 	c.store = &contractStore{
 		user: &User{ID: "1", Name: "Ada", Email: "ada@app.test"},
 		rows: map[string]store.Session{}, records: map[string]store.Record{},
 	}
 	config := Config{
 		Secrets: []Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: c.store,
-		Session: SessionConfig{Strategy: strategy, Bearer: true}, Now: func() time.Time { return c.now },
+		Session: SessionConfig{Strategy: strategy, Bearer: true}, Now: c.now,
 		Logger: slog.New(slog.DiscardHandler), CleanUp: False, Getenv: func(string) string { return "" },
 		Plugins: []Plugin{tracking{}},
 	}
@@ -302,7 +318,7 @@ func contractDown(t *testing.T, c *contract) {
 
 func contractStart(t *testing.T, c *contract) {
 	first := c.signIn(c.of())
-	c.now = c.now.Add(time.Minute)
+	c.wait(time.Minute)
 	second := c.signIn(c.of("Cookie", first))
 	if first == second || !c.signedIn(second) {
 		t.Error("the sign-in has started no other session")
@@ -330,7 +346,7 @@ func contractEnd(t *testing.T, c *contract) {
 func contractRenew(t *testing.T, c *contract) {
 	first := c.signIn(c.of())
 	before, _, _ := c.auth.sessions.read(t.Context(), c.of("Cookie", first), sessionRead{})
-	c.now = c.now.Add(time.Hour)
+	c.wait(time.Hour)
 	cookies, err := c.of("Cookie", first).renew(t.Context(), &reauthentication{now: true, methods: []Method{"pwd"}})
 	if err != nil || len(cookies) != 1 {
 		t.Fatalf("cookies %v, %v", cookies, err)
@@ -340,7 +356,7 @@ func contractRenew(t *testing.T, c *contract) {
 		t.Error("the old token is valid, or the new one is not")
 	}
 	after, _, _ := c.auth.sessions.read(t.Context(), c.of("Cookie", second), sessionRead{})
-	if after.ID == before.ID || !after.AuthTime.Equal(c.now) || after.UserID != "1" {
+	if after.ID == before.ID || !after.AuthTime.Equal(c.now()) || after.UserID != "1" {
 		t.Errorf("%v was %v", after, before)
 	}
 }
@@ -360,10 +376,10 @@ func contractBearer(t *testing.T, c *contract) {
 
 func contractRenewal(t *testing.T, c *contract) {
 	cookie := c.signIn(c.of())
-	c.now = c.now.Add(25 * time.Hour) // UpdateAge is a day
+	c.wait(25 * time.Hour) // UpdateAge is a day
 	slow := c.of("Cookie", cookie)
 	session, cookies, err := c.auth.sessions.read(t.Context(), c.of("Cookie", cookie), sessionRead{})
-	if err != nil || session == nil || len(cookies) != 1 || !cookies[0].Expires.After(c.now.Add(29*24*time.Hour)) {
+	if err != nil || session == nil || len(cookies) != 1 || !cookies[0].Expires.After(c.now().Add(29*24*time.Hour)) {
 		t.Fatalf("read %v, %v, %v", session, cookies, err)
 	}
 	if _, err := c.auth.sessions.end(t.Context(), c.of("Cookie", cookie)); err != nil {
