@@ -23,10 +23,10 @@ import (
 // memory of the process. A client cannot change the data. To use [HasRole], give T a method Roles() []string.
 // SessionData is safe for concurrent use after [New]; do not change the fields then.
 type SessionData[T any] struct {
-	// Load returns the data of a user. It is called at sign-in, after Refresh, and when a copy is older than MaxAge. The user
-	// has the ID, name, email and image of the session. Load has 10 seconds, and one call serves all requests of the user
-	// that wait for it. An error is logged and returned by FromContext. The session stays valid, but guards that need the data
-	// respond as if the session could not be read.
+	// Load returns the data of a user. It is called at sign-in, after Refresh, and when a copy is older than MaxAge.
+	// The user has the ID, name, email and image of the session. Load has 10 seconds, and one call serves all requests
+	// of the user that wait for it. An error is logged and returned by FromContext. The session stays valid, but
+	// guards that need the data respond as if the session could not be read.
 	Load func(ctx context.Context, user *User) (T, error)
 	// MaxAge is the maximum age of a copy. The default is 5 minutes.
 	MaxAge time.Duration

@@ -322,7 +322,7 @@ func TestNoLogoutUnlessAsked(t *testing.T) {
 	}
 }
 
-// TestIDTokenAfterASecondFactor signs in with a second factor. The ID token of the sign-in is kept until it is complete.
+// TestIDTokenAfterASecondFactor signs in with a second factor. The ID token is kept until the sign-in is complete.
 func TestIDTokenAfterASecondFactor(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
