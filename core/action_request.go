@@ -47,10 +47,10 @@ type ActionRequest struct {
 	session *Session
 	failed  error
 
-	verified string         // ID of the user whose address ProveEmail verified
-	unlinked []SignInMethod // sign-in methods that ProveEmail removed
+	verified string         // ID of the user whose address MarkEmailVerified verified
+	unlinked []SignInMethod // sign-in methods that MarkEmailVerified removed
 
-	kept    []Cookie // set by Keep, Drop and a new session
+	kept    []Cookie // set by SetEncryptedCookie, DeleteEncryptedCookie and a new session
 	cookies []Cookie // set by reading the session
 }
 
@@ -224,7 +224,7 @@ func (v *arrival) partCookie(name string) cookieSpec {
 }
 
 // SetEncryptedCookie stores v in an encrypted cookie that expires after ttl. Scripts cannot read the cookie, and the
-// browser sends it to this host only. Kept reads it in later requests.
+// browser sends it to this host only. EncryptedCookie reads it in later requests.
 //
 // name consists of lower-case letters, digits and hyphens and must be unique among all plugins: begin it with the
 // plugin's Name. v may have about 3,000 bytes of JSON. A user can copy the cookie and send it again until ttl is over:
@@ -268,13 +268,13 @@ func (ps *plugins) readCookie(at *arrival, name string, v any) bool {
 // is for the name and the attributes.
 const maxKeptCookie = 3900
 
-// EncryptedCookie decrypts the cookie that Keep stored into v, a pointer. It returns false if there is no such cookie,
-// if it has expired or was modified, or if the value does not fit v.
+// EncryptedCookie decrypts the cookie that SetEncryptedCookie stored into v, a pointer. It returns false if there is no
+// such cookie, if it has expired or was modified, or if the value does not fit v.
 func (c *ActionRequest) EncryptedCookie(name string, v any) bool {
 	return name != pendingCookie && name != stepUpCookie && c.plugins.readCookie(&c.in.arrival, name, v)
 }
 
-// DeleteEncryptedCookie deletes a cookie that Keep stored.
+// DeleteEncryptedCookie deletes a cookie that SetEncryptedCookie stored.
 func (c *ActionRequest) DeleteEncryptedCookie(name string) {
 	spec := c.in.partCookie(name)
 	c.keep(spec.clear(spec.name()))

@@ -66,8 +66,8 @@ func RedirectTo(url string) SignInResult { return SignInResult{redirect: url} }
 type SignInParams struct {
 	// User is the stored user if the account is known, else a user made of the profile.
 	User *User
-	// Account is the account at the provider. EmailProved is set only if the provider has verified the email address. The
-	// address of a profile alone is whatever the account's owner typed there.
+	// Account is the account at the provider. VerifiedEmail is set only if the provider has verified the email address.
+	// The address of a profile alone is whatever the account's owner typed there.
 	Account *Account
 	// Profile is the provider's profile, unchanged. It is nil for email and credentials.
 	Profile Profile

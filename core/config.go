@@ -52,8 +52,8 @@ type Config struct {
 	StoreTimeout time.Duration
 	// CleanUp deletes sessions and verification tokens an hour after they expire. Requests that write one of them start it
 	// in the background, about every ten minutes, for at most one minute. A lease in the Store, stored as a verification
-	// token, limits it to one process at a time. Auto means On if the Store is a [store.Cleaner] whose database does not
-	// delete expired rows automatically.
+	// token, limits it to one process at a time. Default means True if the Store is a [store.Cleaner] whose database does
+	// not delete expired rows automatically.
 	CleanUp OptionalBool
 	// Secrets encrypt and sign. New tokens use the first secret; tokens of all listed secrets are accepted. Each secret
 	// must have at least 32 random bytes. Environment variables: AUTH_SECRET; AUTH_SECRET_1, AUTH_SECRET_2 and
@@ -99,7 +99,7 @@ type Config struct {
 	JWT     JWTConfig
 	Pages   PagesConfig
 	Cookies CookiesConfig
-	// UseSecureCookies sets the Secure attribute and the name prefixes of cookies. Auto means On for https origins.
+	// UseSecureCookies sets the Secure attribute and the name prefixes of cookies. Default means True for https origins.
 	UseSecureCookies OptionalBool
 	// Theme is the appearance of the built-in pages and emails.
 	Theme Theme
@@ -222,10 +222,10 @@ type SessionConfig struct {
 // last read the list. Set Strict to fail closed.
 type Revocation struct {
 	// On switches revocation on or off. The default, [Default], switches it on if a plugin has called
-	// [PluginHost.EndsSessions]. It requires a Store that is a [store.RecordStore]; otherwise New returns an error. Off
-	// means that a copied cookie stays valid until it expires, even after a password reset. Set Off while Auth.js serves
-	// the same users, because Auth.js accepts sessions that were ended here. Under StrategyDatabase, On is a configuration
-	// error.
+	// [PluginHost.EndsSessions]. It requires a Store that is a [store.RecordStore]; otherwise New returns an error. False
+	// means that a copied cookie stays valid until it expires, even after a password reset. Set False while Auth.js serves
+	// the same users, because Auth.js accepts sessions that were ended here. Under StrategyDatabase, True is a
+	// configuration error.
 	On OptionalBool
 	// Every is the maximum delay until the other processes reject an ended session. The default is 5 seconds. While
 	// sessions are read, a process queries the store twice in that time; while none is read, it does not query.
@@ -284,9 +284,9 @@ type CookieOptions struct {
 	MaxAge time.Duration
 	// SameSite is "lax", "strict" or "none".
 	SameSite string
-	// HTTPOnly and Secure are the attributes. Auto means On for HTTPOnly, and UseSecureCookies for Secure. A cookie whose
-	// Name has a prefix is always Secure: browsers reject it otherwise, and on http they accept it from loopback hosts at
-	// most.
+	// HTTPOnly and Secure are the attributes. Default means True for HTTPOnly, and UseSecureCookies for Secure. A cookie
+	// whose Name has a prefix is always Secure: browsers reject it otherwise, and on http they accept it from loopback
+	// hosts at most.
 	HTTPOnly, Secure OptionalBool
 	// Partitioned sets the Partitioned attribute.
 	Partitioned bool

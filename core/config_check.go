@@ -166,7 +166,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	checkRedirectProxy(c, providers, a.site.pinned, faults)
 }
 
-// checkRevocation decides whether Session.Revocation is on if it is Auto, and checks what it needs of the store.
+// checkRevocation decides whether Session.Revocation is on if it is Default, and checks what it needs of the store.
 func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 	on := &c.Session.Revocation.On
 	switch {
@@ -264,7 +264,7 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 // checkUpkeep checks what CleanUp and Session.MaxPerUser require of the Store.
 func checkUpkeep(c *Config, kept stores, faults *ConfigError) {
 	if _, cleans := c.Store.(store.Cleaner); c.CleanUp == True && !cleans {
-		faults.add(ErrMissingStoreMethods, "CleanUp is On and needs a Store that is a store.Cleaner too "+
+		faults.add(ErrMissingStoreMethods, "CleanUp is True and needs a Store that is a store.Cleaner too "+
 			"(package core/store): %T is not", c.Store)
 	}
 	switch {

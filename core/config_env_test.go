@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestTrustHostOfTheEnvironment checks that AUTH_TRUST_HOST is a boolean that applies if TrustHost is Auto.
+// TestTrustHostOfTheEnvironment checks that AUTH_TRUST_HOST is a boolean that applies if TrustHost is Default.
 func TestTrustHostOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

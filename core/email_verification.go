@@ -8,7 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 )
 
-// VerifiesEmail declares that the plugin verifies email addresses: it sends links or codes and calls ProveEmail.
+// VerifiesEmail declares that the plugin verifies email addresses: it sends links or codes and calls MarkEmailVerified.
 // Session tokens of users with an unverified address are then marked, so that they become invalid when the address is
 // verified.
 func (h *PluginHost) VerifiesEmail() {
@@ -28,16 +28,16 @@ func (h *PluginHost) MarkEmailVerified(ctx context.Context, userID, address stri
 // address was verified before, nothing changes.
 //
 // Otherwise an attacker may have created the user with another person's address, to keep access after its owner signs
-// in. ProveEmail therefore removes all accounts and passkeys whose provider has not vouched for this exact address.
-// Unless all accounts were vouched for, it also ends all sessions of the user. Sign the user in afterwards.
+// in. MarkEmailVerified therefore removes all accounts and passkeys whose provider has not vouched for this exact
+// address. Unless all accounts were vouched for, it also ends all sessions of the user. Sign the user in afterwards.
 //
 // The error is [ErrNotFound] if there is no such user. It is [ErrConflict] if the user has another address by now,
 // which then stays unverified; addresses are compared exactly. An error of type [ErrMissingStoreMethods]
-// means that the store cannot list accounts or sessions, so that ProveEmail cannot find what to remove. The plugin must
-// call [PluginHost.VerifiesEmail] in Attach.
+// means that the store cannot list accounts or sessions, so that MarkEmailVerified cannot find what to remove. The
+// plugin must call [PluginHost.VerifiesEmail] in Attach.
 //
-// If no user has the address yet, ProveEmail is not needed: [ActionRequest.SignIn] with an Account of type [TypeEmail]
-// finds or creates the user of the address, by the rules of a sign-in link (docs/accounts.md).
+// If no user has the address yet, MarkEmailVerified is not needed: [ActionRequest.SignIn] with an Account of type
+// [TypeEmail] finds or creates the user of the address, by the rules of a sign-in link (docs/accounts.md).
 func (c *ActionRequest) MarkEmailVerified(ctx context.Context, userID, address string) error {
 	unlinked, err := c.plugins.prove(ctx, &c.in.arrival, userID, address)
 	if err == nil {
@@ -78,21 +78,21 @@ func (ps *plugins) canProve() error {
 	l := ps.entry.linker
 	switch {
 	case !ps.proves:
-		return errors.New("core: ProveEmail: the plugin must call PluginHost.VerifiesEmail in Attach")
+		return errors.New("core: MarkEmailVerified: the plugin must call PluginHost.VerifiesEmail in Attach")
 	case l.store.Store == nil:
-		return errorf(ErrMissingStore, "ProveEmail needs a Store")
+		return errorf(ErrMissingStore, "MarkEmailVerified needs a Store")
 	case l.store.accounts == nil && l.accountsOpen:
-		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that implements store.AccountStore "+
+		return errorf(ErrMissingStoreMethods, "MarkEmailVerified needs a Store that implements store.AccountStore "+
 			"(package core/store)")
 	case l.store.lister == nil && l.sessions.config.Strategy == StrategyDatabase:
-		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that implements store.SessionLister "+
+		return errorf(ErrMissingStoreMethods, "MarkEmailVerified needs a Store that implements store.SessionLister "+
 			"(package core/store)")
 	}
 	return nil
 }
 
 // errAddressChanged says that the user now has another address than the one that was verified.
-var errAddressChanged = fmt.Errorf("core: ProveEmail: the user has another address now: %w", ErrConflict)
+var errAddressChanged = fmt.Errorf("core: MarkEmailVerified: the user has another address now: %w", ErrConflict)
 
 // verifyFirst verifies the address of a user, and removes accounts and passkeys that no provider vouched for. It
 // returns false if the address was verified before.
@@ -102,7 +102,7 @@ func (w *writer) verifyFirst(ctx context.Context, userID, address string) (bool,
 	case err != nil:
 		return false, err
 	case address == "":
-		return false, errors.New("core: ProveEmail: address is empty")
+		return false, errors.New("core: MarkEmailVerified: address is empty")
 	case known.Email != address:
 		return false, errAddressChanged
 	case !known.EmailVerified.IsZero():

@@ -221,7 +221,7 @@ const (
 	warnSmallHeaderLimit warning = "small-header-limit"
 	// warnShortSecret: InsecureShortSecrets accepted a secret of fewer than 32 bytes.
 	warnShortSecret warning = "short-secret"
-	// warnInsecureHTTP: AllowInsecureHTTP of a provider is On.
+	// warnInsecureHTTP: AllowInsecureHTTP of a provider is True.
 	warnInsecureHTTP warning = "insecure-http"
 	// warnNoOrigin: URL, TrustedHosts and TrustHost are all unset, so only requests to loopback hosts are answered.
 	warnNoOrigin warning = "no-origin"
@@ -250,7 +250,7 @@ const (
 	// existing user without accounts gets a new user record with that address, because the existing user's sessions cannot
 	// be ended.
 	warnSessionsNotEnded warning = "store-ends-no-sessions"
-	// warnSessionsNotRevoked: a plugin ends sessions, and Session.Revocation.On is Off, so sessions in cookies continue
+	// warnSessionsNotRevoked: a plugin ends sessions, and Session.Revocation.On is False, so sessions in cookies continue
 	// until they expire.
 	warnSessionsNotRevoked warning = "sessions-not-revoked"
 	// warnDataLarge, once for each Auth: the session data is so large that the cookies of several pending sign-ins and

@@ -25,8 +25,9 @@ type Limits struct {
 	Rates map[limit.Attempt]limit.Rates
 	// KnownBrowsers sets the cookie "__Host-latchkey.known" in a browser in which a user signs in, by any method. From
 	// then on, this browser's attempts for this user are counted separately, so that attackers who use up the limit of a
-	// name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users. Auto means
-	// on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off, as in Auth.js.
+	// name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users. Default
+	// means on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off, as in
+	// Auth.js.
 	KnownBrowsers OptionalBool
 }
 

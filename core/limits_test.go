@@ -447,7 +447,7 @@ func TestKnownBrowsersAreAskedFor(t *testing.T) {
 		"Rates":      {func(c *core.Config) { c.Limits.Rates = rates }, true},
 		"On":         {func(c *core.Config) { c.Limits.KnownBrowsers = core.True }, true},
 		"a part":     {func(c *core.Config) { c.Plugins = []core.Plugin{asks} }, true},
-		"a part, Off": {
+		"a plugin, off": {
 			func(c *core.Config) { c.Plugins, c.Limits.KnownBrowsers = []core.Plugin{asks}, core.False }, false,
 		},
 		"a part, no limits": {func(c *core.Config) { c.Plugins, c.InsecureNoLimits = []core.Plugin{asks}, true },

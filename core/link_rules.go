@@ -212,7 +212,7 @@ func firstByMailbox(ctx context.Context, users Store, canonical, given string) (
 	return user, err
 }
 
-// lookupAddress returns the address by which a new user may be known already, and its spelling by the provider.
+// lookupAddress returns the address that an existing user may have, and the spelling of the provider.
 func (id *identity) lookupAddress() (address, given string) {
 	if id.oauth != nil {
 		given = id.oauth.given

@@ -155,7 +155,7 @@ func ClientFromContext(ctx context.Context) Client {
 	return c
 }
 
-// WithClient adds the client of the Call to ctx; [ClientFromContext] returns it. identifier is the address, name or
+// WithClient adds the client of the request to ctx; [ClientFromContext] returns it. identifier is the address, name or
 // user ID that the request is about; it may be empty.
 func (c *ActionRequest) WithClient(ctx context.Context, identifier string) context.Context {
 	return c.plugins.limits.withClient(ctx, c.in, identifier)

@@ -47,7 +47,8 @@ type Action struct {
 	Attempt limit.Attempt
 	// Handle returns the response. It is called concurrently; each request has its own Call. A returned [*Problem] is sent
 	// to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned it. Any other error, or a panic,
-	// is logged and answered with a general error response without details. The cookies of the Call are set in every case.
+	// is logged and answered with a general error response without details. The cookies of the ActionRequest are set in
+	// every case.
 	Handle func(ctx context.Context, c *ActionRequest) (*Response, error)
 }
 

@@ -150,8 +150,8 @@ func (h *PluginHost) CanEndSessions() bool { return h.Auth.sessions.canEnd() }
 
 // RequireRecentSignInToLink requires that a signed-in user has authenticated within d before an account or a passkey is
 // linked to them. Otherwise an attacker at an unlocked computer could add a sign-in method for themselves. d must be
-// positive. If several plugins call FreshLinks, the shortest duration applies. FreshLinks also calls Facts; a session
-// without facts counts as too old.
+// positive. If several plugins call RequireRecentSignInToLink, the shortest duration applies. RequireRecentSignInToLink
+// also calls TrackAuthentication; a session without facts counts as too old.
 func (h *PluginHost) RequireRecentSignInToLink(d time.Duration) {
 	h.TrackAuthentication()
 	if h.plugins.freshLinks == 0 || d < h.plugins.freshLinks {
@@ -161,7 +161,7 @@ func (h *PluginHost) RequireRecentSignInToLink(d time.Duration) {
 
 // RememberBrowsers makes core remember the browsers in which users have signed in with credentials, so that an attacker
 // who guesses passwords cannot lock the user out of a known browser. It has no effect if Config.Limits.KnownBrowsers is
-// Off.
+// False.
 func (h *PluginHost) RememberBrowsers() {
 	h.attaching("RememberBrowsers")
 	h.plugins.knows = true

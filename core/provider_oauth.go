@@ -68,8 +68,8 @@ type OAuthProvider struct {
 	// allows these host names to resolve to this machine. It is for a provider in the same container network, or behind a
 	// proxy that adds TLS. An attacker who can read the network traffic obtains the client secret, codes and tokens. An
 	// attacker who can change it can sign in as any user. It does not apply to other hosts, such as those in a discovery
-	// document or a redirect. Auto and Off allow https only, except for localhost and loopback addresses. New logs a
-	// warning if it is On.
+	// document or a redirect. Default and False allow https only, except for localhost and loopback addresses. New logs a
+	// warning if it is True.
 	AllowInsecureHTTP OptionalBool
 	// DefaultIssuer is the Issuer, or the BaseURL of a provider that uses it, if neither the configuration nor the
 	// environment sets one.
@@ -136,28 +136,28 @@ type OAuthProvider struct {
 	// FetchUserinfo replaces the userinfo request.
 	FetchUserinfo func(ctx context.Context, r *UserinfoRequest) (Profile, error)
 	// EmailVerified reports whether the provider has verified that the email address in a profile belongs to the user. It
-	// is not called if the claim email_verified is false. If EmailProved is nil, an address counts as verified only if
+	// is not called if the claim email_verified is false. If EmailVerified is nil, an address counts as verified only if
 	// email_verified is true.
 	EmailVerified func(profile Profile) bool
 	// AllowDangerousEmailAccountLinking links a new account to the existing user with the same email address, if the
-	// provider has verified the address (see EmailProved). The provider then decides who may sign in as an existing user.
-	// If the user has never verified the address here, the sign-in counts as its first verification; docs/accounts.md
-	// describes the consequences. The default is false.
+	// provider has verified the address (see EmailVerified). The provider then decides who may sign in as an existing
+	// user. If the user has never verified the address here, the sign-in counts as its first verification;
+	// docs/accounts.md describes the consequences. The default is false.
 	AllowDangerousEmailAccountLinking bool
 	// Logout, if On, makes a sign-out here also sign out at the provider, for TypeOIDC (OpenID Connect RP-Initiated Logout
 	// 1.0). After the local session has ended, the browser is redirected to the end_session_endpoint of the provider that
 	// the user signed in with. If the Store implements store.RecordStore, the request contains the ID token of the
 	// sign-in; without it most providers ask the user first. The provider redirects the browser to <base
 	// path>/logout/<id>, which must be registered there as a post-logout redirect URI. From there it goes to the callback
-	// URL of the sign-out. If the provider cannot be reached, the user is still signed out here. Auto and Off leave the
-	// session at the provider unchanged, as in Auth.js.
+	// URL of the sign-out. If the provider cannot be reached, the user is still signed out here. Default and False leave
+	// the session at the provider unchanged, as in Auth.js.
 	Logout OptionalBool
 	// Reauthenticates, if On, declares that the provider asks for the password, passkey or other credentials at every
 	// sign-in, so that each sign-in counts as a recent authentication ([RecentSignIn]). Set it only if you are sure: if a
-	// provider signs in a known user without asking, an attacker at an unlocked browser passes a step-up. With Auto and
-	// Off, a sign-in by the user who is already signed in is as old as auth_time in the ID token says (OpenID Connect Core
-	// section 2). It is not a recent authentication if there is no auth_time, as with TypeOAuth. An auth_time is used in
-	// any case.
+	// provider signs in a known user without asking, an attacker at an unlocked browser passes a step-up. With Default and
+	// False, a sign-in by the user who is already signed in is as old as auth_time in the ID token says (OpenID Connect
+	// Core section 2). It is not a recent authentication if there is no auth_time, as with TypeOAuth. An auth_time is used
+	// in any case.
 	Reauthenticates OptionalBool
 	// SignOutURL returns the sign-out address of the provider, for services that use their own parameters. The default is
 	// the address of OpenID Connect RP-Initiated Logout 1.0. A provider of TypeOAuth may set it too. It must be safe for

@@ -38,7 +38,8 @@ type WebAuthnProvider struct {
 	// page uses it to find the user's passkeys. It is stored as the ID of an account of this provider, which does not
 	// grant access.
 	InsecureTypedEmail bool
-	// ConditionalUI offers passkeys in the autofill of the sign-in page. The default is On. Only one provider can use it.
+	// ConditionalUI offers passkeys in the autofill of the sign-in page. The default is True. Only one provider can use
+	// it.
 	ConditionalUI OptionalBool
 	// Fields are the inputs of the form on the sign-in page. The default is one field with the name email.
 	Fields []Field
@@ -47,7 +48,7 @@ type WebAuthnProvider struct {
 	// UserVerification says whether the authenticator asks for a PIN or a fingerprint: "required", "preferred" or
 	// "discouraged". The default is "preferred".
 	UserVerification string
-	// RequireUserVerification rejects responses without user verification. The default is On, because the passkey is the
+	// RequireUserVerification rejects responses without user verification. The default is True, because the passkey is the
 	// only factor.
 	RequireUserVerification OptionalBool
 	// ResidentKey says whether the passkey must be discoverable: "required", "preferred" or "discouraged". The default is
@@ -182,7 +183,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	}
 	if p.ConditionalUI != False && !p.fillsPasskeys() {
 		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
-			`"username webauthn": add it, or set ConditionalUI to Off`, p.ID)
+			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)
 	}
 	return p
 }

@@ -366,9 +366,9 @@ func errPendingOver(cause error) error {
 	}
 }
 
-// CompleteSignIn completes a pending sign-in that Resume returned. methods lists how the user has authenticated in
-// addition. Release runs the remaining gates, issues the session and calls the events. The response redirects to the
-// callback URL.
+// CompleteSignIn completes a pending sign-in that PendingSignIn returned. methods lists how the user has authenticated
+// in addition. CompleteSignIn runs the remaining gates, issues the session and calls the events. The response redirects
+// to the callback URL.
 //
 // A sign-in can be completed once. Of concurrent calls one gets the session; the others return a [*Problem] with the
 // code "sign_in_over". So does a call for a user who was deleted, or whose address another person has verified in the

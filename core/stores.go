@@ -271,7 +271,7 @@ func (d *decorator) UseVerificationToken(
 }
 
 // InTransaction does not decorate the store that it passes to do. The context of do has the time limit of the
-// transaction. Core decorates that store itself, for the other purposes; plugins use it as it is.
+// transaction. Core decorates that store itself, to observe it and to recover from panics; plugins get it undecorated.
 func (d *decorator) InTransaction(ctx context.Context, do func(ctx context.Context, tx Store) error) error {
 	return decorateOnly(ctx, d, "transaction", func(ctx context.Context) error {
 		return d.Transactor.InTransaction(ctx, do)

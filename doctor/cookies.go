@@ -33,13 +33,13 @@ func (e cookies) look() {
 	}
 	switch {
 	case e.config.UseSecureCookies == core.False && e.secure():
-		e.report.add("cookies", Wrong, "UseSecureCookies is Off, and the site is "+e.site.String()+
+		e.report.add("cookies", Wrong, "UseSecureCookies is False, and the site is "+e.site.String()+
 			": the cookies go out in the clear as soon as somebody has the browser ask by http",
-			"leave UseSecureCookies at Auto")
+			"leave UseSecureCookies at Default")
 	case e.config.UseSecureCookies == core.True && e.site != nil && !e.secure() && !local(e.site.Hostname()):
-		e.report.add("cookies", Wrong, "UseSecureCookies is On, and the site is "+e.site.String()+
+		e.report.add("cookies", Wrong, "UseSecureCookies is True, and the site is "+e.site.String()+
 			": browsers drop Secure cookies of http pages, and every sign-in ends in MissingCSRF",
-			"serve the site by https and write https:// in AUTH_URL, or leave UseSecureCookies at Auto")
+			"serve the site by https and write https:// in AUTH_URL, or leave UseSecureCookies at Default")
 	}
 	if e.auth != nil && len(e.report.Lines) == before {
 		kind := "for http"
@@ -63,7 +63,7 @@ func (e cookies) comesBack(c namedCookie) {
 		}
 	}
 	if c.Secure == core.False && e.secure() && e.config.UseSecureCookies != core.False {
-		e.report.add("cookies", Wrong, field+".Secure is Off on an https site", "leave it at Auto")
+		e.report.add("cookies", Wrong, field+".Secure is False on an https site", "leave it at Default")
 	}
 	base := "/auth"
 	if e.auth != nil {
@@ -96,8 +96,8 @@ func (e cookies) serves(c namedCookie) {
 			"session", "leave SameSite empty, for Lax, unless the site is shown in frames of others")
 	}
 	if c.HTTPOnly == core.False && c.field == "SessionToken" {
-		e.report.add("cookies", Wrong, field+".HTTPOnly is Off: any script on any page can take the session along",
-			"leave it at Auto, and ask /session for what pages show")
+		e.report.add("cookies", Wrong, field+".HTTPOnly is False: any script on any page can take the session along",
+			"leave it at Default, and ask /session for what pages show")
 	}
 	if c.flow && c.MaxAge > 0 && c.MaxAge < time.Minute {
 		e.report.add("cookies", Wrong, field+".MaxAge is "+c.MaxAge.String()+": it ends before people have signed in at the "+

@@ -178,7 +178,7 @@ func (e *exam) announced() {
 			"the Store cannot end all sessions of a user, which happens where somebody " +
 				"else proves the user's address", "implement store.SessionLister, as the stores of this project do"},
 		{"sessions-not-revoked", "sessions", Unknown,
-			"Session.Revocation.On is Off: a password reset, an undone change and a deletion do not end sessions in cookies",
+			"Session.Revocation.On is False: a password reset, an undone change and a deletion do not end sessions in cookies",
 			"leave Session.Revocation.On at its default once Auth.js no longer serves the same users"},
 		{"limit-without-peer", "limits", Wrong, "limits count by the visitor's address, and no proxy is trusted to tell it",
 			"set TrustedProxies to the addresses of the servers in front"},

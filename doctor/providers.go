@@ -68,7 +68,7 @@ func (e providers) shape(check string, p *core.OAuthProvider) {
 // protections reports flows that an attacker can take over.
 func (e providers) protections(check string, p *core.OAuthProvider) {
 	if p.AllowInsecureHTTP == core.True {
-		e.report.add(check, Unknown, "AllowInsecureHTTP is On: client secret, codes and tokens may travel over plain http",
+		e.report.add(check, Unknown, "AllowInsecureHTTP is True: client secret, codes and tokens may travel over plain http",
 			"leave it out, unless every machine between this one and the provider is yours")
 	}
 	if p.RequestToken.URL != "" {

@@ -59,8 +59,8 @@ type Account struct {
 // emailProvedMember is the name of [Account.VerifiedEmail] in stored members.
 const emailProvedMember = "email_proved"
 
-// StoredMembers returns the members for a store that keeps EmailProved among them: Extra and, unless it is empty,
-// EmailProved as the member email_proved. A member of that name in Extra is left out.
+// StoredMembers returns the members for a store that keeps VerifiedEmail among them: Extra and, unless it is empty,
+// VerifiedEmail as the member email_proved. A member of that name in Extra is left out.
 func (a *Account) StoredMembers() Members {
 	_, foreign := a.Extra[emailProvedMember]
 	if a.VerifiedEmail == "" && !foreign {
@@ -74,7 +74,7 @@ func (a *Account) StoredMembers() Members {
 	return m
 }
 
-// SetStoredMembers sets Extra and EmailProved from the result of StoredMembers. It keeps m.
+// SetStoredMembers sets Extra and VerifiedEmail from the result of StoredMembers. It keeps m.
 func (a *Account) SetStoredMembers(m Members) {
 	a.VerifiedEmail = m.Text(emailProvedMember)
 	if delete(m, emailProvedMember); len(m) == 0 {

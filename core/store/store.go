@@ -48,7 +48,7 @@ type Store interface {
 	// becomes free, even if the new one is empty: core moves an address by an update without it and a CreateUser with it.
 	// It returns ErrConflict if another user has the email address.
 	UpdateUser(ctx context.Context, user *User) (*User, error)
-	// LinkAccount stores the account for account.UserID, with EmailProved if the store has a place for it. It returns
+	// LinkAccount stores the account for account.UserID, with VerifiedEmail if the store has a place for it. It returns
 	// ErrConflict if the account is already linked to any user.
 	LinkAccount(ctx context.Context, account *Account) error
 }
