@@ -76,6 +76,7 @@ type plugins struct {
 	// called it.
 	freshLinks time.Duration
 	hosts      []*PluginHost
+	attached   []Plugin // in the order of hosts
 	seals      partSeals
 	now        func() time.Time
 	entry      *signIns
@@ -139,7 +140,7 @@ func nilPointer(v any) bool {
 func (ps *plugins) attachOne(a *Auth, c *Config, faults *ConfigError, plugin Plugin, name string) []Provider {
 	before := len(faults.Problems)
 	h := newHost(a, c, faults, name)
-	ps.hosts = append(ps.hosts, h)
+	ps.hosts, ps.attached = append(ps.hosts, h), append(ps.attached, plugin)
 	if err := guard("Attach of "+name, func() error { return plugin.Attach(h) }); err != nil {
 		h.fault("%w", err)
 	}

@@ -240,6 +240,11 @@ func (h *PluginHost) Providers() []ProviderInfo {
 	return all
 }
 
+// Plugins returns the plugins of this Auth, in the order of Config.Providers and then Config.Plugins. A plugin uses it to
+// find other plugins that implement one of its interfaces. Call it after New has returned. The caller may modify the
+// slice.
+func (h *PluginHost) Plugins() []Plugin { return slices.Clone(h.plugins.attached) }
+
 // URL returns the absolute URL of an action for use outside of a request, for example in an email that a background job
 // sends. It consists of Config.URL, the base path and the action. query lists the names and values of parameters. If
 // Config.URL is not set the origin is unknown, and URL returns an error.

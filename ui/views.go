@@ -1,6 +1,11 @@
 package ui
 
-import "github.com/a-h/templ"
+import (
+	"context"
+	"io"
+
+	"github.com/a-h/templ"
+)
 
 // Views contains a constructor for each page. If a field is nil, the built-in page is used. The constructors are called
 // once for each response and must be safe for concurrent use.
@@ -42,3 +47,18 @@ func (v Views) WithDefaults() Views {
 	}
 	return v
 }
+
+// PageSection is a section of a page of sections, such as the account page: what a plugin adds to the page of another
+// plugin.
+type PageSection struct {
+	// ID is the ID of the section for links and screen readers: lower-case letters and hyphens, unique on the page.
+	ID string
+	// Heading is the heading of the section, in the language of the page.
+	Heading string
+	// Content is rendered below the heading. It consists of [Rows], [Row], [Form] and [QuietButton], or of markup of the
+	// plugin.
+	Content templ.Component
+}
+
+// Render renders the section. PageSection is a [templ.Component].
+func (s PageSection) Render(ctx context.Context, w io.Writer) error { return section(s).Render(ctx, w) }

@@ -46,6 +46,9 @@ func (p *pages) get(ctx context.Context, c *core.ActionRequest) (*core.Response,
 	if c.EncryptedCookie(flashCookie, &s) {
 		c.DeleteEncryptedCookie(flashCookie)
 	}
+	if v.more, err = p.sections(ctx, c); err != nil {
+		return nil, err
+	}
 	before, problem := p.reauth.resume(ctx, c, session)
 	if before != nil {
 		if v.again = v.offered(before); v.again == nil {
@@ -56,6 +59,35 @@ func (p *pages) get(ctx context.Context, c *core.ActionRequest) (*core.Response,
 		s = flash{Problem: problem}
 	}
 	return c.Render(ctx, http.StatusOK, page, accountPage(page, v, s)), nil
+}
+
+// Section is a plugin that adds a section to the account page, such as a second factor. The page finds it in
+// Config.Providers and Config.Plugins; there is nothing to configure. The section follows the sign-in methods, in the
+// order of the plugins.
+type Section interface {
+	// AccountSection returns the section for the signed-in user of the request, or nil for none. The page calls it for each
+	// GET from a browser, concurrently for different requests. c has the session, the CSRF token, the language and the
+	// URLs for the section's forms, which post to the plugin's own actions and then redirect to c.URL("account"). An error
+	// is logged, and the page fails with a general error.
+	AccountSection(ctx context.Context, c *core.ActionRequest) (*ui.PageSection, error)
+}
+
+// sections returns the sections of other plugins.
+func (p *pages) sections(ctx context.Context, c *core.ActionRequest) (all []ui.PageSection, err error) {
+	for _, plugin := range p.host.Plugins() {
+		owner, ok := plugin.(Section)
+		if !ok {
+			continue
+		}
+		section, err := owner.AccountSection(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("account: section of %T: %w", plugin, err)
+		}
+		if section != nil {
+			all = append(all, *section)
+		}
+	}
+	return all, nil
 }
 
 // SignInMethods is the section with the user's sign-in methods (linked accounts, passkeys, password), for the

@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // visit returns the context of a page of the application.
@@ -55,6 +57,48 @@ func TestSections(t *testing.T) {
 			}
 			if _, err := draw(nobody.visit(), row.section); err == nil || !strings.Contains(err.Error(), "RequireSession") {
 				t.Errorf("without a session: %v", err)
+			}
+		})
+	}
+}
+
+// factor is a plugin with a section on the account page.
+type factor struct {
+	section *ui.PageSection
+	err     error
+}
+
+func (*factor) Attach(*core.PluginHost) error { return nil }
+
+func (f *factor) AccountSection(_ context.Context, c *core.ActionRequest) (*ui.PageSection, error) {
+	if c.CSRFToken == "" {
+		return nil, errors.New("no CSRF token")
+	}
+	return f.section, f.err
+}
+
+// TestSectionsOfPlugins: other plugins add sections after the sign-in methods.
+func TestSectionsOfPlugins(t *testing.T) {
+	codes := &ui.PageSection{ID: "codes", Heading: "Second <factor>", Content: ui.Row("Phone", "", "")}
+	for name, row := range map[string]struct {
+		plugin *factor
+		status int
+		has    string
+	}{
+		"a section":  {&factor{section: codes}, 200, `<h2 id="codes-heading">Second &lt;factor&gt;</h2>`},
+		"no section": {&factor{}, 200, `id="sessions"`},
+		"an error":   {&factor{err: errors.New("store is down")}, 500, "Reference code"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, setup{configure: func(c *core.Config) { c.Plugins = append(c.Plugins, row.plugin) }})
+			r := s.as(ada).open("account")
+			page := string(r.Body)
+			if r.Status != row.status || !strings.Contains(page, row.has) || strings.Contains(page, "store is down") {
+				t.Errorf("answered %d %s, want %s", r.Status, page, row.has)
+			}
+			if methods, other := strings.Index(page, `id="methods"`), strings.Index(page, `id="codes"`); other >= 0 &&
+				other < methods {
+				t.Error("the section is before the sign-in methods")
 			}
 		})
 	}

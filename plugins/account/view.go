@@ -30,6 +30,8 @@ type view struct {
 	mailLinks, stale bool
 	// again is the change that was requested before re-authentication, or nil.
 	again *offer
+	// more are the sections of other plugins.
+	more []ui.PageSection
 	// page is for the script of the passkey form. It is nil on pages of the application, where a link to the account page
 	// replaces the form.
 	page *ui.Page
