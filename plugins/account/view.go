@@ -171,32 +171,11 @@ func (v *view) ago(at time.Time) string {
 	return v.locale.Say(textOnDay.With(v.locale.Date(at)))
 }
 
-// browsers and systems map substrings of User-Agent headers to names. The order matters, because most browsers also
-// name browsers that they imitate.
-var (
-	browsers = [][2]string{
-		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"},
-		{"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"},
-	}
-	systems = [][2]string{
-		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"},
-		{"Mac OS X", "Mac"}, {"Linux", "Linux"},
-	}
-)
-
 // device returns a short name of a session's browser, such as "Firefox on Windows", or the start of its User-Agent
 // header.
 func (v *view) device(agent string) string {
-	find := func(names [][2]string) string {
-		for _, n := range names {
-			if strings.Contains(agent, n[0]) {
-				return n[1]
-			}
-		}
-		return ""
-	}
 	const most = 60
-	switch browser, system := find(browsers), find(systems); {
+	switch browser, system := ui.Device(agent); {
 	case agent == "":
 		return v.locale.Say(textBrowser)
 	case browser != "" && system != "":
