@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
-	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // NormalizeEmail returns the canonical form of an email address, in which addresses are stored, compared and mailed to:
@@ -118,23 +117,4 @@ func SameMailbox(a, b string) bool {
 	}
 	other, err := mailaddr.Normalize(b)
 	return err == nil && one == other
-}
-
-// checkEndpoint checks the URL of a provider. Codes and tokens are sent to it, so it must use https, unless the
-// provider runs on this machine. If insecure is true, plain http to other hosts is allowed.
-func checkEndpoint(u string, insecure bool) error {
-	normal, err := weburl.Normalise(u)
-	if err != nil {
-		return errors.New("write an absolute https URL")
-	}
-	if strings.HasPrefix(normal, "https://") || insecure && strings.HasPrefix(normal, "http://") {
-		return nil
-	}
-	bare, _, _ := strings.Cut(normal, "?")
-	bare, _, _ = strings.Cut(bare, "#")
-	if origin, _, err := weburl.ParseOrigin(bare); err != nil || !origin.IsLoopback() {
-		return errors.New("plain http is for providers on localhost only: write https, or set AllowInsecureHTTP of the " +
-			"provider if the network between the two is yours (docs/recipes/cluster.md)")
-	}
-	return nil
 }

@@ -2,15 +2,8 @@ package core
 
 import (
 	"crypto"
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
-
-	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/latchkey-go/latchkey/internal/oauth"
 )
@@ -18,55 +11,11 @@ import (
 // ParseClientKey parses a private key for [PrivateKeyJWT]: PEM (PKCS #8, PKCS #1 or SEC 1) or a JSON Web Key, whose key
 // ID it returns. Line breaks may be written as \n, which some environments require. Errors contain no part of the text.
 func ParseClientKey(text Secret) (key crypto.Signer, keyID string, err error) {
-	s := strings.TrimSpace(string(text))
-	if strings.HasPrefix(s, "{") {
-		key, keyID, err = parseJWK(s)
-	} else {
-		key, err = parsePEM(strings.ReplaceAll(s, `\n`, "\n"))
-	}
-	if err == nil {
-		_, err = oauth.SignatureAlgorithm(key)
-	}
+	key, keyID, err = oauth.ParseKey(string(text))
 	if err != nil {
 		return nil, "", fmt.Errorf("core: client key: %w", err)
 	}
 	return key, keyID, nil
-}
-
-func parseJWK(s string) (crypto.Signer, string, error) {
-	var jwk jose.JSONWebKey
-	if jwk.UnmarshalJSON([]byte(s)) != nil { // its error may quote the key
-		return nil, "", errors.New("invalid JSON Web Key")
-	}
-	key, ok := jwk.Key.(crypto.Signer)
-	if !ok || !jwk.Valid() {
-		return nil, "", errors.New("the JSON Web Key is not a private key")
-	}
-	return key, jwk.KeyID, nil
-}
-
-func parsePEM(s string) (crypto.Signer, error) {
-	block, _ := pem.Decode([]byte(s))
-	if block == nil {
-		return nil, errors.New("it is neither PEM nor a JSON Web Key")
-	}
-	var key any
-	var err error
-	switch block.Type {
-	case "PRIVATE KEY":
-		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
-	case "RSA PRIVATE KEY":
-		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
-	case "EC PRIVATE KEY":
-		key, err = x509.ParseECPrivateKey(block.Bytes)
-	default:
-		return nil, fmt.Errorf("the PEM block is a %.40q: provide an unencrypted private key", block.Type)
-	}
-	signer, ok := key.(crypto.Signer)
-	if err != nil || !ok {
-		return nil, fmt.Errorf("the PEM block %q contains no signing key", block.Type)
-	}
-	return signer, nil
 }
 
 // SignedSecret creates client secrets that are JSON Web Tokens, as Apple requires. Each token request has a new one,
@@ -81,33 +30,16 @@ type SignedSecret struct {
 	Issuer, Audience string
 }
 
-// signedSecretAge is the lifetime of a signed secret.
-const signedSecretAge = 5 * time.Minute
-
 // Maker returns a function for MakeClientSecret of an [OAuthProvider]. It returns an error if a field is missing or if
 // the key does not match Alg. Errors do not contain the key.
 func (s SignedSecret) Maker() (func(clientID string, now time.Time) (Secret, error), error) {
-	if s.KeyID == "" || s.Issuer == "" || s.Audience == "" {
-		return nil, errors.New("core: signed client secret: KeyID, Issuer and Audience are required")
-	}
-	key, _, err := ParseClientKey(s.Key)
+	signed := oauth.SignedSecret{Key: string(s.Key), KeyID: s.KeyID, Alg: s.Alg, Issuer: s.Issuer, Audience: s.Audience}
+	sign, err := signed.Maker()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("core: %w", err)
 	}
-	alg, err := oauth.SignatureAlgorithm(key)
-	if err != nil || string(alg) != s.Alg {
-		return nil, fmt.Errorf("core: signed client secret: the key is for %s, but Alg is %q", alg, s.Alg)
-	}
-	signing := jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: s.KeyID}}
-	signer, err := jose.NewSigner(signing, nil)
-	if err != nil {
-		return nil, fmt.Errorf("core: signed client secret: %w", err)
-	}
-	issuer, audience := s.Issuer, s.Audience
 	return func(clientID string, now time.Time) (Secret, error) {
-		token, err := jwt.Signed(signer).Claims(map[string]any{ // aud as a string; jwt.Claims would write an array
-			"iss": issuer, "sub": clientID, "aud": audience, "iat": now.Unix(), "exp": now.Add(signedSecretAge).Unix(),
-		}).Serialize()
-		return Secret(token), err
+		secret, err := sign(clientID, now)
+		return Secret(secret), err
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/flight"
 )
 
@@ -83,8 +84,8 @@ func (x *exchanges) do(
 		}
 	}
 	tokens := *result.tokens
-	tokens.Claims, tokens.Extra = cloneProfile(tokens.Claims), maps.Clone(tokens.Extra)
-	return &tokens, cloneProfile(result.profile), nil
+	tokens.Claims, tokens.Extra = exactjson.CloneObject(tokens.Claims), maps.Clone(tokens.Extra)
+	return &tokens, exactjson.CloneObject(result.profile), nil
 }
 
 // once calls exchange and stores its result, unless the result is known or the flow has an exchange in progress.
@@ -203,33 +204,4 @@ func (f *flowState) exchangeKey(c *call, answer string) exchangeKey {
 		flow:     sha256.Sum256([]byte(flow)),
 		callback: sha256.Sum256([]byte(flow + "\x00" + c.browser() + "\x00" + answer)),
 	}
-}
-
-// cloneProfile returns a deep copy.
-func cloneProfile(p Profile) Profile {
-	if p == nil {
-		return nil
-	}
-	clone := make(Profile, len(p))
-	for name, value := range p {
-		clone[name] = cloneJSON(value)
-	}
-	return clone
-}
-
-// cloneJSON returns a deep copy of a decoded JSON value.
-func cloneJSON(value any) any {
-	switch value := value.(type) {
-	case Profile:
-		return cloneProfile(value)
-	case map[string]any:
-		return map[string]any(cloneProfile(value))
-	case []any:
-		clone := make([]any, len(value))
-		for i := range value {
-			clone[i] = cloneJSON(value[i])
-		}
-		return clone
-	}
-	return value
 }

@@ -3,18 +3,13 @@ package core
 import (
 	"cmp"
 	"context"
-	"crypto"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
+	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/oidc"
@@ -26,10 +21,11 @@ import (
 // client.
 type oauthClient struct {
 	OAuthProvider
-	client   watchedClient
-	client1  watchedClient1 // only set if RequestToken has a URL
-	formPost bool           // the callback is a cross-site POST
-	proxyURL string         // URL of the redirect proxy without a trailing slash; empty if there is none
+	client   oauth.Observed
+	client1  oauth.Observed1 // only set if RequestToken has a URL
+	formPost bool            // the callback is a cross-site POST
+	proxyURL string          // URL of the redirect proxy without a trailing slash; empty if there is none
+	scope    string          // of authorization requests; empty: none
 }
 
 // checks reports whether the provider uses a check.
@@ -37,14 +33,18 @@ func (o *oauthClient) checks(k Check) bool { return slices.Contains(o.Checks, k)
 
 // watchedBy makes w observe the requests of the client and of FetchUserinfo.
 func (o *oauthClient) watchedBy(w watch) {
-	o.client.watch, o.client1.watch = w, w
-	fetch := o.FetchUserinfo
-	if fetch == nil {
-		return
+	asked := func(operation string) observe.Call {
+		return observe.Call{Target: observe.Provider, Name: operation, Provider: o.ID}
 	}
-	asked := o.client.call("userinfo")
-	o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
-		return watched(ctx, w, asked, func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
+	observer := func(ctx context.Context, operation string) (context.Context, func(error)) {
+		ctx, end := w.begin(ctx, asked(operation))
+		return ctx, func(err error) { end(callOutcome(ctx, err)) }
+	}
+	o.client.Observer, o.client1.Observer = observer, observer
+	if fetch := o.FetchUserinfo; fetch != nil {
+		o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
+			return watched(ctx, w, asked("userinfo"), func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
+		}
 	}
 }
 
@@ -112,20 +112,37 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, o.Fault)
 		return o
 	}
-	o.readEnvironment(c, faults)
-	o.expand()
-	o.clientKey(c, faults)
-	maxAge := o.sentMaxAge(faults)
+	config := o.complete(c, faults)
 	o.setDefaults(c)
 	o.check(faults)
 	shared = o.outward(c, shared)
-	config := o.clientConfig(c)
-	config.HTTP, config.Documents, config.MaxAge = shared.client, shared.documents, maxAge
-	o.client = watchedClient{Client: oauth.New(config), calls: calls{id: o.ID}}
+	config.HTTP, config.Documents = shared.client, shared.documents
+	o.client = oauth.Observed{Client: oauth.New(config)}
 	if o.RequestToken.URL != "" {
-		o.client1 = watchedClient1{Client1: oauth.New1(config), calls: calls{id: o.ID}}
+		o.client1 = oauth.Observed1{Client1: oauth.New1(config)}
 	}
 	return o
+}
+
+// complete sets empty fields from the environment and with defaults, reports configuration errors, and returns the
+// configuration of the protocol client without its HTTP client.
+func (o *oauthClient) complete(c *Config, faults *ConfigError) oauth.Config {
+	setup := oauth.Setup{
+		Config: o.clientConfig(c), Type: string(o.Type), BaseURL: o.BaseURL, DefaultIssuer: o.DefaultIssuer,
+		Insecure: o.AllowInsecureHTTP == True, ProxyURL: o.RedirectProxyURL,
+	}
+	for _, problem := range setup.Complete(c.Getenv) {
+		kind := ErrInvalidConfig
+		if problem.Endpoint {
+			kind = ErrInvalidEndpoints
+		}
+		faults.add(kind, "%w", problem.Err)
+	}
+	o.Issuer, o.BaseURL = setup.Issuer, setup.BaseURL
+	o.ClientID, o.ClientSecret, o.ClientAuth = setup.ClientID, Secret(setup.ClientSecret), ClientAuth(setup.ClientAuth)
+	o.ClientKey, o.ClientKeyID, o.scope = setup.ClientKey, setup.ClientKeyID, setup.Scope
+	o.Authorization, o.Token, o.Userinfo = Endpoint(setup.Authorization), Endpoint(setup.Token), Endpoint(setup.Userinfo)
+	return setup.Config
 }
 
 // outward returns the HTTP client and documents of this provider: the shared ones, unless a field of the provider
@@ -156,32 +173,10 @@ func (o *oauthClient) insecureHosts() (hosts []string) {
 	return hosts
 }
 
-// readEnvironment sets the client ID, the client secret, and the address of the issuer or service.
-func (o *oauthClient) readEnvironment(c *Config, faults *ConfigError) {
-	o.ClientID = or(o.ClientID, c.Getenv(EnvName(o.ID, "ID")))
-	if o.ClientSecret == "" {
-		o.ClientSecret = Secret(c.Getenv(EnvName(o.ID, "SECRET")))
-	}
-	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	issuer := or(c.Getenv(EnvName(o.ID, "ISSUER")), o.DefaultIssuer)
-	if !o.usesBase() {
-		o.Issuer = or(o.Issuer, issuer)
-		return
-	}
-	o.BaseURL = strings.TrimRight(or(o.BaseURL, issuer), "/")
-	if o.BaseURL == "" {
-		const format = "provider %q has no BaseURL: set it, or %s in the environment, to the address of the service"
-		faults.add(ErrInvalidEndpoints, format, o.ID, EnvName(o.ID, "ISSUER"))
-	}
-}
-
 // setDefaults sets the defaults of empty fields.
 func (o *oauthClient) setDefaults(c *Config) {
 	if o.Checks == nil {
 		o.Checks = []Check{CheckPKCE, CheckState}
-	}
-	if o.ClientAuth == "" {
-		o.ClientAuth = ClientSecretBasic
 	}
 	o.formPost = o.sentParam("response_mode") == "form_post"
 	if !o.formPost {
@@ -191,7 +186,7 @@ func (o *oauthClient) setDefaults(c *Config) {
 		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state contains the URL for forwarding
 	}
 	if o.RequestToken.URL != "" {
-		o.Checks, o.proxyURL, o.ClientAuth = nil, "", ClientSecretBasic
+		o.Checks, o.proxyURL = nil, ""
 		if o.Account == nil {
 			o.Account = oauth1Account
 		}
@@ -200,21 +195,17 @@ func (o *oauthClient) setDefaults(c *Config) {
 
 // sentParam returns the configured value of an authorization request parameter.
 func (o *oauthClient) sentParam(name string) string {
-	value := o.Authorization.Params.Get(name)
-	if u, err := url.Parse(o.Authorization.URL); err == nil {
-		value = or(value, u.Query().Get(name))
-	}
-	return value
+	return oauth.Endpoint(o.Authorization).Param(name)
 }
 
 // clientConfig returns the configuration of the protocol client. Panics in functions of the application become errors.
 func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 	config := oauth.Config{
-		ID: o.ID, OpenID: o.Type == TypeOIDC, Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: string(o.ClientSecret),
+		ID: o.ID, Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: string(o.ClientSecret),
 		ClientAuth: string(o.ClientAuth), ClientKey: o.ClientKey, ClientKeyID: o.ClientKeyID,
 		Authorization: oauth.Endpoint(o.Authorization), Token: oauth.Endpoint(o.Token),
 		Userinfo: oauth.Endpoint(o.Userinfo), RequestToken: oauth.Endpoint(o.RequestToken),
-		NoUserinfo: o.FetchUserinfo != nil, Scope: o.requestedScope(),
+		NoUserinfo: o.FetchUserinfo != nil, Scope: o.Scope,
 		IDTokenAlgs: o.IDTokenAlgs, AccessTokenAlgs: o.AccessTokenAlgs,
 		UserinfoAlg: o.UserinfoAlg, Tenants: o.Tenants, Variable: func(field string) string { return EnvName(o.ID, field) },
 		Now: c.Now, Rand: c.Rand, NewID: func() (string, error) { return random.UUID(c.Rand) },
@@ -239,60 +230,6 @@ func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 	return config
 }
 
-// requestedScope returns the scope of authorization requests, unless the authorization endpoint's URL contains one.
-func (o *oauthClient) requestedScope() string {
-	switch o.Scope {
-	case "":
-		return "openid profile email"
-	case NoScope:
-		return ""
-	}
-	return o.Scope
-}
-
-// sentMaxAge returns the max_age of authorization requests (OpenID Connect Core section 3.1.2.1), or zero if there is
-// none. ID tokens are checked against it.
-func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
-	text := o.sentParam("max_age")
-	if text == "" || o.Type != TypeOIDC {
-		return 0
-	}
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		faults.add(ErrInvalidEndpoints, "provider %q: max_age %q is not a number of seconds", o.ID, text)
-	}
-	// max_age=0 requires a new sign-in, but a zero Expect.MaxAge means that no max_age was sent.
-	return max(time.Duration(n)*time.Second, 1)
-}
-
-// usesBase reports whether a URL of the provider begins with the placeholder {base}.
-func (o *oauthClient) usesBase() bool {
-	addresses := []string{o.Issuer, o.Authorization.URL, o.Token.URL, o.Userinfo.URL}
-	return slices.ContainsFunc(addresses, func(u string) bool { return strings.HasPrefix(u, "{base}") })
-}
-
-// expand replaces the placeholders {client_id}, {client_secret} and {base} in URLs and parameters.
-func (o *oauthClient) expand() {
-	id, secret := o.ClientID, string(o.ClientSecret)
-	plain := strings.NewReplacer("{client_id}", id, "{client_secret}", secret, "{base}", o.BaseURL)
-	inURL := strings.NewReplacer(
-		"{client_id}", url.QueryEscape(id), "{client_secret}", url.QueryEscape(secret), "{base}", o.BaseURL)
-	o.Issuer = inURL.Replace(o.Issuer)
-	for _, e := range []*Endpoint{&o.Authorization, &o.Token, &o.Userinfo} {
-		e.URL = inURL.Replace(e.URL)
-		if e.Params == nil {
-			continue
-		}
-		params := make(url.Values, len(e.Params)) // a copy: the caller's map must not change
-		for name, values := range e.Params {
-			for _, v := range values {
-				params.Add(name, plain.Replace(v))
-			}
-		}
-		e.Params = params
-	}
-}
-
 // oauth1Account returns an account with the OAuth 1.0a access token and its secret.
 func oauth1Account(t *TokenSet) *Account {
 	return &Account{Extra: Members{
@@ -300,175 +237,15 @@ func oauth1Account(t *TokenSet) *Account {
 	}}
 }
 
-// clientKey sets the key of private_key_jwt from the environment: AUTH_<ID>_PRIVATE_KEY contains it, or
-// AUTH_<ID>_PRIVATE_KEY_FILE is the path of its file.
-func (o *oauthClient) clientKey(c *Config, faults *ConfigError) {
-	if o.ClientAuth != PrivateKeyJWT || o.ClientKey != nil {
-		return
-	}
-	var key crypto.Signer
-	var keyID string
-	var err error
-	if text := c.Getenv(EnvName(o.ID, "PRIVATE_KEY")); text != "" {
-		key, keyID, err = ParseClientKey(Secret(text))
-	} else if path := c.Getenv(EnvName(o.ID, "PRIVATE_KEY_FILE")); path != "" {
-		key, keyID, err = loadClientKey(path)
-	}
-	if err != nil {
-		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, err)
-		return
-	}
-	if key != nil {
-		o.ClientKey, o.ClientKeyID = key, or(o.ClientKeyID, keyID)
-	}
-}
-
-// loadClientKey reads a file and parses it with [ParseClientKey].
-func loadClientKey(path string) (key crypto.Signer, keyID string, err error) {
-	file, err := os.Open(path) //nolint:gosec // the operator names it
-	if err != nil {
-		return nil, "", fmt.Errorf("core: client key: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, 64<<10))
-	if err != nil {
-		return nil, "", fmt.Errorf("core: client key: %w", err)
-	}
-	return ParseClientKey(Secret(text))
-}
-
-// check reports the configuration errors of a completed provider.
+// check reports configuration errors of a completed provider that are not about the protocol.
 func (o *oauthClient) check(faults *ConfigError) {
-	switch o.Type {
-	case TypeOAuth:
-		o.checkEndpoints(faults)
-	case TypeOIDC:
-		if o.Issuer == "" {
-			faults.add(ErrInvalidEndpoints, "provider %q has no Issuer: set it, or %s in the environment, to the issuer's URL",
-				o.ID, EnvName(o.ID, "ISSUER"))
-		}
-	default:
-		faults.add(ErrInvalidConfig, "provider %q has the Type %q: use TypeOAuth or TypeOIDC", o.ID, o.Type)
-	}
-	if o.ClientID == "" {
-		faults.add(ErrInvalidConfig, "provider %q has no ClientID: set it, or %s in the environment",
-			o.ID, EnvName(o.ID, "ID"))
-	}
-	o.checkCredentials(faults)
 	if o.Logout == True && o.Type != TypeOIDC && o.SignOutURL == nil {
 		faults.add(ErrInvalidConfig, "provider %q has Logout On and the Type %q: only OpenID Connect (TypeOIDC) says where "+
 			"to sign out, leave Logout out or set SignOutURL", o.ID, o.Type)
 	}
-	o.checkResponse(faults)
-	for _, at := range []struct{ field, url string }{
-		{"Issuer", o.Issuer}, {"Authorization.URL", o.Authorization.URL}, {"Token.URL", o.Token.URL},
-		{"Userinfo.URL", o.Userinfo.URL}, {"RequestToken.URL", o.RequestToken.URL}, {"RedirectProxyURL", o.RedirectProxyURL},
-	} {
-		if at.url == "" {
-			continue
-		}
-		if err := checkEndpoint(at.url, o.AllowInsecureHTTP == True && at.field != "RedirectProxyURL"); err != nil {
-			faults.add(ErrInvalidEndpoints, "provider %q: %s: %v", o.ID, at.field, err)
-		}
-	}
-	o.checkClientAuth(faults)
 	for _, k := range o.Checks {
 		if k != CheckPKCE && k != CheckState && k != CheckNonce {
 			faults.add(ErrInvalidConfig, "provider %q: unknown check %q", o.ID, k)
-		}
-	}
-}
-
-// checkCredentials rejects a client ID or secret with a line break or surrounding spaces. No service issues one: the
-// cause is a file or a Kubernetes secret with a trailing line break, and the service would only report an unknown
-// client.
-func (o *oauthClient) checkCredentials(faults *ConfigError) {
-	for _, each := range []struct{ field, value string }{
-		{"ClientID", o.ClientID}, {"ClientSecret", string(o.ClientSecret)}, {"ClientKeyID", o.ClientKeyID},
-	} {
-		if each.value == strings.TrimSpace(each.value) && exactjson.IsClean(each.value) &&
-			!strings.Contains(each.value, byteOrderMark) {
-			continue
-		}
-		variable := EnvName(o.ID, strings.ToUpper(strings.TrimPrefix(each.field, "Client")))
-		if each.field == "ClientKeyID" {
-			variable = EnvName(o.ID, "PRIVATE_KEY")
-		}
-		faults.add(ErrInvalidConfig, "provider %q: %s (%s in the environment) has a line break, a control character or "+
-			"blanks around it: remove them (printf and echo -n write none at the end)", o.ID, each.field, variable)
-	}
-}
-
-// byteOrderMark starts some text files and is not visible.
-const byteOrderMark = "\ufeff"
-
-// checkEndpoints reports missing endpoints of an OAuth provider without discovery.
-func (o *oauthClient) checkEndpoints(faults *ConfigError) {
-	missing := ""
-	switch {
-	case o.Issuer != "": // they are discovered
-	case o.Authorization.URL == "":
-		missing = "Authorization"
-	case o.Token.URL == "":
-		missing = "Token"
-	case o.Userinfo.URL == "" && o.FetchUserinfo == nil:
-		missing = "Userinfo"
-	}
-	if o.RequestToken.URL != "" && (o.Authorization.URL == "" || o.Token.URL == "") {
-		faults.add(ErrInvalidEndpoints,
-			"provider %q uses OAuth 1.0a, where nothing is discovered: set Authorization.URL and Token.URL", o.ID)
-	}
-	if missing != "" {
-		faults.add(ErrInvalidEndpoints, "provider %q has neither an Issuer nor %s.URL: set one of them", o.ID, missing)
-	}
-}
-
-// checkClientAuth reports missing client credentials.
-func (o *oauthClient) checkClientAuth(faults *ConfigError) {
-	switch o.ClientAuth {
-	case ClientSecretBasic, ClientSecretPost, ClientSecretJWT:
-		if o.ClientSecret == "" && o.MakeClientSecret == nil {
-			faults.add(ErrInvalidConfig, "provider %q has no ClientSecret: set it, or %s in the environment, "+
-				"or ClientAuth to ClientAuthNone for a public client", o.ID, EnvName(o.ID, "SECRET"))
-		}
-	case PrivateKeyJWT:
-		if o.ClientKey == nil {
-			faults.add(ErrInvalidConfig, "provider %q uses private_key_jwt without ClientKey: set it "+
-				"(ParseClientKey reads PEM and JWK), or %s or %s in the environment",
-				o.ID, EnvName(o.ID, "PRIVATE_KEY"), EnvName(o.ID, "PRIVATE_KEY_FILE"))
-		}
-	case ClientAuthNone:
-	default:
-		faults.add(ErrInvalidConfig, "provider %q: unknown ClientAuth %q", o.ID, o.ClientAuth)
-	}
-}
-
-// checkResponse rejects response modes and types that core does not support. Otherwise each sign-in would fail at the
-// callback.
-func (o *oauthClient) checkResponse(faults *ConfigError) {
-	asked := map[string][]string{}
-	if u, err := url.Parse(o.Authorization.URL); err == nil {
-		asked = u.Query()
-	}
-	for _, each := range []struct {
-		name  string
-		known []string
-		why   string
-	}{
-		{
-			"response_mode", []string{"query", "form_post"},
-			`use "query", the default, or "form_post" (a fragment never reaches a server, ` +
-				`and signed responses, JARM, are not read)`,
-		},
-		{
-			"response_type", []string{"code", "Assertion"}, // Azure DevOps uses the name Assertion for a code
-			`use "code", the default (tokens come from the token endpoint alone: no implicit and no hybrid flow)`,
-		},
-	} {
-		for _, value := range slices.Concat(asked[each.name], o.Authorization.Params[each.name]) {
-			if !slices.Contains(each.known, value) {
-				faults.add(ErrInvalidConfig, "provider %q: Authorization has the %s %.60q: %s", o.ID, each.name, value, each.why)
-			}
 		}
 	}
 }

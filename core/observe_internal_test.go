@@ -119,10 +119,10 @@ func TestEveryProviderCallIsTold(t *testing.T) {
 		}
 		return ctx, func(o observe.Outcome) { told[now] = o }
 	}
-	acme := calls{id: "acme"}
 	o := &oauthClient{
-		client:  watchedClient{Client: oauth.New(oauth.Config{}), calls: acme},
-		client1: watchedClient1{Client1: oauth.New1(oauth.Config{}), calls: acme},
+		OAuthProvider: OAuthProvider{ID: "acme"},
+		client:        oauth.Observed{Client: oauth.New(oauth.Config{})},
+		client1:       oauth.Observed1{Client1: oauth.New1(oauth.Config{})},
 	}
 	o.FetchUserinfo = func(context.Context, *UserinfoRequest) (Profile, error) { return nil, errors.New("away") }
 	o.watchedBy(watch{observe: observer})

@@ -3,8 +3,6 @@ package core
 import (
 	"encoding/json"
 	"log/slog"
-	"math/big"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -40,7 +38,7 @@ func (p Profile) Text(name string) string {
 	case string:
 		return v
 	case json.Number:
-		return decimal(v)
+		return exactjson.Decimal(v)
 	}
 	return ""
 }
@@ -75,26 +73,6 @@ func (p Profile) First(names ...string) string {
 		}
 	}
 	return ""
-}
-
-// decimal returns a JSON number as decimal text, without exponent or trailing zeros. It does not use floating point,
-// because account IDs are compared as text and two large IDs could become equal.
-func decimal(n json.Number) string {
-	s := n.String()
-	if !strings.ContainsAny(s, ".eE") {
-		return s
-	}
-	if i := strings.IndexAny(s, "eE"); i >= 0 && len(s)-i > 4 { // a number like 1e999999999 would exhaust memory
-		return s
-	}
-	r, ok := new(big.Rat).SetString(s)
-	if !ok {
-		return s
-	}
-	if r.IsInt() {
-		return r.Num().String()
-	}
-	return strings.TrimRight(r.FloatString(20), "0")
 }
 
 // Person is a provider's profile in the form that core uses, returned by an [OAuthProvider].Profile function. At the

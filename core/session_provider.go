@@ -195,7 +195,7 @@ func (o *oauthClient) signOutURL(r *SignOutRequest) (string, error) {
 		return o.SignOutURL(&own)
 	})
 	if err == nil {
-		err = checkEndpoint(target, o.AllowInsecureHTTP == True)
+		err = weburl.CheckEndpoint(target, o.AllowInsecureHTTP == True)
 	}
 	if err != nil {
 		return "", fmt.Errorf("provider %q: SignOutURL: %w", o.ID, err)

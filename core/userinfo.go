@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oidc"
 )
 
 // optionalUserinfo is the timeout of a userinfo request whose failure does not fail the sign-in.
@@ -34,46 +34,16 @@ func (f *oauthFlow) completedClaims(ctx context.Context, c *call, at oauth.Endpo
 			append(c.attrs(), slog.String("provider", f.ID), slog.Any("error", err))...)
 		return claims
 	}
-	return withUserinfo(claims, userinfo)
+	return oidc.WithUserinfo(claims, userinfo)
 }
 
 // requestedProfile reports whether the scope profile or email was requested and granted.
 func (o *oauthClient) requestedProfile(tokens *TokenSet) bool {
-	scope := or(tokens.Scope, or(o.sentParam("scope"), o.requestedScope()))
+	scope := or(tokens.Scope, or(o.sentParam("scope"), o.scope))
 	for name := range strings.FieldsFuncSeq(scope, func(r rune) bool { return r == ' ' || r == ',' || r == '+' }) {
 		if name == "profile" || name == "email" {
 			return true
 		}
-	}
-	return false
-}
-
-// withUserinfo adds to the claims of an ID token the claims that only the userinfo response has. The ID token takes
-// precedence, because it is signed. Claims about the token itself are taken from the ID token only. The claims that
-// vouch for an email address are taken from the source of that address only.
-func withUserinfo(claims, userinfo Profile) Profile {
-	all := maps.Clone(claims)
-	for name, value := range userinfo {
-		if all[name] == nil && !aboutToken(name) {
-			all[name] = value
-		}
-	}
-	if claims["email"] == nil && userinfo["email"] != nil {
-		for _, name := range []string{"email_verified", "xms_edov"} {
-			if delete(all, name); userinfo[name] != nil {
-				all[name] = userinfo[name]
-			}
-		}
-	}
-	return all
-}
-
-// aboutToken reports whether a claim describes an ID token and its authentication, not the user.
-func aboutToken(name string) bool {
-	switch name {
-	case "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce", "auth_time", "acr", "amr", "sid", "at_hash",
-		"c_hash", "events":
-		return true
 	}
 	return false
 }
