@@ -86,6 +86,7 @@ func New(config Config) (*Auth, error) {
 	a.mail = newMailQueue(&c, a)
 	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
+	a.plugins.relatedOrigins(a.providers)
 	watchProviders(a.providers, observed)
 	data := newDataKeeper(&c, a.log, faults)
 	checkNeeds(&c, a, faults)

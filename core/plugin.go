@@ -64,9 +64,11 @@ func (a *Action) path() string {
 type plugins struct {
 	actions []*partAction
 	gates   []partGate
-	facts   bool // PluginHost.TrackAuthentication was called
-	proves  bool // PluginHost.VerifiesEmail was called
-	knows   bool // PluginHost.RememberBrowsers was called
+	// documents are the well-known documents by name, with those of core.
+	documents map[string]wellKnown
+	facts     bool // PluginHost.TrackAuthentication was called
+	proves    bool // PluginHost.VerifiesEmail was called
+	knows     bool // PluginHost.RememberBrowsers was called
 	// ends is the first plugin that called PluginHost.EndsSessions, by its name in configuration errors, or empty.
 	ends    string
 	notices notices
@@ -92,7 +94,7 @@ type partAction struct {
 
 // attach attaches all plugins, and inserts the providers that they add into c.Providers.
 func (ps *plugins) attach(a *Auth, c *Config, faults *ConfigError) {
-	ps.now = c.Now
+	ps.now, ps.documents = c.Now, map[string]wellKnown{}
 	ps.seals.secrets, ps.seals.rand, ps.seals.now = a.site.secrets, c.Rand, c.Now
 	var providers []Provider
 	for i, declared := range c.Providers {

@@ -13,11 +13,14 @@ import (
 )
 
 // Handle handles a request to the auth routes. The result is never nil. Adapters send only requests below the base path
-// to Handle; for other requests the response has status 400.
+// and for [Auth.WellKnownPaths] to Handle; for other requests the response has status 400.
 func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		return misconfigured(ctx, r, err)
+	}
+	if response := a.wellKnown(ctx, r); response != nil {
+		return response
 	}
 	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
 		v.collected.leave()
@@ -245,10 +248,12 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	if errors.Is(faults, ErrNoTenant) {
 		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 	}
-	to, err := c.route(r)
-	c.action, c.query = to.action, to.query
-	if err != nil {
-		return c.refer(finish(r, pages.fail(ctx, c, err, nil)))
+	if _, ok := wellKnownName(r); !ok {
+		to, err := c.route(r)
+		c.action, c.query = to.action, to.query
+		if err != nil {
+			return c.refer(finish(r, pages.fail(ctx, c, err, nil)))
+		}
 	}
 	return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 }

@@ -13,7 +13,7 @@ type Route struct {
 	// Method is GET or POST.
 	Method string `json:"method"`
 	// Path is the path as the application receives it. It begins with the base path and includes the provider if the
-	// action has one.
+	// action has one. Documents of [Auth.WellKnownPaths] are outside of the base path.
 	Path string `json:"path"`
 	// Plugin is the name of the [Plugin] of the action, as in configuration errors. It is empty for actions of
 	// core.
@@ -42,6 +42,9 @@ func (a *Auth) Routes() []Route {
 	}
 	if a.router.rules == nil { // an Auth of PerRequest
 		return nil
+	}
+	for name, document := range a.plugins.documents {
+		all = append(all, Route{Method: http.MethodGet, Path: wellKnownPath + "/" + name, Plugin: document.plugin})
 	}
 	for _, asset := range assets {
 		all = append(all, Route{Method: http.MethodGet, Path: a.site.basePath + "/" + asset.name})

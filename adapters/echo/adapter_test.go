@@ -21,6 +21,7 @@ func TestAdapter(t *testing.T) {
 			e.Use(before(step))
 		}
 		a.Mount(e)
+		a.MountWellKnown(e)
 		for _, route := range s.Routes {
 			var chain []echo.MiddlewareFunc
 			for _, step := range route.Before {

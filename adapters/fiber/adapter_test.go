@@ -24,6 +24,7 @@ func TestAdapter(t *testing.T) {
 			f.Use(before(step))
 		}
 		a.Mount(f)
+		a.MountWellKnown(f)
 		for _, route := range s.Routes {
 			var chain []fiber.Handler
 			for _, step := range route.Before {

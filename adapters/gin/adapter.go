@@ -11,6 +11,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -36,6 +37,14 @@ func (a *Adapter) Mount(r gin.IRoutes) {
 	}
 	for _, path := range []string{"/", "/:action", "/:action/", "/:action/:name", "/:action/:name/*more"} {
 		r.Any(a.auth.MountPath(prefix)+path, a.Handler) // a single wildcard would conflict with pages of the application
+	}
+}
+
+// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and HEAD
+// requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
+func (a *Adapter) MountWellKnown(r *gin.Engine) {
+	for _, path := range a.auth.WellKnownPaths() {
+		r.Match([]string{"GET", "HEAD"}, strings.Replace(path, "*", "*name", 1), a.Handler)
 	}
 }
 

@@ -22,6 +22,7 @@ func TestAdapter(t *testing.T) {
 			r.Use(before(step))
 		}
 		a.Mount(r)
+		a.MountWellKnown(r)
 		for _, route := range s.Routes {
 			var chain []gin.HandlerFunc
 			for _, step := range route.Before {

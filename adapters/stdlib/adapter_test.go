@@ -19,6 +19,7 @@ func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		mux, a := http.NewServeMux(), authhttp.New(s.Auth)
 		a.Mount(mux)
+		a.MountWellKnown(mux)
 		for _, route := range s.Routes {
 			var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				route.Do(call{w, r, a})

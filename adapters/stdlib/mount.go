@@ -22,7 +22,12 @@ import (
 //
 // Mount panics if conflicts leave no pattern at all, for example because the auth routes are already mounted.
 func (a *Adapter) Mount(mux *http.ServeMux) {
-	m := mounting{mux: mux, handler: a, base: a.auth.MountPath(""), routes: a.auth.Routes()}
+	m := mounting{mux: mux, handler: a, base: a.auth.MountPath("")}
+	for _, route := range a.auth.Routes() {
+		if strings.HasPrefix(route.Path, m.base+"/") {
+			m.routes = append(m.routes, route)
+		}
+	}
 	for _, route := range m.routes {
 		if !m.isPage(route) {
 			m.try(route.Method, route.Path)
@@ -36,6 +41,14 @@ func (a *Adapter) Mount(mux *http.ServeMux) {
 	}
 	if m.mounted == 0 {
 		panic(m.conflict)
+	}
+}
+
+// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and HEAD
+// requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
+func (a *Adapter) MountWellKnown(mux *http.ServeMux) {
+	for _, path := range a.auth.WellKnownPaths() {
+		mux.Handle("GET "+strings.Replace(path, "*", "{name...}", 1), a)
 	}
 }
 

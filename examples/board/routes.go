@@ -17,6 +17,7 @@ var assets embed.FS
 func (s *site) routes() http.Handler {
 	a, mux := authhttp.New(s.auth), http.NewServeMux()
 	a.Mount(mux) // sign-in, account page and session JSON under /auth
+	a.MountWellKnown(mux)
 
 	anybody := a.Hook
 	signedIn := a.RequireSession

@@ -75,6 +75,7 @@ func (s *site) routes() http.Handler {
 	mux := http.NewServeMux()
 	a := authhttp.New(s.auth)
 	a.Mount(mux)
+	a.MountWellKnown(mux) // password managers open /.well-known/change-password
 	mux.Handle("GET /{$}", a.Hook(http.HandlerFunc(s.home)))
 	mux.HandleFunc("POST /register", s.register)
 	mux.Handle("POST /everywhere", a.RequireSession(http.HandlerFunc(s.signOutEverywhere)))

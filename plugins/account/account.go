@@ -97,6 +97,7 @@ func (a *Account) Attach(h *core.PluginHost) error {
 		h.AddConfigError("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
 	}
 	h.AddSignInGate(a.handlers.gate)
+	h.AddWellKnown("passkey-endpoints", a.handlers.passkeys.endpoints)
 	for _, action := range a.handlers.actions() {
 		h.AddAction(action)
 	}

@@ -30,6 +30,21 @@ func (p *passkeys) actions(r *reauth) []core.Action {
 	return []core.Action{r.change("passkey", p.post)}
 }
 
+// endpoints returns the document passkey-endpoints: where users create and manage passkeys (W3C, A Well-Known URL for
+// Relying Party Passkey Endpoints).
+func (p *passkeys) endpoints(_ context.Context, base string) (*core.Response, error) {
+	isPasskey := func(p core.ProviderInfo) bool { return p.Type == core.TypeWebAuthn }
+	if !slices.ContainsFunc(p.host.Providers(), isPasskey) {
+		return nil, &core.Problem{Status: http.StatusNotFound, Code: "not_found"}
+	}
+	page := base + "/account"
+	body, err := json.Marshal(map[string]string{"enroll": page, "manage": page})
+	if err != nil {
+		return nil, err
+	}
+	return &core.Response{Body: body, Header: http.Header{"Content-Type": {"application/json"}}}, nil
+}
+
 // maxName is the maximum length of a passkey name, in characters.
 const maxName = 64
 

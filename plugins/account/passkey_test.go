@@ -142,3 +142,25 @@ func TestPasskeyWithoutAccount(t *testing.T) {
 		t.Errorf("a second time: %v", err)
 	}
 }
+
+// TestPasskeyEndpoints publishes where users manage passkeys, if the site has them.
+func TestPasskeyEndpoints(t *testing.T) {
+	for _, row := range []struct {
+		name      string
+		configure func(*core.Config)
+		want      string
+	}{
+		{"no passkeys", onlyHub, ""},
+		{"passkeys", withPasskeys, `{"enroll":"https://app.example/auth/account","manage":"https://app.example/auth/account"}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := newSite(t, setup{configure: row.configure})
+			r := s.auth.Handle(t.Context(), &core.Request{
+				Method: "GET", Target: "/.well-known/passkey-endpoints", Hosts: []string{"app.example"}, Scheme: "https",
+			})
+			if published := r.Status == http.StatusOK; published != (row.want != "") || published && string(r.Body) != row.want {
+				t.Errorf("%d %s", r.Status, r.Body)
+			}
+		})
+	}
+}

@@ -146,3 +146,17 @@ func TestBrowserIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestChangePasswordURL requests the address that password managers open to change a password, without and with a
+// session.
+func TestChangePasswordURL(t *testing.T) {
+	w := site(t)
+	user := w.person()
+	user.cookies = w.signUp(ada, good).cookies
+	for name, b := range map[string]*browser{"nobody": w.person(), "a user": user} {
+		r := b.get("/.well-known/change-password")
+		if r.Status != 302 || r.Redirect != "https://app.test/auth/password/change" {
+			t.Errorf("%s: %d to %q", name, r.Status, r.Redirect)
+		}
+	}
+}

@@ -149,6 +149,7 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 	for _, a := range s.actions() {
 		h.AddAction(a)
 	}
+	h.AddWellKnown("change-password", changePasswordPage)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.liveManagement()

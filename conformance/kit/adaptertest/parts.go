@@ -35,6 +35,14 @@ func (toy) Attach(h *core.PluginHost) error {
 			}
 			return c.Redirect("/in"), c.SetEncryptedCookie("toy-word", c.Field("word"), time.Minute)
 		}})
+	h.AddWellKnown("toy.json", func(_ context.Context, base string) (*core.Response, error) {
+		return &core.Response{
+			Body: []byte(`"` + base + `"`), Header: http.Header{"Content-Type": {"application/json"}},
+		}, nil
+	})
+	h.AddWellKnown("toy-page", func(_ context.Context, base string) (*core.Response, error) {
+		return &core.Response{Redirect: base + "/toy"}, nil
+	})
 	return nil
 }
 
@@ -80,4 +88,35 @@ func parts(t *testing.T, start Start, before ...Step) {
 		k.expect(row.method+" "+row.path, a.header.Get("Content-Type"), "application/problem+json")
 	}
 	k.expect("three segments", k.get("/auth/toy/see-it/more").status, http.StatusBadRequest)
+}
+
+// wellKnown requests the documents of a plugin outside of the base path.
+func wellKnown(t *testing.T, start Start) {
+	k := newKit(t, start, func(c *core.Config) { c.Plugins = []core.Plugin{toy{}} })
+	const path = "/.well-known/toy.json"
+	a := k.get(path)
+	k.expect("status", a.status, http.StatusOK)
+	k.expect("document", a.body, `"http://`+k.addr+`/auth"`)
+	k.expect("Content-Type", a.header.Get("Content-Type"), "application/json")
+	k.expect("cookies", len(a.header["Set-Cookie"]), 0)
+	k.expect("scripts of other origins", a.header.Get("Access-Control-Allow-Origin"), "*")
+
+	head := k.send("HEAD", path, "", nil)
+	k.expect("HEAD", head.status, http.StatusOK)
+	k.expect("HEAD, body", head.body, "")
+	r, err := http.NewRequestWithContext(k.Context(), http.MethodGet, "http://"+k.addr+path, nil)
+	if err != nil {
+		k.Fatal(err)
+	}
+	r.Header.Set("If-None-Match", a.header.Get("Etag"))
+	k.expect("the document that the client has", k.do(r).status, http.StatusNotModified)
+
+	page := k.get("/.well-known/toy-page")
+	k.expect("redirect", page.status, http.StatusFound)
+	k.expect("Location", page.header.Get("Location"), "http://"+k.addr+"/auth/toy")
+	for _, unknown := range []string{"/.well-known/other", path + "/more", "/.well-known/TOY.json"} {
+		if got := k.get(unknown).status; got == http.StatusOK {
+			k.Errorf("%s: %d", unknown, got)
+		}
+	}
 }

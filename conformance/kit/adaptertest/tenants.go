@@ -17,7 +17,7 @@ func perRequest(t *testing.T, start Start) {
 	auths := map[string]*core.Auth{}
 	for _, name := range []string{"one", "two"} {
 		auth, err := core.New(core.Config{
-			URL: "https://" + name + ".test", Secrets: []core.Secret{secret},
+			URL: "https://" + name + ".test", Secrets: []core.Secret{secret}, Plugins: []core.Plugin{toy{}},
 			Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 			Providers: []core.Provider{&core.CredentialsProvider{
 				ID:        name,
@@ -37,23 +37,26 @@ func perRequest(t *testing.T, start Start) {
 	})
 	app := &application{auth: tenants, office: tenants, data: &core.SessionData[staff]{Load: roles}}
 	addr := start(t, Site{Auth: tenants, Routes: app.routes()})
-	for host, want := range map[string]string{
-		"one.test": "https://one.test/auth/signin/one", "two.test": "https://two.test/auth/signin/two",
-		"three.test": "message",
+	for _, row := range []struct{ host, path, want string }{
+		{"one.test", "/auth/providers", "https://one.test/auth/signin/one"},
+		{"two.test", "/auth/providers", "https://two.test/auth/signin/two"},
+		{"three.test", "/auth/providers", "message"},
+		{"two.test", "/.well-known/toy.json", "https://two.test/auth"},
+		{"three.test", "/.well-known/toy.json", "message"},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/auth/providers", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+row.path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Host = host
+		r.Host = row.host
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		raw, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if !strings.Contains(string(raw), want) {
-			t.Errorf("%s: %s", host, raw)
+		if !strings.Contains(string(raw), row.want) {
+			t.Errorf("%s %s: %s", row.host, row.path, raw)
 		}
 	}
 }

@@ -1,0 +1,150 @@
+package core
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/internal/weburl"
+)
+
+// WellKnown returns a public document at /.well-known/<name> (RFC 8615), or a redirect. base is the public URL of the
+// auth routes, such as "https://app.example/auth".
+//
+// The document is the same for every client, because the function does not get the request. Core adds an ETag, responds
+// to If-None-Match, and lets scripts of any origin read the response. Set Cache-Control in Response.Header to let caches
+// store it; by default they do not. A [*Problem] is sent to the client, for example with status 404 if there is nothing
+// to publish. The function is called concurrently.
+type WellKnown func(ctx context.Context, base string) (*Response, error)
+
+// AddWellKnown adds a document at /.well-known/<name>, outside of the base path. It is served if the application calls
+// MountWellKnown of its adapter. A name can be added only once; another plugin with the same name is a configuration
+// error.
+func (h *PluginHost) AddWellKnown(name string, document WellKnown) {
+	h.attaching("AddWellKnown")
+	documents := h.plugins.documents
+	switch {
+	case document == nil:
+		h.fault("document %q: the function is nil", name)
+	case name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || strings.Trim(name, ".") == "":
+		h.fault("document %q: the name must consist of lower-case letters, digits, hyphens and dots", name)
+	case documents[name].get != nil:
+		h.fault("document %q: %s has added it", name, documents[name].plugin)
+	default:
+		documents[name] = wellKnown{h.plugin, document}
+	}
+}
+
+// wellKnownPath is the path prefix of the documents.
+const wellKnownPath = "/.well-known"
+
+// wellKnown is a document and its plugin, as in configuration errors. plugin is empty for a document of core.
+type wellKnown struct {
+	plugin string
+	get    WellKnown
+}
+
+// WellKnownPaths returns the paths of the documents outside of the base path, sorted, such as
+// "/.well-known/change-password". Adapters send GET and HEAD requests for them to [Auth.Handle]. An Auth made by
+// [PerRequest] returns "/.well-known/*", because its documents depend on the request.
+func (a *Auth) WellKnownPaths() []string {
+	if a.choose != nil {
+		return []string{wellKnownPath + "/*"}
+	}
+	var paths []string
+	for name := range a.plugins.documents {
+		paths = append(paths, wellKnownPath+"/"+name)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// wellKnownName returns the name of the document that a request is for. ok is false if its path is another one.
+func wellKnownName(r *Request) (name string, ok bool) {
+	if !strings.Contains(r.Target, wellKnownPath) {
+		return "", false
+	}
+	name, more, ok := weburl.Segments(r.Target, wellKnownPath)
+	if more != "" {
+		name += "/" + more
+	}
+	return name, ok
+}
+
+// wellKnown returns the response to a request for a document outside of the base path, or nil for any other request.
+func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
+	name, ok := wellKnownName(r)
+	if !ok || strings.HasPrefix(a.site.basePath+"/", wellKnownPath+"/") {
+		return nil
+	}
+	c := a.site.callOf(r)
+	c.plugin = true // errors are problems
+	document, known := a.plugins.documents[name]
+	if known {
+		c.action = name
+	}
+	response, err := guarded("document "+c.action, func() (*Response, error) {
+		switch {
+		case !known:
+			return nil, &Problem{Status: http.StatusNotFound, Code: "not_found"}
+		case !isSafe(r.Method):
+			return nil, &Problem{
+				Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: []string{"GET", "HEAD"},
+			}
+		}
+		if err := c.settle(); err != nil {
+			return nil, err
+		}
+		return document.get(ctx, c.base)
+	})
+	if err != nil {
+		return c.refer(finish(r, a.pages.fail(ctx, c, err, nil)))
+	}
+	return publish(r, response)
+}
+
+// publish completes the response with a document: every client may read it, and a client with the same document gets status 304
+// (RFC 9110 section 13.1.2).
+func publish(r *Request, response *Response) *Response {
+	if response.Redirect == "" {
+		sum := sha256.Sum256(response.Body)
+		etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+		response.set("Etag", etag)
+		if strings.Contains(strings.Join(r.Header["If-None-Match"], ","), etag) {
+			response.Status, response.Body = http.StatusNotModified, nil
+		}
+	}
+	response = finish(r, response)
+	response.Header.Set("Access-Control-Allow-Origin", "*")
+	return response
+}
+
+// relatedOrigins adds the document webauthn (WebAuthn Level 3 section 5.11.1) if a passkey provider accepts other
+// origins. Browsers request it at the domain that is the relying party's ID.
+func (ps *plugins) relatedOrigins(providers []*provider) {
+	var origins []string
+	for _, p := range providers {
+		if p.webauthn == nil {
+			continue
+		}
+		for _, origin := range p.webauthn.RelyingParty.Origins {
+			if strings.HasPrefix(origin, "https://") && !slices.Contains(origins, origin) {
+				origins = append(origins, origin)
+			}
+		}
+	}
+	if _, taken := ps.documents["webauthn"]; taken || len(origins) == 0 {
+		return
+	}
+	body, err := json.Marshal(map[string][]string{"origins": origins})
+	if err != nil { // strings can always be encoded
+		panic(err)
+	}
+	ps.documents["webauthn"] = wellKnown{get: func(context.Context, string) (*Response, error) {
+		return &Response{Body: slices.Clone(body), Header: newHeader("Content-Type", typeJSON)}, nil
+	}}
+}
