@@ -61,7 +61,18 @@ const (
 	// is the provider's name. The URL is the same as in EmailPasskeyAdded.
 	EmailAccountLinked   EmailKind = "account-linked"
 	EmailAccountUnlinked EmailKind = "account-unlinked"
-	// EmailNewDevice reports a sign-in in a browser that was not used before.
+	// EmailFactorAdded and EmailFactorRemoved report that a second factor, for example an authenticator app, was added to
+	// or removed from the account. EmailFactorsReset reports that an administrator removed all second factors. The URL is
+	// the same as in EmailPasskeyAdded.
+	EmailFactorAdded   EmailKind = "factor-added"
+	EmailFactorRemoved EmailKind = "factor-removed"
+	EmailFactorsReset  EmailKind = "factors-reset"
+	// EmailRecoveryUsed reports that a recovery code was used instead of another second factor. EmailRecoveryRenewed
+	// reports that a new set of recovery codes replaced the old one. The URL is the same as in EmailPasskeyAdded.
+	EmailRecoveryUsed    EmailKind = "recovery-used"
+	EmailRecoveryRenewed EmailKind = "recovery-renewed"
+	// EmailNewDevice reports a sign-in in a browser that was not used before. The URL is the same as in
+	// EmailPasskeyAdded.
 	EmailNewDevice EmailKind = "new-device"
 	// EmailInvite is an invitation to sign up.
 	EmailInvite EmailKind = "invite"
@@ -91,6 +102,9 @@ type Email struct {
 	At time.Time
 	// Peer is the network of the browser that caused the event, or zero if it is not stated.
 	Peer netip.Prefix
+	// Device names the browser and the system that caused the event, such as "Firefox, Windows", or is empty if they are
+	// unknown. It contains names from a fixed list, never the text of the header User-Agent.
+	Device string
 	// Service is the configured name of the provider that the email is about, or empty if it is about none.
 	Service string
 	// EndsSessions reports that following URL also ends all sessions of the account.

@@ -180,7 +180,7 @@ func (ps *plugins) recheckAccounts(ctx context.Context, w *writer, userID string
 		if m.Passkey {
 			kind = EmailPasskeyRemoved
 		}
-		ps.notify(ctx, w.at, kind, known, m.Provider)
+		ps.notify(ctx, w.at, known, SecurityNotice{Kind: kind, UserID: userID, Provider: m.Provider})
 	}
 	return w.endEarlierSessions(ctx, userID)
 }

@@ -50,7 +50,7 @@ func (h *PluginHost) SignInMethods(ctx context.Context, userID string) ([]SignIn
 
 // RemoveSignInMethods calls remove for each linked account and passkey of a user, removes the method if remove returns
 // true, and returns the removed methods. After an error some may have been removed. It does not protect the last
-// sign-in method, and it sends no emails: see [ActionRequest.NotifyMethod].
+// sign-in method, and it sends no emails: see [ActionRequest.NotifySecurity].
 func (h *PluginHost) RemoveSignInMethods(
 	ctx context.Context, userID string, remove func(SignInMethod) bool,
 ) (removed []SignInMethod, err error) {
@@ -195,71 +195,6 @@ func (ps *plugins) removeMethod(ctx context.Context, m *SignInMethod) error {
 	return err
 }
 
-// notices configures the emails about changes of sign-in methods.
-type notices struct {
-	mailer Mailer
-	// action is the page where the owner secures the account.
-	action string
-}
-
-// NotifyMethodChanges sends users an email when a sign-in method was added or removed: [EmailPasskeyAdded],
-// [EmailPasskeyRemoved], [EmailAccountLinked], [EmailAccountUnlinked]. The emails are sent as by
-// [ActionRequest.Notify], after the change was committed. action is the plugin's page where the owner can secure the
-// account; the email links to it. If several plugins call Notices, the first one counts. A nil mailer is ignored.
-func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
-	h.attaching("NotifyMethodChanges")
-	if h.plugins.notices.mailer == nil && mailer != nil {
-		h.plugins.notices = notices{mailer, action}
-	}
-}
-
-// NotifyMethod emails a user about a sign-in method that was added or removed in this request, if a plugin called
-// [PluginHost.NotifyMethodChanges]. The address must be verified, by its user or by a linked provider: an unverified
-// address may belong to another person. provider is the ID of the provider. A failure is logged.
-func (c *ActionRequest) NotifyMethod(ctx context.Context, kind EmailKind, userID, provider string) {
-	if c.plugins.notices.mailer == nil {
-		return
-	}
-	users := c.plugins.auth.store.Store
-	user, err := users.User(ctx, userID)
-	if err != nil {
-		c.in.log.failure(ctx, errorf(ErrStore, "notify a user: %w", err), c.in.attrs()...)
-		return
-	}
-	c.plugins.notify(ctx, &c.in.arrival, kind, user, provider)
-}
-
-func (ps *plugins) notify(ctx context.Context, v *arrival, kind EmailKind, user *User, provider string) {
-	if ps.notices.mailer == nil || user == nil || user.Email == "" {
-		return
-	}
-	to, err := NormalizeEmail(user.Email)
-	if err != nil {
-		return
-	}
-	verified := !user.EmailVerified.IsZero()
-	if !verified {
-		linked, err := ps.auth.store.linked(ctx, user)
-		if err != nil {
-			v.log.failure(ctx, errorf(ErrStore, "notify a user: %w", err), v.attrs()...)
-			return
-		}
-		verified = slices.ContainsFunc(linked, func(a *Account) bool { return a.VerifiedEmail == user.Email })
-	}
-	if !verified {
-		return
-	}
-	l := Email{To: to, Kind: kind, At: ps.now(), Theme: ps.auth.pages.theme, Locale: v.language(), Request: v.r}
-	if kind == EmailAccountLinked || kind == EmailAccountUnlinked {
-		l.Service = ps.providerName(provider)
-	}
-	if v.base != "" {
-		l.Host, l.URL = hostOf(v.origin), Secret(v.base+"/"+ps.notices.action)
-		l.Peer, _ = v.peer(v.r)
-	}
-	ps.auth.mail.notify(ctx, v, BackgroundEmail{Email: l, Mailer: ps.notices.mailer, UserID: user.ID})
-}
-
 // added records a sign-in method that was added to a user, and emails them unless the user is new.
 func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, provider string) {
 	isNew := w.made != nil && w.made.ID == u.ID
@@ -267,7 +202,7 @@ func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, 
 	w.afterCommit(func() {
 		w.plugins.noteMethod(ctx, w.at, u.ID, id)
 		if !isNew {
-			w.plugins.notify(ctx, w.at, kind, u, provider)
+			w.plugins.notify(ctx, w.at, u, SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider})
 		}
 	})
 }

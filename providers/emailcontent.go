@@ -81,6 +81,7 @@ func newFact(l core.Email, text ui.Text, value string, known bool) []fact {
 func factsOf(l core.Email) []fact {
 	facts := newFact(l, textService, l.Service, l.Service != "")
 	facts = append(facts, newFact(l, textTime, l.Locale.Moment(l.At), !l.At.IsZero())...)
+	facts = append(facts, newFact(l, textDevice, l.Device, l.Device != "")...)
 	return append(facts, newFact(l, textNetwork, l.Peer.String(), l.Peer.IsValid())...)
 }
 

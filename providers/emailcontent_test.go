@@ -24,8 +24,9 @@ var kinds = map[core.EmailKind]bool{
 	core.EmailSignIn: true, core.EmailVerify: true, core.EmailExists: true, core.EmailReset: true,
 	core.EmailPasswordChanged: true, core.EmailAddressChange: true, core.EmailAddressChanged: true,
 	core.EmailPasskeyAdded: true, core.EmailPasskeyRemoved: true, core.EmailAccountLinked: true,
-	core.EmailAccountUnlinked: true,
-	core.EmailNewDevice:       true, core.EmailInvite: true, core.EmailDeleted: false,
+	core.EmailAccountUnlinked: true, core.EmailFactorAdded: true, core.EmailFactorRemoved: true,
+	core.EmailFactorsReset: true, core.EmailRecoveryUsed: true, core.EmailRecoveryRenewed: true,
+	core.EmailNewDevice: true, core.EmailInvite: true, core.EmailDeleted: false,
 }
 
 func letterOf(kind core.EmailKind) core.Email {
@@ -42,6 +43,9 @@ func letterOf(kind core.EmailKind) core.Email {
 	l.EndsSessions = kind == core.EmailAddressChanged
 	if kind == core.EmailPasswordChanged || kind == core.EmailNewDevice {
 		l.At, l.Peer = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24")
+	}
+	if kind == core.EmailNewDevice {
+		l.Device = "Firefox, Windows"
 	}
 	return l
 }

@@ -36,6 +36,7 @@ func (t letterText) in(l ui.Locale, kind core.EmailKind) letterText {
 var (
 	textTitle     = ui.Text{Key: "email.title", English: "Your account"}
 	textTime      = ui.Text{Key: "email.time", English: "Time: %s"}
+	textDevice    = ui.Text{Key: "email.device", English: "Device: %s"}
 	textNetwork   = ui.Text{Key: "email.network", English: "IP range: %s"}
 	textUntil     = ui.Text{Key: "email.until", English: "This link expires on %s."}
 	textOtherwise = ui.Text{
@@ -57,9 +58,9 @@ func (t letterText) title(l ui.Locale) string {
 	return t.button
 }
 
-// The texts of all emails about a changed sign-in method.
+// The texts of all security notices. The page of the link explains what the button does.
 const (
-	textSecure    = "Secure my account"
+	textSecure    = "This wasn't me"
 	textSecureNow = "If this was you, no action is needed. If not, secure your account now."
 )
 
@@ -121,11 +122,35 @@ var emailTexts = map[core.EmailKind]letterText{
 			"in."},
 		footer: textSecureNow,
 	},
+	core.EmailFactorAdded: {
+		subject: "New second factor for %s", button: textSecure,
+		body:   []string{"A second factor, such as an authenticator app, was added to your account."},
+		footer: textSecureNow,
+	},
+	core.EmailFactorRemoved: {
+		subject: "Second factor for %s removed", button: textSecure,
+		body:   []string{"A second factor was removed from your account."},
+		footer: textSecureNow,
+	},
+	core.EmailFactorsReset: {
+		subject: "Second factors for %s reset", button: textSecure,
+		body:   []string{"Support removed all second factors from your account."},
+		footer: textSecureNow,
+	},
+	core.EmailRecoveryUsed: {
+		subject: "Recovery code used at %s", button: textSecure,
+		body:   []string{"One of your recovery codes was used to sign in. That code no longer works."},
+		footer: textSecureNow,
+	},
+	core.EmailRecoveryRenewed: {
+		subject: "New recovery codes for %s", button: textSecure,
+		body:   []string{"New recovery codes were created for your account. The previous codes no longer work."},
+		footer: textSecureNow,
+	},
 	core.EmailNewDevice: {
-		subject: "New sign-in to %s", button: "Review sessions",
-		body: []string{"Your account was signed in to from a new browser."},
-		footer: "If this was you, no action is needed. If not, sign out that session and change your password or " +
-			"other sign-in methods.",
+		subject: "New sign-in to %s", button: textSecure,
+		body:   []string{"Your account was signed in to from a new browser."},
+		footer: textSecureNow,
 	},
 	core.EmailInvite: {
 		subject: "You've been invited to %s", button: "Accept invitation",

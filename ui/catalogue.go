@@ -224,6 +224,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "email.deleted.subject":
 		return "", true
+	case "email.device":
+		return "Device: %s", true
 	case "email.email-change.body":
 		return "", true
 	case "email.email-change.button":
@@ -249,6 +251,30 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.exists.footer":
 		return "", true
 	case "email.exists.subject":
+		return "", true
+	case "email.factor-added.body":
+		return "", true
+	case "email.factor-added.button":
+		return "", true
+	case "email.factor-added.footer":
+		return "", true
+	case "email.factor-added.subject":
+		return "", true
+	case "email.factor-removed.body":
+		return "", true
+	case "email.factor-removed.button":
+		return "", true
+	case "email.factor-removed.footer":
+		return "", true
+	case "email.factor-removed.subject":
+		return "", true
+	case "email.factors-reset.body":
+		return "", true
+	case "email.factors-reset.button":
+		return "", true
+	case "email.factors-reset.footer":
+		return "", true
+	case "email.factors-reset.subject":
 		return "", true
 	case "email.invite.body":
 		return "", true
@@ -293,6 +319,22 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.password-changed.footer":
 		return "", true
 	case "email.password-changed.subject":
+		return "", true
+	case "email.recovery-renewed.body":
+		return "", true
+	case "email.recovery-renewed.button":
+		return "", true
+	case "email.recovery-renewed.footer":
+		return "", true
+	case "email.recovery-renewed.subject":
+		return "", true
+	case "email.recovery-used.body":
+		return "", true
+	case "email.recovery-used.button":
+		return "", true
+	case "email.recovery-used.footer":
+		return "", true
+	case "email.recovery-used.subject":
 		return "", true
 	case "email.reset.body":
 		return "", true

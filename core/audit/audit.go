@@ -86,6 +86,12 @@ const (
 	EmailUndone        Name = "email.undone"
 	Invited            Name = "invited"
 	PasskeyRemoved     Name = "passkey.removed"
+
+	FactorAdded     Name = "factor.added"     // a second factor was enrolled
+	FactorRemoved   Name = "factor.removed"   // a second factor was removed
+	FactorsReset    Name = "factors.reset"    // an administrator removed all second factors of a user
+	RecoveryUsed    Name = "recovery.used"    // a recovery code was used as second factor
+	RecoveryRenewed Name = "recovery.renewed" // a new set of recovery codes replaced the old one
 )
 
 // Outcome is the result of a decision.

@@ -142,7 +142,7 @@ func (p *passkeys) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 		err := p.remove(ctx, session.UserID, id)
 		if err == nil {
 			auditDone(ctx, c, audit.PasskeyRemoved, session)
-			c.NotifyMethod(ctx, core.EmailPasskeyRemoved, session.UserID, "")
+			c.NotifySecurity(ctx, core.SecurityNotice{Kind: core.EmailPasskeyRemoved, UserID: session.UserID})
 		}
 		return methodChanged(ctx, c, "passkey-removed", err)
 	}

@@ -72,7 +72,9 @@ func (u *unlinks) post(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	err = u.unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
 	if err == nil {
 		auditDone(ctx, c, audit.AccountUnlinked, session)
-		c.NotifyMethod(ctx, core.EmailAccountUnlinked, session.UserID, accounts[i].Provider)
+		c.NotifySecurity(ctx, core.SecurityNotice{
+			Kind: core.EmailAccountUnlinked, UserID: session.UserID, Provider: accounts[i].Provider,
+		})
 	}
 	return methodChanged(ctx, c, "unlinked", err)
 }

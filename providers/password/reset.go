@@ -87,7 +87,7 @@ func (s *resets) remove(ctx context.Context, c *core.ActionRequest, userID strin
 		if m.Passkey {
 			email, name = core.EmailPasskeyRemoved, audit.PasskeyRemoved
 		}
-		c.NotifyMethod(ctx, email, userID, m.Provider)
+		c.NotifySecurity(ctx, core.SecurityNotice{Kind: email, UserID: userID, Provider: m.Provider})
 		c.Audit(ctx, audit.Event{
 			Name: name, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, Provider: m.Provider,
 		})

@@ -129,6 +129,7 @@ func German() ui.Locale {
 
 		"email.title":           "Ihr Konto",
 		"email.time":            "Zeitpunkt: %s",
+		"email.device":          "Gerät: %s",
 		"email.network":         "IP-Bereich: %s",
 		"email.until":           "Der Link gilt bis %s.",
 		"email.code":            "Code: %s",
@@ -174,44 +175,66 @@ func German() ui.Locale {
 		"email.email-changed.sessions": "Das beendet auch alle Sitzungen des Kontos.",
 		"email.service":                "Dienst: %s",
 		"email.passkey-added.subject":  "Neuer Passkey für %s",
-		"email.passkey-added.button":   "Mein Konto sichern",
+		"email.passkey-added.button":   "Das war ich nicht",
 		"email.passkey-added.body":     "Ihrem Konto wurde ein Passkey hinzugefügt. Man kann sich damit anmelden.",
 		"email.passkey-added.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
 		"email.passkey-removed.subject": "Passkey für %s entfernt",
-		"email.passkey-removed.button":  "Mein Konto sichern",
+		"email.passkey-removed.button":  "Das war ich nicht",
 		"email.passkey-removed.body": "" +
 			"Ein Passkey Ihres Kontos wurde entfernt. Man kann sich damit nicht mehr anmelden.",
 		"email.passkey-removed.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
 		"email.account-linked.subject": "Neue Anmeldemethode für %s",
-		"email.account-linked.button":  "Mein Konto sichern",
+		"email.account-linked.button":  "Das war ich nicht",
 		"email.account-linked.body": "" +
 			"Ihrem Konto wurde ein Konto bei einem anderen Dienst hinzugefügt. Man kann sich damit " +
 			"anmelden.",
 		"email.account-linked.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
 		"email.account-unlinked.subject": "Anmeldemethode für %s entfernt",
-		"email.account-unlinked.button":  "Mein Konto sichern",
+		"email.account-unlinked.button":  "Das war ich nicht",
 		"email.account-unlinked.body": "" +
 			"Ein Konto bei einem anderen Dienst wurde von Ihrem Konto getrennt. Man kann sich damit nicht " +
 			"mehr anmelden.",
 		"email.account-unlinked.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"email.new-device.subject": "Neue Anmeldung bei %s",
-		"email.new-device.button":  "Meine Sitzungen ansehen",
+		"email.factor-added.subject":   "Neuer zweiter Faktor für %s",
+		"email.factor-added.button":    "Das war ich nicht",
+		"email.factor-added.body":      "Ihrem Konto wurde ein zweiter Faktor hinzugefügt, zum Beispiel eine Authenticator-App.",
+		"email.factor-added.footer":    "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.factor-removed.subject": "Zweiter Faktor für %s entfernt",
+		"email.factor-removed.button":  "Das war ich nicht",
+		"email.factor-removed.body":    "Ein zweiter Faktor Ihres Kontos wurde entfernt.",
+		"email.factor-removed.footer":  "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.factors-reset.subject":  "Zweite Faktoren für %s zurückgesetzt",
+		"email.factors-reset.button":   "Das war ich nicht",
+		"email.factors-reset.body":     "Der Support hat alle zweiten Faktoren Ihres Kontos entfernt.",
+		"email.factors-reset.footer":   "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.recovery-used.subject":  "Wiederherstellungscode für %s benutzt",
+		"email.recovery-used.button":   "Das war ich nicht",
+		"email.recovery-used.body": "" +
+			"Jemand hat sich mit einem Ihrer Wiederherstellungscodes angemeldet. Dieser Code gilt " +
+			"nicht mehr.",
+		"email.recovery-used.footer":     "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.recovery-renewed.subject": "Neue Wiederherstellungscodes für %s",
+		"email.recovery-renewed.button":  "Das war ich nicht",
+		"email.recovery-renewed.body": "" +
+			"Für Ihr Konto wurden neue Wiederherstellungscodes erstellt. Die bisherigen Codes gelten " +
+			"nicht mehr.",
+		"email.recovery-renewed.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.new-device.subject":      "Neue Anmeldung bei %s",
+		"email.new-device.button":       "Das war ich nicht",
 		"email.new-device.body": "" +
 			"Jemand hat sich in einem Browser bei Ihrem Konto angemeldet, der bisher nicht bekannt war.",
-		"email.new-device.footer": "" +
-			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, beenden Sie die Sitzung, und ändern " +
-			"Sie Ihre Anmeldung.",
-		"email.invite.subject":  "Einladung zu %s",
-		"email.invite.button":   "Einladung annehmen",
-		"email.invite.body":     "Sie können sich mit dieser Adresse registrieren.",
-		"email.invite.footer":   "Wenn Sie nicht möchten, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
-		"email.deleted.subject": "Ihr Konto bei %s wurde gelöscht",
-		"email.deleted.body":    "Ihr Konto wurde gelöscht.",
-		"email.deleted.footer":  "Wenn Sie das nicht waren, wenden Sie sich an die Betreiber der Website.",
+		"email.new-device.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.invite.subject":    "Einladung zu %s",
+		"email.invite.button":     "Einladung annehmen",
+		"email.invite.body":       "Sie können sich mit dieser Adresse registrieren.",
+		"email.invite.footer":     "Wenn Sie nicht möchten, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
+		"email.deleted.subject":   "Ihr Konto bei %s wurde gelöscht",
+		"email.deleted.body":      "Ihr Konto wurde gelöscht.",
+		"email.deleted.footer":    "Wenn Sie das nicht waren, wenden Sie sich an die Betreiber der Website.",
 
 		"signin.to":        "Bei %s anmelden",
 		"signin.mail-link": "Anmeldelink per E-Mail senden",

@@ -126,6 +126,7 @@ func Spanish() ui.Locale {
 
 		"email.title":           "Su cuenta",
 		"email.time":            "Fecha: %s",
+		"email.device":          "Dispositivo: %s",
 		"email.network":         "Rango de IP: %s",
 		"email.until":           "El enlace funciona hasta el %s.",
 		"email.code":            "Código: %s",
@@ -165,43 +166,67 @@ func Spanish() ui.Locale {
 		"email.email-changed.sessions": "Eso también cierra todas las sesiones de la cuenta.",
 		"email.service":                "Servicio: %s",
 		"email.passkey-added.subject":  "Nueva clave de acceso para %s",
-		"email.passkey-added.button":   "Proteger mi cuenta",
+		"email.passkey-added.button":   "No fui yo",
 		"email.passkey-added.body": "" +
 			"Se ha añadido una clave de acceso a su cuenta. Con ella se puede iniciar sesión.",
 		"email.passkey-added.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
 		"email.passkey-removed.subject": "Clave de acceso eliminada de %s",
-		"email.passkey-removed.button":  "Proteger mi cuenta",
+		"email.passkey-removed.button":  "No fui yo",
 		"email.passkey-removed.body": "" +
 			"Se ha eliminado una clave de acceso de su cuenta. Ya no se puede iniciar sesión con ella.",
 		"email.passkey-removed.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
 		"email.account-linked.subject": "Nuevo método de inicio de sesión para %s",
-		"email.account-linked.button":  "Proteger mi cuenta",
+		"email.account-linked.button":  "No fui yo",
 		"email.account-linked.body": "" +
 			"Se ha vinculado a su cuenta una cuenta de otro servicio. Con ella se puede iniciar sesión.",
 		"email.account-linked.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
 		"email.account-unlinked.subject": "Método de inicio de sesión eliminado de %s",
-		"email.account-unlinked.button":  "Proteger mi cuenta",
+		"email.account-unlinked.button":  "No fui yo",
 		"email.account-unlinked.body": "" +
 			"Se ha desvinculado de su cuenta una cuenta de otro servicio. Ya no se puede iniciar sesión con " +
 			"ella.",
 		"email.account-unlinked.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
-		"email.new-device.subject": "Nuevo inicio de sesión en %s",
-		"email.new-device.button":  "Ver mis sesiones",
-		"email.new-device.body":    "Alguien ha iniciado sesión en su cuenta desde un navegador que no se conocía.",
-		"email.new-device.footer": "" +
-			"Si fue usted, no tiene que hacer nada. Si no, cierre esa sesión y cambie su forma de iniciar " +
-			"sesión.",
-		"email.invite.subject":  "Le han invitado a %s",
-		"email.invite.button":   "Aceptar la invitación",
-		"email.invite.body":     "Puede registrarse con esta dirección.",
-		"email.invite.footer":   "Si no lo desea, ignore este correo: no se creará ninguna cuenta.",
-		"email.deleted.subject": "Su cuenta en %s se ha eliminado",
-		"email.deleted.body":    "Su cuenta se ha eliminado.",
-		"email.deleted.footer":  "Si no fue usted, póngase en contacto con los responsables del sitio.",
+		"email.factor-added.subject": "Nuevo segundo factor para %s",
+		"email.factor-added.button":  "No fui yo",
+		"email.factor-added.body": "" +
+			"Se ha añadido a su cuenta un segundo factor, por ejemplo una aplicación de " +
+			"autenticación.",
+		"email.factor-added.footer":    "Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.factor-removed.subject": "Segundo factor eliminado de %s",
+		"email.factor-removed.button":  "No fui yo",
+		"email.factor-removed.body":    "Se ha eliminado un segundo factor de su cuenta.",
+		"email.factor-removed.footer":  "Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.factors-reset.subject":  "Segundos factores restablecidos en %s",
+		"email.factors-reset.button":   "No fui yo",
+		"email.factors-reset.body":     "El equipo de soporte ha eliminado todos los segundos factores de su cuenta.",
+		"email.factors-reset.footer":   "Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.recovery-used.subject":  "Código de recuperación usado en %s",
+		"email.recovery-used.button":   "No fui yo",
+		"email.recovery-used.body": "" +
+			"Se ha iniciado sesión con uno de sus códigos de recuperación. Ese código ya no es " +
+			"válido.",
+		"email.recovery-used.footer":     "Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.recovery-renewed.subject": "Nuevos códigos de recuperación para %s",
+		"email.recovery-renewed.button":  "No fui yo",
+		"email.recovery-renewed.body": "" +
+			"Se han creado nuevos códigos de recuperación para su cuenta. Los códigos anteriores ya " +
+			"no son válidos.",
+		"email.recovery-renewed.footer": "Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.new-device.subject":      "Nuevo inicio de sesión en %s",
+		"email.new-device.button":       "No fui yo",
+		"email.new-device.body":         "Alguien ha iniciado sesión en su cuenta desde un navegador que no se conocía.",
+		"email.new-device.footer":       "Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.invite.subject":          "Le han invitado a %s",
+		"email.invite.button":           "Aceptar la invitación",
+		"email.invite.body":             "Puede registrarse con esta dirección.",
+		"email.invite.footer":           "Si no lo desea, ignore este correo: no se creará ninguna cuenta.",
+		"email.deleted.subject":         "Su cuenta en %s se ha eliminado",
+		"email.deleted.body":            "Su cuenta se ha eliminado.",
+		"email.deleted.footer":          "Si no fue usted, póngase en contacto con los responsables del sitio.",
 
 		"signin.to":        "Iniciar sesión en %s",
 		"signin.mail-link": "Enviarme un enlace de acceso",
