@@ -240,8 +240,8 @@ func (h *PluginHost) Providers() []ProviderInfo {
 	return all
 }
 
-// Plugins returns the plugins of this Auth, in the order of Config.Providers and then Config.Plugins. A plugin uses it to
-// find other plugins that implement one of its interfaces. Call it after New has returned. The caller may modify the
+// Plugins returns the plugins of this Auth, in the order of Config.Providers and then Config.Plugins. A plugin uses it
+// to find other plugins that implement one of its interfaces. Call it after New has returned. The caller may modify the
 // slice.
 func (h *PluginHost) Plugins() []Plugin { return slices.Clone(h.plugins.attached) }
 

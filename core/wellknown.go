@@ -16,9 +16,9 @@ import (
 // auth routes, such as "https://app.example/auth".
 //
 // The document is the same for every client, because the function does not get the request. Core adds an ETag, responds
-// to If-None-Match, and lets scripts of any origin read the response. Set Cache-Control in Response.Header to let caches
-// store it; by default they do not. A [*Problem] is sent to the client, for example with status 404 if there is nothing
-// to publish. The function is called concurrently.
+// to If-None-Match, and lets scripts of any origin read the response. Set Cache-Control in Response.Header to let
+// caches store it; by default they do not. A [*Problem] is sent to the client, for example with status 404 if there is
+// nothing to publish. The function is called concurrently.
 type WellKnown func(ctx context.Context, base string) (*Response, error)
 
 // AddWellKnown adds a document at /.well-known/<name>, outside of the base path. It is served if the application calls
@@ -107,8 +107,8 @@ func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
 	return publish(r, response)
 }
 
-// publish completes the response with a document: every client may read it, and a client with the same document gets status 304
-// (RFC 9110 section 13.1.2).
+// publish completes the response with a document: every client may read it, and a client with the same document gets
+// status 304 (RFC 9110 section 13.1.2).
 func publish(r *Request, response *Response) *Response {
 	if response.Redirect == "" {
 		sum := sha256.Sum256(response.Body)

@@ -24,7 +24,8 @@ func requestContext() context.Context {
 func ExampleSignIn() {
 	_ = ui.SignIn("github").Render(requestContext(), os.Stdout)
 	// Output:
-	// <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
+	// <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button
+	// type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
 }
 
 func ExampleSignInWith() {
@@ -38,7 +39,8 @@ func ExampleSignOut() {
 	ctx := templ.WithChildren(requestContext(), templ.Raw("<b>Leave</b>"))
 	_ = ui.SignOut().Render(ctx, os.Stdout)
 	// Output:
-	// <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button type="submit" class="latchkey-signout"><b>Leave</b></button></form>
+	// <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button
+	// type="submit" class="latchkey-signout"><b>Leave</b></button></form>
 }
 
 func ExampleSignedIn() {
@@ -67,8 +69,9 @@ func ExampleTheme_Validate() {
 	}
 	// Output:
 	// theme color scheme "sepia" is unknown: use auto, light or dark
-	// theme brand color "red;background:url(//evil.example)" is not a supported CSS color: use #rrggbb, a color name or a color function
-	// theme logo "javascript:alert(1)" is not a supported picture URL: use an http(s) URL, a path that starts with / or data:image
+	// theme brand color "red;background:url(//evil.example)" is not a supported CSS color: use #rrggbb, a color name or a
+	// color function theme logo "javascript:alert(1)" is not a supported picture URL: use an http(s) URL, a path that
+	// starts with / or data:image
 }
 
 func ExampleImageSource() {

@@ -44,8 +44,8 @@ func (a *Adapter) Mount(r Router) {
 	}
 }
 
-// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and HEAD
-// requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
+// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and
+// HEAD requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
 func (a *Adapter) MountWellKnown(e *echo.Echo) {
 	for _, path := range a.auth.WellKnownPaths() {
 		e.Match([]string{"GET", "HEAD"}, path, a.Handler)

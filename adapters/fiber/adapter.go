@@ -60,8 +60,8 @@ func (a *Adapter) Mount(r fiber.Router) {
 	r.All(a.auth.MountPath(prefix)+"/*", a.Handler)
 }
 
-// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and HEAD
-// requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
+// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and
+// HEAD requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
 func (a *Adapter) MountWellKnown(app *fiber.App) {
 	for _, path := range a.auth.WellKnownPaths() {
 		app.Get(path, a.Handler)

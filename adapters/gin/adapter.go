@@ -40,8 +40,8 @@ func (a *Adapter) Mount(r gin.IRoutes) {
 	}
 }
 
-// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and HEAD
-// requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
+// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and
+// HEAD requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
 func (a *Adapter) MountWellKnown(r *gin.Engine) {
 	for _, path := range a.auth.WellKnownPaths() {
 		r.Match([]string{"GET", "HEAD"}, strings.Replace(path, "*", "*name", 1), a.Handler)

@@ -44,8 +44,8 @@ func (a *Adapter) Mount(mux *http.ServeMux) {
 	}
 }
 
-// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and HEAD
-// requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
+// MountWellKnown registers the documents outside of the base path, such as /.well-known/change-password, for GET and
+// HEAD requests. They depend on the plugins and providers; see [core.Auth.WellKnownPaths].
 func (a *Adapter) MountWellKnown(mux *http.ServeMux) {
 	for _, path := range a.auth.WellKnownPaths() {
 		mux.Handle("GET "+strings.Replace(path, "*", "{name...}", 1), a)

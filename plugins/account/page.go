@@ -65,10 +65,10 @@ func (p *pages) get(ctx context.Context, c *core.ActionRequest) (*core.Response,
 // Config.Providers and Config.Plugins; there is nothing to configure. The section follows the sign-in methods, in the
 // order of the plugins.
 type Section interface {
-	// AccountSection returns the section for the signed-in user of the request, or nil for none. The page calls it for each
-	// GET from a browser, concurrently for different requests. c has the session, the CSRF token, the language and the
-	// URLs for the section's forms, which post to the plugin's own actions and then redirect to c.URL("account"). An error
-	// is logged, and the page fails with a general error.
+	// AccountSection returns the section for the signed-in user of the request, or nil for none. The page calls it for
+	// each GET from a browser, concurrently for different requests. c has the session, the CSRF token, the language and
+	// the URLs for the section's forms, which post to the plugin's own actions and then redirect to c.URL("account"). An
+	// error is logged, and the page fails with a general error.
 	AccountSection(ctx context.Context, c *core.ActionRequest) (*ui.PageSection, error)
 }
 

@@ -34,8 +34,8 @@ func (s *changes) actions() []core.Action {
 	}
 }
 
-// changePasswordPage redirects password managers from /.well-known/change-password to the page that changes the password
-// (W3C, A Well-Known URL for Changing Passwords).
+// changePasswordPage redirects password managers from /.well-known/change-password to the page that changes the
+// password (W3C, A Well-Known URL for Changing Passwords).
 func changePasswordPage(_ context.Context, base string) (*core.Response, error) {
 	return &core.Response{Redirect: base + "/" + ID + "/change"}, nil
 }
