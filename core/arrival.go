@@ -2,11 +2,13 @@ package core
 
 import (
 	"context"
+	"errors"
 	"log/slog"
-	"net/http"
-	"strings"
+	"net/netip"
 
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -80,86 +82,40 @@ type place struct {
 	cookies *cookieSet
 }
 
-// placeOfRequest returns the place of a request. Without a configured URL it caches the most recent place: resolving it
-// for each request would raise the session check of a page from 10 to 16 allocations. It caches only one, so
-// that requests with forged hosts cannot grow the cache.
+// placeOfRequest returns the place of a request.
 func (s *site) placeOfRequest(r *Request) (*place, error) {
+	received := r.received()
 	if s.pinned {
-		s.warnOfOtherOrigin(r)
+		s.warnOfOtherOrigin(&received)
 		return s.pinnedPlace, nil
 	}
-	inputs, plain := originInputs{}, false
-	if s.origins.TrustHost { // otherwise the origin also depends on other properties of the request
-		if inputs, plain = originInputsOf(r, s.fromTrustedProxy(r)); plain {
-			if last := s.last.Load(); last != nil && last.originInputs == inputs {
-				return last.place, nil
-			}
-		}
+	settled, err := s.origins.Of(&received)
+	switch {
+	case errors.Is(err, forwarded.ErrNoOrigin):
+		return nil, errorf(ErrUntrustedHost, "%w", err)
+	case err != nil:
+		return nil, &badRequest{cause: errorf(ErrUntrustedHost, "%w", suspiciousError(err))}
 	}
-	at, err := s.resolveOrigin(r)
-	if err != nil {
-		return nil, err
-	}
-	p := s.placeOf(at)
-	if plain {
-		s.last.Store(&cachedPlace{inputs, p})
-	}
-	return p, nil
+	return settled, nil
 }
 
-// originInputs contains the values that determine the origin of a request. Requests with equal values have the same
-// place.
-type originInputs struct {
-	scheme, host, forwardedHost, forwardedProto string
-	// believed reports whether the forwarded headers are trusted.
-	believed bool
-}
-
-// cachedPlace is the place of a request with these values.
-type cachedPlace struct {
-	originInputs
-	place *place
-}
-
-// originInputsOf returns the values of a request. It returns false for a request with repeated headers, which is never
-// cached.
-func originInputsOf(r *Request, believed bool) (originInputs, bool) {
-	host, proto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
-	if len(r.Hosts) != 1 || len(host) > 1 || len(proto) > 1 || r.Target == "" || r.Target[0] != '/' {
-		return originInputs{}, false
+// received returns the parts of a request that proxies may have changed.
+func (r *Request) received() forwarded.Request {
+	return forwarded.Request{
+		Scheme: r.Scheme, Target: r.Target, RemoteAddr: r.RemoteAddr, ProxyUntrusted: r.ProxyUntrusted, Hosts: r.Hosts,
+		Header: r.Header,
 	}
-	a := originInputs{scheme: r.Scheme, host: r.Hosts[0], believed: believed}
-	if len(host) == 1 {
-		a.forwardedHost = host[0]
-	}
-	if len(proto) == 1 {
-		a.forwardedProto = proto[0]
-	}
-	return a, true
 }
 
 // warnOfOtherOrigin logs a warning, once, if a request names another origin than the configured one. The browser is
 // redirected to the configured origin, where it does not send its cookies, so the user appears to be signed out. An
 // attacker can cause this warning, but only once.
-func (s *site) warnOfOtherOrigin(r *Request) {
+func (s *site) warnOfOtherOrigin(r *forwarded.Request) {
 	if s.originWarned.Load() {
 		return
 	}
-	host, scheme := r.Hosts, r.Scheme
-	if forwarded := r.Header["X-Forwarded-Host"]; len(forwarded) > 0 {
-		host = forwarded
-	}
-	if forwarded := r.Header["X-Forwarded-Proto"]; len(forwarded) > 0 {
-		scheme = forwarded[0]
-	}
-	// The common case, without parsing.
-	if len(host) == 1 && host[0] == s.origins.Pinned.Host && scheme == s.origins.Pinned.Scheme {
-		return
-	}
-	options := weburl.Options{TrustHost: true, ForwardedTrusted: true}
-	forwardedHost, forwardedProto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
-	visited, err := weburl.ResolveOrigin(options, r.Scheme, r.Hosts, forwardedHost, forwardedProto)
-	if err != nil || visited == s.origins.Pinned || s.originWarned.Swap(true) {
+	visited, elsewhere := s.origins.Elsewhere(r)
+	if !elsewhere || s.originWarned.Swap(true) {
 		return
 	}
 	s.log.warn(context.Background(), warnVisitedElsewhere,
@@ -169,72 +125,60 @@ func (s *site) warnOfOtherOrigin(r *Request) {
 			"X-Forwarded-Proto and X-Forwarded-Host"))
 }
 
-// If no origin is configured, an application still works on a developer's machine, because loopback hosts are trusted.
-// Only the user's own machine responds under these hosts, so that an attacker gains nothing with a forged Host header.
-// A proxy in front of the application is different: it may request localhost on behalf of users elsewhere, and the
-// responses would send them to their own machines. Therefore a request with headers of a proxy, or from a public
-// address, is refused. A proxy on this machine that adds no headers cannot be distinguished from a local user. Its
-// responses redirect to localhost, which is why New logs a warning.
-
-const howToSetOrigin = "set URL (AUTH_URL=https://app.example), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) " +
-	"behind a server that sets the Host header safely"
-
-var (
-	errUntrusted = errorf(ErrUntrustedHost, "no origin is configured, and the request's host is not a loopback "+
-		"host: "+howToSetOrigin)
-	errForwarded = errorf(ErrUntrustedHost, "no origin is configured, and the request came through a proxy, whose "+
-		"users would be redirected to localhost: "+howToSetOrigin)
-)
-
-// loopbackOrigin returns the origin of a request if no origin is configured.
-func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
-	if len(hosts) != 1 {
-		return weburl.Origin{}, errUntrusted
-	}
-	origin, err := weburl.NewOrigin(r.Scheme, hosts[0])
-	switch {
-	case err != nil || !origin.Loopback():
-		return weburl.Origin{}, errUntrusted
-	case hasProxyHeader(r.Header):
-		return weburl.Origin{}, errForwarded
-	}
-	// A local user has no public peer address.
-	if peer, ok := parsePeer(r.RemoteAddr); ok && public(peer) {
-		return weburl.Origin{}, errorf(ErrUntrustedHost, "no origin is configured, and the peer address %s is not on this "+
-			"machine or its network, so its Host header is not trusted: in a test, set RemoteAddr to 127.0.0.1:1234; else %s",
-			peer, howToSetOrigin)
-	}
-	return origin, nil
+// client identifies the client of a request by its address.
+type client struct {
+	// network is the client's address, or its /64 network for IPv6. It is zero if the address is unknown.
+	network netip.Prefix
+	// identified reports whether network is the client's own, as [LimitParams].PeerIsVisitor says.
+	identified bool
 }
 
-// resolveOrigin returns the public origin of a request if none is configured (docs/protocol.md §1.4).
-func (s *site) resolveOrigin(r *Request) (weburl.Origin, error) {
-	h, hosts := r.Header, r.Hosts
-	if authority, _, _ := weburl.SplitTarget(r.Target); authority != "" && len(hosts) == 1 {
-		// The authority in the target overrides the Host header, whatever the router does (RFC 9112 section 3.2.2).
-		if _, err := weburl.ParseHost(hosts[0]); err == nil {
-			hosts = []string{authority}
-		}
-	}
-	if !s.origins.TrustHost {
-		return loopbackOrigin(r, hosts)
-	}
-	options := s.origins
-	options.ForwardedTrusted = s.fromTrustedProxy(r)
-	origin, err := weburl.ResolveOrigin(options, r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
-	if err != nil {
-		return origin, &badRequest{cause: errorf(ErrUntrustedHost, "%w", suspiciousError(err))}
-	}
-	return origin, nil
+// client returns the client of the request.
+func (v *arrival) client() client {
+	network, identified := v.peer(v.r)
+	return client{network, identified && network.IsValid()}
 }
 
-// hasProxyHeader reports whether a header shows that a proxy forwarded the request (RFC 7239, RFC 9110 section
-// 7.6.3, and the older X-Forwarded names).
-func hasProxyHeader(h http.Header) bool {
-	for name := range h {
-		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
-			return true
-		}
+// peer returns the client's network for limits; see [forwarded.Proxies.Client]. visitor reports whether the network is
+// the client's own, see [LimitParams].PeerIsVisitor.
+func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
+	received := r.received()
+	return s.origins.Proxies.Client(&received)
+}
+
+// UnixSockets returns an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
+// socket is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
+func UnixSockets() netip.Prefix { return forwarded.UnixSockets() }
+
+// Client describes the client of a request to a plugin, so that it can share scarce resources such as processor time
+// among clients.
+type Client struct {
+	// Networks contains the client's network and, for IPv6, the /56 and /48 networks around it. It is empty for an
+	// unidentified client, see [LimitParams].PeerIsVisitor.
+	Networks []netip.Prefix
+	// Known reports that the client is a known browser of the user who signs in ([Limits].KnownBrowsers).
+	Known bool
+}
+
+type clientKey struct{}
+
+// ClientFromContext returns the client of the request that ctx belongs to: in CredentialsProvider.Authorize and Admit,
+// and in contexts of [ActionRequest.WithClient]. It returns the zero Client, an unidentified one, for other contexts.
+func ClientFromContext(ctx context.Context) Client {
+	c, _ := ctx.Value(clientKey{}).(Client)
+	return c
+}
+
+// WithClient adds the client of the request to ctx; [ClientFromContext] returns it. identifier is the address, name or
+// user ID that the request is about; it may be empty.
+func (c *ActionRequest) WithClient(ctx context.Context, identifier string) context.Context {
+	return c.plugins.limits.withClient(ctx, c.in, identifier)
+}
+
+func (l *limits) withClient(ctx context.Context, c *call, identifier string) context.Context {
+	who := Client{Known: l.known.of(c, identifier) != ""}
+	if from := c.client(); from.identified {
+		who.Networks = limit.Networks(from.network)
 	}
-	return false
+	return context.WithValue(ctx, clientKey{}, who)
 }

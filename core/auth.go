@@ -12,6 +12,7 @@ import (
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/ui"
@@ -252,7 +253,7 @@ func announce(a *Auth, warnings []warning) {
 	}
 	if !a.site.origins.TrustHost {
 		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
-			"loopback hosts are accepted. Before you deploy, "+howToSetOrigin))
+			"loopback hosts are accepted. Before you deploy, "+forwarded.HowToSetOrigin))
 	}
 	if !a.log.debugging {
 		return

@@ -67,19 +67,6 @@ func TestKeyedNames(t *testing.T) {
 	}
 }
 
-// TestSpellingsOfPeers checks that different spellings of one peer are equal.
-func TestSpellingsOfPeers(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"192.0.2.1": "192.0.2.1", "192.0.2.1:80": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1",
-		"[::ffff:192.0.2.1]:80": "192.0.2.1", "fe80::1%eth0": "fe80::1", "[fe80::1%eth0]:80": "fe80::1",
-	} {
-		if got, ok := parsePeer(text); !ok || got.String() != want {
-			t.Errorf("%s is %v, want %s", text, got, want)
-		}
-	}
-}
-
 // TestBoundsOfWords checks that long texts of other parties are truncated.
 func TestBoundsOfWords(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/internal/forwarded"
 )
 
 // Limits configures the rate limits for attempts to guess secrets and for requests that cause emails. The zero value
@@ -148,7 +149,7 @@ func (l *limits) safely(ctx context.Context, c *call, where string, call func())
 
 // warnOfProxy logs a warning, once, if a request came through a proxy and TrustedProxies is empty.
 func (l *limits) warnOfProxy(ctx context.Context, c *call, p LimitParams) {
-	if p.PeerIsVisitor || l.builtIn == nil || len(c.proxies) > 0 || !forwarded(c.r) || l.warned.Swap(true) {
+	if p.PeerIsVisitor || l.builtIn == nil || len(c.origins.Proxies) > 0 || !forwarded.HasHeader(c.r.Header) || l.warned.Swap(true) {
 		return
 	}
 	c.log.warn(ctx, warnLimitWithoutPeer, slog.String("hint", "a request has headers of a proxy, and "+nameProxies))
@@ -166,7 +167,7 @@ func (l *limits) warnOfMissingProxies(a *Auth) {
 	for _, p := range a.providers {
 		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
 	}
-	if l.builtIn != nil && counts && len(a.site.proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
+	if l.builtIn != nil && counts && len(a.site.origins.Proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
 		a.log.warn(context.Background(), warnNoTrustedProxies, slog.String("hint", nameProxies))
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -22,14 +22,12 @@ type site struct {
 	// publicBase is the path that browsers see.
 	basePath, publicPath, publicBase string
 
-	origins      weburl.Options
-	proxies      []netip.Prefix // Config.TrustedProxies
-	pinned       bool           // Config.URL names the origin
+	origins      forwarded.Places[*place]
+	pinned       bool // Config.URL names the origin
 	pinnedOrigin string
-	originWarned atomic.Bool                 // the warning visited-elsewhere was logged
-	unknownPlace *place                      // the place of requests that are rejected before their origin is known
-	pinnedPlace  *place                      // the place of all requests if the origin is pinned
-	last         atomic.Pointer[cachedPlace] // the place of the last request if it is not
+	originWarned atomic.Bool // the warning visited-elsewhere was logged
+	unknownPlace *place      // the place of requests that are rejected before their origin is known
+	pinnedPlace  *place      // the place of all requests if the origin is pinned
 
 	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
 	cookieSets [2]*cookieSet
@@ -51,7 +49,7 @@ type site struct {
 // newSite validates the settings for paths, origins and hosts.
 func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s := &site{
-		failures: newFailures(c.Now), proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log,
+		failures: newFailures(c.Now), redirect: c.Callbacks.Redirect, rand: c.Rand, log: log,
 		bearers: c.Session.Bearer,
 	}
 	for _, secret := range c.Secrets {
@@ -73,7 +71,8 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 		}
 		s.publicBase = s.publicPath + base
 	}
-	s.origins = weburl.Options{TrustHost: c.TrustHost == True || len(c.TrustedHosts) > 0, ForwardedTrusted: true}
+	s.origins.TrustHost = c.TrustHost == True || len(c.TrustedHosts) > 0
+	s.origins.Proxies, s.origins.Derive = c.TrustedProxies, s.placeOf
 	for i, host := range c.TrustedHosts {
 		pattern, err := weburl.ParsePattern(host)
 		if err != nil {
