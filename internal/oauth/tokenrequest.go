@@ -63,7 +63,7 @@ func (c *Client) Refresh(ctx context.Context, at Endpoints, refreshToken string)
 }
 
 // tokenRequest is one token request. It is the transport of the HTTP client that x/oauth2 sends the request with. It
-// reads the response, because x/oauth2 would accept more: see docs/decisions/oauth2.md.
+// reads the response, because x/oauth2 would accept more: see docs/decisions.md.
 type tokenRequest struct {
 	*Config
 	at      Endpoints

@@ -122,7 +122,7 @@ func TestKindsOfSignatures(t *testing.T) {
 		{"ECDSA", "ES256", &ecKey.PublicKey, halves(32), true, true},
 		{"Ed25519", "EdDSA", edPublic, edSignature, true, true},
 		{"Ed25519 by its other name", "Ed25519", edPublic, edSignature, true, true},
-		// RFC 7518 section 3.5 requires the length of the hash. See docs/decisions/jws.md.
+		// RFC 7518 section 3.5 requires the length of the hash. See docs/decisions.md.
 		{"PSS, no salt", "PS256", &rsaKey.PublicKey, pss(0), true, true},
 		{"PSS, longer salt", "PS256", &rsaKey.PublicKey, pss(64), true, true},
 

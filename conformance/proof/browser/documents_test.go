@@ -44,7 +44,7 @@ func TestDocuments(t *testing.T) {
 			})
 			v.do(chromedp.EmulateViewport(look.width, 800))
 			for name, path := range map[string]string{
-				"docs-home": "/", "docs-picture": "/docs/how/signins.html", "docs-program": "/docs/moving/goth.html",
+				"docs-home": "/", "docs-picture": "/docs/how.html", "docs-program": "/docs/moving/goth.html",
 				"docs-tables": "/docs/reference.html",
 			} {
 				v.open(path)

@@ -240,7 +240,7 @@ var finding = regexp.MustCompile(`(?m)^(?:wrong|unknown)  +(\S.*?)  +(.*)\n +→
 
 // TestPageTellsEachFinding: the documentation contains each finding and its fix.
 func TestPageTellsEachFinding(t *testing.T) {
-	raw, err := os.ReadFile("../../../docs/doctor.md")
+	raw, err := os.ReadFile("../../../docs/doctor-findings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestPageTellsEachFinding(t *testing.T) {
 			found++
 			row := "| " + strings.ReplaceAll(line[2], "<", "&lt;") + " | " + strings.ReplaceAll(line[3], "<", "&lt;") + " |"
 			if !strings.Contains(string(raw), row) {
-				t.Errorf("docs/doctor.md lacks, of %s: %s", s.name, row)
+				t.Errorf("docs/doctor-findings.md lacks, of %s: %s", s.name, row)
 			}
 		}
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // promises is the page with Latchkey's security promises and their tests.
-const promises = "docs/security.md"
+const promises = "docs/assurance.md"
 
-// TestEveryPromise: the tests in docs/security.md exist.
+// TestEveryPromise: the tests in docs/assurance.md exist.
 func TestEveryPromise(t *testing.T) {
 	tests, err := known()
 	if err != nil {
