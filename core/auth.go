@@ -244,7 +244,7 @@ func announce(a *Auth, warnings []warning) {
 		a.log.warn(ctx, w)
 	}
 	if len(a.providers) == 0 {
-		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
+		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: users cannot sign in"))
 	}
 	for _, p := range a.providers {
 		if p.oauth != nil && p.oauth.AllowInsecureHTTP == True {

@@ -64,9 +64,9 @@ func (s *site) route(r *Request) (to parsedRoute, err error) {
 	}
 	if !ok {
 		path, _, _ := strings.Cut(r.Target, "?")
-		return to, &badRequest{unknown: true, cause: errorf(ErrUnknownAction, "no action of ours at %.200q: the routes are "+
-			"under %q; set BasePath to the path at which they are mounted, the prefix of a group included, and PublicPath to "+
-			"what a proxy removes from it", path, s.basePath)}
+		return to, &badRequest{unknown: true, cause: errorf(ErrUnknownAction, "no auth route at %.200q: the base path "+
+			"is %q. Set BasePath to the path of the mounted routes, including the prefix of a group, and PublicPath to "+
+			"the prefix that a proxy removes", path, s.basePath)}
 	}
 	if to.query, err = weburl.Query(r.Target); err != nil {
 		to.badQuery = &badRequest{cause: errorf(ErrUnknownAction, "query: %w", err)}

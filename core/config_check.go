@@ -106,9 +106,8 @@ func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
 	switch {
 	case c.Callbacks.JWT == nil || c.Session.Strategy != StrategyDatabase:
 	case chosen == "":
-		faults.add(ErrInvalidConfig, "Callbacks.JWT would never run: with a Store that keeps sessions Session.Strategy "+
-			"is StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or shape sessions "+
-			"in Callbacks.Session, whose User is the stored one")
+		faults.add(ErrInvalidConfig, "Callbacks.JWT would never run: with this Store, Session.Strategy is "+
+			"StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or use Callbacks.Session")
 	default:
 		return []warning{warnUnusedJWTCallback}
 	}
@@ -119,7 +118,7 @@ func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
 func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	providers, kept := a.providers, a.store
 	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
-		faults.add(ErrMissingStore, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
+		faults.add(ErrMissingStore, "Store is a nil %T: open it first, and check the returned error", c.Store)
 	}
 	conditional := ""
 	for _, p := range providers {
@@ -139,9 +138,9 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	switch {
 	case !has(TypeEmail):
 	case c.Store == nil:
-		faults.add(ErrMissingStore, "an e-mail provider needs a Store for its tokens: set Store")
+		faults.add(ErrMissingStore, "an email provider needs a Store for its tokens: set Store")
 	case kept.tokens == nil:
-		faults.add(ErrMissingStoreMethods, "an e-mail provider needs a Store that is a "+
+		faults.add(ErrMissingStoreMethods, "an email provider needs a Store that is a "+
 			"store.VerificationTokenStore too (package core/store): %T is not", c.Store)
 	}
 	switch {
@@ -177,7 +176,7 @@ func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 				"whose sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
 		}
 	case *on == True && c.Store == nil:
-		faults.add(ErrMissingStore, "Session.Revocation needs a Store for what has ended: set Store")
+		faults.add(ErrMissingStore, "Session.Revocation needs a Store that keeps records: set Store")
 	case *on == True && kept.records == nil:
 		faults.add(ErrMissingStoreMethods, "Session.Revocation needs a Store that is a store.RecordStore too "+
 			"(package core/store): %T is not", c.Store)

@@ -65,7 +65,7 @@ func readURL(c *Config, faults *ConfigError) (warnings []warning) {
 	switch {
 	case err != nil:
 		faults.add(ErrInvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
-			"with the base path behind it if it is not /auth", named("URL", c.URL, variable), reason(err))
+			"followed by the base path if it is not /auth", named("URL", c.URL, variable), reason(err))
 	case c.BasePath == "":
 		c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
 	case path != "":
@@ -91,7 +91,7 @@ func readTrustHost(c *Config, faults *ConfigError) {
 	}
 	on, err := strconv.ParseBool(v)
 	if err != nil {
-		faults.add(ErrInvalidConfig, "AUTH_TRUST_HOST is no boolean: write true or false")
+		faults.add(ErrInvalidConfig, "AUTH_TRUST_HOST is not a boolean: write true or false")
 	} else if on {
 		c.TrustHost = True
 	}

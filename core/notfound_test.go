@@ -58,7 +58,7 @@ func TestUnknownAddresses(t *testing.T) {
 			t.Errorf("%s: header %v", row.path, r.Header)
 		}
 	}
-	if log := a.log.String(); strings.Contains(log, "level=ERROR") || !strings.Contains(log, "set BasePath") {
+	if log := a.log.String(); strings.Contains(log, "level=ERROR") || !strings.Contains(log, "Set BasePath") {
 		t.Errorf("the log is %s", log)
 	}
 	foreign := &core.Request{Method: "GET", Target: "/auth/nowhere", Hosts: []string{"<evil>"}, Scheme: "http",

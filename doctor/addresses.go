@@ -25,7 +25,7 @@ func (e stores) collation(ctx context.Context, emailCollation func(context.Conte
 	switch {
 	case err != nil:
 		e.report.add("store", Unknown, "the collation of the email column could not be read: "+err.Error(),
-			"see that the user of the database may read information_schema")
+			"check that the database user may read information_schema")
 	case found != "":
 		e.report.add("store", Unknown, found+" ignores case or accents: a user with a similar address prevents a sign-up",
 			fix)
@@ -54,13 +54,13 @@ func (e stores) addresses(ctx context.Context, lister store.EmailLister) {
 		}
 		e.report.add("store", Wrong, fmt.Sprintf("%s %s not in the form of core.NormalizeEmail: %s", many(len(odd), "user"),
 			verb, strings.Join(named, ", ")),
-			"list them with latchkey-store emails, and change them as docs/moving/README.md shows: a sign-in with another "+
-				"spelling creates a second user")
+			"list them with \"latchkey-store emails\", and change them as in docs/moving/README.md: a sign-in with "+
+				"another spelling creates a second user")
 	case errors.Is(err, errEnough):
 		e.report.add("store", Unknown, fmt.Sprintf("only %d addresses were read", mostAddresses),
-			"latchkey-store emails lists all that are not in the form of core.NormalizeEmail")
+			"\"latchkey-store emails\" lists all addresses that are not in the form of core.NormalizeEmail")
 	case err != nil:
 		e.report.add("store", Unknown, "the addresses of users could not be read: "+err.Error(),
-			"latchkey-store emails lists those that are not in the form of core.NormalizeEmail")
+			"\"latchkey-store emails\" lists those that are not in the form of core.NormalizeEmail")
 	}
 }

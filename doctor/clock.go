@@ -57,7 +57,7 @@ func (c *clocks) compare(report *Report) {
 			ahead(far), many(len(hosts), "server")), "set the clock by NTP")
 	default:
 		report.add("clock", Unknown, fmt.Sprintf("this machine is %s of one of %s, and agrees with others", ahead(far),
-			many(len(hosts), "server")), "one of these servers has a wrong clock")
+			many(len(hosts), "server")), "the clock of one of these servers is wrong")
 	}
 }
 

@@ -23,19 +23,19 @@ func (e contradictions) look() {
 		what, fix        string
 		onPublicSiteOnly bool
 	}{
-		{c.Debug, "config", Wrong, "Debug is on, and the log has personal data", "set Debug to false", true},
-		{c.InsecureNoLimits && c.Callbacks.Limit == nil, "limits", Wrong, "InsecureNoLimits: passwords can be guessed and " +
-			"mailboxes flooded", "remove InsecureNoLimits", true},
+		{c.Debug, "config", Wrong, "Debug is on: the log contains personal data", "set Debug to false", true},
+		{c.InsecureNoLimits && c.Callbacks.Limit == nil, "limits", Wrong, "InsecureNoLimits is set: attackers can " +
+			"guess passwords and flood mailboxes", "remove InsecureNoLimits", true},
 		{c.CSRF == core.InsecureSkipCSRFCheck(), "config", Unknown,
-			"CSRF is InsecureSkipCSRFCheck: other sites can submit forms for your visitors unless the router checks each POST",
-			"see that it does, or use core.CSRFTokenOrSameOrigin()", false},
+			"CSRF is InsecureSkipCSRFCheck: other sites can submit forms for your users unless the router checks each POST",
+			"check that it does, or use core.CSRFTokenOrSameOrigin()", false},
 		{c.Session.MaxAge > 0 && c.Session.AbsoluteMaxAge > 0 && c.Session.AbsoluteMaxAge < c.Session.MaxAge, "sessions",
-			Unknown, "Session.MaxAge is longer than Session.AbsoluteMaxAge, which ends every session first",
-			"set MaxAge to AbsoluteMaxAge at most", false},
-		{c.Limits.Shared && c.InsecureNoLimits, "limits", Wrong, "Limits.Shared counts in the Store what InsecureNoLimits " +
-			"says not to count", "remove one of them", false},
+			Unknown, "Session.MaxAge is longer than Session.AbsoluteMaxAge, so it has no effect",
+			"set MaxAge to at most AbsoluteMaxAge", false},
+		{c.Limits.Shared && c.InsecureNoLimits, "limits", Wrong, "Limits.Shared is set, and InsecureNoLimits turns " +
+			"limits off", "remove one of them", false},
 		{c.PublicPath != "" && !strings.HasPrefix(c.PublicPath, "/"), "origin", Wrong, "PublicPath does not begin with /",
-			"write it as the proxy removes it: /app", false},
+			"write the prefix that the proxy removes, such as /app", false},
 	} {
 		if each.found && (public || !each.onPublicSiteOnly) {
 			e.report.add(each.check, each.state, each.what, each.fix)
@@ -59,12 +59,12 @@ func (e contradictions) pages() {
 		}
 		switch base := e.auth.BasePath(); {
 		case u.Path == base || strings.HasPrefix(u.Path, base+"/"):
-			e.report.add("pages", Wrong, "Pages."+each.field+" is "+each.page+", which is below the auth routes: it is the "+
-				"built-in page or none, and sends browsers in circles", "give your page a path outside of "+base+", or leave "+
-				"the field empty for the built-in page")
+			e.report.add("pages", Wrong, "Pages."+each.field+" is "+each.page+", which is an auth route: browsers are "+
+				"redirected in a loop", "move your page outside "+base+", or leave the field empty to use the built-in page")
 		case u.Host != "" && e.site != nil && u.Host != e.site.Host:
 			e.report.add("pages", Unknown, "Pages."+each.field+" is on "+u.Host+", and the site is "+e.site.Host+
-				": a page there has no cookies of this site", "use a path of this site, unless the page reads no session")
+				": a page there does not receive this site's cookies", "use a path of this site, unless the page reads no "+
+				"session")
 		}
 	}
 }
@@ -79,12 +79,12 @@ func (e contradictions) ways() {
 		}
 		declared, ok := p.(*core.OAuthProvider)
 		if ok && declared != nil && declared.AllowDangerousEmailAccountLinking && e.config.Store == nil {
-			e.report.add("provider "+declared.ID, Wrong, "AllowDangerousEmailAccountLinking links users of a Store, and there "+
-				"is none", "set Store, or remove the option")
+			e.report.add("provider "+declared.ID, Wrong, "AllowDangerousEmailAccountLinking needs a Store, and there is "+
+				"none", "set Store, or remove the option")
 		}
 	}
 	if e.config.EnableWebAuthn && !passkeys && len(e.config.Plugins) == 0 {
-		e.report.add("config", Unknown, "EnableWebAuthn is set, and no provider is for passkeys",
+		e.report.add("config", Unknown, "EnableWebAuthn is set, but there is no passkey provider",
 			"add webauthn.Passkey() to Providers, or remove EnableWebAuthn")
 	}
 }
@@ -103,6 +103,6 @@ func (e contradictions) relyingParty(p *core.WebAuthnProvider) {
 	}
 	if o := p.RelyingParty.Origin; o != "" && !sameOrigin(o, e.site.String()) {
 		e.report.add("provider "+id, Wrong, "RelyingParty.Origin is "+o+", and the site is "+e.site.String()+
-			": the answers of browsers are refused", "leave it empty")
+			": responses of browsers are rejected", "leave it empty")
 	}
 }

@@ -34,12 +34,12 @@ func (e cookies) look() {
 	switch {
 	case e.config.UseSecureCookies == core.False && e.secure():
 		e.report.add("cookies", Wrong, "UseSecureCookies is False, and the site is "+e.site.String()+
-			": the cookies go out in the clear as soon as somebody has the browser ask by http",
+			": browsers also send the cookies over http, where an attacker can read them",
 			"leave UseSecureCookies at Default")
 	case e.config.UseSecureCookies == core.True && e.site != nil && !e.secure() && !local(e.site.Hostname()):
 		e.report.add("cookies", Wrong, "UseSecureCookies is True, and the site is "+e.site.String()+
-			": browsers drop Secure cookies of http pages, and every sign-in ends in MissingCSRF",
-			"serve the site by https and write https:// in AUTH_URL, or leave UseSecureCookies at Default")
+			": browsers drop Secure cookies of http pages, and every sign-in fails with MissingCSRF",
+			"serve the site over https and write https:// in AUTH_URL, or leave UseSecureCookies at Default")
 	}
 	if e.auth != nil && len(e.report.Lines) == before {
 		kind := "for http"
@@ -86,21 +86,21 @@ func (e cookies) serves(c namedCookie) {
 	strict := strings.EqualFold(c.SameSite, "strict")
 	switch {
 	case strict && c.flow:
-		e.report.add("cookies", Wrong, field+".SameSite is Strict: the provider's answer comes from another site, without "+
-			"the cookie, and every sign-in fails", "leave SameSite empty, for Lax")
+		e.report.add("cookies", Wrong, field+".SameSite is Strict: the provider's callback comes from another site, "+
+			"without the cookie, and every sign-in fails", "leave SameSite empty, for Lax")
 	case strict && c.field == "SessionToken":
-		e.report.add("cookies", Unknown, field+".SameSite is Strict: who follows a link from another site looks signed out "+
-			"until the next page", "leave SameSite empty, for Lax, unless that is meant")
+		e.report.add("cookies", Unknown, field+".SameSite is Strict: users who follow a link from another site appear "+
+			"signed out until the next page", "leave SameSite empty, for Lax, unless this is intended")
 	case c.field == "SessionToken" && strings.EqualFold(c.SameSite, "none"):
-		e.report.add("cookies", Unknown, field+".SameSite is None: requests that other sites have browsers send carry the "+
-			"session", "leave SameSite empty, for Lax, unless the site is shown in frames of others")
+		e.report.add("cookies", Unknown, field+".SameSite is None: browsers send the session with requests of other "+
+			"sites", "leave SameSite empty, for Lax, unless other sites show this one in frames")
 	}
 	if c.HTTPOnly == core.False && c.field == "SessionToken" {
-		e.report.add("cookies", Wrong, field+".HTTPOnly is False: any script on any page can take the session along",
-			"leave it at Default, and ask /session for what pages show")
+		e.report.add("cookies", Wrong, field+".HTTPOnly is False: any script on any page can steal the session",
+			"leave it at Default; scripts get the session's data from GET session")
 	}
 	if c.flow && c.MaxAge > 0 && c.MaxAge < time.Minute {
-		e.report.add("cookies", Wrong, field+".MaxAge is "+c.MaxAge.String()+": it ends before people have signed in at the "+
-			"provider", "leave it at zero, for 15 minutes")
+		e.report.add("cookies", Wrong, field+".MaxAge is "+c.MaxAge.String()+": it expires before users have signed in "+
+			"at the provider", "leave it at zero, for 15 minutes")
 	}
 }

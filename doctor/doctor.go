@@ -139,7 +139,7 @@ func (e *exam) configure() {
 		e.site = &url.URL{Scheme: u.Scheme, Host: u.Host}
 	}
 	if auth != nil {
-		e.report.ok("config", "core.New takes the configuration: %s", e.summary())
+		e.report.ok("config", "core.New accepts the configuration: %s", e.summary())
 	}
 	e.announced()
 }
@@ -153,7 +153,7 @@ func (e *exam) limited() (context.Context, context.CancelFunc) {
 func (e *exam) guarded(check string, examine func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			e.report.add(check, Wrong, "the application's own code panics", "run it in a debugger: the examination called it "+
+			e.report.add(check, Wrong, "the application's own code panics", "run it in a debugger: the doctor called it "+
 				"as a request does")
 		}
 	}()

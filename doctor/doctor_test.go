@@ -238,7 +238,7 @@ func TestCallbackIsNotOpened(t *testing.T) {
 	c := config()
 	c.URL, c.Providers = app.URL, []core.Provider{p}
 	report := doctor.Run(t.Context(), c, doctor.Options{Probe: true})
-	if opened > 0 || !strings.Contains(report.String(), "refuses the scope") {
+	if opened > 0 || !strings.Contains(report.String(), "rejects the scope") {
 		t.Errorf("opened %d times\n%s", opened, report)
 	}
 }

@@ -39,12 +39,11 @@ func (e *exam) faults(err error) {
 func remedy(check string) string {
 	switch check {
 	case "store":
-		return "set Store to one that keeps what is asked for, " +
-			"as those below storage/ do: sqlite.Open(\"app.db\", sqlite.Options{})"
+		return "set Store to one that supports it, such as those in storage/: sqlite.Open(\"app.db\", sqlite.Options{})"
 	case "cookies":
-		return "change the option as its text says, or leave it out: the defaults are those of Auth.js"
+		return "change the option as the text says, or remove it: the defaults are those of Auth.js"
 	}
-	return "change what the text names; docs/reference.md has every option"
+	return "change the named option; docs/reference.md lists all of them"
 }
 
 // subject returns the check that reports a configuration error.
@@ -162,26 +161,28 @@ func (e *exam) announced() {
 		state       State
 		what, fix   string
 	}{
-		{"no-providers", "config", Wrong, "Providers is empty: nobody can sign in",
-			"add one to core.Config.Providers: latchkey provider add github prints how"},
+		{"no-providers", "config", Wrong, "Providers is empty: users cannot sign in",
+			"add one to Config.Providers: \"latchkey provider add github\" prints the steps"},
 		{"env-url-basepath-mismatch", "origin", Wrong,
-			"the path of URL (AUTH_URL) is another than BasePath, and BasePath counts",
-			"write the same path into both, or leave BasePath empty"},
-		{"env-url-basepath-redundant", "origin", Unknown, "both URL (AUTH_URL) and BasePath have a path; BasePath counts",
-			"leave one of them without"},
+			"the path of URL (AUTH_URL) differs from BasePath; BasePath applies",
+			"use the same path in both, or leave BasePath empty"},
+		{"env-url-basepath-redundant", "origin", Unknown, "both URL (AUTH_URL) and BasePath set the base path; " +
+			"BasePath applies",
+			"set it in one of them"},
 		{"unused-jwt-callback", "sessions", Wrong, "Callbacks.JWT never runs: database sessions have no token",
 			"use Callbacks.Session, or set Session.Strategy to StrategyJWT"},
 		{"store-lists-no-accounts", "store", Unknown,
-			"the Store lists no accounts, so a user whose address is unproved gives " +
-				"it up to the next who proves it", "implement store.AccountStore, as the stores of this project do"},
+			"the Store does not list accounts: a user with an unverified address loses it to the next user who verifies " +
+				"it", "implement store.AccountStore, as the stores of this project do"},
 		{"store-ends-no-sessions", "store", Unknown,
-			"the Store cannot end all sessions of a user, which happens where somebody " +
-				"else proves the user's address", "implement store.SessionLister, as the stores of this project do"},
+			"the Store cannot end all sessions of a user, which is necessary when another user verifies the " +
+				"address", "implement store.SessionLister, as the stores of this project do"},
 		{"sessions-not-revoked", "sessions", Unknown,
-			"Session.Revocation.On is False: a password reset, an undone change and a deletion do not end sessions in cookies",
+			"Session.Revocation.On is False: a password reset, an undone change and a deletion do not end sessions in " +
+				"cookies",
 			"leave Session.Revocation.On at its default once Auth.js no longer serves the same users"},
-		{"limit-without-peer", "limits", Wrong, "limits count by the visitor's address, and no proxy is trusted to tell it",
-			"set TrustedProxies to the addresses of the servers in front"},
+		{"limit-without-peer", "limits", Wrong, "limits count client addresses, but no proxy is trusted to report them",
+			"set TrustedProxies to the addresses of your proxies"},
 	} {
 		if e.log.has(each.code) {
 			e.report.add(each.check, each.state, each.what, each.fix)

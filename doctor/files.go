@@ -13,7 +13,7 @@ func (e stores) files(ctx context.Context, list func(context.Context) ([]string,
 	paths, err := list(ctx)
 	if err != nil {
 		e.report.add("store", Unknown, "its files cannot be listed: "+err.Error(),
-			"see that only the application can read them")
+			"check that only the application can read them")
 		return
 	}
 	var open []string

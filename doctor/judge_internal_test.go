@@ -36,9 +36,9 @@ func TestJudge(t *testing.T) {
 		{"one letter", strings.Repeat("a", 40), "", "repeats"},
 		{"a word again and again", strings.Repeat("secure", 8), "", "repeats"},
 		{"the alphabet", "abcdefghijklmnopqrstuvwxyz0123456789", "", "repeats"},
-		{"of documentation", "replace-me-with-32-random-bytes-ok", "", "example"},
-		{"a command that was not run", "openssl rand -base64 33 of course", "", "example"},
-		{"to be done", "AUTH_TODO: thirty-two random bytes", "", "example"},
+		{"of documentation", "replace-me-with-32-random-bytes-ok", "", "placeholder"},
+		{"a command that was not run", "openssl rand -base64 33 of course", "", "placeholder"},
+		{"to be done", "AUTH_TODO: thirty-two random bytes", "", "placeholder"},
 		{"random text that has four letters of a word", "AQMYYFTL7OCREJ5GTEAESTODOE", "", ""},
 		{"of an application for tasks", "todo-application-of-the-secretary", "", ""},
 		{"quoted", `'Zq7mZt0wXUe1JkR5vYh2aP9sLd4fNbC8'`, "", "quotes"},
@@ -78,12 +78,12 @@ func TestShown(t *testing.T) {
 			Wrong, "client id"},
 		{"Keycloak, the client", 400, asked, `Client not found.`, Wrong, "client id"},
 
-		{"a firewall that repeats the request", 403, asked, "blocked: " + asked, Unknown, "not known"},
+		{"a firewall that repeats the request", 403, asked, "blocked: " + asked, Unknown, "not recognized"},
 		{"a page with a form that speaks of addresses", 200, asked, `<form>URL blocked: the redirect URI is not listed`,
-			Unknown, "not known"},
-		{"nothing", 200, asked, "", Unknown, "not known"},
-		{"too many requests", 429, asked, "slow down", Unknown, "not known"},
-		{"a failure", 500, asked, `<form>redirect_uri client_id`, Unknown, "not known"},
+			Unknown, "not recognized"},
+		{"nothing", 200, asked, "", Unknown, "not recognized"},
+		{"too many requests", 429, asked, "slow down", Unknown, "not recognized"},
+		{"a failure", 500, asked, `<form>redirect_uri client_id`, Unknown, "not recognized"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			at, err := url.Parse(row.at)
@@ -128,7 +128,7 @@ func TestMailTexts(t *testing.T) {
 		"dial tcp: i/o timeout":                                    {Unknown, "in time"},
 		"read tcp 127.0.0.1:40534->127.0.0.1:535: i/o timeout":     {Unknown, "in time"},
 		"read tcp 10.0.53.5:535->127.0.0.1:53535: i/o timeout":     {Unknown, "in time"},
-		"dial tcp [2001:db8::535]:25: connect: connection refused": {Wrong, "nothing listens"},
+		"dial tcp [2001:db8::535]:25: connect: connection refused": {Wrong, "connection was refused"},
 		"something else": {Wrong, "EMAIL_SERVER"},
 	} {
 		if state, fix := diagnoseMail(errors.New(text)); state != want.state || !strings.Contains(fix, want.fix) {

@@ -79,12 +79,12 @@ func (e mails) sender(p *core.EmailProvider) {
 	}
 	from, err := mail.ParseAddress(p.From)
 	if err != nil {
-		e.report.add("mail "+p.ID, Wrong, "From is no address", "write: App <no-reply@app.example>")
+		e.report.add("mail "+p.ID, Wrong, "From is not an email address", "write: App <no-reply@app.example>")
 		return
 	}
 	_, domain, _ := strings.Cut(from.Address, "@")
 	if strings.HasSuffix(domain, "example.com") || strings.HasSuffix(domain, ".example") || domain == "localhost" {
-		e.report.add("mail "+p.ID, Unknown, "From is at "+domain+", from which no mail arrives on the internet",
+		e.report.add("mail "+p.ID, Unknown, "From is at "+domain+", which cannot send email on the internet",
 			"write an address of your own domain into EMAIL_FROM")
 	}
 }
@@ -97,11 +97,12 @@ func (e mails) check(check string, ask func(context.Context) error) {
 		e.guarded(check, func() { err = ask(ctx) })
 	}
 	if err == nil {
-		e.report.ok(check, "the mail server takes a connection, with what the configuration says of TLS and password")
+		e.report.ok(check, "the mail server accepts the connection, with the configured TLS and password")
 		return
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		e.report.add(check, Unknown, "what delivers letters cannot be asked before one is sent", "send yourself one")
+		e.report.add(check, Unknown, "this email service cannot be checked without sending an email", "send yourself "+
+			"an email")
 		return
 	}
 	state, fix := diagnoseMail(err)
@@ -127,23 +128,24 @@ func diagnoseMail(err error) (State, string) {
 	}
 	switch {
 	case refusal.MatchString(text), has("authentication failed", "auth failed", "credentials", "invalid credentials"):
-		return Wrong, "the server refuses user or password: percent-encode them in EMAIL_SERVER, and use an app password " +
-			"where the service wants one"
+		return Wrong, "the server rejects user or password: percent-encode them in EMAIL_SERVER, and use an app " +
+			"password if the service requires one"
 	case has("starttls"):
 		return Wrong, "the server offers no TLS on this port: use smtps:// with port 465, or port 587"
 	case errors.As(err, &authority), errors.As(err, &certificate), has("x509", "certificate"):
-		return Wrong, "its certificate is not believed: write the name that it has into EMAIL_SERVER, or set smtp.Options.TLS"
+		return Wrong, "its certificate is not trusted: use the certificate's host name in EMAIL_SERVER, or set " +
+			"smtp.Options.TLS"
 	case has("first record does not look like a tls handshake"):
-		return Wrong, "the server speaks no TLS at once: use smtp:// rather than smtps://"
+		return Wrong, "the server does not start with TLS: use smtp:// instead of smtps://"
 	case has("no such host"):
-		return Wrong, "there is no such host: look at EMAIL_SERVER"
+		return Wrong, "there is no such host: check EMAIL_SERVER"
 	case has("connection refused"):
-		return Wrong, "nothing listens there: look at host and port of EMAIL_SERVER"
+		return Wrong, "the connection was refused: check host and port in EMAIL_SERVER"
 	case has("timeout", "deadline"):
-		return Unknown, "there was no answer in time: many hosters close port 25, and some 587; and smtp:// waits for ever " +
-			"at a port that wants smtps://"
+		return Unknown, "no response in time: many hosting providers block port 25, and some 587; smtp:// also hangs " +
+			"on a port that expects smtps://"
 	case has("auth"):
-		return Wrong, "the server takes no sign-in as it was tried: look at user and password in EMAIL_SERVER"
+		return Wrong, "the server does not accept this authentication method: check user and password in EMAIL_SERVER"
 	}
 	return Wrong, "look at EMAIL_SERVER"
 }

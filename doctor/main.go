@@ -36,7 +36,7 @@ func command(ctx context.Context, config core.Config, args []string, out, proble
 	asJSON := flags.Bool("json", false, "print JSON")
 	probe := false
 	if args[0] == "doctor" {
-		flags.BoolVar(&probe, "probe", false, "begin a sign-in at each provider")
+		flags.BoolVar(&probe, "probe", false, "start a sign-in at each provider")
 	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return 2

@@ -45,7 +45,7 @@ func (i issuer) compare(ctx context.Context) {
 		auth = []string{string(core.ClientSecretBasic)} // the default of the specification
 	}
 	if p.ClientAuth != core.ClientAuthNone && !slices.Contains(auth, string(p.ClientAuth)) {
-		i.report.add(i.check, Wrong, fmt.Sprintf("ClientAuth is %s, and the issuer takes %s", p.ClientAuth, listed(auth)),
+		i.report.add(i.check, Wrong, fmt.Sprintf("ClientAuth is %s, and the issuer accepts %s", p.ClientAuth, listed(auth)),
 			"set ClientAuth to one of them")
 	}
 	algs := p.IDTokenAlgs
@@ -54,12 +54,12 @@ func (i issuer) compare(ctx context.Context) {
 			listed(d.IDTokenAlgs)), "leave IDTokenAlgs nil, or list one of them")
 	}
 	if slices.Contains(p.Checks, core.CheckPKCE) && len(d.Challenges) > 0 && !slices.Contains(d.Challenges, "S256") {
-		i.report.add(i.check, Unknown, "the issuer says that it knows no S256: it may ignore or refuse PKCE",
-			"leave pkce among Checks if sign-ins work; else set Checks to state and nonce")
+		i.report.add(i.check, Unknown, "the issuer does not list S256: it may ignore or reject PKCE",
+			"keep pkce in Checks if sign-ins work; otherwise set Checks to state and nonce")
 	}
 	if len(d.ResponseTypes) > 0 && !slices.Contains(d.ResponseTypes, "code") {
-		i.report.add(i.check, Wrong, "the issuer knows no authorization code flow (response_types_supported)",
-			"switch it on at the provider")
+		i.report.add(i.check, Wrong, "the issuer does not list the authorization code flow (response_types_supported)",
+			"enable it at the provider")
 	}
 	i.keys(ctx, d)
 }
@@ -75,7 +75,7 @@ func (i issuer) keys(ctx context.Context, d document) {
 	}
 	if err := i.web.read(ctx, d.Keys, &set); err != nil {
 		i.report.add(i.check, Wrong, "the keys of the issuer cannot be read: "+brief(err),
-			"look at jwks_uri in its discovery document: ID tokens cannot be verified without")
+			"check jwks_uri in its discovery document: without keys, ID tokens cannot be verified")
 		return
 	}
 	for _, k := range set.Keys {

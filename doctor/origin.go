@@ -14,10 +14,10 @@ type origins struct{ *exam }
 func (e origins) look() {
 	auth, next := e.getenv("AUTH_URL"), e.getenv("NEXTAUTH_URL")
 	if e.config.URL == "" && auth != "" && next != "" && auth != next {
-		e.report.add("origin", Wrong, "AUTH_URL and NEXTAUTH_URL differ; AUTH_URL counts", "remove NEXTAUTH_URL")
+		e.report.add("origin", Wrong, "AUTH_URL and NEXTAUTH_URL differ; AUTH_URL applies", "remove NEXTAUTH_URL")
 	}
 	if e.config.URL != "" && auth != "" && !sameOrigin(auth, e.config.URL) {
-		e.report.add("origin", Unknown, "Config.URL and AUTH_URL name different origins; Config.URL counts",
+		e.report.add("origin", Unknown, "Config.URL and AUTH_URL are different origins; Config.URL applies",
 			"leave one of them empty")
 	}
 	if e.auth == nil {
@@ -29,12 +29,13 @@ func (e origins) look() {
 	case len(e.config.TrustedHosts) > 0:
 		e.report.ok("origin", "that of the request, for the hosts %s", strings.Join(e.config.TrustedHosts, ", "))
 	case trusts:
-		e.report.add("origin", Unknown, "every Host header is believed (TrustHost)",
-			"see that the server in front sets Host or X-Forwarded-Host itself, or set AUTH_URL or TrustedHosts: "+
-				"else strangers choose where links in letters lead")
+		e.report.add("origin", Unknown, "every Host header is trusted (TrustHost)",
+			"check that the proxy sets Host or X-Forwarded-Host itself, or set AUTH_URL or TrustedHosts; otherwise "+
+				"attackers choose the host of links in emails")
 	default:
-		e.report.add("origin", Unknown, "none is configured: only localhost is answered, and nothing through a proxy",
-			"before anybody else visits, set AUTH_URL=https://app.example")
+		e.report.add("origin", Unknown, "none is configured: only requests to localhost are accepted, and none through "+
+			"a proxy",
+			"before you deploy, set AUTH_URL=https://app.example")
 	}
 }
 
@@ -65,12 +66,13 @@ func (e origins) pinned() {
 	case local(host):
 		e.report.ok("origin", "%s: this machine alone", e.site)
 	case e.site.Scheme == "http":
-		e.report.add("origin", Wrong, e.site.String()+" is no https address: cookies and codes travel in the clear, and "+
-			"most providers refuse the callback URL", "write https:// in AUTH_URL; it is the address that browsers see, "+
-			"also where a proxy ends TLS")
+		e.report.add("origin", Wrong, e.site.String()+" is not https: an attacker in the network can read cookies and "+
+			"codes, and most providers refuse the callback URL", "write https:// in AUTH_URL: the address that browsers "+
+			"see, also if a proxy terminates TLS")
 	case !strings.Contains(host, ".") && !strings.Contains(host, ":"):
-		e.report.add("origin", Wrong, e.site.String()+" is the name of a machine inside: browsers outside do not find it",
-			"write the address that visitors type into AUTH_URL")
+		e.report.add("origin", Wrong, e.site.String()+" is a name of the internal network: other browsers cannot "+
+			"resolve it",
+			"set AUTH_URL to the public address")
 	default:
 		e.report.ok("origin", "%s%s", e.site, e.auth.BasePath())
 	}

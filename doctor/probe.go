@@ -40,7 +40,7 @@ const mostPage = 256 << 10
 func (w *web) front(ctx context.Context, to *url.URL) (state State, what, fix string) {
 	callback, err := url.Parse(to.Query().Get("redirect_uri"))
 	if err != nil {
-		return Unknown, "the authorization request has no callback URL", "look at Authorization.Params"
+		return Unknown, "the authorization request has no callback URL", "check Authorization.Params"
 	}
 	var answered url.Values
 	jar, _ := cookiejar.New(nil) // never fails
@@ -58,13 +58,13 @@ func (w *web) front(ctx context.Context, to *url.URL) (state State, what, fix st
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
 	if err != nil {
-		return Unknown, "the authorization request cannot be made", "look at Authorization.URL"
+		return Unknown, "the authorization URL is invalid", "check Authorization.URL"
 	}
 	r.Header.Set("Accept", "text/html")
 	answer, err := client.Do(r)
 	if err != nil {
-		return Unknown, "the authorization endpoint of " + to.Host + " was not reached: " + brief(withoutURL(err)),
-			"look whether this machine may connect to the outside"
+		return Unknown, "the authorization endpoint of " + to.Host + " could not be reached: " + brief(withoutURL(err)),
+			"check whether this machine may open outgoing connections"
 	}
 	defer func() { _ = answer.Body.Close() }()
 	w.clocks.note(answer)
@@ -79,15 +79,15 @@ func (w *web) front(ctx context.Context, to *url.URL) (state State, what, fix st
 func returned(answered url.Values, callback string) (state State, what, fix string) {
 	switch code := answered.Get("error"); code {
 	case "":
-		return OK, "the provider answers to " + callback + " at once", ""
+		return OK, "the provider redirects to " + callback + " immediately", ""
 	case "login_required", "interaction_required", "access_denied", "temporarily_unavailable", "server_error":
-		return Unknown, "the provider answers " + code, "sign in by hand"
+		return Unknown, "the provider answers " + code, "sign in with a browser"
 	case "invalid_scope":
-		return Wrong, "the provider refuses the scope", "ask for what the registration allows: Scope"
+		return Wrong, "the provider rejects the scope", "set Scope to the scopes that the registration allows"
 	case "unauthorized_client", "unsupported_response_type":
 		return Wrong, "the provider answers " + code, "allow the authorization code flow in the registration"
 	default:
-		return Unknown, "the provider answers " + printable(code), "look that code up in the provider's documentation"
+		return Unknown, "the provider answers " + printable(code), "look this error up in the provider's documentation"
 	}
 }
 
@@ -107,17 +107,17 @@ func shown(answer *http.Response, page, callback string) (state State, what, fix
 	case refused && named, has("redirect_uri_mismatch", "redirect_uri is not associated", "aadsts50011",
 		"invalid redirect_uri", "invalid_redirect_uri", "invalid redirect uri", "invalid parameter: redirect_uri"):
 		return Wrong, "the provider does not know the callback URL " + callback,
-			"register exactly this address at the provider, or mend AUTH_URL"
+			"register exactly this URL at the provider, or correct AUTH_URL"
 	case has("invalid_client", "client not found", "aadsts700016", "unknown client", "invalid client"),
 		refused && has("client_id", "client id", "application not found"):
 		return Wrong, "the provider does not know the client id",
-			"copy it from the registration, of the right tenant or realm"
+			"copy it from the registration, in the correct tenant or realm"
 	case answer.StatusCode == http.StatusOK && !named && has(`type="password"`, "type=password", "sign in", "log in",
 		"signin", "login", "<form"):
-		return OK, "the provider shows its sign-in page, to come back to " + callback, ""
+		return OK, "the provider shows its sign-in page, for the callback " + callback, ""
 	}
-	return Unknown, "the provider answers with a page that is not known: status " + answer.Status,
-		"open the sign-in page of the application and look"
+	return Unknown, "the provider's page is not recognized: status " + answer.Status,
+		"open the application's sign-in page and try it"
 }
 
 // visible returns the page in lower case and the parameters of its URL. Some providers put errors in the URL, Google in
@@ -154,16 +154,17 @@ func (p probe) back(ctx context.Context, to *url.URL) {
 	has := func(part string) bool { return strings.Contains(text, part) }
 	switch {
 	case errors.Is(err, core.ErrInvalidGrant), has("bad_verification_code"), has("invalid_grant"):
-		p.report.ok(p.check, "the token endpoint knows the client and its secret")
+		p.report.ok(p.check, "the token endpoint accepts the client and its secret")
 	case has("invalid_client"), has("incorrect_client_credentials"), has("unauthorized_client"):
-		p.report.add(p.check, Wrong, "the token endpoint refuses the client: "+brief(err), "make a new client secret at the "+
-			"provider and set "+core.EnvName(p.provider.ID, "SECRET")+"; see also that ClientAuth is what the registration says")
+		p.report.add(p.check, Wrong, "the token endpoint rejects the client: "+brief(err), "create a new client secret "+
+			"at the provider and set "+core.EnvName(p.provider.ID, "SECRET")+"; also check that ClientAuth matches the "+
+			"registration")
 	case err == nil:
-		p.report.add(p.check, Unknown, "the token endpoint took a code that nobody issued",
+		p.report.add(p.check, Unknown, "the token endpoint accepted an invented code",
 			"this is a provider for tests, or it is broken")
 	default:
-		p.report.add(p.check, Unknown, "the token endpoint gives an answer that is not known: "+brief(err),
-			"sign in once by hand")
+		p.report.add(p.check, Unknown, "the token endpoint's response is not recognized: "+brief(err),
+			"sign in once with a browser")
 	}
 }
 

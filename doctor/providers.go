@@ -48,16 +48,16 @@ func (e providers) shape(check string, p *core.OAuthProvider) {
 		{strings.Trim(id, " \t\r\n\"'") != id, "the client id has quotes or white space around it", "remove them"},
 		{strings.Trim(secret, " \t\r\n\"'") != secret,
 			"the client secret has quotes or white space around it", "remove them"},
-		{invented(id), "the client id is a word of an example", "write the one of your registration"},
-		{secret != "" && invented(secret), "the client secret is a word of an example", "write the one of your registration"},
+		{invented(id), "the client id is a placeholder", "copy it from your registration"},
+		{secret != "" && invented(secret), "the client secret is a placeholder", "copy it from your registration"},
 		{secret != "" && id == secret, "client id and client secret are the same",
-			"one of them was copied twice: look at the registration"},
+			"one of them was copied twice: check the registration"},
 		{strings.Contains(p.Issuer, "accounts.google.com") && !strings.HasSuffix(id, ".apps.googleusercontent.com"),
 			"the client id does not end in .apps.googleusercontent.com", "copy the whole client id from Google's console"},
-		{microsoft && !guid.MatchString(id), "the client id is no GUID",
-			"write the application (client) id of the registration"},
+		{microsoft && !guid.MatchString(id), "the client id is not a GUID",
+			"copy the application (client) id from the registration"},
 		{microsoft && guid.MatchString(secret), "the client secret looks like the id of a secret",
-			"make a new secret, and copy its value rather than its id"},
+			"create a new secret, and copy its value instead of its id"},
 	} {
 		if each.wrong {
 			e.report.add(check, Wrong, each.what, each.fix+": "+core.EnvName(p.ID, "ID")+", "+core.EnvName(p.ID, "SECRET"))
@@ -68,15 +68,16 @@ func (e providers) shape(check string, p *core.OAuthProvider) {
 // protections reports flows that an attacker can take over.
 func (e providers) protections(check string, p *core.OAuthProvider) {
 	if p.AllowInsecureHTTP == core.True {
-		e.report.add(check, Unknown, "AllowInsecureHTTP is True: client secret, codes and tokens may travel over plain http",
-			"leave it out, unless every machine between this one and the provider is yours")
+		e.report.add(check, Unknown, "AllowInsecureHTTP is True: client secret, codes and tokens may travel over plain "+
+			"http",
+			"remove it, unless you control every machine between this one and the provider")
 	}
 	if p.RequestToken.URL != "" {
 		return
 	}
 	if !slices.Contains(p.Checks, core.CheckState) && !slices.Contains(p.Checks, core.CheckPKCE) {
-		e.report.add(check, Wrong, "Checks has neither state nor pkce: somebody can sign your visitors in to an account of "+
-			"their own (RFC 9700 section 2.1.1)", "leave Checks nil")
+		e.report.add(check, Wrong, "Checks has neither state nor pkce: an attacker can sign your users in to the "+
+			"attacker's account (RFC 9700 section 2.1.1)", "leave Checks nil")
 	}
 }
 
@@ -88,19 +89,19 @@ func (e providers) begin(check string, p *core.OAuthProvider) {
 	to, err := v.begin(ctx, p.ID)
 	if err != nil {
 		state, fix := diagnose(ctx, err)
-		e.report.add(check, state, "a sign-in does not begin: "+brief(err), fix)
+		e.report.add(check, state, "a sign-in cannot start: "+brief(err), fix)
 		return
 	}
 	query := to.Query()
 	callback := query.Get("redirect_uri")
 	e.asked(check, p, query)
 	if p.RequestToken.URL != "" {
-		e.report.ok(check, "%s gave a request token (OAuth 1.0a)", to.Host)
+		e.report.ok(check, "%s returned a request token (OAuth 1.0a)", to.Host)
 		return
 	}
 	issuer{e.report, e.web, check, p}.compare(ctx)
 	if !e.options.Probe {
-		e.report.ok(check, "a sign-in begins at %s, and comes back to %s", to.Host, callback)
+		e.report.ok(check, "a sign-in starts at %s, with the callback %s", to.Host, callback)
 		return
 	}
 	probeCtx, done := e.limited() // the probe gets a full timeout
@@ -115,7 +116,7 @@ func (e providers) asked(check string, p *core.OAuthProvider, query url.Values) 
 	}
 	back, err := url.Parse(query.Get("redirect_uri"))
 	if err == nil && back.Scheme == "http" && back.Host != "" && !local(back.Hostname()) {
-		e.report.add(check, Wrong, "the callback URL is "+back.String()+": most providers register https alone",
+		e.report.add(check, Wrong, "the callback URL is "+back.String()+": most providers accept only https",
 			"write https:// in AUTH_URL")
 	}
 }
@@ -141,20 +142,20 @@ func diagnose(ctx context.Context, err error) (State, string) {
 	has := func(part string) bool { return strings.Contains(text, part) }
 	switch {
 	case ctx.Err() != nil || errors.As(err, &timeout) && timeout.Timeout():
-		return Unknown, "there was no answer in time: look whether this machine may connect to the outside"
+		return Unknown, "no response in time: check whether this machine may open outgoing connections"
 	case errors.As(err, &name) && name.IsNotFound:
-		return Wrong, "there is no such host: look for a misspelling in the issuer or the endpoints"
+		return Wrong, "there is no such host: check the spelling of the issuer and the endpoints"
 	case errors.As(err, &name):
-		return Unknown, "names cannot be looked up here: try again where the application runs"
+		return Unknown, "host names cannot be resolved here: try again on the machine that runs the application"
 	case errors.As(err, &authority), errors.As(err, &certificate):
-		return Wrong, "its certificate is not believed here: install its authority, or set Config.HTTPClient to a client " +
-			"that knows it"
+		return Wrong, "its certificate is not trusted on this machine: install its certificate authority, or set " +
+			"Config.HTTPClient to a client that trusts it"
 	case has("it names the issuer"):
 		return Wrong, "write the issuer exactly as its discovery document does, with or without the / at its end"
 	case has("answered status 404"):
-		return Wrong, "there is no discovery document: look at the path of the issuer (a realm, a tenant)"
+		return Wrong, "there is no discovery document: check the path of the issuer (a realm, a tenant)"
 	case has("plain http"):
-		return Wrong, "write https:// in the issuer, or set AllowInsecureHTTP for a provider inside a network of yours"
+		return Wrong, "write https:// in the issuer, or set AllowInsecureHTTP for a provider in your own network"
 	case has("address that no provider has"):
 		return Wrong, "the name resolves to this machine or to a network without providers: use localhost, or set " +
 			"AllowInsecureHTTP for a provider on this machine"

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-const makeAnother = "make a new one: latchkey secret, or openssl rand -base64 33"
+const makeAnother = "create a new one: latchkey secret, or openssl rand -base64 33"
 
 // secretsInUse returns the configuration's secrets or, as core.New does, the environment's.
 func secretsInUse(config *core.Config, getenv func(string) string) (all []core.Secret, where func(int) string) {
@@ -41,8 +41,8 @@ func (e secrets) look() {
 	for i, s := range all {
 		what, fix := judge(string(s), samples)
 		if what == "" && len(s) < 32 && e.config.InsecureShortSecrets {
-			what, fix = fmt.Sprintf("has %d bytes, which InsecureShortSecrets lets pass", len(s)),
-				makeAnother+", and put it in front of this one, which goes when the sessions of before have ended"
+			what, fix = fmt.Sprintf("has %d bytes, which InsecureShortSecrets allows", len(s)),
+				makeAnother+", put it in front of this one, and remove this one when its sessions have expired"
 		}
 		if what != "" {
 			sound = false
@@ -63,11 +63,11 @@ func judge(s, samples string) (what, fix string) {
 	switch {
 	case trimmed != s:
 		return "has quotes or white space around it", "remove them: they are part of the secret, and another program " +
-			"that reads the same file may not see them"
+			"may read the same file without them"
 	case invented(s):
-		return "is a word of an example", makeAnother
+		return "is a placeholder", makeAnother
 	case len(s) >= 8 && strings.Contains(samples, s):
-		return "stands in an example file of this folder, for all to read", makeAnother + ", and leave the example empty"
+		return "is in an example file of this folder", makeAnother + ", and leave the example empty"
 	case len(s) >= 16 && content(s) < leastContent || spread(s) < 64 && len(s) >= 16:
 		return "repeats itself or counts up: it can be guessed", makeAnother
 	}

@@ -23,14 +23,15 @@ func (e stores) look() {
 	s := e.config.Store
 	if v := reflect.ValueOf(s); s == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		if e.auth != nil {
-			e.report.ok("store", "none: sessions are in cookies, and nothing is kept")
+			e.report.ok("store", "none: sessions are in cookies, and no user data is saved")
 		}
 		return
 	}
 	e.guarded("store", func() { e.ask(s) })
 	if strings.HasSuffix(reflect.Indirect(reflect.ValueOf(s)).Type().PkgPath(), "/storage/memory") && e.secure() &&
 		!local(e.site.Hostname()) {
-		e.report.add("store", Wrong, "it is in memory: a restart forgets everybody", "use storage/postgres, mysql or sqlite")
+		e.report.add("store", Wrong, "it is in memory: a restart deletes all users", "use storage/postgres, mysql or "+
+			"sqlite")
 	}
 }
 
@@ -59,11 +60,12 @@ func (e stores) ask(s core.Store) {
 			return
 		default:
 			e.report.add("store", Wrong, question.of+" cannot be read: "+err.Error(),
-				"call Migrate of the store, or latchkey migrate --store URL; with tables of your own look at the Layout")
+				"call Migrate of the store, or run \"latchkey migrate --store URL\"; if the tables are your own, check the "+
+					"Layout")
 			return
 		}
 	}
-	e.report.ok("store", "%T answers for %s", s, kinds(all))
+	e.report.ok("store", "%T responds for %s", s, kinds(all))
 	if kept, ok := s.(interface {
 		Files(context.Context) ([]string, error)
 	}); ok {
@@ -80,8 +82,8 @@ func (e stores) ask(s core.Store) {
 }
 
 func (e stores) unreached(err error) {
-	e.report.add("store", Wrong, "the engine cannot be reached: "+err.Error(),
-		"look at its address and whether it runs; see that this machine may connect")
+	e.report.add("store", Wrong, "the database cannot be reached: "+err.Error(),
+		"check its address, whether it runs, and whether this machine may connect")
 }
 
 // layout compares tables and indexes with the store's requirements, if the store can do so. It returns false if one is
@@ -95,7 +97,7 @@ func (e stores) layout(ctx context.Context, s core.Store) bool {
 	}
 	missing, err := tables.Missing(ctx)
 	if err != nil {
-		e.report.add("store", Wrong, err.Error(), "mend the table, or name its columns in the Layout of the store")
+		e.report.add("store", Wrong, err.Error(), "correct the table, or name its columns in the Layout of the store")
 		return false
 	}
 	shared := false
@@ -104,11 +106,11 @@ func (e stores) layout(ctx context.Context, s core.Store) bool {
 	}
 	switch {
 	case shared:
-		e.report.add("store", Wrong, "users can share an address: missing is "+strings.Join(missing, "; "),
-			"merge users that share one, then call Migrate of the store, or latchkey migrate --store URL")
+		e.report.add("store", Wrong, "several users can have one address: missing is "+strings.Join(missing, "; "),
+			"merge users with the same address, then call Migrate of the store, or run \"latchkey migrate --store URL\"")
 	case len(missing) > 0:
 		e.report.add("store", Wrong, "missing: "+strings.Join(missing, "; "),
-			"call Migrate of the store, or latchkey migrate --store URL")
+			"call Migrate of the store, or run \"latchkey migrate --store URL\"")
 	}
 	return len(missing) == 0
 }

@@ -21,7 +21,7 @@ func Visit(ctx context.Context, address string, o Options) *Report {
 	report := &Report{Version: Version}
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
-		report.add("address", Wrong, "the address cannot be read", "write it as browsers have it: https://app.example")
+		report.add("address", Wrong, "the address is invalid", "write it as browsers show it: https://app.example")
 		return report
 	}
 	at.Path = cmp.Or(strings.TrimRight(at.Path, "/"), "/auth")
@@ -112,7 +112,7 @@ func (t *trip) arrive() bool {
 	if err != nil {
 		state, fix := diagnose(t.ctx, err)
 		if errors.Is(err, context.DeadlineExceeded) {
-			state, fix = Wrong, "see that it runs, and that the proxy in front leads to it"
+			state, fix = Wrong, "check that it runs, and that the proxy forwards to it"
 		}
 		t.add("address", state, "it cannot be reached: "+err.Error(), fix)
 		return false
@@ -125,8 +125,9 @@ func (t *trip) arrive() bool {
 	control := first.Header.Get("Cache-Control")
 	own := func(word string) bool { return strings.Contains(control, word) }
 	if !own("no-store") && !own("private") && !own("no-cache") {
-		t.add("cache", Wrong, "the answer with the CSRF token may be kept by caches: Cache-Control is "+
-			cmp.Or(printable(control), "missing"), "see that the proxy in front leaves Cache-Control of "+t.at.Path+" alone")
+		t.add("cache", Wrong, "caches may store the response with the CSRF token: Cache-Control is "+
+			cmp.Or(printable(control), "missing"), "check that the proxy in front leaves Cache-Control of "+t.at.Path+" "+
+			"alone")
 	}
 	t.cookies(first)
 	return true
@@ -136,20 +137,19 @@ func (t *trip) arrive() bool {
 func (t *trip) strange(answer *seen) {
 	switch status := answer.StatusCode; {
 	case status == http.StatusNotFound:
-		t.add("address", Wrong, "there is nothing at "+t.at.String()+"/csrf: status 404", "write the base path behind the "+
-			"address, mount the auth routes, and see that the proxy in front leads "+t.at.Path+" to the application")
+		t.add("address", Wrong, "there is nothing at "+t.at.String()+"/csrf: status 404", "add the base path to the "+
+			"address, mount the auth routes, and check that the proxy forwards "+t.at.Path+" to the application")
 	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
-		t.add("address", Wrong, "the proxy in front does not reach the application: "+answer.Status,
-			"see that it runs, and where the proxy looks for it")
+		t.add("address", Wrong, "the proxy does not reach the application: "+answer.Status,
+			"check that it runs, and the upstream address of the proxy")
 	case status == http.StatusBadRequest || status == http.StatusInternalServerError:
-		t.add("origin", Wrong, "the application refuses the request or is misconfigured: "+answer.Status, "set AUTH_URL="+
+		t.add("origin", Wrong, "the application rejects the request or is misconfigured: "+answer.Status, "set AUTH_URL="+
 			t.at.Scheme+"://"+t.at.Host+", or AUTH_TRUST_HOST=true behind a proxy that sets Host; its log has the reason")
 	case status >= 300 && status < 400:
-		t.add("address", Wrong, "it leads elsewhere: "+answer.Status, "examine the address that it leads to, and write that "+
-			"into AUTH_URL")
+		t.add("address", Wrong, "it redirects: "+answer.Status, "check the target, and set AUTH_URL to it")
 	default:
-		t.add("address", Wrong, "something else answers there: "+answer.Status, "see that the proxy, or the fallback of a "+
-			"single-page application, leaves "+t.at.Path+" to the auth routes")
+		t.add("address", Wrong, "another program responds there: "+answer.Status, "check that the proxy, or the "+
+			"fallback of a single-page application, forwards "+t.at.Path+" to the auth routes")
 	}
 }
 
@@ -157,17 +157,17 @@ func (t *trip) strange(answer *seen) {
 func (t *trip) cookies(first *seen) {
 	i := slices.IndexFunc(first.Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, "csrf-token") })
 	if i < 0 {
-		t.add("cookies", Wrong, "the answer sets no cookie", "see that no proxy takes Set-Cookie away from "+t.at.Path)
+		t.add("cookies", Wrong, "the response sets no cookie", "check that no proxy removes Set-Cookie from "+t.at.Path)
 		return
 	}
 	cookie := first.Cookies()[i]
 	switch {
 	case t.at.Scheme == "https" && !cookie.Secure:
-		t.add("cookies", Wrong, "the site is https, and the cookies are for http: the application does not know",
-			"set AUTH_URL=https://"+t.at.Host+", or have the proxy that ends TLS set X-Forwarded-Proto")
+		t.add("cookies", Wrong, "the site is https, but the cookies are for http: the application does not know its scheme",
+			"set AUTH_URL=https://"+t.at.Host+", or let the proxy that terminates TLS set X-Forwarded-Proto")
 		return
 	case t.at.Scheme == "http" && cookie.Secure && !local(t.at.Hostname()):
-		t.add("cookies", Wrong, "the site is http, and the cookies are for https: browsers drop them",
+		t.add("cookies", Wrong, "the site is http, but the cookies are for https: browsers drop them",
 			"serve the site by https")
 		return
 	}
@@ -175,16 +175,16 @@ func (t *trip) cookies(first *seen) {
 	for range 6 {
 		again, err := t.get("/csrf", back)
 		if err != nil || again.StatusCode != http.StatusOK {
-			t.add("cookies", Unknown, "not every request is answered", "look at the log of the application")
+			t.add("cookies", Unknown, "some requests get no response", "check the application's log")
 			return
 		}
 		if again.token() != first.token() {
-			t.add("cookies", Wrong, "the cookie does not come back as it was set, or not to every process",
-				"give all processes the same AUTH_SECRET, and see that no proxy takes cookies away")
+			t.add("cookies", Wrong, "the cookie is not accepted as it was set, or not by every process",
+				"give all processes the same AUTH_SECRET, and check that no proxy removes cookies")
 			return
 		}
 	}
-	t.report.ok("cookies", "%s comes back", cookie.Name)
+	t.report.ok("cookies", "%s is accepted again", cookie.Name)
 }
 
 // listedProvider is an entry of GET providers.
@@ -209,25 +209,26 @@ func (t *trip) lists() {
 	all, err := t.providers(nil)
 	if err != nil {
 		t.add("providers", Wrong, "they cannot be listed: "+err.Error(),
-			"see that "+t.at.Path+"/providers is not cached or closed")
+			"check that "+t.at.Path+"/providers is not cached or closed")
 		return
 	}
 	if len(all) == 0 {
-		t.add("providers", Wrong, "there is none: nobody can sign in", "add one to core.Config.Providers")
+		t.add("providers", Wrong, "there are none: users cannot sign in", "add one to core.Config.Providers")
 		return
 	}
 	var ids []string
 	for id, p := range all {
 		ids = append(ids, id)
 		if !strings.HasPrefix(p.CallbackURL, t.at.String()+"/") {
-			t.add("origin", Wrong, "the application takes itself to be at "+originOf(p.CallbackURL)+", and visitors come to "+
-				t.at.String(), "set AUTH_URL="+t.at.Scheme+"://"+t.at.Host+", or have the proxy send Host and X-Forwarded-Proto "+
+			t.add("origin", Wrong, "the application's address is "+originOf(p.CallbackURL)+", and browsers use "+
+				t.at.String(), "set AUTH_URL="+t.at.Scheme+"://"+t.at.Host+", or have the proxy send Host and "+
+				"X-Forwarded-Proto "+
 				"as it got them; the path in front of /auth is PublicPath")
 			return
 		}
 	}
 	slices.Sort(ids)
-	t.report.ok("providers", "%s; callback URLs begin with %s/callback/", strings.Join(ids, ", "), t.at)
+	t.report.ok("providers", "%s; callback URLs start with %s/callback/", strings.Join(ids, ", "), t.at)
 }
 
 func originOf(address string) string {
@@ -247,11 +248,11 @@ func (t *trip) assets() {
 		if err == nil {
 			what += ": " + answer.Status
 		}
-		t.add("pages", Wrong, what, "see that the proxy in front leaves all of "+t.at.Path+" to the application, and "+
+		t.add("pages", Wrong, what, "check that the proxy forwards all of "+t.at.Path+" to the application, and "+
 			"Content-Type as it is")
 		return
 	}
-	t.report.ok("pages", "their stylesheet and their script arrive")
+	t.report.ok("pages", "their stylesheet and their script can be loaded")
 }
 
 // forged sends headers that an attacker can send, and checks whether the application trusts them.
@@ -259,17 +260,17 @@ func (t *trip) forged() {
 	const stranger = "doctor.invalid"
 	all, err := t.providers(http.Header{"X-Forwarded-Host": {stranger}, "Forwarded": {"host=" + stranger}})
 	if err != nil {
-		t.report.ok("proxy", "a forged X-Forwarded-Host is refused")
+		t.report.ok("proxy", "a forged X-Forwarded-Host is rejected")
 		return
 	}
 	for _, p := range all {
 		if strings.Contains(p.CallbackURL, stranger) {
-			t.add("proxy", Wrong, "a stranger's X-Forwarded-Host is believed: links in letters lead where strangers want",
-				"have the proxy in front set or remove that header, or set AUTH_URL in place of AUTH_TRUST_HOST")
+			t.add("proxy", Wrong, "a forged X-Forwarded-Host is trusted: attackers choose the host of links in emails",
+				"let the proxy set or remove that header, or set AUTH_URL instead of AUTH_TRUST_HOST")
 			return
 		}
 	}
-	t.report.ok("proxy", "a forged X-Forwarded-Host is not believed")
+	t.report.ok("proxy", "a forged X-Forwarded-Host is not trusted")
 }
 
 // largeHeader sends cookies as large as those of a large session with several sign-ins in progress.
@@ -281,11 +282,11 @@ func (t *trip) largeHeader() {
 	answer, err := t.get("/csrf", http.Header{"Cookie": {strings.Join(pairs, "; ")}})
 	switch {
 	case err != nil:
-		t.add("proxy", Unknown, "a request with 12 kB of cookies gets no answer",
-			"see how many bytes of a header are read on the way: 16384 or more are enough")
+		t.add("proxy", Unknown, "a request with 12 kB of cookies gets no response",
+			"check the header limits of proxy and router: 16384 bytes are enough")
 	case answer.StatusCode != http.StatusOK:
-		t.add("proxy", Wrong, "a request with 12 kB of cookies, as large sessions are, is refused: "+answer.Status,
-			"have router and proxy read headers of 16 kB: large_client_header_buffers 4 16k of nginx")
+		t.add("proxy", Wrong, "a request with 12 kB of cookies, the size of large sessions, is rejected: "+answer.Status,
+			"let router and proxy accept headers of 16 kB: in nginx, large_client_header_buffers 4 16k")
 	default:
 		t.report.ok("proxy", "12 kB of cookies arrive")
 	}
@@ -300,9 +301,9 @@ func (t *trip) plainHTTP() {
 	switch {
 	case err != nil: // no server at this port
 	case answer.StatusCode == http.StatusOK && answer.token() != "":
-		t.add("proxy", Wrong, "the auth routes answer by http too: passwords can travel in the clear",
-			"have the proxy lead http:// to https://")
+		t.add("proxy", Wrong, "the auth routes also respond over http: an attacker in the network can read passwords",
+			"let the proxy redirect http:// to https://")
 		return
 	}
-	t.report.ok("proxy", "the auth routes are at https alone")
+	t.report.ok("proxy", "the auth routes are only at https")
 }

@@ -59,16 +59,16 @@ func TestVisit(t *testing.T) {
 			return only("/api/auth/", site(t, func(c *core.Config) { c.BasePath = "/api/auth" }))
 		}, "", "address", "404"},
 		{"a page for every path", false, func(*testing.T) http.Handler { return says(200, "<!doctype html>") }, "",
-			"address", "something else"},
+			"address", "another program"},
 		{"a proxy alone", false, func(*testing.T) http.Handler { return says(502, "") }, "", "address", "does not reach"},
 		{"led elsewhere", false, func(*testing.T) http.Handler { return http.RedirectHandler("/x", http.StatusFound) }, "",
-			"address", "leads elsewhere"},
+			"address", "it redirects"},
 		{"a host that is not trusted", false, func(t *testing.T) http.Handler {
 			return site(t, func(c *core.Config) { c.TrustedHosts = []string{"app.example.org"} })
-		}, "", "origin", "refuses"},
+		}, "", "origin", "rejects"},
 		{"another address", false, func(t *testing.T) http.Handler {
 			return site(t, func(c *core.Config) { c.URL = "http://app.example.org" })
-		}, "", "origin", "takes itself to be at http://app.example.org/auth"},
+		}, "", "origin", "address is http://app.example.org/auth"},
 		{"TLS that ends in front", true, func(t *testing.T) http.Handler {
 			return terminated(site(t, trusting))
 		}, "", "cookies", "does not know"},
@@ -97,7 +97,7 @@ func TestVisit(t *testing.T) {
 			mux.Handle("/auth/page.style", says(200, "<!doctype html>"))
 			return mux
 		}, "", "pages", "page.style of the pages does not arrive"},
-		{"a stranger's host", false, func(t *testing.T) http.Handler { return site(t, trusting) }, "", "proxy", "believed"},
+		{"a stranger's host", false, func(t *testing.T) http.Handler { return site(t, trusting) }, "", "proxy", "X-Forwarded-Host is trusted"},
 		{"small headers", false, func(t *testing.T) http.Handler {
 			inside := site(t, plain)
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +110,7 @@ func TestVisit(t *testing.T) {
 		}, "", "proxy", "12 kB"},
 		{"no providers", false, func(t *testing.T) http.Handler {
 			return site(t, func(c *core.Config) { c.Providers = nil })
-		}, "", "providers", "nobody"},
+		}, "", "providers", "users cannot sign in"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			server := httptest.NewUnstartedServer(row.serve(t))
@@ -176,8 +176,8 @@ func TestVisitNowhere(t *testing.T) {
 	gone.Close()
 	for address, want := range map[string]string{
 		gone.URL: "cannot be reached", "http://ada:canary+word@" + there.URL[len("http://"):]: "nothing at",
-		"app.example.org": "cannot be read", "ftp://app.example.org": "cannot be read",
-		"": "cannot be read", "https://user:canary+word@": "cannot be read",
+		"app.example.org": "is invalid", "ftp://app.example.org": "is invalid",
+		"": "is invalid", "https://user:canary+word@": "is invalid",
 	} {
 		report := doctor.Visit(t.Context(), address, doctor.Options{})
 		if !report.Wrong() || !strings.Contains(report.String(), want) || strings.Contains(report.String(), "canary") {

@@ -162,7 +162,7 @@ func (p *Provider) check(h *core.PluginHost) {
 	o := &p.options
 	if o.Mail == nil {
 		h.AddConfigError(
-			"no Mail: set password.Options.Mail to what delivers letters, providers.Resend().Mailer() for example",
+			"no Mail: set password.Options.Mail, for example to providers.Resend().Mailer()",
 		)
 	}
 	if m, ok := o.Mail.(core.ConfiguredMailer); ok {

@@ -29,14 +29,12 @@ var order = []struct {
 	}, ""},
 	{"Recipes", nil, "docs/recipes/README.md"},
 	{"Moving", []string{"docs/authjs.md"}, "docs/moving/README.md"},
-	{"How it works", nil, "docs/how/README.md"},
-	{"Decisions", nil, "docs/decisions/README.md"},
+	{"Evidence", nil, "docs/evidence.md"},
 	{"Reference", []string{
 		"docs/reference.md", "docs/providers.md", "docs/accounts.md", "docs/sessions.md", "docs/passwords.md",
 		"docs/account.md", "docs/browser.md", "docs/languages.md", "docs/deployment.md", "docs/doctor.md",
 		"docs/observe.md",
-		"docs/security.md", "docs/performance.md",
-		"docs/protocol.md", "docs/statements.md", "docs/glossary.md", "docs/release.md", "CHANGELOG.md",
+		"docs/security.md", "docs/how.md", "docs/glossary.md", "CHANGELOG.md",
 	}, ""},
 }
 
