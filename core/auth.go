@@ -25,18 +25,19 @@ type Auth struct {
 	// the log of site. If choose is nil, this Auth serves all requests.
 	choose func(ctx context.Context, r *Request) (*Auth, error)
 
-	site      *site
-	providers []*provider // in order
-	byID      map[string]*provider
-	router    *router
-	pages     *pages
-	sessions  *sessions
-	tokens    tokenReaders
-	linker    *linker
-	plugins   plugins
-	mail      *mailQueue
-	log       *reporter
-	mounted   mounted
+	site        *site
+	providers   []*provider // in order
+	byID        map[string]*provider
+	router      *router
+	pages       *pages
+	sessions    *sessions
+	tokens      tokenReaders
+	linker      *linker
+	plugins     plugins
+	mail        *mailQueue
+	log         *reporter
+	mounted     mounted
+	validTokens validTokens
 
 	audience string
 	// sharedWarned is set after the warning shared-sessions was logged.

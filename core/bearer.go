@@ -7,14 +7,19 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 )
 
-// bearer returns the session token in the Authorization header, if Session.Bearer is on; see [tokensource.Bearer]. If
-// presented is true, cookies are ignored.
+// bearer returns the token in the Authorization header, if Session.Bearer is on or the token is the credential of a
+// plugin; see [tokensource.Bearer]. If presented is true, cookies are ignored.
 func (v *arrival) bearer() (token string, presented bool, err error) {
 	if !v.bearers {
-		return "", false, nil
+		if kind, _ := v.credential(); kind == nil {
+			return "", false, nil
+		}
 	}
 	return tokensource.Bearer(v.r.Header)
 }
+
+// readsAuthorization reports whether responses depend on the Authorization header.
+func (s *site) readsAuthorization() bool { return s.bearers || len(s.credentials) > 0 }
 
 // byBearer reports whether the session of a request is in the Authorization header. Browsers do not send that header
 // automatically, and a page of another site cannot make them send it.
@@ -43,7 +48,7 @@ const renewedField = "Set-Auth-Token"
 // answerBearer adapts a response for clients with a bearer token. It sets no cookies, because such a client stores its
 // token itself, and it adds the header to Vary.
 func (c *call) answerBearer(response *Response) {
-	if !c.bearers {
+	if !c.readsAuthorization() {
 		return
 	}
 	response.alsoVaries("Authorization")

@@ -167,7 +167,7 @@ func (v *arrival) spoken(response *Response) {
 // varies sets Vary to the request headers that the response depends on: fields, Authorization if bearer tokens are on,
 // and Accept-Language if there are several languages.
 func (v *arrival) varies(response *Response, fields string) {
-	if v.bearers {
+	if v.readsAuthorization() {
 		fields += ", Authorization"
 	}
 	if v.locales != nil {

@@ -51,8 +51,11 @@ type validSession struct {
 // that the store failed; the result can still clear the cookies.
 func (s *sessions) of(ctx context.Context, v *arrival) (requestSession, error) {
 	c := s.carrierOf(v)
-	if v.bearers {
+	if v.readsAuthorization() {
 		if token, there, _ := v.bearer(); there {
+			if kind, _ := v.credential(); kind != nil { // not a session token
+				token = ""
+			}
 			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.session.name(), token)
 		}
 	}

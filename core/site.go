@@ -44,6 +44,8 @@ type site struct {
 	returns    bool     // providers redirect browsers back after a sign-out
 	trusted    []string // Config.TrustedOrigins
 	failures   *failures
+	// credentials are the kinds of credentials that plugins have added.
+	credentials []Credential
 }
 
 // newSite validates the settings for paths, origins and hosts.

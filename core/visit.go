@@ -36,6 +36,10 @@ type Visit struct {
 	failed      error
 	sessionRead sync.Once
 
+	principal       *Principal
+	principalFailed error
+	principalRead   sync.Once
+
 	formToken   string
 	tokenFailed error
 	tokenMade   sync.Once
@@ -408,7 +412,7 @@ func (o *collected) write(at *arrival, h http.Header, caching caching) {
 	if !follows(vary, "Cookie") {
 		h.Add("Vary", "Cookie")
 	}
-	if at.bearers && !follows(vary, "Authorization") {
+	if at.readsAuthorization() && !follows(vary, "Authorization") {
 		h.Add("Vary", "Authorization")
 	}
 }

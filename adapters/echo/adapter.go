@@ -106,10 +106,27 @@ func (a *Adapter) RequireSession(guards ...core.Guard) echo.MiddlewareFunc {
 // Use it to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the
 // session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) echo.MiddlewareFunc {
+	return a.guard(func(v *core.Visit, c echo.Context) *core.Response {
+		_, refusal := v.RequireWhere(core.At(where, c.Request().URL.Path, ""), guards...)
+		return refusal
+	})
+}
+
+// RequirePrincipal is a middleware for programs and users: it lets requests through that have a session or a valid
+// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes]. [core.PrincipalFrom]
+// returns who makes the request. It includes [Adapter.Hook] but ignores Skipper.
+func (a *Adapter) RequirePrincipal(guards ...core.PrincipalGuard) echo.MiddlewareFunc {
+	return a.guard(func(v *core.Visit, _ echo.Context) *core.Response {
+		_, refusal := v.RequirePrincipal(guards...)
+		return refusal
+	})
+}
+
+// guard returns a middleware with the hook that sends the response of check, or calls the next handler if it is nil.
+func (a *Adapter) guard(check func(*core.Visit, echo.Context) *core.Response) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c echo.Context) error {
-			at := core.At(where, c.Request().URL.Path, "")
-			if _, refusal := core.VisitOf(c.Request().Context(), a.auth).RequireWhere(at, guards...); refusal != nil {
+			if refusal := check(core.VisitOf(c.Request().Context(), a.auth), c); refusal != nil {
 				authhttp.Write(c.Response(), refusal)
 				return nil
 			}

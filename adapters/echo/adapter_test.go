@@ -47,6 +47,8 @@ func before(step adaptertest.Step) echo.MiddlewareFunc {
 		return a.RequireSession(step.Guards...)
 	case adaptertest.RequireSessionWhere:
 		return a.RequireSessionWhere(step.Where, step.Guards...)
+	case adaptertest.RequirePrincipal:
+		return a.RequirePrincipal(step.PrincipalGuards...)
 	case adaptertest.Early:
 		return func(next echo.HandlerFunc) echo.HandlerFunc {
 			return func(c echo.Context) error { step.Do(call{c, a}); return next(c) }

@@ -119,10 +119,27 @@ func (a *Adapter) RequireSession(guards ...core.Guard) fiber.Handler {
 // Use it to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the
 // session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) fiber.Handler {
-	guarded := func(c fiber.Ctx) error {
+	return a.guard(func(v *core.Visit, c fiber.Ctx) *core.Response {
 		path := strings.Clone(c.Path())
-		at := core.At(where, path, authfasthttp.MountPrefix(c.Route().Path, path))
-		if _, refusal := core.VisitOf(c.Context(), a.auth).RequireWhere(at, guards...); refusal != nil {
+		_, refusal := v.RequireWhere(core.At(where, path, authfasthttp.MountPrefix(c.Route().Path, path)), guards...)
+		return refusal
+	})
+}
+
+// RequirePrincipal is a middleware for programs and users: it lets requests through that have a session or a valid
+// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes]. [core.PrincipalFrom]
+// returns who makes the request for c.Context(). It includes [Adapter.Hook] but ignores Next.
+func (a *Adapter) RequirePrincipal(guards ...core.PrincipalGuard) fiber.Handler {
+	return a.guard(func(v *core.Visit, _ fiber.Ctx) *core.Response {
+		_, refusal := v.RequirePrincipal(guards...)
+		return refusal
+	})
+}
+
+// guard returns a middleware with the hook that sends the response of check, or calls the next handler if it is nil.
+func (a *Adapter) guard(check func(*core.Visit, fiber.Ctx) *core.Response) fiber.Handler {
+	guarded := func(c fiber.Ctx) error {
+		if refusal := check(core.VisitOf(c.Context(), a.auth), c); refusal != nil {
 			authfasthttp.Write(c.RequestCtx(), refusal)
 			return nil
 		}

@@ -68,6 +68,8 @@ func before(step adaptertest.Step) fiber.Handler {
 		return a.RequireSession(step.Guards...)
 	case adaptertest.RequireSessionWhere:
 		return a.RequireSessionWhere(step.Where, step.Guards...)
+	case adaptertest.RequirePrincipal:
+		return a.RequirePrincipal(step.PrincipalGuards...)
 	case adaptertest.Early:
 		return func(c fiber.Ctx) error { step.Do(call{c, a}); return c.Next() }
 	}

@@ -84,10 +84,27 @@ func (a *Adapter) RequireSession(guards ...core.Guard) gin.HandlerFunc {
 // Use it to protect paths in one middleware for all routes. Other requests pass, and their handlers can read the
 // session.
 func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) gin.HandlerFunc {
+	return a.guard(func(v *core.Visit, c *gin.Context) *core.Response {
+		_, refusal := v.RequireWhere(core.At(where, c.Request.URL.Path, ""), guards...)
+		return refusal
+	})
+}
+
+// RequirePrincipal is a middleware for programs and users: it lets requests through that have a session or a valid
+// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes]. [core.PrincipalFrom]
+// returns who makes the request. It includes [Adapter.Hook].
+func (a *Adapter) RequirePrincipal(guards ...core.PrincipalGuard) gin.HandlerFunc {
+	return a.guard(func(v *core.Visit, _ *gin.Context) *core.Response {
+		_, refusal := v.RequirePrincipal(guards...)
+		return refusal
+	})
+}
+
+// guard returns a middleware with the hook that sends the response of check, or calls the next handler if it is nil.
+func (a *Adapter) guard(check func(*core.Visit, *gin.Context) *core.Response) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.visit(c, func() {
-			at := core.At(where, c.Request.URL.Path, "")
-			if _, refusal := core.VisitOf(c.Request.Context(), a.auth).RequireWhere(at, guards...); refusal != nil {
+			if refusal := check(core.VisitOf(c.Request.Context(), a.auth), c); refusal != nil {
 				authhttp.Write(c.Writer, refusal)
 				c.Abort()
 				return

@@ -48,6 +48,8 @@ func before(step adaptertest.Step) gin.HandlerFunc {
 		return a.RequireSession(step.Guards...)
 	case adaptertest.RequireSessionWhere:
 		return a.RequireSessionWhere(step.Where, step.Guards...)
+	case adaptertest.RequirePrincipal:
+		return a.RequirePrincipal(step.PrincipalGuards...)
 	case adaptertest.Early:
 		return func(c *gin.Context) { step.Do(call{c, a}); c.Next() }
 	}

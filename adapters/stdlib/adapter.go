@@ -60,10 +60,27 @@ func (a *Adapter) Require(guards ...core.Guard) func(next http.Handler) http.Han
 // RequireWhere is Require for the requests that where selects, for example [core.PathPrefix]("/admin"). Use it to
 // protect paths of a whole mux. Other requests pass, and their handlers can read the session.
 func (a *Adapter) RequireWhere(where func(*core.Request) bool, guards ...core.Guard) func(http.Handler) http.Handler {
+	return a.guard(func(v *core.Visit, r *http.Request) *core.Response {
+		_, refusal := v.RequireWhere(core.At(where, r.URL.Path, ""), guards...)
+		return refusal
+	})
+}
+
+// RequirePrincipal is a middleware for programs and users: it lets requests through that have a session or a valid
+// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes]. [core.PrincipalFrom]
+// returns who makes the request. It includes [Adapter.Hook].
+func (a *Adapter) RequirePrincipal(guards ...core.PrincipalGuard) func(http.Handler) http.Handler {
+	return a.guard(func(v *core.Visit, _ *http.Request) *core.Response {
+		_, refusal := v.RequirePrincipal(guards...)
+		return refusal
+	})
+}
+
+// guard returns a middleware with the hook that sends the response of check, or calls the next handler if it is nil.
+func (a *Adapter) guard(check func(*core.Visit, *http.Request) *core.Response) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			at := core.At(where, r.URL.Path, "")
-			if _, refusal := core.VisitOf(r.Context(), a.auth).RequireWhere(at, guards...); refusal != nil {
+			if refusal := check(core.VisitOf(r.Context(), a.auth), r); refusal != nil {
 				Write(w, refusal)
 				return
 			}

@@ -46,6 +46,8 @@ func before(step adaptertest.Step, next http.Handler) http.Handler {
 		return a.Require(step.Guards...)(next)
 	case adaptertest.RequireSessionWhere:
 		return a.RequireWhere(step.Where, step.Guards...)(next)
+	case adaptertest.RequirePrincipal:
+		return a.RequirePrincipal(step.PrincipalGuards...)(next)
 	case adaptertest.Early:
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			step.Do(call{w, r, a})

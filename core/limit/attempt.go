@@ -23,6 +23,7 @@ const (
 	AttemptSignUp      Attempt = "sign-up"          // an account is requested
 	AttemptMail        Attempt = "mail"             // an email other than a sign-in link is about to be sent
 	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
+	AttemptKey         Attempt = "key"              // an API key or another token of a program is about to be checked
 	AttemptInARow      Attempt = "in-a-row"         // as AttemptCredentials, but counts consecutive wrong attempts
 )
 
@@ -119,6 +120,8 @@ func defaultRates(a Attempt) Rates {
 		return Rates{Rate{10, 2 * time.Minute}, few, Rate{10, time.Minute}, few}
 	case AttemptSignUp:
 		return Rates{Network: Rate{5, 5 * time.Minute}}
+	case AttemptKey:
+		return Rates{Network: Rate{20, 3 * time.Second}}
 	case AttemptWebAuthn:
 		many := Rate{120, time.Second}
 		return Rates{Network: many, Browser: many}

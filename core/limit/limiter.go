@@ -25,6 +25,7 @@ import (
 //	code             20, every 3 minutes   5, every 3 minutes     20, every 6 seconds   5, every 3 minutes
 //	email            10, every 15 minutes  5, every 15 minutes    60, every 20 seconds  5, every 15 minutes
 //	email-token      50, every 30 minutes  5, every 30 minutes    30, every minute      5, every 30 minutes
+//	key              -                     -                      20, every 3 seconds   -
 //	mail             10, every 2 minutes   3, every 2 minutes     10, every minute      3, every 2 minutes
 //	sign-up          -                     -                      5, every 5 minutes    -
 //	webauthn-options -                     -                      120, every second     120, every second

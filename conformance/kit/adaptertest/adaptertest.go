@@ -62,6 +62,7 @@ func Run(t *testing.T, start Start) {
 	t.Run("actions of parts, after a middleware that reads forms", func(t *testing.T) {
 		parts(t, start, Step{Kind: Early, Do: readForm})
 	})
+	t.Run("keys and sessions", func(t *testing.T) { principals(t, start) })
 	t.Run("documents outside of the base path", func(t *testing.T) { wellKnown(t, start) })
 	t.Run("configuration per request", func(t *testing.T) { perRequest(t, start) })
 }

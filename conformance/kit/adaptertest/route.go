@@ -37,6 +37,8 @@ type Step struct {
 	Where func(*core.Request) bool
 	// Guards are the arguments of RequireSession and RequireSessionWhere.
 	Guards []core.Guard
+	// PrincipalGuards are the arguments of RequirePrincipal.
+	PrincipalGuards []core.PrincipalGuard
 	// Do runs in a middleware of the kind Early before the next handler.
 	Do func(Call)
 }
@@ -44,12 +46,13 @@ type Step struct {
 // Kind is the kind of a [Step].
 type Kind int
 
-// The kinds of steps. The adapter creates the first three. Early is a middleware of the application that writes to the
+// The kinds of steps. The adapter creates the first four. Early is a middleware of the application that writes to the
 // response first.
 const (
 	Hook Kind = iota
 	RequireSession
 	RequireSessionWhere
+	RequirePrincipal
 	Early
 )
 

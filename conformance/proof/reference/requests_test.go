@@ -212,6 +212,7 @@ func TestLimits(t *testing.T) {
 		limit.AttemptEmailToken:  "email-token`: an emailed link or code is about to be redeemed",
 		limit.AttemptWebAuthn:    "webauthn-options`: a passkey challenge",
 		limit.AttemptCode:        "code`: a code or second factor is about to be checked",
+		limit.AttemptKey:         "key`: an API key or another token of a program is about to be checked",
 		limit.AttemptMail:        "mail`: another email is about to be sent",
 		limit.AttemptSignUp:      "sign-up`: an account is requested",
 	} {

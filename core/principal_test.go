@@ -1,0 +1,208 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestScopes compares the scopes of a credential with a required scope.
+func TestScopes(t *testing.T) {
+	for _, row := range []struct {
+		own, required string
+		allowed       bool
+	}{
+		{"orders:read", "orders:read", true},
+		{"orders:read", "orders:write", false},
+		{"orders:read", "orders", false},
+		{"orders", "orders:read", false},
+		{"orders:*", "orders:read", true},
+		{"orders:*", "orders:items:read", true},
+		{"orders:*", "orders", false},
+		{"orders:*", "ordersx:read", false},
+		{"*", "orders:read", true},
+		{"*:read", "orders:read", true},
+		{"*:read", "orders:write", false},
+		{"*:read", "orders:items:read", false},
+		{"orders:r*", "orders:read", false},
+		{"", "orders:read", false},
+		{"Orders:read", "orders:read", false},
+	} {
+		p := &core.Principal{Scopes: []string{"other", row.own}}
+		if got := p.Allows(row.required); got != row.allowed {
+			t.Errorf("%q for %q: %t", row.own, row.required, got)
+		}
+	}
+	if (&core.Principal{}).Allows("x") || !(&core.Principal{Session: &core.Session{}}).Allows("x") {
+		t.Error("a credential without scopes has some, or a session has none")
+	}
+}
+
+// keyring is a plugin with the credentials of the form "key_<name>".
+type keyring struct {
+	verify func(name string) (*core.Principal, error)
+	asked  int
+	now    time.Time
+}
+
+func (k *keyring) Attach(h *core.PluginHost) error {
+	h.AddCredential(core.Credential{
+		Matches: func(token string) bool { return strings.HasPrefix(token, "key_") },
+		Verify: func(_ context.Context, token string, _ netip.Prefix) (*core.Principal, error) {
+			k.asked++
+			return k.verify(strings.TrimPrefix(token, "key_"))
+		},
+	})
+	return nil
+}
+
+// site returns an Auth with the plugin.
+func (k *keyring) site(t *testing.T) *core.Auth {
+	return siteWith(t, func(c *core.Config) {
+		c.Plugins, c.Now = []core.Plugin{k}, func() time.Time { return k.now }
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	})
+}
+
+// ask requests a route for programs.
+func (k *keyring) ask(t *testing.T, auth *core.Auth, token, from string) *core.Response {
+	t.Helper()
+	visit := auth.Visit(t.Context(), &core.Request{
+		Method: "GET", Target: "/api", Hosts: []string{"app.example"}, Scheme: "https", RemoteAddr: from + ":1",
+		Header: http.Header{"Authorization": {"Bearer " + token}},
+	})
+	_, refusal := visit.RequirePrincipal()
+	return refusal
+}
+
+// TestCredentialErrors makes the verification of a credential fail in each way.
+func TestCredentialErrors(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		verify func(string) (*core.Principal, error)
+		status int
+		code   string
+	}{
+		{"wrong", func(string) (*core.Principal, error) { return nil, nil }, 401, "invalid_token"},
+		{"a problem", func(string) (*core.Principal, error) {
+			return nil, &core.Problem{Status: 403, Code: "network_refused"}
+		}, 403, "network_refused"},
+		{"the store does not respond", func(string) (*core.Principal, error) {
+			return nil, core.ErrStoreUnavailable
+		}, 503, ""},
+		{"an error", func(string) (*core.Principal, error) { return nil, errors.New("db-1.internal") }, 500, ""},
+		{"a panic", func(string) (*core.Principal, error) { panic("db-1.internal") }, 500, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			k := &keyring{verify: row.verify, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+			r := k.ask(t, k.site(t), "key_one", "192.0.2.1")
+			if r == nil || r.Status != row.status || !strings.Contains(string(r.Body), row.code) {
+				t.Fatalf("answered %+v", r)
+			}
+			if strings.Contains(string(r.Body), "db-1.internal") || strings.Contains(string(r.Body), "key_one") {
+				t.Errorf("the response contains the cause or the token: %s", r.Body)
+			}
+		})
+	}
+}
+
+// TestWrongCredentialsAreLimited sends wrong tokens from a network. They stop reaching the plugin, and tokens of the
+// same network that were valid before continue to work.
+func TestWrongCredentialsAreLimited(t *testing.T) {
+	k := &keyring{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	revoked := false
+	k.verify = func(name string) (*core.Principal, error) {
+		if name == "good" && !revoked {
+			return &core.Principal{UserID: "1"}, nil
+		}
+		return nil, nil
+	}
+	auth := k.site(t)
+	const nat = "192.0.2.1"
+	for range 100 { // valid tokens are not counted
+		if r := k.ask(t, auth, "key_good", nat); r != nil {
+			t.Fatalf("a valid token: %d", r.Status)
+		}
+	}
+	k.asked = 0
+	for range 100 {
+		k.ask(t, auth, "key_wrong", nat)
+	}
+	if k.asked != 20 {
+		t.Errorf("%d wrong tokens were looked up", k.asked)
+	}
+	r := k.ask(t, auth, "key_wrong", nat)
+	if r.Status != 429 || r.Header.Get("Retry-After") == "" {
+		t.Errorf("a wrong token: %d %v", r.Status, r.Header)
+	}
+	if r := k.ask(t, auth, "key_good", nat); r != nil {
+		t.Errorf("a valid token of the same network: %d", r.Status)
+	}
+	if r := k.ask(t, auth, "key_wrong", "198.51.100.1"); r.Status != 401 {
+		t.Errorf("another network: %d", r.Status)
+	}
+	revoked = true // it takes part in the limit again
+	if r := k.ask(t, auth, "key_good", nat); r.Status != 401 {
+		t.Errorf("a revoked token: %d", r.Status)
+	}
+	if r := k.ask(t, auth, "key_good", nat); r.Status != 429 {
+		t.Errorf("a revoked token again: %d", r.Status)
+	}
+	k.now = k.now.Add(3 * time.Second)
+	if r := k.ask(t, auth, "key_wrong", nat); r.Status != 401 {
+		t.Errorf("three seconds later: %d", r.Status)
+	}
+}
+
+// TestPrincipalOnce reads the principal several times. The credential is verified once.
+func TestPrincipalOnce(t *testing.T) {
+	k := &keyring{verify: func(name string) (*core.Principal, error) {
+		return &core.Principal{UserID: "1", Credential: "key:" + name, Scopes: []string{"a"}}, nil
+	}, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	visit := k.site(t).Visit(t.Context(), &core.Request{
+		Method: "GET", Target: "/api", Hosts: []string{"app.example"}, Scheme: "https",
+		Header: http.Header{"Authorization": {"Bearer key_one"}, "Accept": {"text/html"}},
+	})
+	for range 3 {
+		if p, err := core.PrincipalFrom(visit); err != nil || p.Credential != "key:one" {
+			t.Fatalf("the principal is %+v, %v", p, err)
+		}
+	}
+	if s, err := core.SessionFrom(visit); s != nil || err != nil {
+		t.Errorf("the session is %v, %v", s, err)
+	}
+	if _, refusal := visit.RequirePrincipal(core.Scopes("a"), core.Scopes("a", "b")); refusal == nil ||
+		refusal.Status != 403 || !strings.Contains(refusal.Header.Get("Www-Authenticate"), `scope="a b"`) {
+		t.Errorf("without a scope: %+v", refusal)
+	}
+	if _, refusal := visit.RequirePrincipal(func(context.Context, *core.Principal) error {
+		return core.ErrForbidden
+	}); refusal == nil || refusal.Status != 403 {
+		t.Errorf("a guard of the application: %+v", refusal)
+	}
+	if k.asked != 1 {
+		t.Errorf("verified %d times", k.asked)
+	}
+	if _, err := core.PrincipalFrom(t.Context()); !errors.Is(err, core.ErrNoHook) {
+		t.Errorf("without a hook: %v", err)
+	}
+}
+
+// TestCredentialFaults configures an incomplete credential.
+func TestCredentialFaults(t *testing.T) {
+	plugin := partFunc(func(h *core.PluginHost) error { h.AddCredential(core.Credential{}); return nil })
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{testSecret}, URL: "https://app.example", Plugins: []core.Plugin{plugin},
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err == nil || !strings.Contains(err.Error(), "Matches and Verify must be set") {
+		t.Errorf("New returned %v", err)
+	}
+}
