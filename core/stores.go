@@ -74,6 +74,7 @@ type stores struct {
 	passkeys store.AuthenticatorStore
 	unkey    store.AuthenticatorDeleter
 	records  store.RecordStore
+	listing  store.RecordLister
 	watch    watch
 }
 
@@ -112,6 +113,9 @@ func newStores(s Store, w watch, limit time.Duration) stores {
 	if d.RecordStore, _ = s.(store.RecordStore); d.RecordStore != nil {
 		v.records = struct{ store.RecordStore }{d}
 	}
+	if d.RecordLister, _ = s.(store.RecordLister); d.RecordLister != nil {
+		v.listing = struct{ store.RecordLister }{d}
+	}
 	return v
 }
 
@@ -129,6 +133,7 @@ type decorator struct {
 	store.AuthenticatorStore
 	store.AuthenticatorDeleter
 	store.RecordStore
+	store.RecordLister
 	store.Cleaner
 
 	watch watch
@@ -390,4 +395,14 @@ func (d *decorator) DeleteExpired(ctx context.Context, now time.Time) (int, erro
 	return decorate(ctx, d, "delete expired sessions", func(ctx context.Context) (int, error) {
 		return d.Cleaner.DeleteExpired(ctx, now)
 	})
+}
+
+func (d *decorator) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (list []*store.Record, next string, err error) {
+	list, err = decorate(ctx, d, "list records", func(ctx context.Context) (list []*store.Record, err error) {
+		list, next, err = d.RecordLister.ListRecords(ctx, kind, prefix, cursor, limit)
+		return list, err
+	})
+	return list, next, err
 }

@@ -14,6 +14,7 @@
 //	Transactor              a first sign-in that is written completely or not at all
 //	Cleaner                 deleting expired rows
 //	EmailLister             finding addresses that are not in canonical form
+//	RecordLister            emails that survive a restart of the process
 //
 // No interface has the name of a method, as AccountStore could be called Accounts: a struct that wraps a store by
 // embedding an interface Accounts would hide the method Accounts behind the field.

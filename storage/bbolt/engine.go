@@ -76,6 +76,33 @@ func names(all *bbolt.Bucket, page keyvalue.Page) (list []string) {
 	return list
 }
 
+// Scan implements [keyvalue.Engine], in the order of the keys.
+func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (keys []string, next string, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	err = e.db.View(func(tx *bbolt.Tx) error {
+		all := tx.Bucket(bucket)
+		if all == nil {
+			return nil
+		}
+		at := all.Cursor()
+		key, _ := at.Seek([]byte(max(prefix, cursor)))
+		if cursor != "" && string(key) == cursor {
+			key, _ = at.Next()
+		}
+		for ; bytes.HasPrefix(key, []byte(prefix)); key, _ = at.Next() {
+			if len(keys) == limit {
+				next = keys[limit-1]
+				return nil
+			}
+			keys = append(keys, string(key))
+		}
+		return nil
+	})
+	return keys, next, err
+}
+
 // Commit implements [keyvalue.Engine]. Writers wait in order, each until its context ends. If the disk does not
 // respond, one write is stuck and may still be applied after its caller has returned.
 func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {

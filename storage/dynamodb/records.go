@@ -7,6 +7,10 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -55,6 +59,9 @@ func (s *Store) createRecord(ctx context.Context, r *store.Record, version int64
 	name := recordName(r.Kind, r.Key)
 	of := merged(recordValues(r, version), item{"type": str("REC"), "kind": str(r.Kind), "recordKey": str(r.Key)})
 	if r.UserID == "" {
+		if r.Kind == queuedKind {
+			of = s.indexed(of, "REC#"+r.Kind, "REC#"+r.Key)
+		}
 		return s.addUnowned(ctx, recordKey(name), of)
 	}
 	entry := item{}
@@ -140,6 +147,79 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 	}
 	old, err := s.takeRecord(ctx, recordName(kind, key))
 	return decoded(ctx, operation, old, err, recordOf)
+}
+
+// queuedKind is the kind of core's outbox, which every process lists once a minute. Its records are in the index of
+// Auth.js, so that listing them does not read the table.
+const queuedKind = "outbox"
+
+// ListRecords implements [store.RecordLister]. It reads the whole table, with the corresponding cost, page by page. The
+// cursor is the key of the last item that it read. Only records of core's outbox are listed from the index, which is
+// eventually consistent.
+func (s *Store) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (all []*store.Record, next string, err error) {
+	const operation = "list records"
+	var items []item
+	var last item
+	if kind == queuedKind {
+		items, last, err = s.queued(ctx, prefix, cursor, limit)
+	} else {
+		items, last, err = s.scanned(ctx, kind, prefix, cursor, limit)
+	}
+	all, err = allDecoded(ctx, operation, items, err, recordOf)
+	if err == nil && len(last) > 0 {
+		next = s.keyOf(last).partition + "\n" + s.keyOf(last).sort
+	}
+	return all, next, err
+}
+
+// scanned reads a part of the table. limit is the number of items that it reads, not only of records.
+func (s *Store) scanned(ctx context.Context, kind, prefix, cursor string, limit int) (items []item, last item, err error) {
+	is := is("type", "=", str("REC")).and(is("kind", "=", str(kind)))
+	in := &dynamodb.ScanInput{
+		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)), //nolint:gosec // ≤ 1,000
+		ExclusiveStartKey:        s.cursorKey(cursor),
+		FilterExpression:         aws.String(is.text),
+		ExpressionAttributeNames: is.names, ExpressionAttributeValues: is.values,
+	}
+	page, err := s.client.Scan(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	items = slices.DeleteFunc(page.Items, func(of item) bool { return !strings.HasPrefix(plain(of, "recordKey"), prefix) })
+	return items, page.LastEvaluatedKey, nil
+}
+
+// cursorKey returns the key of an item in a cursor, which is its partition and sort key with a line break in between.
+// It returns nil for the empty cursor.
+func (s *Store) cursorKey(cursor string) item {
+	partition, sort, ok := strings.Cut(cursor, "\n")
+	if !ok {
+		return nil
+	}
+	return s.key(key{partition, sort})
+}
+
+// queued reads a page of the outbox from the index.
+func (s *Store) queued(ctx context.Context, prefix, cursor string, limit int) (items []item, last item, err error) {
+	in := &dynamodb.QueryInput{
+		TableName: &s.layout.Table, IndexName: &s.layout.Index, Limit: aws.Int32(int32(limit)), //nolint:gosec // ≤ 1,000
+		KeyConditionExpression: aws.String("#kind = :kind AND begins_with(#name, :name)"),
+		ExpressionAttributeNames: map[string]string{
+			"#kind": s.layout.IndexPartitionKey, "#name": s.layout.IndexSortKey,
+		},
+		ExpressionAttributeValues: item{":kind": str("REC#" + queuedKind), ":name": str("REC#" + prefix)},
+	}
+	if at := s.cursorKey(cursor); at != nil {
+		_, name := cut(s.keyOf(at).partition)
+		in.ExclusiveStartKey = s.indexed(at, "REC#"+queuedKind, "REC#"+strings.TrimPrefix(name, recordName(queuedKind, "")))
+	}
+	page, err := s.client.Query(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return page.Items, page.LastEvaluatedKey, nil
 }
 
 // takeRecord deletes a record, and its entry if it belongs to a user.

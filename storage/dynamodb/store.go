@@ -52,6 +52,7 @@ var (
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
+	_ store.RecordLister           = (*Store)(nil)
 )
 
 // New returns a Store that uses the caller's client. The client's settings decide how often a request is retried. New

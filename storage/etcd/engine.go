@@ -67,6 +67,26 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (a keyvalue.Answer,
 	return a, nil
 }
 
+// Scan implements [keyvalue.Engine], in the order of the keys.
+func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (keys []string, next string, err error) {
+	begin := e.record(prefix)
+	end := clientv3.GetPrefixRangeEnd(begin)
+	if cursor != "" {
+		begin = e.record(cursor) + "\x00" // the smallest key after it
+	}
+	got, err := e.client.Get(ctx, begin, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(limit)))
+	if err != nil {
+		return nil, "", err
+	}
+	for _, kv := range got.Kvs {
+		keys = append(keys, string(kv.Key[len(e.prefix):]))
+	}
+	if got.More {
+		next = keys[len(keys)-1]
+	}
+	return keys, next, nil
+}
+
 // Commit implements [keyvalue.Engine].
 func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	var checks []clientv3.Cmp

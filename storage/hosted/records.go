@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -128,6 +129,36 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 		}
 		return []record{r}, s.removeAsRead(ctx, v, r)
 	})
+}
+
+// ListRecords implements [store.RecordLister]. It reads a page of the kind, and selects those with the prefix. The cursor
+// is that of the API.
+func (s *Store) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (all []*store.Record, next string, err error) {
+	const operation = "list records"
+	if impossible(kind) {
+		return nil, "", s.failed(ctx, operation, ctx.Err())
+	}
+	page, err := list(ctx, s, operation, decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
+		size := map[string]any{"size": min(limit, pageSize)}
+		body := map[string]any{"filter": map[string]any{"kind": kind}, "columns": []string{"*"}, "page": size}
+		if cursor != "" {
+			size["after"] = cursor
+			delete(body, "filter")
+		}
+		records, more, err := v.ask(ctx, s.tables.records, body)
+		if next = ""; more != nil {
+			next, _ = more["page"].(map[string]any)["after"].(string)
+		}
+		return records, err
+	})
+	for _, r := range page {
+		if strings.HasPrefix(r.Key, prefix) {
+			all = append(all, r)
+		}
+	}
+	return all, next, err
 }
 
 // removeAsRead deletes a record if it has not changed since it was read. A deletion cannot have a version condition, so

@@ -43,6 +43,7 @@ var (
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
+	_ store.RecordLister           = (*Store)(nil)
 )
 
 // New returns a Store on a database. It sends nothing.

@@ -16,6 +16,10 @@ type Engine interface {
 	// Commit applies a change if all its checks succeed. Otherwise it applies nothing and returns ErrChanged. It must
 	// never retry a change that may have been applied.
 	Commit(ctx context.Context, c Change) error
+	// Scan returns the next keys of records that begin with prefix, about limit of them, in any order and without the
+	// names of sets. The first cursor is empty; next is the cursor for the following call, and empty at the end. A key can
+	// be returned twice. A call may return no keys although more follow.
+	Scan(ctx context.Context, prefix, cursor string, limit int) (keys []string, next string, err error)
 	// Close releases the resources that the engine has opened itself. A handle from the caller stays open.
 	Close() error
 }

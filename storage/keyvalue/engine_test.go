@@ -61,6 +61,25 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (a keyvalue.Answer,
 	return a, nil
 }
 
+func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (keys []string, next string, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for key := range e.records {
+		if strings.HasPrefix(key, prefix) && key > cursor {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	if len(keys) > limit {
+		keys = keys[:limit]
+		next = keys[limit-1]
+	}
+	return keys, next, nil
+}
+
 func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	if err := ctx.Err(); err != nil {
 		return err

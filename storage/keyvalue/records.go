@@ -205,6 +205,75 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 	return all, err
 }
 
+// ListRecords implements [store.RecordLister]. Records that expire come first, from their ordered set, then the others,
+// by a scan over keys. Redis can only scan all its keys. So a caller whose records all expire can stop at the first page
+// that is not full. In a transaction it does not see the pending writes.
+func (s *Store) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (all []*store.Record, next string, err error) {
+	const operation = "list records"
+	if impossible(kind, prefix, cursor) {
+		return nil, "", s.failed(ctx, operation, ctx.Err())
+	}
+	begin := kind + "/"
+	if prefix != "" {
+		begin = recordName(kind, prefix)
+	}
+	all, err = list(ctx, s, operation, decodeRecord, func(ctx context.Context, _ *view) (out []string, err error) {
+		var names []string
+		if at, scanning := strings.CutPrefix(cursor, "scan "); scanning {
+			names, next, err = s.scanRecords(ctx, begin, at, limit)
+		} else {
+			names, next, err = s.expiringNames(ctx, begin, cursor, limit)
+		}
+		if err != nil || len(names) == 0 {
+			return nil, err
+		}
+		for some := range slices.Chunk(names, pageSize) {
+			got, err := s.db.engine.Read(ctx, Query{Keys: keys("record", some)})
+			if err != nil {
+				return nil, err
+			}
+			for _, value := range got.Values {
+				if value.Found {
+					out = append(out, value.Text)
+				}
+			}
+		}
+		return out, nil
+	})
+	return all, next, err
+}
+
+// expiringNames returns a page of the names of records that expire.
+func (s *Store) expiringNames(ctx context.Context, begin, cursor string, limit int) ([]string, string, error) {
+	page := Page{Set: allRecords, After: cursor, Limit: limit}
+	if cursor == "" { // a text before all names with this beginning, and after all others that are smaller
+		page.After = begin[:len(begin)-1] + string([]byte{begin[len(begin)-1] - 1, 0xff})
+	}
+	got, err := s.db.engine.Read(ctx, Query{Sets: []Page{page}})
+	if err != nil {
+		return nil, "", err
+	}
+	names := got.Names[0]
+	if n := slices.IndexFunc(names, func(name string) bool { return !strings.HasPrefix(name, begin) }); n >= 0 {
+		return names[:n], "scan ", nil
+	}
+	return names, cmp.Or(next(page, names), "scan "), nil
+}
+
+// scanRecords returns the names of further records, of those that expire too.
+func (s *Store) scanRecords(ctx context.Context, begin, at string, limit int) ([]string, string, error) {
+	names, next, err := s.db.engine.Scan(ctx, key("record", begin), at, limit)
+	for i := range names {
+		names[i] = strings.TrimPrefix(names[i], key("record", ""))
+	}
+	if next != "" {
+		next = "scan " + next
+	}
+	return names, next, err
+}
+
 // ofKind returns the names of records of one kind, or all if kind is empty.
 func ofKind(names []string, kind string) []string {
 	if kind == "" {

@@ -28,6 +28,7 @@ var (
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
+	_ store.RecordLister           = (*Store)(nil)
 )
 
 // New returns a Store on an engine. name is the prefix of its errors. New sends nothing to the engine.

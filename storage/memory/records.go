@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -94,6 +95,26 @@ func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (n i
 		return nil
 	})
 	return n, err
+}
+
+// ListRecords implements [store.RecordLister], in the order of the keys. The cursor is the last key.
+func (s *Store) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (out []*store.Record, next string, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		for name, r := range d.records {
+			if name.kind == kind && strings.HasPrefix(name.key, prefix) && name.key > cursor {
+				out = append(out, r.Clone())
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b *store.Record) int { return cmp.Compare(a.Key, b.Key) })
+	if len(out) > limit {
+		out = out[:limit]
+		next = out[limit-1].Key
+	}
+	return out, next, err
 }
 
 // belongs reports whether a record belongs to a user and has this kind. An empty kind means any.

@@ -38,6 +38,7 @@ var (
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
+	_ store.RecordLister           = (*Store)(nil)
 )
 
 // InTransaction implements [store.Transactor]. It applies all changes of do, or none. Other calls wait until it

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -186,6 +187,43 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
 	return all, err
+}
+
+// ListRecords implements [store.RecordLister] with one query over the index of _id. The cursor is the last key.
+func (s *Store) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (list []*store.Record, next string, err error) {
+	const operation = "list records"
+	if !possible(kind) || !possible(prefix) || !possible(cursor) {
+		return nil, "", failed(ctx, operation, ctx.Err())
+	}
+	after := bson.D{{Key: "$gt", Value: kind + "/" + cursor}, {Key: "$lt", Value: kind + "0"}} // "0" follows "/"
+	if prefix > cursor {
+		after[0] = bson.E{Key: "$gte", Value: kind + "/" + prefix}
+	}
+	if end := afterPrefix(prefix); end != "" {
+		after[1].Value = kind + "/" + end
+	}
+	list, err = listed(ctx, operation, s.records, bson.D{{Key: "_id", Value: after}},
+		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)), recordOf)
+	if err == nil && len(list) == limit {
+		next = list[limit-1].Key
+	}
+	return list, next, err
+}
+
+// afterPrefix returns the first text after all texts with the prefix, or "" if there is none.
+func afterPrefix(prefix string) string {
+	runes := []rune(prefix)
+	for i := len(runes) - 1; i >= 0; i-- {
+		switch next := runes[i] + 1; {
+		case next == 0xd800: // surrogates are not in UTF-8
+			return string(runes[:i]) + "\ue000"
+		case next <= utf8.MaxRune:
+			return string(runes[:i]) + string(next)
+		}
+	}
+	return ""
 }
 
 // DeleteUserRecords implements [store.RecordStore] with one command.

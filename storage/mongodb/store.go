@@ -62,6 +62,7 @@ var (
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
+	_ store.RecordLister           = (*Store)(nil)
 )
 
 // Open returns a Store with its own client, for the database in the URL. Open does not connect: Migrate is the first

@@ -1,9 +1,12 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the scripts
 	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -147,6 +150,29 @@ func answer(q keyvalue.Query, values, pages []any) (a keyvalue.Answer, err error
 		}
 	}
 	return a, nil
+}
+
+// Scan implements [keyvalue.Engine]. The server reads all its keys, limit of them for each call.
+func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (keys []string, next string, err error) {
+	at, err := strconv.ParseUint(cmp.Or(cursor, "0"), 10, 64)
+	if err != nil {
+		return nil, "", err
+	}
+	var node redis.Cmdable = e.client
+	if cluster, ok := e.client.(*redis.ClusterClient); ok { // the hash tag of the prefix is on one node
+		if node, err = cluster.MasterForKey(ctx, e.record(prefix)); err != nil {
+			return nil, "", err
+		}
+	}
+	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(e.record(prefix)) + "*"
+	keys, at, err = node.Scan(ctx, at, pattern, int64(limit)).Result()
+	for i := range keys {
+		keys[i] = keys[i][len(e.prefix):]
+	}
+	if at != 0 {
+		next = strconv.FormatUint(at, 10)
+	}
+	return keys, next, err
 }
 
 // Commit implements [keyvalue.Engine].

@@ -115,6 +115,17 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 	return list, err
 }
 
+// ListRecords implements [store.RecordLister] with one query over the primary key. The cursor is the last key.
+func (s *Store) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (list []*store.Record, next string, err error) {
+	list, err = query(ctx, s, "list records", s.recordsOfKind, s.readRecord, kind, cursor, prefix, limit)
+	if err == nil && len(list) == limit {
+		next = list[limit-1].Key
+	}
+	return list, next, err
+}
+
 // DeleteUserRecords implements [store.RecordStore] with one statement.
 func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	st, args := s.deleteUserRecords, []any{s.id(userID)}

@@ -67,7 +67,7 @@ type statements struct {
 
 	createRecord, createUnownedRecord, record, updateRecord, recordToTake, takeRecord *statement
 	userRecords, userRecordsOfKind, deleteUserRecords, deleteUserRecordsOfKind        *statement
-	deleteExpiredRecords, expiredRecords                                              *statement
+	deleteExpiredRecords, expiredRecords, recordsOfKind                               *statement
 }
 
 // The keys of lookups.
@@ -80,6 +80,7 @@ var (
 	byLink        = []string{"identifier", "token"}
 	byCredential  = []string{"credentialID"}
 	byName        = []string{"kind", "key"}
+	byKind        = []string{"kind"}
 	byVersion     = []string{"kind", "key", "version"}
 	byUserAndKind = []string{"userId", "kind"}
 )
@@ -252,6 +253,12 @@ func (b *builder) buildRecords() {
 		*of.list = b.write(reads, func(w *writer) { w.selectFrom(records, b.columns[records]).where(records, of.keys) })
 		*of.delete = b.write(removes, func(w *writer) { w.deleteFrom(records).where(records, of.keys) })
 	}
+	s.recordsOfKind = b.write(reads, func(w *writer) {
+		key, after, prefix, limit := b.quoted(records, "key"), 1, 2, 3
+		w.selectFrom(records, b.columns[records]).where(records, byKind).add(" AND " + key + " > ").value(after)
+		w.add(" AND SUBSTR(" + key + ", 1, LENGTH(").value(prefix).add(")) = ").value(prefix)
+		w.add(" ORDER BY " + key + " LIMIT ").value(limit)
+	})
 	s.deleteExpiredRecords = b.expired(records)
 	s.expiredRecords = b.countExpired(records)
 }

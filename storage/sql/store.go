@@ -40,6 +40,7 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
 	_ store.EmailLister            = (*Store)(nil)
+	_ store.RecordLister           = (*Store)(nil)
 )
 
 // engine is the state that a Store shares with the Stores of its transactions.

@@ -124,6 +124,7 @@ var cases = []testCase{
 	{"record/fifty concurrent updates of one version, one succeeds", is[store.RecordStore], of(records.updatesAtOnce)},
 	{"record/deleted with its user", both[store.RecordStore, store.UserDeleter], of(records.ofDeletedUser)},
 	{"record/deleted after its expiry", both[store.RecordStore, store.Cleaner], of(records.expire)},
+	{"record/listed by kind and prefix, page by page", is[store.RecordLister], of(records.pages)},
 	{"record/in transactions", both[store.RecordStore, store.Transactor], of(records.inTransaction)},
 	{"sign-in/one person on two devices at once, with an account", nil, of(signIns.twoByAccount)},
 	{"sign-in/one person on 32 devices at once, with an account", nil, of(signIns.crowdByAccount)},
