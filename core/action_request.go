@@ -214,7 +214,7 @@ const (
 )
 
 // ownCookies lists the names of core's own cookies. Plugins cannot use them.
-var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie, stepUpCookie}
+var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie}
 
 // partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
 func (v *arrival) partCookie(name string) cookieSpec {
@@ -271,7 +271,7 @@ const maxKeptCookie = 3900
 // EncryptedCookie decrypts the cookie that SetEncryptedCookie stored into v, a pointer. It returns false if there is no
 // such cookie, if it has expired or was modified, or if the value does not fit v.
 func (c *ActionRequest) EncryptedCookie(name string, v any) bool {
-	return name != pendingCookie && name != stepUpCookie && c.plugins.readCookie(&c.in.arrival, name, v)
+	return name != pendingCookie && c.plugins.readCookie(&c.in.arrival, name, v)
 }
 
 // DeleteEncryptedCookie deletes a cookie that SetEncryptedCookie stored.

@@ -388,6 +388,9 @@ func linkedMeanwhile(w *town, thief *browser) {
 func TestAuditReasons(t *testing.T) {
 	t.Parallel()
 	told := map[string]bool{"logout.backchannel": true, "asked": true} // TestAuditBackChannelLogout, TestEndSessions
+	for _, text := range []string{"reauth", "other_user", "stale", "acr"} { // TestReauthRefuses, TestReauthWithProvider, TestACR
+		told[text] = true
+	}
 	for _, row := range auditCases {
 		told[row.want] = true
 		for event := range strings.FieldsSeq(row.want) {

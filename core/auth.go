@@ -155,6 +155,10 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	}
 	asked := newLimits(c, a, a.plugins.knows)
 	a.plugins.assemble(a, entry, asked)
+	if facts {
+		a.plugins.reauth = entry.reauthActions(a.providers)
+		a.site.plugins = a.plugins.paths()
+	}
 	checks.exchanges = a.sessions.exchanges
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,

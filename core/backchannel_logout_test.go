@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"net/http"
 	"net/url"
@@ -35,6 +36,8 @@ type smallOP struct {
 	down       bool
 	// authTime is the claim auth_time of ID tokens, or nil.
 	authTime any
+	// claims are further claims of ID tokens, or replace the default ones.
+	claims map[string]any
 }
 
 var opKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize))
@@ -78,6 +81,7 @@ func (p *smallOP) RoundTrip(r *http.Request) (*http.Response, error) {
 		if p.authTime != nil {
 			claims["auth_time"] = p.authTime
 		}
+		maps.Copy(claims, p.claims)
 		if p.padding > 0 {
 			claims["groups"] = strings.Repeat("g", p.padding)
 		}

@@ -28,6 +28,8 @@ type call struct {
 	// session is the session of the request's cookie or bearer token. It is nil if the rule of the action does not need
 	// it.
 	session requestSession
+	// reauth is set if the flow authenticates the user of the session again.
+	reauth *reauthRequest
 }
 
 // callOf returns a call that contains only the request.

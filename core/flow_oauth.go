@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/form"
@@ -50,13 +49,16 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		request.Further = url.Values{"ui_locales": {or(c.language().Tag, "en")}}
 	}
 	for name, value := range c.query.Fields() {
+		if c.reauth != nil { // a re-authentication has its own parameters
+			break
+		}
 		if request.Further == nil {
 			request.Further = url.Values{}
 		}
 		request.Further.Set(name, value)
 	}
-	if request.Further, err = f.askToAuthenticate(ctx, c, request.Further); err != nil {
-		return nil, err
+	if c.reauth != nil {
+		request.Further = f.askToAuthenticate(c.reauth, request.Further)
 	}
 	address, err := f.client.Authorize(at, request)
 	if asksTooMuch := len(c.r.Target) > oauth.MaxAuthorizationURL/4; asksTooMuch && errors.Is(err, oauth.ErrURLTooLong) {
@@ -78,27 +80,16 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 // noLoginPrompt are the issuers that reject prompt=login as an unknown value. They support prompt=select_account only.
 var noLoginPrompt = []string{"https://accounts.google.com"}
 
-// askToAuthenticate adds max_age and prompt to an authorization request, if a guard has requested a step-up and a user
-// is signed in. They make the provider authenticate the user again (OpenID Connect Core section 3.1.2.1).
-func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.Values) (url.Values, error) {
+// askToAuthenticate adds the parameters that make the provider authenticate the user now, whatever session they have
+// there (OpenID Connect Core section 3.1.2.1).
+func (f *oauthFlow) askToAuthenticate(request *reauthRequest, further url.Values) url.Values {
 	if f.Type != TypeOIDC {
-		return further, nil
-	}
-	request, requested := f.plugins.requestedStepUp(&c.arrival)
-	if !requested {
-		return further, nil
-	}
-	if c.session.owner(ctx) == "" {
-		return further, nil
+		return further
 	}
 	if further == nil {
 		further = url.Values{}
 	}
-	age := request.MaxAge
-	if own, err := strconv.ParseInt(f.sentParam("max_age"), 10, 64); err == nil {
-		age = min(age, own)
-	}
-	further.Set("max_age", strconv.FormatInt(age, 10))
+	further.Set("max_age", "0")
 	prompt := "login"
 	if slices.Contains(noLoginPrompt, f.Issuer) {
 		prompt = "select_account"
@@ -109,7 +100,13 @@ func (f *oauthFlow) askToAuthenticate(ctx context.Context, c *call, further url.
 		values = append(values, prompt)
 	}
 	further.Set("prompt", strings.Join(values, " "))
-	return further, nil
+	if request.hint != "" {
+		further.Set("login_hint", request.hint)
+	}
+	if len(request.ACR) > 0 {
+		further.Set("acr_values", strings.Join(request.ACR, " "))
+	}
+	return further
 }
 
 // sendsLocale reports whether the authorization request contains the user's language: only for OpenID Connect, and if
@@ -140,6 +137,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	if err != nil {
 		return out, err
 	}
+	out.reauth = flow.Reauth
 	at, answer, err := f.readAnswer(ctx, params)
 	if err != nil {
 		return out, err
@@ -174,7 +172,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 func (f *oauthFlow) exchange(
 	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowState, key exchangeKey,
 ) (*TokenSet, Profile, error) {
-	if flow.Tag == "" {
+	if flow.Tag == "" || flow.Reauth != nil { // a re-authentication counts once
 		return f.redeem(ctx, c, at, code, flow)
 	}
 	own := *c // the exchange may outlast the request

@@ -84,6 +84,8 @@ type flowState struct {
 	CallbackURL string `json:"url,omitempty"`
 	// Switches means that the user is signed in and has chosen to continue as another user.
 	Switches bool `json:"switch,omitempty"`
+	// Reauth is set if the flow authenticates the user of the session again.
+	Reauth *reauthRequest `json:"reauth,omitempty"`
 	// Milliseconds is the fraction of the expiry date. It orders flows that started within one second.
 	Milliseconds int `json:"ms,omitempty"`
 
@@ -139,7 +141,7 @@ func (f *browserFlows) newFlow(ctx context.Context, provider, purpose, text stri
 	expires := f.now().Add(checkTTL)
 	flow := &flowState{
 		provider: provider, Tag: f.hash(purpose, text), CallbackURL: f.c.callbackURL.target,
-		expires: expires, Milliseconds: expires.Nanosecond() / int(time.Millisecond),
+		expires: expires, Milliseconds: expires.Nanosecond() / int(time.Millisecond), Reauth: f.c.reauth,
 	}
 	err := f.markStart(ctx, flow)
 	choice, _ := f.c.fields.Text("switchAccount") // on the page that asks whether to continue as another user

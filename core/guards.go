@@ -29,13 +29,28 @@ var ErrForbidden = errors.New("core: forbidden")
 // are redirected to the sign-in page. API clients get 401 with the error insufficient_user_authentication (RFC 9470
 // section 3).
 type StepUp struct {
-	// MaxAge is the maximum time since the last sign-in. If it is zero, there is no maximum.
+	// MaxAge is the maximum time since the last authentication. If it is zero, there is no maximum.
 	MaxAge time.Duration
+	// Strong requires two different kinds of factor, as [Strong] does.
+	Strong bool
+	// ACR lists authentication context class references. The user needs one of them, as with [ACR]. If it is empty,
+	// none is required.
+	ACR []string
 }
 
 // Error describes the requirement.
 func (e *StepUp) Error() string {
-	return "core: the user must sign in again: the last sign-in may be at most " + e.MaxAge.String() + " old"
+	text := "core: the user must sign in again"
+	if e.MaxAge > 0 {
+		text += ": the last sign-in may be at most " + e.MaxAge.String() + " old"
+	}
+	if e.Strong {
+		text += ": with two different kinds of factor"
+	}
+	if len(e.ACR) > 0 {
+		text += ": with the authentication context class " + strings.Join(e.ACR, " or ")
+	}
+	return text
 }
 
 // RecentSignIn returns a guard that requires a sign-in or a re-authentication within the last d. A session without a
@@ -47,6 +62,64 @@ func RecentSignIn(d time.Duration) Guard {
 		}
 		return nil
 	}
+}
+
+// Strong returns a guard that requires two different kinds of factor in the session: a passkey with user verification,
+// or a one-time password or passkey together with a password or a sign-in with a provider. A link or code by email
+// never counts. [MethodMultiple], which a plugin or [SessionOptions] sets, is sufficient.
+func Strong() Guard {
+	return func(_ context.Context, s *Session) error {
+		if !isStrong(s.Methods) {
+			return &StepUp{Strong: true}
+		}
+		return nil
+	}
+}
+
+// isStrong reports whether the methods include two different kinds of factor.
+func isStrong(methods []Method) bool {
+	has := func(any ...Method) bool {
+		return slices.ContainsFunc(any, func(m Method) bool { return slices.Contains(methods, m) })
+	}
+	passkey := has(MethodHardwareKey, MethodSoftwareKey)
+	return has(MethodMultiple) || passkey && has(MethodUser) ||
+		(passkey || has(MethodOTP)) && has(MethodPassword, MethodFederated)
+}
+
+// ACR returns a guard that requires one of the authentication context class references in [Session.ACR], such as
+// "urn:example:gold". The user gets one by signing in with an OpenID Connect provider that reports it. The request to
+// the provider contains the values as acr_values. ACR panics if there are no values, or if one is empty or has
+// characters other than printable ASCII without space, quotation mark and backslash (RFC 9470 section 3).
+func ACR(values ...string) Guard {
+	values = slices.Clone(values)
+	if len(values) == 0 || !slices.Equal(validACR(strings.Join(values, " ")), values) {
+		panic(fmt.Sprintf("core: ACR(%q): pass authentication context class references of 1 to %d printable ASCII "+
+			"characters without space, quotation mark and backslash, at most %d of them", values, maxACR, maxACRs))
+	}
+	return func(_ context.Context, s *Session) error {
+		if s.ACR == "" || !slices.Contains(values, s.ACR) {
+			return &StepUp{ACR: slices.Clone(values)}
+		}
+		return nil
+	}
+}
+
+// maxACRs is the maximum number of values in one requirement.
+const maxACRs = 8
+
+// validACR splits a list of authentication context class references at spaces. It returns nil if one is invalid.
+func validACR(list string) []string {
+	values := strings.Fields(list)
+	for _, value := range values {
+		invalid := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
+		if len(value) > maxACR || strings.ContainsFunc(value, invalid) {
+			return nil
+		}
+	}
+	if len(values) > maxACRs {
+		return nil
+	}
+	return values
 }
 
 // asOf returns the time to compare AuthTime with.
@@ -70,17 +143,13 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 	return v.sessionErrorResponse(err)
 }
 
-// stepUpResponse requires re-authentication: it redirects a browser to the sign-in page, which returns to this page,
+// stepUpResponse requires re-authentication: it redirects a browser to the action reauth, which returns to this page,
 // and sends an API client the challenge of RFC 9470 section 3.
 func (v *Visit) stepUpResponse(again *StepUp) *Response {
-	if asks := v.at.caller(); asks == browser || asks == htmx {
-		cookie, err := v.auth.plugins.requestStepUp(&v.at, again)
-		if err != nil {
-			return v.sessionErrorResponse(err)
-		}
-		v.collected.keep(&v.at, []Cookie{cookie})
+	if !v.auth.sessions.facts { // no action could satisfy the guard
+		return v.signInResponse(again.problem())
 	}
-	return v.signInResponse(again.problem())
+	return v.pageOrProblem(v.at.reauthURL(again, v.at.currentPage()), again.problem())
 }
 
 // forbiddenResponse responds with 403. A browser gets a page that shows who is signed in and offers to use another
@@ -235,12 +304,21 @@ func (v *Visit) signInProblem() *Problem {
 // with 303, and HTMX with the header HX-Redirect; the sign-in page returns to this page. Other clients get the problem
 // document with its challenge (RFC 9110 section 11.6.1).
 func (v *Visit) signInResponse(problem *Problem) *Response {
-	response := &Response{}
-	target, pageErr := v.at.page(
+	target, err := v.at.page(
 		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.currentPage(),
 	)
+	if err != nil {
+		target = ""
+	}
+	return v.pageOrProblem(target, problem)
+}
+
+// pageOrProblem redirects a browser to a page of this site. Other clients, and all if target is empty, get the problem
+// document.
+func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
+	response := &Response{}
 	asks := v.at.caller()
-	if asks == browser && pageErr == nil {
+	if asks == browser && target != "" {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.set("Location", target)
 		if v.pages.config.SignIn == "" && v.auth.mounted.countRedirect() {
@@ -252,7 +330,7 @@ func (v *Visit) signInResponse(problem *Problem) *Response {
 		response.set("Www-Authenticate", problem.challenge)
 		response.set("Referrer-Policy", sameOriginReferrer)
 	}
-	if asks == htmx && pageErr == nil {
+	if asks == htmx && target != "" {
 		response.set("Hx-Redirect", target)
 	}
 	return v.setGuardHeaders(response)

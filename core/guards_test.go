@@ -109,8 +109,8 @@ func checkObjection(t *testing.T, r *core.Response, accept, code string) {
 	if !strings.Contains(h.Get("Cache-Control"), "no-store") || !strings.Contains(h.Get("Vary"), "Cookie") {
 		t.Errorf("%s: caches may keep it: %v", accept, h)
 	}
-	if r.Status == http.StatusSeeOther && !strings.HasSuffix(h.Get("Location"),
-		"/auth/signin?error=SessionRequired&callbackUrl=%2Fpayout%3Fto%3D2") {
+	if r.Status == http.StatusSeeOther && h.Get("Location") !=
+		"https://app.test/auth/reauth?callbackUrl=%2Fpayout%3Fto%3D2" {
 		t.Errorf("%s: redirects to %q", accept, h.Get("Location"))
 	}
 	if code == "" || accept == "text/html" {

@@ -25,6 +25,8 @@ type identity struct {
 	methods []Method
 	// authTime is when the user authenticated. If it is nil, that was just now. The zero time means that it is unknown.
 	authTime *time.Time
+	// acr is the authentication context class that the provider reported, or "".
+	acr string
 	// started is the relation between the current session and the one that started the flow. An account may be linked to
 	// the current user only with flowSameSession.
 	started flowSession
@@ -170,6 +172,20 @@ func typedAccount(provider, typed string) *Account {
 type authentication struct {
 	time    time.Time
 	methods []Method
+	acr     string // Session.ACR
+}
+
+// maxACR is the maximum length in bytes of an authentication context class reference. A longer one is ignored, because
+// the session token contains it.
+const maxACR = 80
+
+// acrOf returns the claim acr of an ID token, or "".
+func acrOf(tokens *TokenSet) string {
+	acr := tokens.Claims.Text("acr")
+	if len(acr) > maxACR || !exactjson.IsClean(acr) {
+		return ""
+	}
+	return acr
 }
 
 // authenticatedAt returns the authentication of the identity, for a new session of the user. A sign-in by the current
@@ -182,7 +198,7 @@ func (id *identity) authenticatedAt(now time.Time, userID string) authentication
 	if id.isCurrent(userID) && (id.oauth.unconfirmed || id.oauth.currentAuthTime.After(at)) {
 		at = id.oauth.currentAuthTime
 	}
-	return authentication{at, id.proofs()}
+	return authentication{at, id.proofs(), id.acr}
 }
 
 // proofs returns the methods that the flow has set, else the default for the type of the account.
@@ -238,6 +254,7 @@ func identityOf(
 	delete(account.Extra, "authorization_details")
 	return &identity{
 		user: user, account: account, profile: profile, oauth: &oauthResult{client: c, tokens: tokens, given: given},
+		acr: acrOf(tokens),
 	}, nil
 }
 

@@ -63,6 +63,7 @@ func (a *Action) path() string {
 // parts holds what the configured plugins have registered.
 type plugins struct {
 	actions []*partAction
+	reauth  []*partAction // the actions of core for re-authentication
 	gates   []partGate
 	// documents are the well-known documents by name, with those of core.
 	documents map[string]wellKnown
@@ -181,7 +182,7 @@ func isActionName(name string) bool {
 // paths returns the routing table of all actions.
 func (ps *plugins) paths() *partPaths {
 	all := &partPaths{names: map[string]bool{}, methods: map[string][]string{}}
-	for _, a := range ps.actions {
+	for _, a := range slices.Concat(ps.actions, ps.reauth) {
 		all.names[a.Name] = true
 		all.methods[a.path()] = append(all.methods[a.path()], a.Method)
 	}
@@ -216,7 +217,7 @@ func (p *partPaths) route(target, basePath string) (action, path string, ok bool
 // addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration
 // error.
 func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
-	for _, a := range ps.actions {
+	for _, a := range slices.Concat(ps.actions, ps.reauth) {
 		if _, taken := rules[route{a.Method, a.path()}]; taken {
 			faults.add(ErrInvalidConfig, "%s: action %q: core has this action: give it another Name", a.plugin,
 				a.Method+" "+a.path())
@@ -288,7 +289,7 @@ func runGuards(ctx context.Context, c *ActionRequest, guards []Guard) (refused *
 }
 
 // guardError turns an error of a guard or of Handle into a response, or into an error that core turns into one. A
-// *StepUp redirects a browser to the sign-in page; API clients get a Problem.
+// *StepUp redirects a browser to the action reauth; API clients get a Problem.
 func guardError(c *ActionRequest, err error) (*Response, error) {
 	var again *StepUp
 	switch {
@@ -301,12 +302,10 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 	case c.WantsJSON:
 		return nil, again.problem()
 	}
-	cookie, err := c.plugins.requestStepUp(&c.in.arrival, again)
-	if err != nil {
-		return nil, err
+	if !c.plugins.auth.sessions.facts {
+		return redirectToSignIn(c)
 	}
-	c.keep(cookie)
-	return redirectToSignIn(c)
+	return c.Redirect(c.in.reauthURL(again, c.returnPage())), nil
 }
 
 // requireSignIn responds to a request without a session: a redirect to the sign-in page for browsers, 401 for API
@@ -318,18 +317,22 @@ func requireSignIn(c *ActionRequest) (*Response, error) {
 	return redirectToSignIn(c)
 }
 
-// redirectToSignIn redirects to the sign-in page. After the sign-in the browser returns to the requested page. A form
-// post cannot be repeated, so it returns to the page of the same plugin instead.
-func redirectToSignIn(c *ActionRequest) (*Response, error) {
-	in := c.in
-	back := in.currentPage()
-	if in.r.Method != http.MethodGet {
-		back = c.CallbackURL
-		name, _, _ := strings.Cut(in.action, "/")
-		if slices.Contains(c.plugins.auth.site.plugins.methods[name], http.MethodGet) {
-			back = in.publicBase + "/" + name
-		}
+// returnPage returns the page to open after a sign-in: the requested page. A form post cannot be repeated, so it is the
+// page of the same plugin instead.
+func (c *ActionRequest) returnPage() string {
+	if c.in.r.Method == http.MethodGet {
+		return c.in.currentPage()
 	}
+	name, _, _ := strings.Cut(c.in.action, "/")
+	if slices.Contains(c.plugins.auth.site.plugins.methods[name], http.MethodGet) {
+		return c.in.publicBase + "/" + name
+	}
+	return c.CallbackURL
+}
+
+// redirectToSignIn redirects to the sign-in page. After the sign-in the browser opens returnPage.
+func redirectToSignIn(c *ActionRequest) (*Response, error) {
+	in, back := c.in, c.returnPage()
 	page := c.plugins.auth.pages.config.SignIn
 	target, err := in.page(page, "signin", "error", sessionRequired, "callbackUrl", back)
 	if err != nil {

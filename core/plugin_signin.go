@@ -171,13 +171,23 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) err
 	if len(methods) == 0 && c.plugins.auth.sessions.config.Strategy != StrategyJWT {
 		return nil // the store has the address
 	}
+	return c.renew(ctx, c.plugin, methods, "")
+}
+
+// renew replaces the token of the current session. by names the plugin or provider, and acr is the class that the
+// provider has reported.
+func (c *ActionRequest) renew(ctx context.Context, by string, methods []Method, acr string) error {
+	session, err := c.Session(ctx)
+	if err != nil {
+		return err
+	}
 	all := slices.Clone(session.Methods)
 	for _, m := range methods {
 		if !slices.Contains(all, m) {
 			all = append(all, m)
 		}
 	}
-	again := &reauthentication{by: c.plugin, methods: all, now: len(methods) > 0, moved: c.moved}
+	again := &reauthentication{by: by, methods: all, now: len(methods) > 0, acr: acr, moved: c.moved}
 	cookies, err := c.in.session.renew(ctx, again)
 	if errors.Is(err, ErrNotFound) {
 		c.read, c.session, c.failed, c.cookies = true, nil, nil, c.in.session.carrier().clearEnded()

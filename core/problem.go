@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -127,12 +128,19 @@ var textAgain = ui.Text{Key: "problem.again", English: "Sign in again first."}
 // problem returns the response to an API client whose user must authenticate again (RFC 9470 section 3).
 func (e *StepUp) problem() *Problem {
 	p := &Problem{
-		Status: http.StatusUnauthorized, Code: "reauth_required", Text: textAgain,
+		Status: http.StatusUnauthorized, Code: "reauth_required", Text: textAgain, Members: map[string]any{},
 		challenge: `Bearer error="insufficient_user_authentication", error_description="Sign in again first."`,
 	}
 	if age := int64(e.MaxAge.Seconds()); age > 0 {
 		p.challenge += `, max_age="` + strconv.FormatInt(age, 10) + `"`
-		p.Members = map[string]any{"maxAge": age}
+		p.Members["maxAge"] = age
+	}
+	if acr := validACR(strings.Join(e.ACR, " ")); len(acr) > 0 {
+		p.challenge += `, acr_values="` + strings.Join(acr, " ") + `"`
+		p.Members["acrValues"] = acr
+	}
+	if e.Strong {
+		p.Members["strong"] = true
 	}
 	return p
 }

@@ -40,6 +40,9 @@ type Session struct {
 	AuthTime time.Time
 	// Methods are the authentication methods that the user used. Empty means unknown.
 	Methods []Method
+	// ACR is the authentication context class reference that the provider reported for the user's last federated
+	// authentication: the claim acr of its ID token (OpenID Connect Core section 2). It is empty if there was none.
+	ACR string
 	// Actor is the ID of the user who impersonates this one. It is empty without impersonation.
 	Actor string
 

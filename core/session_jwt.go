@@ -227,6 +227,7 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken) *Session {
 	if p.facts {
 		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
 		session.AuthTime, session.Methods = sessiontoken.Authentication[Method](t)
+		session.ACR = sessiontoken.ACR(t)
 		p.records.recordUse(ctx, session.ID, next.expires)
 	}
 	return session
@@ -347,7 +348,7 @@ func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) 
 		return err
 	}
 	return sessiontoken.SetFacts(t, sessiontoken.Facts{
-		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(wellFormed(by.methods)), Epoch: epoch,
+		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(wellFormed(by.methods)), Epoch: epoch, ACR: by.acr,
 	})
 }
 
@@ -382,7 +383,8 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 	again.moved.write(after)
 	recent := again.now && p.facts
 	if recent {
-		if err := p.newFacts(ctx, after, authentication{p.now(), again.methods}); err != nil {
+		by := authentication{p.now(), again.methods, or(again.acr, sessiontoken.ACR(before))}
+		if err := p.newFacts(ctx, after, by); err != nil {
 			return nil, err
 		}
 		if _, err := p.active(ctx); err != nil { // the session may have ended before newFacts read the epoch

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -117,6 +118,7 @@ func (p *storedSession) sessionOf(ctx context.Context, found *foundSession) *Ses
 	if p.facts {
 		session.ID, session.readAt = publicID(p.rows.atRest(string(record.Token))), p.now()
 		session.AuthTime, session.Methods = factsIn(string(record.Token))
+		session.ACR = acrIn(string(record.Token))
 		p.records.recordUse(ctx, session.ID, session.Expires)
 	}
 	return session
@@ -150,7 +152,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	}
 	user := current.user
 	id := &identity{
-		user: user.Clone(), methods: again.methods,
+		user: user.Clone(), methods: again.methods, acr: or(again.acr, acrIn(p.value())),
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
 	before := p.rows.atRest(p.value())
@@ -424,14 +426,19 @@ func (s *sessionRows) atRest(token string) string {
 
 // A token of StrategyDatabase contains the authentication time and methods of its session, because the table of Auth.js
 // has no column for them: "<random>.k<seconds in base 36>.<methods>". The seconds are the authentication time, or "0"
-// if it is unknown. If the session started at another time, that time follows after a hyphen. The store does not find a
-// token whose facts a client has changed.
+// if it is unknown. If the session started at another time, that time follows after a hyphen. If a provider reported an
+// authentication context class, "acr-<base64url>" precedes them. The store does not find a token whose facts a client has
+// changed.
 
 // appendFacts appends the facts of a session that starts at start to its token.
 func appendFacts(token string, start time.Time, by authentication) string {
 	var b strings.Builder
 	at := max(by.time.Unix(), 0)
-	b.WriteString(token + ".k" + strconv.FormatInt(at, 36))
+	b.WriteString(token)
+	if by.acr != "" {
+		b.WriteString("." + acrMark + base64.RawURLEncoding.EncodeToString([]byte(by.acr)))
+	}
+	b.WriteString(".k" + strconv.FormatInt(at, 36))
 	if at != start.Unix() {
 		b.WriteString("-" + strconv.FormatInt(start.Unix(), 36))
 	}
@@ -460,6 +467,25 @@ func factsIn(token string) (at time.Time, methods []Method) {
 		at = time.Unix(authenticated, 0)
 	}
 	return at, methods
+}
+
+// acrMark begins the part of a token with the authentication context class.
+const acrMark = "acr-"
+
+// acrIn returns the authentication context class in a token, or "".
+func acrIn(token string) string {
+	if _, _, _, ok := readFacts(token); !ok {
+		return ""
+	}
+	rest, _ := cutLast(token)
+	rest, _ = cutLast(rest)
+	_, part := cutLast(rest)
+	encoded, marked := strings.CutPrefix(part, acrMark)
+	acr, err := base64.RawURLEncoding.DecodeString(encoded)
+	if !marked || err != nil {
+		return ""
+	}
+	return string(acr)
 }
 
 // startIn returns the start of a session from its token. It is zero if the token does not contain it.

@@ -36,8 +36,8 @@ type outcome struct {
 	// withoutCookies means that the request is a cross-site POST without the browser's cookies. The response must not
 	// replace them.
 	withoutCookies bool
-	// stale means that a step-up was requested, and the sign-in is not recent enough for it.
-	stale bool
+	// reauth is set if the flow authenticates the user of the session again.
+	reauth *reauthRequest
 }
 
 // signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.
@@ -82,6 +82,9 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(errInvalidProvider, "the callback needs a provider: callback/<provider id>")
 	}
 	out, err := c.flow.finish(ctx, c)
+	if out.reauth != nil {
+		return s.reauthCallback(ctx, c, &out, err)
+	}
 	response := out.response
 	switch {
 	case err != nil:
@@ -114,9 +117,7 @@ func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response,
 		return response, err
 	}
 	response = &Response{}
-	if response.Redirect, err = s.complete(ctx, c, out); err == nil && out.stale {
-		return s.stalePage(ctx, c, out), nil
-	}
+	response.Redirect, err = s.complete(ctx, c, out)
 	return response, err
 }
 
@@ -275,7 +276,6 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if !who.keepsSession {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
-	out.stale = s.settleStepUp(c, out, who)
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
 	if who.created {
 		c.decided(ctx, audit.SignUp, "", who.user.ID)

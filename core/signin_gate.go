@@ -176,9 +176,11 @@ type pendingData struct {
 	SID     string         `json:"sid,omitempty"`
 	Methods []Method       `json:"methods,omitempty"`
 	// AuthTime is identity.authTime.
-	AuthTime    *time.Time `json:"authTime,omitempty"`
-	CallbackURL string     `json:"url"`
-	Created     bool       `json:"created,omitempty"`
+	AuthTime *time.Time `json:"authTime,omitempty"`
+	// ACR is identity.acr.
+	ACR         string `json:"acr,omitempty"`
+	CallbackURL string `json:"url"`
+	Created     bool   `json:"created,omitempty"`
 	// Typed is the identifier that the user typed.
 	Typed string `json:"typed,omitempty"`
 	// Stored reports whether the user is in the store.
@@ -213,7 +215,7 @@ type pendingName struct {
 func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	pending := pendingData{
 		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
-		Created: who.created, SID: id.sid(),
+		Created: who.created, SID: id.sid(), ACR: id.acr,
 	}
 	a := id.account
 	pending.Account = pendingAccount{
@@ -238,7 +240,7 @@ func (h *pendingData) identity() *identity {
 	account.IDToken = Secret(h.Account.IDToken)
 	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
 	return &identity{
-		user: &user, account: &account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, pending: h,
+		user: &user, account: &account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, acr: h.ACR, pending: h,
 	}
 }
 

@@ -562,6 +562,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "provider.Password":
 		return "", true
+	case "reauth.body":
+		return "You're signed in as %s. For your security, confirm this with one of your sign-in methods.", true
+	case "reauth.heading":
+		return "Confirm it's you", true
+	case "reauth.none":
+		return "None of your sign-in methods can confirm this. Add a passkey to your account.", true
 	case "report":
 		return "Reference code: %s", true
 	case "signin.continue":
@@ -594,12 +600,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "or", true
 	case "signin.other":
 		return "We couldn't sign you in. Please try again.", true
+	case "signin.other-user":
+		return "That sign-in belongs to a different account. Use the account you're signed in to.", true
 	case "signin.required":
 		return "Sign in to continue.", true
 	case "signin.show":
 		return "Show password", true
 	case "signin.stale":
-		return "We couldn't confirm that you just signed in. Use another sign-in method, or sign out and sign in again.", true
+		return "That service didn't confirm that you just signed in. Use another sign-in method.", true
 	case "signin.title":
 		return "Sign In", true
 	case "signin.to":

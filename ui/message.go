@@ -27,6 +27,8 @@ func (l Locale) SignInMessage(name string) string {
 		return l.Say(textRequired)
 	case "StaleSignIn":
 		return l.Say(textStale)
+	case "OtherUser":
+		return l.Say(textOtherUser)
 	}
 	return l.Say(textOther)
 }

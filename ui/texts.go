@@ -21,6 +21,14 @@ var (
 		Key: "passkey.noscript", English: "Turn on JavaScript to use passkeys.",
 	}
 
+	textReauth     = Text{Key: "reauth.heading", English: "Confirm it's you"}
+	textReauthBody = Text{
+		Key: "reauth.body", English: "You're signed in as %s. For your security, confirm this with one of your sign-in methods.",
+	}
+	textReauthNone = Text{
+		Key: "reauth.none", English: "None of your sign-in methods can confirm this. Add a passkey to your account.",
+	}
+
 	textWho      = Text{Key: "signin.who", English: "You're signed in as %s."}
 	textContinue = Text{Key: "signin.continue", English: "Continue"}
 	textTerms    = Text{Key: "terms", English: "Terms"}
@@ -74,9 +82,11 @@ var (
 	}
 	textRequired = Text{Key: "signin.required", English: "Sign in to continue."}
 	textStale    = Text{
-		Key: "signin.stale",
-		English: "We couldn't confirm that you just signed in. Use another sign-in method, or sign out and sign in " +
-			"again.",
+		Key:     "signin.stale",
+		English: "That service didn't confirm that you just signed in. Use another sign-in method.",
+	}
+	textOtherUser = Text{
+		Key: "signin.other-user", English: "That sign-in belongs to a different account. Use the account you're signed in to.",
 	}
 	textOther = Text{Key: "signin.other", English: "We couldn't sign you in. Please try again."}
 )

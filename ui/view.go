@@ -49,7 +49,10 @@ type SignInView struct {
 	// Reference is the short code that the error was logged with. It is shown below the message, so that reports can be
 	// matched to the log. It may be empty.
 	Reference string
-	// SignOutURL is the URL of the sign-out page, for signed-in users who must sign in again. If it is empty, there is no
+	// Confirms identifies the signed-in user who must authenticate again: the email address, or else the name. It is empty
+	// on a page that signs users in. The page then has another heading, and the forms post to the action reauth.
+	Confirms string
+	// SignOutURL is the URL of the sign-out page, for users who must authenticate again. If it is empty, there is no
 	// link.
 	SignOutURL string
 	// Providers are shown in this order.
@@ -353,11 +356,14 @@ func (p Page) title(standard string) string {
 func (p Page) named(otherwise Text) string { return cmp.Or(p.Theme.Name, p.Locale.Say(otherwise)) }
 
 // signInHeading returns the heading of the sign-in page.
-func (p Page) signInHeading() string {
-	if p.Theme.Name == "" {
-		return p.Locale.Say(textSignIn)
+func (v SignInView) signInHeading() string {
+	if v.Confirms != "" {
+		return v.Locale.Say(textReauth)
 	}
-	return p.Locale.Say(textSignInTo.With(p.Theme.Name))
+	if v.Theme.Name == "" {
+		return v.Locale.Say(textSignIn)
+	}
+	return v.Locale.Say(textSignInTo.With(v.Theme.Name))
 }
 
 func (p Page) nonce(ctx context.Context) string { return cmp.Or(p.Nonce, templ.GetNonce(ctx)) }
@@ -477,6 +483,14 @@ func (v SignInView) signInWith(p Provider) string {
 		return v.Locale.Say(textSignIn)
 	}
 	return v.Locale.Say(textSignInWith.With(v.Locale.provider(p.Name)))
+}
+
+// noProviders returns the text of a page without sign-in methods.
+func (v SignInView) noProviders() string {
+	if v.Confirms != "" {
+		return v.Locale.Say(textReauthNone)
+	}
+	return v.Locale.Say(textNoProviders)
 }
 
 func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.action("signin", "")) }

@@ -57,6 +57,7 @@ type Name string
 const (
 	SignIn        Name = "signin"
 	SignUp        Name = "signup"         // a sign-in created a user, or a sign-up was requested
+	Reauth        Name = "reauth"         // the user of a session authenticated again
 	SignOut       Name = "signout"        // by the session's owner
 	SessionEnded  Name = "session.ended"  // one session ended, other than by its owner's sign-out
 	SessionsEnded Name = "sessions.ended" // all sessions of a user ended, or all except the current one
@@ -138,6 +139,9 @@ const (
 	ReasonReplaced        Reason = "replaced"          // a sign-in in the same browser replaced the session
 	ReasonTooMany         Reason = "too_many_sessions" // Session.MaxPerUser was exceeded
 	ReasonAsked           Reason = "asked"             // the user or the application called EndSessions
+	ReasonOtherUser       Reason = "other_user"        // another user than that of the session has authenticated
+	ReasonStale           Reason = "stale"             // the provider did not show that it authenticated the user now
+	ReasonACR             Reason = "acr"               // the provider reported another authentication context class
 	ReasonUndone          Reason = "undone"            // a later step failed, and the result of an earlier one was removed
 )
 

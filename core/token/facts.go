@@ -26,10 +26,12 @@ const (
 	claimEpoch = "ep"
 	// claimStart is when the session started, in Unix seconds. If it is absent, the session started at auth_time.
 	claimStart = "started_at"
+	// claimACR is the authentication context class that a provider reported. The claim acr would be the application's.
+	claimACR = "auth_acr"
 )
 
 // factClaims are the names of these claims, in the order in which they are written.
-var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession, claimStart}
+var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession, claimStart, claimACR}
 
 // Indexes in facts.
 const (
@@ -38,6 +40,7 @@ const (
 	factEpoch
 	factSession
 	factStart
+	factACR
 )
 
 // facts are the values of factClaims as JSON. A value is empty if the claim is absent. The values are substrings
@@ -119,6 +122,7 @@ type Facts struct {
 	AuthTime time.Time // when the user authenticated; the zero time means unknown
 	Methods  []string  // the authentication methods (RFC 8176)
 	Epoch    int64     // the user's revocation epoch
+	ACR      string    // the authentication context class that a provider reported, or ""
 }
 
 // SetFacts replaces the facts of a token.
@@ -138,6 +142,9 @@ func SetFacts(t *Token, f Facts) error {
 	}
 	if f.Epoch > 0 {
 		values[factEpoch] = strconv.FormatInt(f.Epoch, 10)
+	}
+	if f.ACR != "" {
+		values[factACR] = string(exactjson.AppendText(nil, f.ACR))
 	}
 	t.key, t.hidden = sessionKey{}, values
 	for _, name := range factClaims {
@@ -165,6 +172,12 @@ func Authentication[M ~string](t *Token) (at time.Time, found []M) {
 		at = time.Unix(seconds, 0)
 	}
 	return at, methods
+}
+
+// ACR returns the authentication context class of a token's session, or "".
+func ACR(t *Token) string {
+	acr, _ := exactjson.Text(t.fact(factACR))
+	return acr
 }
 
 // Start returns when the session of a token started, in Unix seconds. This is the authentication time if the token has

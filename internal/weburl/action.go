@@ -47,11 +47,11 @@ func Action(target, basePath string) (action, provider string, ok bool) {
 }
 
 // Reserved reports whether name is an action of core in any configuration. Plugins must not use such a name. It
-// includes "logout", the action that providers redirect to after a sign-out; [Action] does not, because it has only the
-// actions of Auth.js.
+// includes "logout", the action that providers redirect to after a sign-out, and "reauth"; [Action] does not, because it
+// has only the actions of Auth.js.
 func Reserved(name string) bool {
 	_, known := takesProvider(name)
-	return known || name == "logout"
+	return known || name == "logout" || name == "reauth"
 }
 
 // Segments returns the one or two path segments after the base path of a raw request target, by the rules of [Action],

@@ -44,7 +44,7 @@ func (b *browser) offered() (action string, form url.Values) {
 func (b *browser) begins(path string, form url.Values) {
 	b.Helper()
 	r := b.post(path, form)
-	if r.Status != http.StatusSeeOther || !strings.Contains(r.Redirect, "/signin?") ||
+	if r.Status != http.StatusSeeOther || !strings.Contains(r.Redirect, "/auth/reauth?") ||
 		!strings.HasSuffix(r.Redirect, "callbackUrl=%2Fauth%2Faccount") {
 		b.Fatalf("%s is answered %d, to %q: %v", path, r.Status, r.Redirect, r.Err)
 	}

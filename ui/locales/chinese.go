@@ -49,9 +49,12 @@ func Chinese() ui.Locale {
 		"signin.incorrect":  "邮箱或密码不正确。",
 		"signin.mail-only":  "密码连续输入错误次数过多。请通过邮件设置新密码，或使用其他方式登录。",
 		"signin.required":   "请登录后查看此页面。",
-		"signin.stale": "" +
-			"我们无法确认您刚刚登录过。请使用其他登录方式，或退出后重新登录。",
-		"signin.other": "无法登录，请重试。",
+		"signin.stale":      "该服务未确认您刚刚登录过。请使用其他登录方式。",
+		"signin.other":      "无法登录，请重试。",
+		"reauth.none":       "您的登录方式都无法完成确认。请为您的账号添加通行密钥。",
+		"reauth.body":       "您已登录为 %s。为了您的安全，请使用您的一种登录方式进行确认。",
+		"reauth.heading":    "确认是您本人",
+		"signin.other-user": "该登录属于其他账号。请使用您当前登录的账号。",
 
 		"switch.heading":        "您已登录",
 		"switch.keep":           "继续以 %s 的身份登录",

@@ -51,9 +51,18 @@ func French() ui.Locale {
 			"Trop de mots de passe erronés à la suite. Choisissez-en un nouveau par e-mail ou connectez-vous autrement.",
 		"signin.required": "Connectez-vous pour voir cette page.",
 		"signin.stale": "" +
-			"Impossible de confirmer que vous venez de vous connecter. Utilisez un autre moyen de connexion, " +
-			"ou déconnectez-vous puis reconnectez-vous.",
+			"Ce service n'a pas confirmé que vous venez de vous connecter. Utilisez un autre moyen de " +
+			"connexion.",
 		"signin.other": "La connexion a échoué. Veuillez réessayer.",
+		"reauth.none": "" +
+			"Aucun de vos moyens de connexion ne permet de le confirmer. Ajoutez une clé d'accès à votre " +
+			"compte.",
+		"reauth.body": "" +
+			"Vous êtes connecté en tant que %s. Pour votre sécurité, confirmez-le avec l'un de vos moyens " +
+			"de connexion.",
+		"reauth.heading": "Confirmez qu'il s'agit bien de vous",
+		"signin.other-user": "" +
+			"Cette connexion appartient à un autre compte. Utilisez le compte auquel vous êtes connecté.",
 
 		"switch.heading":        "Vous êtes déjà connecté",
 		"switch.keep":           "Rester connecté en tant que %s",

@@ -53,9 +53,19 @@ func German() ui.Locale {
 			"Zu viele falsche Passwörter hintereinander. Wählen Sie ein neues per E-Mail, oder melden Sie sich anders an.",
 		"signin.required": "Melden Sie sich an, um diese Seite zu sehen.",
 		"signin.stale": "" +
-			"Wir konnten nicht bestätigen, dass Sie sich gerade angemeldet haben. Melden Sie sich anders an, " +
-			"oder melden Sie sich ab und wieder an.",
+			"Dieser Dienst hat nicht bestätigt, dass Sie sich gerade angemeldet haben. Melden Sie sich " +
+			"anders an.",
 		"signin.other": "Die Anmeldung ist nicht gelungen. Bitte versuchen Sie es noch einmal.",
+		"reauth.none": "" +
+			"Mit keiner Ihrer Anmeldemöglichkeiten lässt sich das bestätigen. Fügen Sie Ihrem Konto einen " +
+			"Passkey hinzu.",
+		"reauth.body": "" +
+			"Sie sind als %s angemeldet. Bestätigen Sie das zu Ihrer Sicherheit mit einer Ihrer " +
+			"Anmeldemöglichkeiten.",
+		"reauth.heading": "Bestätigen Sie, dass Sie es sind",
+		"signin.other-user": "" +
+			"Diese Anmeldung gehört zu einem anderen Konto. Verwenden Sie das Konto, mit dem Sie angemeldet " +
+			"sind.",
 
 		"switch.heading":        "Sie sind bereits angemeldet",
 		"switch.keep":           "Als %s angemeldet bleiben",

@@ -49,10 +49,15 @@ func Portuguese() ui.Locale {
 		"signin.incorrect":  "E-mail ou senha incorretos.",
 		"signin.mail-only":  "Muitas senhas erradas seguidas. Escolha uma nova por e-mail ou entre de outra forma.",
 		"signin.required":   "Entre para ver esta página.",
-		"signin.stale": "" +
-			"Não foi possível confirmar que você acabou de entrar. Use outra forma de entrar " +
-			"ou saia e entre novamente.",
-		"signin.other": "Não foi possível entrar. Tente novamente.",
+		"signin.stale":      "Esse serviço não confirmou que você acabou de entrar. Use outra forma de entrar.",
+		"signin.other":      "Não foi possível entrar. Tente novamente.",
+		"reauth.none": "" +
+			"Nenhuma das suas formas de entrar pode confirmar isso. Adicione uma chave de acesso à sua " +
+			"conta.",
+		"reauth.body": "" +
+			"Você está conectado como %s. Para sua segurança, confirme com uma das suas formas de entrar.",
+		"reauth.heading":    "Confirme que é você",
+		"signin.other-user": "Esse acesso pertence a outra conta. Use a conta em que você está conectado.",
 
 		"switch.heading":        "Você já entrou",
 		"switch.keep":           "Continuar como %s",

@@ -51,9 +51,18 @@ func Spanish() ui.Locale {
 			"Demasiadas contraseñas incorrectas seguidas. Elija una nueva por correo o inicie sesión de otra forma.",
 		"signin.required": "Inicie sesión para ver esta página.",
 		"signin.stale": "" +
-			"No hemos podido confirmar que acaba de iniciar sesión. Use otro método de inicio de sesión " +
-			"o cierre sesión y vuelva a iniciarla.",
+			"Ese servicio no ha confirmado que acaba de iniciar sesión. Use otro método de inicio de " +
+			"sesión.",
 		"signin.other": "No hemos podido iniciar su sesión. Inténtelo de nuevo.",
+		"reauth.none": "" +
+			"Ninguno de sus métodos de inicio de sesión puede confirmarlo. Añada una clave de acceso a su " +
+			"cuenta.",
+		"reauth.body": "" +
+			"Ha iniciado sesión como %s. Por su seguridad, confírmelo con uno de sus métodos de inicio de " +
+			"sesión.",
+		"reauth.heading": "Confirme que es usted",
+		"signin.other-user": "" +
+			"Ese inicio de sesión pertenece a otra cuenta. Use la cuenta con la que ha iniciado sesión.",
 
 		"switch.heading":        "Ya ha iniciado sesión",
 		"switch.keep":           "Seguir como %s",

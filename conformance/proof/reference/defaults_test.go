@@ -249,7 +249,7 @@ var elsewhere = map[string]string{
 	"OAuthProvider.AllowDangerousEmailAccountLinking": "core TestLinkingByEmailNeedsBothSides",
 	"OAuthProvider.Logout":                            "core TestNoLogoutUnlessAsked",
 	"OAuthProvider.AllowInsecureHTTP":                 "core TestAllowInsecureHTTP",
-	"OAuthProvider.Reauthenticates":                   "core TestStepUpWithProvider",
+	"OAuthProvider.Reauthenticates":                   "core TestReauthWithProvider",
 	"CredentialsProvider.InARow":                      "core TestInARowIsAskedFor",
 	"WebAuthnProvider.HideUsers":                      "providers/webauthn TestHideUsers",
 	"WebAuthnProvider.InsecureTypedEmail":             "core TestTypedAddressOfAPasskey",

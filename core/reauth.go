@@ -1,0 +1,385 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// The action reauth authenticates the user of a session again (re-authentication, step-up). GET reauth shows the user's
+// sign-in methods, and POST reauth/<provider> verifies one. The session continues with a new token. Unlike a sign-in,
+// it never creates or links anything and never switches to another user. The action exists if sessions contain the
+// authentication time.
+
+// reauthAction is the name of the action.
+const reauthAction = "reauth"
+
+// reauthRequest describes a re-authentication. The flow cookie of an OAuth provider contains it until the callback.
+type reauthRequest struct {
+	// Session is the ID of the session. A re-authentication changes the ID, so that a response counts once.
+	Session string `json:"s"`
+	// Started is the start of the flow in Unix seconds. The provider must have authenticated the user since then.
+	Started int64 `json:"at"`
+	// ACR lists the required authentication context classes. Strong reports that a guard requires [Strong].
+	ACR    []string `json:"acr,omitempty"`
+	Strong bool     `json:"strong,omitempty"`
+
+	// hint is the login_hint of the authorization request.
+	hint string
+}
+
+// reauthURL returns the URL of the page for a guard's requirement. Afterwards the browser opens back.
+func (v *arrival) reauthURL(again *StepUp, back string) string {
+	return withReauthQuery(v.base+"/"+reauthAction, back, again.Strong, again.ACR)
+}
+
+// withReauthQuery adds the parameters of a re-authentication to an address. more lists further parameters.
+func withReauthQuery(address, back string, strong bool, acr []string, more ...string) string {
+	query := []string{"callbackUrl", back}
+	if strong {
+		query = append(query, "strong", "1")
+	}
+	if len(acr) > 0 {
+		query = append(query, "acr_values", strings.Join(acr, " "))
+	}
+	target, err := weburl.AddQuery(address, append(query, more...)...)
+	if err != nil { // an odd number of texts
+		return address
+	}
+	return target
+}
+
+// reauthActions returns the actions of a configuration with these providers.
+func (s *signIns) reauthActions(providers []*provider) []*partAction {
+	signedIn := []Guard{func(context.Context, *Session) error { return nil }}
+	add := func(method, verb string, handle func(context.Context, *ActionRequest) (*Response, error)) *partAction {
+		return &partAction{&Action{
+			Method: method, Name: reauthAction, Verb: verb, Require: signedIn, Handle: handle,
+		}, reauthAction}
+	}
+	all := []*partAction{add(http.MethodGet, "", s.reauthPage)}
+	for _, p := range providers {
+		if p.canReauthenticate() {
+			all = append(all, add(http.MethodPost, p.id, s.reauthWith(p)))
+		}
+	}
+	return all
+}
+
+// canReauthenticate reports whether the provider can verify that the user authenticates now. An OAuth 2.0 service
+// cannot, unless the configuration says so. A provider without checks has no flow cookie.
+func (p *provider) canReauthenticate() bool {
+	if p.oauth == nil {
+		return p.credentials != nil || p.webauthn != nil
+	}
+	return p.oauth.RequestToken.URL == "" && len(p.oauth.Checks) > 0 &&
+		(p.oauth.Type == TypeOIDC || p.oauth.Reauthenticates == True)
+}
+
+// adds returns the methods that the provider can add to a session.
+func (p *provider) adds() []Method {
+	switch {
+	case p.credentials != nil:
+		return []Method{MethodPassword}
+	case p.webauthn != nil && p.webauthn.RequireUserVerification != False:
+		return []Method{MethodSoftwareKey, MethodUser}
+	case p.webauthn != nil:
+		return []Method{MethodSoftwareKey}
+	}
+	return []Method{MethodFederated}
+}
+
+// newReauth returns the request of a call to the action, for the session of the user.
+func (s *signIns) newReauth(a *ActionRequest, session *Session, user *User) *reauthRequest {
+	return &reauthRequest{
+		Session: session.ID, Started: s.sessions.now().Unix(), ACR: validACR(a.in.text("acr_values")),
+		Strong: a.in.text("strong") == "1", hint: user.Email,
+	}
+}
+
+// address returns the URL of the page, or of the form of a provider. more lists further parameters.
+func (r *reauthRequest) address(c *call, back, provider string, more ...string) string {
+	at := c.base + "/" + reauthAction
+	if provider != "" {
+		at += "/" + provider
+	}
+	return withReauthQuery(at, back, r.Strong, r.ACR, more...)
+}
+
+// reauthUser returns the session's user as the store has them. If the store does not have them, it returns the user in
+// the session.
+func (s *signIns) reauthUser(ctx context.Context, session *Session) (*User, error) {
+	if s.store.Store != nil {
+		user, err := s.store.Store.User(ctx, session.UserID)
+		if err == nil || !errors.Is(err, ErrNotFound) {
+			return user, err
+		}
+	}
+	user := session.User.Clone()
+	user.ID, user.EmailVerified = session.UserID, time.Time{}
+	return user, nil
+}
+
+// reauthMethod is a method on the page.
+type reauthMethod struct {
+	// ID is the provider's ID, or the path of a plugin's action. Type is the provider's type, "code" for a code by email,
+	// or "page" for a page of a plugin.
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+	// URL receives the POST of a client. For the type "page" it is the address of a page.
+	URL string `json:"url"`
+}
+
+// reauthPage handles GET reauth. It shows the user's methods that can satisfy the request.
+func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, error) {
+	session, err := a.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	user, err := s.reauthUser(ctx, session)
+	if err != nil {
+		return nil, errorf(ErrStore, "read the user: %w", err)
+	}
+	c := a.in
+	request := s.newReauth(a, session, user)
+	providers, err := s.reauthProviders(ctx, session, user, request)
+	if err != nil {
+		return nil, errorf(ErrStore, "list the sign-in methods of a user: %w", err)
+	}
+	back := a.CallbackURL
+	methods := []reauthMethod{}
+	view := ui.SignInView{
+		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, CallbackURL: back, Error: c.query.Get("error"),
+		Confirms:   nameOf(user),
+		SignOutURL: c.base + "/signout?" + url.Values{"callbackUrl": {back}}.Encode(),
+	}
+	for _, p := range providers {
+		own := p.view
+		own.SignInURL = request.address(c, back, p.id)
+		own.CallbackURL = own.SignInURL
+		own.Fields, own.ConditionalUI = reauthFields(p, user), false
+		view.Providers = append(view.Providers, own)
+		methods = append(methods, reauthMethod{p.id, string(p.kind), p.name, own.SignInURL})
+	}
+	if a.WantsJSON {
+		return a.JSON(ctx, http.StatusOK, struct {
+			Methods []reauthMethod `json:"methods"`
+		}{methods}), nil
+	}
+	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.SignIn(view)), nil
+}
+
+// reauthFields returns the fields of a provider's form. The address is filled in. A passkey form only authenticates.
+func reauthFields(p *provider, user *User) []ui.Field {
+	if p.webauthn != nil {
+		return []ui.Field{{Name: "action", Type: "hidden", Value: ceremonyAuthenticate}}
+	}
+	fields := slices.Clone(p.view.Fields)
+	for i := range fields {
+		if fields[i].Name == "email" {
+			fields[i].Value = user.Email
+		}
+	}
+	return fields
+}
+
+// reauthProviders returns the providers that can authenticate the user again. An account or a passkey must be linked
+// if the store can list them. If a guard requires [Strong], the provider must be sufficient together with the methods
+// of the session.
+func (s *signIns) reauthProviders(
+	ctx context.Context, session *Session, user *User, request *reauthRequest,
+) (found []*provider, err error) {
+	linked, err := s.store.linked(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	hasPasskey := false
+	if s.store.passkeys != nil {
+		keys, err := s.store.passkeys.Authenticators(ctx, user.ID)
+		if err != nil {
+			return nil, err
+		}
+		hasPasskey = len(keys) > 0
+	}
+	for _, p := range s.plugins.auth.providers {
+		isLinked := slices.ContainsFunc(linked, func(a *Account) bool { return a.Provider == p.id })
+		switch {
+		case !p.canReauthenticate(),
+			p.oauth != nil && s.store.accounts != nil && !isLinked,
+			p.webauthn != nil && !hasPasskey,
+			len(request.ACR) > 0 && p.kind != TypeOIDC,
+			request.Strong && !isStrong(slices.Concat(session.Methods, p.adds())):
+			continue
+		}
+		found = append(found, p)
+	}
+	return found, nil
+}
+
+// reauthWith returns the function that handles POST reauth/<provider>.
+func (s *signIns) reauthWith(p *provider) func(ctx context.Context, a *ActionRequest) (*Response, error) {
+	return func(ctx context.Context, a *ActionRequest) (*Response, error) {
+		session, err := a.Session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		user, err := s.reauthUser(ctx, session)
+		if err != nil {
+			return nil, errorf(ErrStore, "read the user: %w", err)
+		}
+		c := a.in
+		if err := c.refuseBearer(); err != nil {
+			return nil, err
+		}
+		c.flow, c.kind, c.providerID, c.reauth = p.flow, p.kind, p.id, s.newReauth(a, session, user)
+		if p.oauth != nil {
+			response, err := p.flow.start(ctx, c)
+			if err != nil {
+				return s.reauthFailed(ctx, a, c.reauth, a.CallbackURL, err)
+			}
+			redirect := a.Redirect(response.Redirect)
+			redirect.Cookies = response.Cookies
+			return redirect, nil
+		}
+		out, err := p.flow.finish(ctx, c)
+		return s.finishReauth(ctx, a, &out, c.reauth, err)
+	}
+}
+
+// reauthCallback handles the callback of an OAuth provider that the action started.
+func (s *signIns) reauthCallback(ctx context.Context, c *call, out *outcome, err error) (*Response, error) {
+	c.plugin = true // errors become problems
+	a := newCall(c, s.plugins, reauthAction)
+	response, err := s.finishReauth(ctx, a, out, out.reauth, err)
+	if err != nil {
+		response = &Response{}
+	}
+	response.Cookies = append(append(a.kept, a.cookies...), response.Cookies...)
+	return response, err
+}
+
+// finishReauth continues the session of a user who has authenticated again. failure is the error of the flow.
+func (s *signIns) finishReauth(
+	ctx context.Context, a *ActionRequest, out *outcome, request *reauthRequest, failure error,
+) (*Response, error) {
+	for _, cookie := range out.cookies {
+		a.keep(cookie)
+	}
+	back := or(out.returnTo, a.CallbackURL)
+	if failure != nil {
+		return s.reauthFailed(ctx, a, request, back, failure)
+	}
+	session, err := a.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkReauth(ctx, session, out.identity, request); err != nil {
+		return s.reauthFailed(ctx, a, request, back, err)
+	}
+	if err := a.renew(ctx, out.identity.account.Provider, out.identity.proofs(), out.identity.acr); err != nil {
+		return nil, err
+	}
+	a.in.audit.note(ctx, &a.in.arrival, audit.Event{
+		Name: audit.Reauth, Outcome: audit.OK, UserID: session.UserID, SessionID: session.ID,
+		Methods: audit.Texts(out.identity.proofs()),
+	})
+	return a.Redirect(back), nil
+}
+
+// checkReauth checks that the identity belongs to the user of the session, that the response is the first one to its
+// request, and that the user has authenticated since.
+func (s *signIns) checkReauth(ctx context.Context, session *Session, id *identity, request *reauthRequest) error {
+	if session == nil || session.ID == "" || session.ID != request.Session || id.started != flowSameSession {
+		return reauthDenial("reauth_replayed", audit.ReasonReplayed, session,
+			"the re-authentication was started in another session, or was completed before")
+	}
+	owner := id.user
+	if id.byOAuth() && s.store.Store != nil {
+		var err error
+		owner, err = userByAccount(ctx, s.store, id.account)
+		switch {
+		case errors.Is(err, ErrNotFound):
+			owner = &User{}
+		case err != nil:
+			return errorf(ErrStore, "%w", err)
+		}
+	}
+	if owner.ID != session.UserID {
+		return reauthDenial("other_user", audit.ReasonOtherUser, session, "another user has authenticated")
+	}
+	if err := s.checkFresh(session, id, request); err != nil {
+		return err
+	}
+	if len(request.ACR) > 0 && !slices.Contains(request.ACR, id.acr) {
+		return reauthDenial("acr_missing", audit.ReasonACR, session, "the provider reported the class "+strconv.Quote(id.acr))
+	}
+	return id.recheckCredentials(ctx)
+}
+
+// checkFresh checks that the provider has authenticated the user since the start of the flow (OpenID Connect Core
+// section 3.1.2.1, max_age). A provider that reports no auth_time may have used its own session.
+func (s *signIns) checkFresh(session *Session, id *identity, request *reauthRequest) error {
+	if !id.byOAuth() {
+		return nil
+	}
+	at, known := id.oauth.tokens.authenticatedAt(s.sessions.now())
+	switch {
+	case !known && id.oauth.client.Reauthenticates != True:
+		return reauthDenial("stale", audit.ReasonStale, session, "the ID token has no auth_time")
+	case known && at.Before(time.Unix(request.Started, 0).Add(-sessiontoken.ClockSkew)):
+		return reauthDenial("stale", audit.ReasonStale, session, "the user authenticated at the provider at "+
+			at.UTC().Format(time.RFC3339)+", before the request")
+	}
+	return nil
+}
+
+// reauthDenial returns the error for a re-authentication that is refused.
+func reauthDenial(code string, reason audit.Reason, session *Session, text string) error {
+	denial := &audit.Denial{Reason: reason, Err: errors.New(text)}
+	if session != nil {
+		denial.UserID = session.UserID
+	}
+	return &Problem{Status: http.StatusUnauthorized, Code: code, Text: textAgain, Cause: denial}
+}
+
+// reauthErrors are the errors that the page shows, by problem code. Other refusals get a general text.
+var reauthErrors = map[string]string{
+	"other_user": "OtherUser", "stale": "StaleSignIn", "acr_missing": "StaleSignIn",
+	"reauth_replayed": "StaleSignIn",
+}
+
+// reauthFailed audits a failed re-authentication. A browser returns to the page, which shows the reason and all methods.
+func (s *signIns) reauthFailed(
+	ctx context.Context, a *ActionRequest, request *reauthRequest, back string, err error,
+) (*Response, error) {
+	c := a.in
+	c.refused(ctx, audit.Reauth, "", err)
+	e := asError(err, ErrCallbackRoute)
+	var problem *Problem
+	isProblem := errors.As(err, &problem)
+	switch {
+	case a.WantsJSON, errors.Is(err, ErrStoreUnavailable), errors.Is(err, ErrTooManyRequests):
+		return nil, err
+	case isProblem:
+		e = problem.logged()
+	}
+	c.log.failure(ctx, e, c.attrs()...)
+	shown := e.Type.Public()
+	if isProblem {
+		shown = or(reauthErrors[problem.Code], "Callback")
+	}
+	response := a.Redirect(request.address(c, back, "", "error", shown))
+	response.Err = e
+	return response, nil
+}
