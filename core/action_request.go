@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -141,21 +142,34 @@ func (c *ActionRequest) Audit(ctx context.Context, e audit.Event) {
 	c.in.audit.note(ctx, &c.in.arrival, e)
 }
 
-// movedAddress describes how a user's email address changed in this request.
+// movedAddress describes how a user changed in this request, as far as a session token contains it.
 type movedAddress struct {
 	moved    bool
-	from, to string
+	from, to *User
 	verified bool
 }
 
-// write replaces the old address in a session token, unless the application has set the claim to another value. If the
-// new address is verified, it removes the claim emailUnproved, so that this session does not end with the verification.
+// write replaces the old address, name and picture in a session token, unless the application has set the claim to
+// another value. If the new address is verified, it removes the claim emailUnproved, so that this session does not end with the verification.
 func (m movedAddress) write(t *Token) {
 	if !m.moved {
 		return
 	}
-	if t.Email == m.from {
-		t.Email, t.Null = m.to, t.Null&^store.NullEmail
+	for _, claim := range []struct {
+		value    *string
+		from, to string
+		null     store.Nulls
+	}{
+		{&t.Email, m.from.Email, m.to.Email, store.NullEmail}, {&t.Name, m.from.Name, m.to.Name, store.NullName},
+		{&t.Picture, m.from.Image, m.to.Image, store.NullImage},
+	} {
+		if *claim.value != claim.from || claim.from == claim.to {
+			continue
+		}
+		*claim.value, t.Null = claim.to, t.Null&^claim.null
+		if claim.to == "" {
+			t.Null |= claim.null
+		}
 	}
 	if m.verified {
 		delete(t.Extra, emailUnproved)
@@ -163,21 +177,26 @@ func (m movedAddress) write(t *Token) {
 }
 
 // UpdatedUser calls Events.UpdateUser after the plugin has changed a user in the store. before is the user before the
-// change. If before is the current user and the address was changed or verified, call [ActionRequest.RenewSession]
-// afterwards: it updates the session token.
+// change. If before is the current user and the name or the picture was changed, or the address was changed or verified,
+// call [ActionRequest.RenewSession] afterwards: it updates the session token.
 func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 	verified := before.EmailVerified.IsZero() && !after.EmailVerified.IsZero()
-	if before.Email != after.Email || verified {
-		c.moved = movedAddress{true, before.Email, after.Email, !after.EmailVerified.IsZero()}
+	if before.Email != after.Email || before.Name != after.Name || before.Image != after.Image || verified {
+		c.moved = movedAddress{true, before, after, !after.EmailVerified.IsZero()}
 	}
 	c.plugins.entry.linker.events.updatedUser(ctx, &c.in.arrival, after)
 }
 
 // Render returns a response with a page. It has the headers of the built-in pages, including their content security
-// policy: resources load only from this site, and styles and scripts need the nonce of page. If view fails, the error
+// policy: resources load only from this site and page.Picture, and styles and scripts need the nonce of page. If view fails, the error
 // is logged and the response has status 500.
 func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
-	return c.plugins.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
+	response := c.plugins.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
+	if source := ui.ImageSource(page.Picture); strings.HasPrefix(source, "https://") && response.Err == nil {
+		policy := response.Header.Get("Content-Security-Policy")
+		response.set("Content-Security-Policy", strings.Replace(policy, "; img-src ", "; img-src "+source+" ", 1))
+	}
+	return response
 }
 
 // JSON returns a response with v as JSON. If v cannot be encoded, the error is logged and the response has status

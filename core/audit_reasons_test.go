@@ -406,6 +406,7 @@ func TestAuditReasons(t *testing.T) {
 	ofParts := []string{
 		"gate.held", "password.set", "password.changed", "password.reset.asked", "password.imported",
 		"email.change.asked", "email.undone", "invited", "passkey.removed", "email.failed",
+		"profile.changed",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

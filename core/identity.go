@@ -152,9 +152,24 @@ func (id *identity) storedAccount() *Account {
 		kept = id.oauth.client.accountFor(id.oauth.tokens)
 	}
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
-	kept.VerifiedEmail = id.verifiedAddress()
+	kept.VerifiedEmail, kept.Label = id.verifiedAddress(), id.label()
 	return kept
 }
+
+// label returns the address or the user name in the profile, by which the owner of the account recognizes it.
+func (id *identity) label() string {
+	if id.oauth == nil {
+		return ""
+	}
+	label := printableText(or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")), ' ')
+	if len(label) > maxLabel {
+		return ""
+	}
+	return label
+}
+
+// maxLabel is the maximum length of an account's label in bytes. Email addresses have at most 254.
+const maxLabel = 254
 
 // isAccount reports whether a is the account of the identity.
 func (id *identity) isAccount(a *Account) bool {

@@ -228,6 +228,8 @@ type ProviderInfo struct {
 	ID, Name string
 	// Type is the provider's type.
 	Type ProviderType
+	// Style is the look of the provider's button, with its logo.
+	Style Style
 }
 
 // Providers returns the configured providers, including those that plugins have added, in the order of the sign-in
@@ -235,7 +237,7 @@ type ProviderInfo struct {
 func (h *PluginHost) Providers() []ProviderInfo {
 	all := make([]ProviderInfo, len(h.Auth.providers))
 	for i, p := range h.Auth.providers {
-		all[i] = ProviderInfo{ID: p.id, Name: p.name, Type: p.kind}
+		all[i] = ProviderInfo{ID: p.id, Name: p.name, Type: p.kind, Style: p.view.Style}
 	}
 	return all
 }

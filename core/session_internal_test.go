@@ -18,9 +18,9 @@ func TestMovedAddresses(t *testing.T) {
 		unproved bool
 	}{
 		"not moved":     {movedAddress{}, "old@app.example", true},
-		"not proved":    {movedAddress{true, "old@app.example", "new@app.example", false}, "new@app.example", true},
-		"proved":        {movedAddress{true, "old@app.example", "new@app.example", true}, "new@app.example", false},
-		"another's was": {movedAddress{true, "other@app.example", "new@app.example", false}, "old@app.example", true},
+		"not proved":    {movedAddress{true, &User{Email: "old@app.example"}, &User{Email: "new@app.example"}, false}, "new@app.example", true},
+		"proved":        {movedAddress{true, &User{Email: "old@app.example"}, &User{Email: "new@app.example"}, true}, "new@app.example", false},
+		"another's was": {movedAddress{true, &User{Email: "other@app.example"}, &User{Email: "new@app.example"}, false}, "old@app.example", true},
 	} {
 		token := &Token{Email: "old@app.example", Null: store.NullEmail}
 		if err := token.Extra.Set(emailUnproved, true); err != nil {

@@ -40,6 +40,11 @@ var dataImage = lazyRegexp(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+xml|x-ico
 // safeImage reports whether s is a valid image source. Scripts inside an SVG data URL do not run in an img element.
 func safeImage(s string) bool { return safeAddress(s) || dataImage().MatchString(s) }
 
+// safePicture reports whether s is an https URL or a path of this site. A page never loads a user's picture over http.
+func safePicture(s string) bool {
+	return safeAddress(s) && (s[0] == '/' || len(s) > 8 && strings.EqualFold(s[:8], "https://"))
+}
+
 // ImageSource returns the source expression (CSP Level 3, section 2.3.1) that the Content-Security-Policy directive
 // img-src needs for a logo: "'self'" for a path, "data:" for a data URL, the origin for a URL. It returns "" for an
 // empty or invalid logo.

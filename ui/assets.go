@@ -18,6 +18,8 @@ var (
 	factsFile string
 	//go:embed assets/passkey.js
 	passkeyFile string
+	//go:embed assets/dialog.js
+	dialogFile string
 	//go:embed assets/busy.js
 	busyFile string
 )
@@ -25,7 +27,7 @@ var (
 // The files as served.
 var (
 	sheetStyle = minifyStyle(sheetFile)
-	script     = minifyScript(revealFile + factsFile + typedFile + passkeyFile + busyFile)
+	script     = minifyScript(revealFile + factsFile + typedFile + passkeyFile + dialogFile + busyFile)
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)
@@ -45,8 +47,8 @@ func SheetStylesheet() []byte { return []byte(sheetStyle) }
 func StylesheetHash() string { return stylesheetHash }
 
 // Script returns the script of the pages, in UTF-8. It shows and hides passwords, shows the signed-in user, restores
-// the typed address after a failed sign-in, marks the last used sign-in method, contains the passkey client, and
-// prevents double submits. It skips what a page does not contain. Core serves it at page.script under the base path.
+// the typed address after a failed sign-in, marks the last used sign-in method, contains the passkey client,
+// shows confirmations in a dialog, and prevents double submits. It skips what a page does not contain. Core serves it at page.script under the base path.
 // The caller owns the slice.
 func Script() []byte { return []byte(script) }
 

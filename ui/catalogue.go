@@ -32,6 +32,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Confirm", true
 	case "account.confirm.heading":
 		return "Confirm your new email", true
+	case "account.confirmed":
+		return "Verified", true
 	case "account.delete.ask":
 		return "Delete account…", true
 	case "account.delete.button":
@@ -66,6 +68,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Passkey renamed.", true
 	case "account.done.passkey-removed":
 		return "Passkey removed. Your device may still offer it, so delete it there too.", true
+	case "account.done.profile":
+		return "Profile updated.", true
 	case "account.done.unlinked":
 		return "Account disconnected.", true
 	case "account.email.change":
@@ -126,6 +130,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Enter a valid email address.", true
 	case "account.problem.gone":
 		return "That no longer exists. The page now shows the current state.", true
+	case "account.problem.image":
+		return "Enter a picture address that starts with https://.", true
 	case "account.problem.last":
 		return "This is your only sign-in method. Add another one before you remove it.", true
 	case "account.problem.link":
@@ -140,10 +146,20 @@ func catalogued(key string) (english string, ok bool) {
 		return "Something went wrong. Try again.", true
 	case "account.problem.phrase":
 		return "The text doesn't match. Your account was not deleted.", true
+	case "account.problem.profile-name":
+		return "Use 100 characters or fewer.", true
 	case "account.problem.same":
 		return "That's already your email.", true
 	case "account.problem.somebody-else":
 		return "You're now signed in to a different account, so the change you started was not made.", true
+	case "account.profile.edit":
+		return "Edit profile", true
+	case "account.profile.heading":
+		return "Profile", true
+	case "account.profile.image":
+		return "Picture URL", true
+	case "account.profile.image-hint":
+		return "The address of a picture on the web. It starts with https://.", true
 	case "account.remove":
 		return "Remove", true
 	case "account.rename":
@@ -190,8 +206,6 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
-	case "account.who":
-		return "Signed in as %s", true
 	case "cancel":
 		return "Cancel", true
 	case "confirm.as":
@@ -420,6 +434,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "This sign-in link has expired or was already used. Request a new one.", true
 	case "error.verification.heading":
 		return "Unable to sign in", true
+	case "home.back":
+		return "Back to %s", true
 	case "label.Create an account":
 		return "", true
 	case "label.Email":

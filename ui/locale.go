@@ -68,6 +68,10 @@ func (l Locale) words(t Text) string {
 	return words
 }
 
+// Label translates the label of a field, which an application or a plugin configures: the text "label." followed by it,
+// or else the label itself.
+func (l Locale) Label(text string) string { return l.label(text) }
+
 // label translates the label of a field or link, and provider the name of a provider. Both are from the application's
 // configuration.
 func (l Locale) label(text string) string    { return l.named("label.", text) }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,9 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/a-h/templ"
 )
@@ -56,6 +60,26 @@ type Visitor struct {
 	// ID, Name, Email and Image are those of the session's user. Image is a URL from a provider that was not validated:
 	// use [Avatar] to show it.
 	ID, Name, Email, Image string
+}
+
+// title returns the name of the user, or else the email address.
+func (v Visitor) title() string { return cmp.Or(v.Name, v.Email) }
+
+// initials returns the first letters of the first and the last word of the title.
+func (v Visitor) initials() string {
+	words := strings.FieldsFunc(v.title(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	if v.Name == "" && len(words) > 1 {
+		words = words[:1] // of an address, the rest is its host
+	}
+	if len(words) > 2 {
+		words = []string{words[0], words[len(words)-1]}
+	}
+	var b strings.Builder
+	for _, w := range words {
+		first, _ := utf8.DecodeRuneInString(w)
+		b.WriteRune(unicode.ToUpper(first))
+	}
+	return b.String()
 }
 
 type stateKey struct{}

@@ -34,6 +34,7 @@ var (
 	textTerms    = Text{Key: "terms", English: "Terms"}
 	textPrivacy  = Text{Key: "privacy", English: "Privacy"}
 	textCancel   = Text{Key: "cancel", English: "Cancel"}
+	textBackTo   = Text{Key: "home.back", English: "Back to %s"}
 
 	textSignOutTitle = Text{Key: "signout.title", English: "Sign Out"}
 	textSignOutPage  = Text{Key: "signout.heading", English: "Signout"}

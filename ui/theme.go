@@ -23,6 +23,9 @@ type Theme struct {
 	// Name is the name of the application, such as "Acme". It is in the titles of the pages, in the heading of the sign-in
 	// page and in the alternative text of the logo. It may be empty.
 	Name string
+	// HomeURL is the URL of the application that pages link back to: an http(s) URL or a path that starts with a slash.
+	// The default is the origin of the auth routes with Config.PublicPath.
+	HomeURL string
 	// Radius is the corner radius of buttons and fields: "0", or a length in px or rem up to 2rem. Larger elements scale
 	// with it. The default is "0.75rem".
 	Radius string
@@ -54,6 +57,7 @@ func (t Theme) Validate() []string {
 		problems = append(problems, fmt.Sprintf("theme font %q: use family names of letters, digits, spaces and "+
 			"hyphens, separated by commas", truncate(t.Font)))
 	}
+	problems = checkAddress(problems, "theme home URL", t.HomeURL)
 	problems = checkAddress(problems, "theme terms", t.Terms)
 	return checkAddress(problems, "theme privacy", t.Privacy)
 }

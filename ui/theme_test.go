@@ -181,7 +181,7 @@ func TestPagesFindTheirAssets(t *testing.T) {
 		"verify-request": func(p ui.Page) templ.Component { return ui.VerifyRequestPage(ui.VerifyRequestView{Page: p}) },
 		"confirm":        func(p ui.Page) templ.Component { return ui.ConfirmPage(ui.ConfirmView{Page: p}) },
 		"of a part":      func(p ui.Page) templ.Component { return ui.Shell(p, "Part") },
-		"sheet":          func(p ui.Page) templ.Component { return ui.Sheet(p, "Part") },
+		"sheet":          func(p ui.Page) templ.Component { return ui.Sheet(ui.SheetView{Page: p, Heading: "Part"}) },
 		"error":          func(p ui.Page) templ.Component { return ui.ErrorPage(ui.ErrorView{Page: p}) },
 	} {
 		scripts := 1

@@ -27,6 +27,9 @@ type Page struct {
 	// ScriptURL is the URL of the script. Core sets it to page.script under BasePath. If it is empty, the page contains
 	// [Script] inline. Error pages have no script.
 	ScriptURL string
+	// Picture is the URL of a picture from another site on the page, such as the user's. It must be an https URL. Core adds
+	// its origin to the Content-Security-Policy. It may be empty.
+	Picture string
 	// Title is the document's title. The default depends on the page.
 	Title string
 	// Locale is the language of the page. The default is English.
@@ -350,6 +353,17 @@ func (p Page) title(standard string) string {
 		return title
 	}
 	return title + " · " + p.Theme.Name
+}
+
+// home returns the URL of the application.
+func (p Page) home(otherwise string) string { return cmp.Or(p.Theme.HomeURL, otherwise) }
+
+// homeLabel returns the label of the link to the application: its name if it is set, or else its host.
+func (p Page) homeLabel(host string) string {
+	if p.Theme.Name == "" {
+		return host
+	}
+	return p.Locale.Say(textBackTo.With(p.Theme.Name))
 }
 
 // named returns the name of the application, or else the given text.

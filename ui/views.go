@@ -48,6 +48,20 @@ func (v Views) WithDefaults() Views {
 	return v
 }
 
+// SheetView is the data of a [Sheet].
+type SheetView struct {
+	Page
+	// Heading is the heading of the page and the name of its navigation.
+	Heading string
+	// URL is the application's URL and Host its name, for the link back. Theme.HomeURL and Theme.Name replace them. If
+	// neither is set, there is no link.
+	URL, Host string
+	// User is the signed-in user, for the header. The zero value shows none.
+	User Visitor
+	// Sections are the sections, in this order.
+	Sections []PageSection
+}
+
 // PageSection is a section of a page of sections, such as the account page: what a plugin adds to the page of another
 // plugin.
 type PageSection struct {

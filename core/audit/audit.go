@@ -73,6 +73,7 @@ const (
 
 	UserCreated     Name = "user.created"
 	UserDeleted     Name = "user.deleted"
+	ProfileChanged  Name = "profile.changed" // the user changed the name, the picture or fields of the application
 	AccountLinked   Name = "account.linked"
 	AccountUnlinked Name = "account.unlinked"
 	AccountRefused  Name = "account.refused" // linking, or a sign-in as another user, was refused

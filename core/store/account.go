@@ -54,30 +54,41 @@ type Account struct {
 	// first to verify that address: see docs/accounts.md. A store may omit it; the address then counts as not verified by
 	// the provider. It is never sent to the browser.
 	VerifiedEmail string
+	// Label is the email address or user name in the profile of the last sign-in, by which the owner recognizes the
+	// account. It proves nothing. Core sets it before it stores an account. A store may omit it.
+	Label string
 }
 
-// emailProvedMember is the name of [Account.VerifiedEmail] in stored members.
-const emailProvedMember = "email_proved"
+// Names of stored members: of [Account.VerifiedEmail] and [Account.Label].
+const (
+	emailProvedMember = "email_proved"
+	labelMember       = "account_label"
+)
 
-// StoredMembers returns the members for a store that keeps VerifiedEmail among them: Extra and, unless it is empty,
-// VerifiedEmail as the member email_proved. A member of that name in Extra is left out.
+// StoredMembers returns the members for a store that keeps VerifiedEmail and Label among them: Extra and, unless they
+// are empty, VerifiedEmail as the member email_proved and Label as the member account_label. Members of these names in
+// Extra are left out.
 func (a *Account) StoredMembers() Members {
-	_, foreign := a.Extra[emailProvedMember]
-	if a.VerifiedEmail == "" && !foreign {
+	_, proved := a.Extra[emailProvedMember]
+	_, labeled := a.Extra[labelMember]
+	if a.VerifiedEmail == "" && a.Label == "" && !proved && !labeled {
 		return a.Extra
 	}
 	m := maps.Clone(a.Extra)
-	delete(m, emailProvedMember)
-	if a.VerifiedEmail != "" {
-		_ = m.Set(emailProvedMember, a.VerifiedEmail) // a text can be encoded
+	for name, text := range map[string]string{emailProvedMember: a.VerifiedEmail, labelMember: a.Label} {
+		delete(m, name)
+		if text != "" {
+			_ = m.Set(name, text) // a text can be encoded
+		}
 	}
 	return m
 }
 
-// SetStoredMembers sets Extra and VerifiedEmail from the result of StoredMembers. It keeps m.
+// SetStoredMembers sets Extra, VerifiedEmail and Label from the result of StoredMembers. It keeps m.
 func (a *Account) SetStoredMembers(m Members) {
-	a.VerifiedEmail = m.Text(emailProvedMember)
-	if delete(m, emailProvedMember); len(m) == 0 {
+	a.VerifiedEmail, a.Label = m.Text(emailProvedMember), m.Text(labelMember)
+	delete(m, emailProvedMember)
+	if delete(m, labelMember); len(m) == 0 {
 		m = nil
 	}
 	a.Extra = m

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -25,6 +26,8 @@ type Options struct {
 	// a later step fails, Delete is called again for the same user, after their data is already deleted. If Delete is
 	// nil, users cannot delete their account.
 	Delete func(ctx context.Context, u *core.User) error
+	// Profile are fields of the application in the form that changes the name and the picture. The zero value adds none.
+	Profile ProfileFields
 }
 
 // Account is the plugin that serves the account page. [New] creates one, and it belongs to one Auth. Its methods work
@@ -90,6 +93,14 @@ func (a *Account) Attach(h *core.PluginHost) error {
 	if a.options.Mail != nil {
 		h.NotifyMethodChanges("account", a.options.Mail)
 	}
+	for _, f := range a.options.Profile.Fields {
+		if slices.Contains([]string{"", "name", "image", "csrfToken", "callbackUrl"}, f.Name) {
+			h.AddConfigError(fmt.Sprintf("Options.Profile: a field has the name %q, which is reserved: use another one", f.Name))
+		}
+	}
+	if len(a.options.Profile.Fields) > 0 && a.options.Profile.Save == nil {
+		h.AddConfigError("Options.Profile.Save is nil: set a function that stores the fields")
+	}
 	if h.Store != nil && h.Accounts == nil {
 		h.AddConfigError("the account page needs a Store that is a store.AccountStore too (package core/store)")
 	}
@@ -111,6 +122,7 @@ type handlers struct {
 	unlinks        *unlinks
 	passkeys       *passkeys
 	sessionRevoker *sessionRevoker
+	profiles       *profiles
 	emails         *emails
 	undos          *undos
 	deletions      *deletions
@@ -129,16 +141,18 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	locks := &locks{records, h.Now, h.Logger}
 	links := &links{h, records}
 	sender := &sender{h, o.Mail}
-	undos := &undos{h, links, &restores{h, links}}
+	undos := &undos{h, links, &restores{h, links, locks}}
 	reauth := &reauth{h, o.Fresh}
+	pages := &pages{h, overviews, reauth, o.Mail != nil, o.Delete != nil, o.Profile}
 	return &handlers{
 		host: h, mails: o.Mail != nil, deletes: o.Delete != nil,
-		pages:          &pages{h, overviews, reauth, o.Mail != nil, o.Delete != nil},
+		pages:          pages,
+		profiles:       &profiles{h, pages, locks, o.Profile},
 		reauth:         reauth,
 		unlinks:        &unlinks{h, overviews, locks},
 		passkeys:       &passkeys{h, overviews, locks, notes},
 		sessionRevoker: &sessionRevoker{},
-		emails:         &emails{h, links, sender, undos},
+		emails:         &emails{h, links, sender, undos, locks},
 		undos:          undos,
 		deletions:      &deletions{h, sender, o.Delete},
 		invitations:    &invitations{h, records, sender}, sender: sender,
@@ -152,7 +166,7 @@ var signedIn = []core.Guard{func(context.Context, *core.Session) error { return 
 func (s *handlers) actions() []core.Action {
 	groups := []interface {
 		actions(r *reauth) []core.Action
-	}{s.pages, s.reauth, s.unlinks, s.passkeys, s.sessionRevoker}
+	}{s.pages, s.reauth, s.profiles, s.unlinks, s.passkeys, s.sessionRevoker}
 	if s.mails {
 		groups = append(groups, s.emails, s.undos)
 	}

@@ -1,12 +1,12 @@
-// Package account is a plugin that lets users manage their own account: sign-in methods, active sessions, email
+// Package account is a plugin that lets users manage their own account: name and picture, sign-in methods, active sessions, email
 // address and account deletion.
 //
 //	mine := account.New(account.Options{Mail: mailer})
 //	auth, err := core.New(core.Config{Plugins: []core.Plugin{mine}, …})
 //
 // The page is at <base path>/account. GET with Accept: application/json returns the same data as JSON. Everything
-// except adding a passkey works without JavaScript. The four sections are also components for the application's own
-// pages: [Account.SignInMethods], [Account.Sessions], [Account.Email] and [Account.DeleteForm].
+// except adding a passkey works without JavaScript. The sections are also components for the application's own
+// pages: [Account.Profile], [Account.SignInMethods], [Account.Sessions], [Account.Email] and [Account.DeleteForm].
 //
 // Three rules always hold:
 //

@@ -19,6 +19,7 @@ type emails struct {
 	links  *links
 	sender *sender
 	undos  *undos
+	locks  *locks
 }
 
 func (e *emails) actions(r *reauth) []core.Action {
@@ -158,9 +159,13 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 		_, err = e.links.records.DeleteRecord(ctx, kindChange, kept.Key) // of concurrent requests, one continues
 	}
 	if err == nil {
-		err = e.move(ctx, c, session.UserID, pending)
+		err = e.locks.withLock(ctx, session.UserID, func(ctx context.Context) error {
+			return e.move(ctx, c, session.UserID, pending)
+		})
 	}
 	switch {
+	case errors.Is(err, errBusy):
+		return refuse(c, http.StatusConflict, codeBusy)
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
 		auditRefused(ctx, c, audit.EmailChanged, audit.ReasonTokenUnknown, session.UserID)
 		return refuse(c, http.StatusGone, codeLinkInvalid)
@@ -179,7 +184,7 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 }
 
 // move changes the user's address. It returns [core.ErrConflict] if the address belongs to another user by now; the
-// store decides this when it writes. The undo link is stored before anything changes.
+// store decides this when it writes. The undo link is stored before anything changes. The caller holds the user's lock.
 func (e *emails) move(ctx context.Context, c *core.ActionRequest, userID string, to *change) error {
 	user, err := e.host.Store.User(ctx, userID)
 	if err != nil {

@@ -27,11 +27,15 @@ func full() *view {
 	return &view{
 		base: p.BasePath, csrf: "7d0c6f9c", back: p.BasePath + "/account", now: now, page: &p,
 		password: true, mails: true, deletes: true, mailLinks: true, passkeys: "passkey",
+		home: "https://app.test", host: "app.test", fields: []ui.Field{{Name: "zone", Label: "Time zone"}},
+		values: map[string]string{"zone": "Europe/London"}, styles: map[string]ui.Style{"github": {Mark: &ui.Mark{
+			Shapes: []ui.Shape{{Path: "M0 0h24v24z"}},
+		}}},
 		add: []core.ProviderInfo{{ID: "google", Name: "Google", Type: core.TypeOIDC}},
 		Overview: Overview{
-			User:     Person{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: true},
+			User:     Person{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: true, Image: "https://img.test/ada.png"},
 			Methods:  []string{"github", "email", "passkey", "password"},
-			Accounts: []Linked{{ID: "a1", Provider: "github", Name: "GitHub", Removable: true}},
+			Accounts: []Linked{{ID: "a1", Provider: "github", Name: "GitHub", Label: "ada@hub.example", Removable: true}},
 			Passkeys: []Passkey{
 				{ID: "p1", Name: "Work laptop", Made: now.AddDate(0, -2, 0), Used: now.Add(-3 * time.Hour), Removable: true},
 				{ID: "p2", Made: now.AddDate(0, 0, -5), Synced: true, Removable: true},
@@ -70,18 +74,25 @@ func drawn() map[string]templ.Component {
 	stale.stale, stale.add, stale.passkeys = true, full().add, "passkey"
 	again := full()
 	again.again = again.offered(&pendingChange{Action: "email", Fields: [][2]string{{"email", "ada@new.example"}}})
+	refused := full()
+	refused.form = &profileForm{
+		name: "Ada", image: "http://img.test/a.png", values: map[string]string{"zone": "UTC"}, field: "image",
+		problem: textProblemImage.English,
+	}
 	return map[string]templ.Component{
-		"full":         accountPage(page(), full(), flash{}),
-		"full-done":    accountPage(page(), full(), flash{Done: "email-asked"}),
-		"full-problem": accountPage(page(), full(), flash{Problem: codeLast}),
-		"empty-stale":  accountPage(page(), stale, flash{}),
-		"again":        againSection(again, again.again),
-		"methods":      methodsSection(foreign),
-		"sessions":     sessionsSection(foreign),
-		"email":        emailSection(foreign),
-		"danger":       dangerSection(foreign),
-		"danger-off":   dangerSection(empty()),
-		"ask":          askPage(ask),
+		"profile":         profileSection(foreign),
+		"profile-refused": profileSection(refused),
+		"full":            accountPage(page(), full(), flash{}),
+		"full-done":       accountPage(page(), full(), flash{Done: "email-asked"}),
+		"full-problem":    accountPage(page(), full(), flash{Problem: codeLast}),
+		"empty-stale":     accountPage(page(), stale, flash{}),
+		"again":           againSection(again, again.again),
+		"methods":         methodsSection(foreign),
+		"sessions":        sessionsSection(foreign),
+		"email":           emailSection(foreign),
+		"danger":          dangerSection(foreign),
+		"danger-off":      dangerSection(empty()),
+		"ask":             askPage(ask),
 		"undone": undonePage(page(), undoneView{
 			Address: "ada@example.com", Next: "https://app.test/auth/password/reset", Button: textUndonePassword,
 			Ended: true, Removed: []string{"Password", "GitHub"},

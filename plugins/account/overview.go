@@ -49,6 +49,8 @@ type Linked struct {
 	// Provider is the provider's ID. Name is its display name, or the ID if the provider is no longer configured.
 	Provider string `json:"provider"`
 	Name     string `json:"name"`
+	// Label is the address or user name at the provider, as of the last sign-in with it. It is empty if unknown.
+	Label string `json:"label"`
 	// Removable is false for the last sign-in method.
 	Removable bool `json:"removable"`
 }
@@ -198,7 +200,10 @@ func (v *accountData) addAccounts(providers []core.ProviderInfo) {
 		if a.Type == core.TypeWebAuthn || a.Type == core.TypeEmail {
 			continue
 		}
-		l := Linked{ID: accountID(a), Provider: a.Provider, Name: names[a.Provider], Removable: !isLast(v.methods, a)}
+		l := Linked{
+			ID: accountID(a), Provider: a.Provider, Name: names[a.Provider], Removable: !isLast(v.methods, a),
+			Label: cmp.Or(a.Label, a.VerifiedEmail),
+		}
 		if l.Name == "" {
 			l.Name = a.Provider
 		}

@@ -20,6 +20,7 @@ type pages struct {
 	reauth    *reauth
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
+	profile        ProfileFields
 }
 
 func (p *pages) actions(*reauth) []core.Action {
@@ -32,19 +33,37 @@ func (p *pages) get(ctx context.Context, c *core.ActionRequest) (*core.Response,
 	if err != nil {
 		return nil, err
 	}
+	if c.WantsJSON {
+		l, err := p.overviews.load(ctx, session.UserID, session.ID)
+		if err != nil {
+			return nil, err
+		}
+		return c.JSON(ctx, http.StatusOK, l.Overview), nil
+	}
+	var s flash
+	if c.EncryptedCookie(flashCookie, &s) {
+		c.DeleteEncryptedCookie(flashCookie)
+	}
+	return p.show(ctx, c, session, http.StatusOK, s, nil)
+}
+
+// show renders the page. form is the profile form that was refused, or nil.
+func (p *pages) show(
+	ctx context.Context, c *core.ActionRequest, session *core.Session, status int, s flash, form *profileForm,
+) (*core.Response, error) {
 	l, err := p.overviews.load(ctx, session.UserID, session.ID)
 	if err != nil {
 		return nil, err
 	}
-	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, l.Overview), nil
-	}
 	page := c.Page("")
+	page.Picture = l.User.Image
 	v := p.view(l, page.BasePath, c.CSRFToken, page.Locale)
-	v.page, v.stale = &page, p.reauth.stale(ctx, session)
-	var s flash
-	if c.EncryptedCookie(flashCookie, &s) {
-		c.DeleteEncryptedCookie(flashCookie)
+	v.page, v.stale, v.form = &page, p.reauth.stale(ctx, session), form
+	v.home, v.host = c.Home, c.Host()
+	if v.fields = p.profile.Fields; len(v.fields) > 0 && form == nil && p.profile.Load != nil {
+		if v.values, err = p.profile.Load(ctx, l.has.user.Clone()); err != nil {
+			return nil, fmt.Errorf("account: Options.Profile.Load: %w", err)
+		}
 	}
 	if v.more, err = p.sections(ctx, c); err != nil {
 		return nil, err
@@ -58,7 +77,7 @@ func (p *pages) get(ctx context.Context, c *core.ActionRequest) (*core.Response,
 	if problem != "" {
 		s = flash{Problem: problem}
 	}
-	return c.Render(ctx, http.StatusOK, page, accountPage(page, v, s)), nil
+	return c.Render(ctx, status, page, accountPage(page, v, s)), nil
 }
 
 // Section is a plugin that adds a section to the account page, such as a second factor. The page finds it in
@@ -100,6 +119,11 @@ func (a *Account) Sessions() templ.Component { return a.section("Sessions", sess
 
 // Email is the section with the user's email address. It contains a form to change it if Options.Mail is set.
 func (a *Account) Email() templ.Component { return a.section("Email", emailSection) }
+
+// Profile is the section with the user's picture and name, and a form to change them. It does not show
+// [Options].Profile, whose values it does not load. On the application's own page, the Content-Security-Policy must
+// permit the picture.
+func (a *Account) Profile() templ.Component { return a.section("Profile", profileSection) }
 
 // DeleteForm is the section with the form that deletes the account. It renders nothing if Options.Delete is nil.
 func (a *Account) DeleteForm() templ.Component { return a.section("Danger", dangerSection) }
@@ -148,9 +172,10 @@ func (p *pages) embedded(ctx context.Context, name string) (*view, error) {
 func (p *pages) view(l *accountData, base, csrf string, locale ui.Locale) *view {
 	v := &view{
 		Overview: l.Overview, base: base, csrf: csrf, locale: locale, back: base + "/account", now: p.host.Now(),
-		mails: p.mails, deletes: p.deletes,
+		mails: p.mails, deletes: p.deletes, styles: map[string]ui.Style{},
 	}
 	for _, provider := range p.host.Providers() {
+		v.styles[provider.ID] = provider.Style
 		switch {
 		case linkable(provider) && !slices.ContainsFunc(v.Accounts, func(l Linked) bool { return l.Provider == provider.ID }):
 			v.add = append(v.add, provider)

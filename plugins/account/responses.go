@@ -23,6 +23,7 @@ const (
 	codeLinkInvalid = "link_invalid"
 	codePhrase      = "phrase_wrong"
 	codeName        = "name_invalid"
+	codeImage       = "image_invalid"
 	codeNotListed   = "sessions_not_listed"
 	codeMail        = "mail_failed"
 	codeOther       = "somebody_else"

@@ -4,9 +4,23 @@ import "github.com/latchkey-go/latchkey/ui"
 
 // The texts of the page and its sections.
 var (
-	textHeading    = ui.Text{Key: "account.heading", English: "Your account"}
-	textSignedInAs = ui.Text{Key: "account.who", English: "Signed in as %s"}
-	textStale      = ui.Text{
+	textHeading   = ui.Text{Key: "account.heading", English: "Your account"}
+	textProfile   = ui.Text{Key: "account.profile.heading", English: "Profile"}
+	textEdit      = ui.Text{Key: "account.profile.edit", English: "Edit profile"}
+	textImage     = ui.Text{Key: "account.profile.image", English: "Picture URL"}
+	textImageHint = ui.Text{
+		Key:     "account.profile.image-hint",
+		English: "The address of a picture on the web. It starts with https://.",
+	}
+	textDoneProfile        = ui.Text{Key: "account.done.profile", English: "Profile updated."}
+	textProblemProfileName = ui.Text{
+		Key: "account.problem.profile-name", English: "Use 100 characters or fewer.",
+	}
+	textProblemImage = ui.Text{
+		Key: "account.problem.image", English: "Enter a picture address that starts with https://.",
+	}
+	textConfirmed = ui.Text{Key: "account.confirmed", English: "Verified"}
+	textStale     = ui.Text{
 		Key:     "account.stale",
 		English: "For your security, sign in again before you make changes.",
 	}

@@ -166,6 +166,7 @@ const restoreTries = 3
 type restores struct {
 	host  *core.PluginHost
 	links *links
+	locks *locks
 }
 
 // takeBack restores the address, deletes the links that were sent to other addresses since, ends all sessions, and
@@ -176,7 +177,10 @@ func (r *restores) takeBack(
 	ctx context.Context, c *core.ActionRequest, link *store.Record, v *undo,
 ) (removed []added, err error) {
 	for range restoreTries {
-		if err := r.restore(ctx, c, link.UserID, v); err != nil {
+		err := r.locks.withLock(ctx, link.UserID, func(ctx context.Context) error {
+			return r.restore(ctx, c, link.UserID, v)
+		})
+		if err != nil {
 			return nil, err
 		}
 		r.links.forget(ctx, link.UserID)
@@ -199,7 +203,7 @@ func (r *restores) takeBack(
 	return nil, errBusy
 }
 
-// restore writes the previous address to the user.
+// restore writes the previous address to the user. The caller holds the user's lock.
 func (r *restores) restore(ctx context.Context, c *core.ActionRequest, userID string, v *undo) error {
 	user, err := r.host.Store.User(ctx, userID)
 	if err != nil || user.Email == v.Address {

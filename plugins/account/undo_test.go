@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -74,6 +75,7 @@ func TestUndoThatEndsInTheMiddle(t *testing.T) {
 				t.Fatalf("answered %d %s", r.Status, r.Body)
 			}
 			d.at, d.dead = "", false
+			s.wait(31 * time.Second) // the account lock of the process that died has expired
 			owner.fine(owner.call("account/undo", form), 200)
 			if u := s.user("ada"); u.Email != ada || b.signedIn() {
 				t.Errorf("the address is %s, the session %v", u.Email, b.signedIn())

@@ -1,12 +1,15 @@
 package account
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/ui"
@@ -30,6 +33,14 @@ type view struct {
 	mailLinks, stale bool
 	// again is the change that was requested before re-authentication, or nil.
 	again *offer
+	// form is the profile form that was refused, or nil. fields are the fields of the application and values their values.
+	form   *profileForm
+	fields []ui.Field
+	values map[string]string
+	// styles are the looks of the providers by ID.
+	styles map[string]ui.Style
+	// home is the application's URL and host its name.
+	home, host string
 	// more are the sections of other plugins.
 	more []ui.PageSection
 	// page is for the script of the passkey form. It is nil on pages of the application, where a link to the account page
@@ -61,12 +72,99 @@ type askView struct {
 	Action, Token, Button string
 }
 
-// who returns the user's name, or the email address.
-func (v *view) who() string {
-	if v.User.Name != "" {
-		return v.User.Name
+// user returns the user for the header and the picture.
+func (v *view) user() ui.Visitor {
+	return ui.Visitor{Name: v.User.Name, Email: v.User.Email, Image: v.User.Image}
+}
+
+// all returns the sections of the page.
+func (v *view) all() []ui.PageSection {
+	say := func(id string, heading ui.Text, content templ.Component) ui.PageSection {
+		return ui.PageSection{ID: id, Heading: v.locale.Say(heading), Content: content}
 	}
-	return v.User.Email
+	all := []ui.PageSection{
+		say("profile", textProfile, profileContent(v)), say("email", textEmail, emailContent(v)),
+		say("methods", textMethods, methodsContent(v)),
+	}
+	all = append(append(all, v.more...), say("sessions", textSessions, sessionsContent(v)))
+	if v.deletes {
+		all = append(all, say("danger", textDanger, dangerContent(v)))
+	}
+	return all
+}
+
+// profileFields returns the fields of the profile form with their values. problem is the index of the field with the
+// problem: that of the application's fields is shown below the last one.
+func (v *view) profileFields() (fields []ui.Field, problem int) {
+	form := v.form
+	if form == nil {
+		form = &profileForm{name: v.User.Name, image: v.User.Image, values: v.values}
+	}
+	fields = []ui.Field{
+		{
+			Name: "name", Label: v.locale.Say(textName), Value: form.name, Autocomplete: "name",
+			Attributes: []ui.Attribute{{Name: "maxlength", Value: strconv.Itoa(maxProfileName)}},
+		},
+		{
+			Name: "image", Label: v.locale.Say(textImage), Value: form.image, Type: "url", Autocomplete: "photo",
+			Placeholder: "https://",
+			Attributes:  []ui.Attribute{{Name: "pattern", Value: "https://.+"}, {Name: "inputmode", Value: "url"}},
+		},
+	}
+	for _, f := range v.fields {
+		if value, ok := form.values[f.Name]; ok {
+			f.Value = value
+		}
+		f.Label = v.locale.Label(cmp.Or(f.Label, f.Name))
+		fields = append(fields, f)
+	}
+	problem = len(fields) - 1
+	for i, f := range fields {
+		if f.Name == form.field {
+			problem = i
+		}
+	}
+	return fields, problem
+}
+
+// problemOf returns the problem of a field in the profile form, or "".
+func (v *view) problemOf(i, with int) string {
+	if v.form == nil || i != with {
+		return ""
+	}
+	return v.form.problem
+}
+
+// icon returns the logo of a linked account's provider.
+func (v *view) icon(a Linked) templ.Component {
+	return ui.ProviderIcon(ui.Provider{ID: a.Provider, Name: a.Name, Style: v.styles[a.Provider]})
+}
+
+// aboutAccount describes which account is linked, and whether it is the last sign-in method.
+func (v *view) aboutAccount(a Linked) string {
+	parts := make([]string, 0, 2)
+	for _, part := range []string{a.Label, v.lastHint(a.Removable)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, separator)
+}
+
+// deviceIcon returns the icon of a session's device by its User-Agent header.
+func deviceIcon(agent string) templ.Component {
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(agent, p) })
+	}
+	switch {
+	case has("iPhone"), has("Android") && has("Mobile"):
+		return ui.Icon("phone")
+	case has("iPad", "Android"):
+		return ui.Icon("tablet")
+	case has("Windows", "Mac OS X", "Linux", "CrOS"):
+		return ui.Icon("laptop")
+	}
+	return ui.Icon("globe")
 }
 
 func (v *view) lastHint(removable bool) string {
@@ -92,7 +190,7 @@ func (v *view) currentMark(s Session) string {
 
 func (v *view) emailMark(p Person) string {
 	if p.EmailVerified {
-		return ""
+		return v.locale.Say(textConfirmed)
 	}
 	return v.locale.Say(textNotConfirmed)
 }
@@ -100,6 +198,8 @@ func (v *view) emailMark(p Person) string {
 // doneText returns the message for a successful change, or the zero value for an unknown code.
 func doneText(what string) ui.Text {
 	switch what {
+	case "profile":
+		return textDoneProfile
 	case "unlinked":
 		return textDoneUnlinked
 	case "passkey-removed":

@@ -291,7 +291,6 @@ func Arabic() ui.Locale {
 		"password.busy":     "يسجّل عدد كبير من الأشخاص الدخول الآن. حاول مرة أخرى بعد ثوانٍ.",
 
 		"account.heading":              "حسابك",
-		"account.who":                  "مسجّل الدخول باسم %s",
 		"account.stale":                "مرّ وقت على تسجيل دخولك. قبل إجراء أي تغيير سنطلب منك تسجيل الدخول مرة أخرى.",
 		"account.undone.heading":       "تم التراجع عن التغيير",
 		"account.undone.body":          "عاد حسابك إلى استخدام العنوان %s.",
@@ -356,6 +355,7 @@ func Arabic() ui.Locale {
 			"أرسلنا رسالة إلى العنوان الجديد. افتح رابطها في هذا المتصفح، ولن يتغير شيء حتى ذلك الحين.",
 		"account.done.email-changed":    "تم تغيير عنوانك.",
 		"account.done.email-verified":   "تم التحقق من بريدك الإلكتروني.",
+		"account.done.profile":          "تم تحديث الملف الشخصي.",
 		"account.problem.last":          "هذه آخر طريقة لديك لتسجيل الدخول. أضف طريقة أخرى أولاً.",
 		"account.problem.gone":          "لم يعد ذلك موجودًا. تعرض الصفحة ما هو موجود الآن.",
 		"account.problem.busy":          "هناك تغيير آخر قيد التنفيذ. حاول مرة أخرى بعد لحظات.",
@@ -370,6 +370,8 @@ func Arabic() ui.Locale {
 		"account.again.heading":         "متابعة",
 		"account.again.hint":            "شكرًا، لقد سجّلت الدخول مرة أخرى. لم يتغيّر شيء بعد: اضغط الزر للمتابعة.",
 		"account.problem.other":         "لم تنجح العملية. حاول مرة أخرى.",
+		"account.problem.profile-name":  "استخدم 100 حرف أو أقل.",
+		"account.problem.image":         "أدخل عنوان صورة يبدأ بـ https://.",
 		"account.ago.now":               "الآن",
 		"account.ago.minutes":           "قبل %s د",
 		"account.ago.hour":              "قبل ساعة",
@@ -386,5 +388,11 @@ func Arabic() ui.Locale {
 		"account.passkey.made":          "أول ظهور: %s",
 		"account.passkey.used":          "آخر استخدام: %s",
 		"account.passkey.synced":        "متزامن بين أجهزتك",
+		"account.profile.heading":       "الملف الشخصي",
+		"account.profile.edit":          "تعديل الملف الشخصي",
+		"account.profile.image":         "رابط الصورة",
+		"account.profile.image-hint":    "عنوان صورة على الويب. يبدأ بـ https://.",
+		"account.confirmed":             "تم التحقق",
+		"home.back":                     "العودة إلى %s",
 	}}
 }

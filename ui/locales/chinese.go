@@ -276,7 +276,6 @@ func Chinese() ui.Locale {
 		"password.busy":               "当前登录人数过多。请几秒后重试。",
 
 		"account.heading":               "您的账号",
-		"account.who":                   "当前登录：%s",
 		"account.stale":                 "您登录已有一段时间。更改之前，我们会请您重新登录。",
 		"account.undone.heading":        "更改已撤销",
 		"account.undone.body":           "您的账号已恢复使用 %s。",
@@ -338,6 +337,7 @@ func Chinese() ui.Locale {
 		"account.done.email-asked":      "我们已向新邮箱发送邮件。请在此浏览器中打开其中的链接；在此之前不会有任何更改。",
 		"account.done.email-changed":    "您的邮箱已更改。",
 		"account.done.email-verified":   "您的邮箱已通过验证。",
+		"account.done.profile":          "个人资料已更新。",
 		"account.problem.last":          "这是您最后一种登录方式。请先添加另一种。",
 		"account.problem.gone":          "该项已不存在。页面显示的是当前状态。",
 		"account.problem.busy":          "另一项更改正在进行。请稍后重试。",
@@ -352,6 +352,8 @@ func Chinese() ui.Locale {
 		"account.again.heading":         "继续",
 		"account.again.hint":            "您已重新登录。目前尚未做任何更改：请按按钮继续。",
 		"account.problem.other":         "操作失败，请重试。",
+		"account.problem.profile-name":  "请使用不超过 100 个字符。",
+		"account.problem.image":         "请输入以 https:// 开头的图片地址。",
 		"account.ago.now":               "刚刚",
 		"account.ago.minutes":           "%s 分钟前",
 		"account.ago.hour":              "1 小时前",
@@ -368,5 +370,11 @@ func Chinese() ui.Locale {
 		"account.passkey.made":          "首次使用：%s",
 		"account.passkey.used":          "上次使用：%s",
 		"account.passkey.synced":        "在您的设备间同步",
+		"account.profile.heading":       "个人资料",
+		"account.profile.edit":          "编辑资料",
+		"account.profile.image":         "头像网址",
+		"account.profile.image-hint":    "网络图片的地址，以 https:// 开头。",
+		"account.confirmed":             "已验证",
+		"home.back":                     "返回 %s",
 	}}
 }

@@ -278,7 +278,6 @@ func Japanese() ui.Locale {
 		"password.busy":               "現在、ログインが集中しています。数秒後にもう一度お試しください。",
 
 		"account.heading":               "アカウント",
-		"account.who":                   "ログイン中：%s",
 		"account.stale":                 "ログインから時間が経っています。変更の前に、もう一度ログインしていただきます。",
 		"account.undone.heading":        "変更を取り消しました",
 		"account.undone.body":           "アカウントのアドレスは %s に戻りました。",
@@ -340,6 +339,7 @@ func Japanese() ui.Locale {
 		"account.done.email-asked":      "新しいアドレスにメールをお送りしました。リンクをこのブラウザーで開いてください。それまでは何も変わりません。",
 		"account.done.email-changed":    "アドレスを変更しました。",
 		"account.done.email-verified":   "メールアドレスを確認しました。",
+		"account.done.profile":          "プロフィールを更新しました。",
 		"account.problem.last":          "これは最後のログイン方法です。先に別の方法を追加してください。",
 		"account.problem.gone":          "すでに存在しません。このページには現在の状態が表示されています。",
 		"account.problem.busy":          "別の変更を処理しています。少し待ってからもう一度お試しください。",
@@ -354,6 +354,8 @@ func Japanese() ui.Locale {
 		"account.again.heading":         "続ける",
 		"account.again.hint":            "もう一度ログインしていただきました。まだ何も変わっていません。ボタンを押して続けてください。",
 		"account.problem.other":         "うまくいきませんでした。もう一度お試しください。",
+		"account.problem.profile-name":  "100 文字以内で入力してください。",
+		"account.problem.image":         "https:// で始まる画像のアドレスを入力してください。",
 		"account.ago.now":               "たった今",
 		"account.ago.minutes":           "%s分前",
 		"account.ago.hour":              "1時間前",
@@ -370,5 +372,11 @@ func Japanese() ui.Locale {
 		"account.passkey.made":          "初回使用：%s",
 		"account.passkey.used":          "最終使用：%s",
 		"account.passkey.synced":        "デバイス間で同期",
+		"account.profile.heading":       "プロフィール",
+		"account.profile.edit":          "プロフィールを編集",
+		"account.profile.image":         "画像の URL",
+		"account.profile.image-hint":    "ウェブ上の画像のアドレスです。https:// で始まります。",
+		"account.confirmed":             "確認済み",
+		"home.back":                     "%s に戻る",
 	}}
 }

@@ -89,7 +89,7 @@ func (k accounts) vouches() {
 		k.Helper()
 		list, err := k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
 		k.must(err)
-		if len(list) != 1 || list[0].VerifiedEmail != want ||
+		if len(list) != 1 || list[0].VerifiedEmail != want || list[0].Label != want ||
 			list[0].Extra.Text("tenant") != "t1" || list[0].Extra["email_proved"] != nil {
 			k.Fatalf("accounts %d, vouched for %q, want %q, members %s", len(list), list[0].VerifiedEmail, want, list[0].Extra)
 		}
@@ -109,12 +109,12 @@ func (k accounts) vouches() {
 	a = k.account(u, "p", "1")
 	k.must(a.Extra.Set("tenant", "t1"))
 	for _, want := range []string{"ada@example.com", "ada@bücher.example", ""} {
-		a.VerifiedEmail = want
+		a.VerifiedEmail, a.Label = want, want
 		k.must(k.store.(store.AccountStore).UpdateAccount(k.Context(), a))
 		read(want)
 	}
 	k.must(k.store.(store.AccountStore).UnlinkAccount(k.Context(), "p", "1"))
-	a.VerifiedEmail = "ada@example.com"
+	a.VerifiedEmail, a.Label = "ada@example.com", "ada@example.com"
 	k.must(k.store.LinkAccount(k.Context(), a))
 	read("ada@example.com")
 }

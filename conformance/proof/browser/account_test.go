@@ -10,12 +10,13 @@ import (
 // Selectors of the account page.
 const (
 	otherSession = `#sessions li:nth-child(2) button`
+	emailOpens   = `#email summary`
 	newAddress   = `#new-email`
-	changeButton = `form[action$="/account/email"] button`
+	changeButton = `form[action$="/account/email"]:has(#new-email) button`
 	goOnButton   = `button.button`
 	deleteOpens  = `#danger summary`
 	deletePhrase = `#delete-phrase`
-	deleteButton = `#danger form button`
+	deleteButton = `#danger form button[type=submit]`
 )
 
 // TestAccount tests the life cycle of an account on each router.
@@ -129,7 +130,7 @@ func newcomer(v *visitor, address string) {
 func moves(v *visitor, old, fresh string) {
 	v.Helper()
 	v.open("/auth/account")
-	v.do(write(newAddress, fresh))
+	v.do(click(emailOpens), write(newAddress, fresh))
 	v.follow(click(changeButton))
 	v.at("/auth/account")
 	v.sees("Open it in this browser to finish")
@@ -170,6 +171,8 @@ func deletes(v *visitor) {
 func accountByKeyboard(v *visitor) {
 	newcomer(v, "keyboard@example.com")
 	v.open("/auth/account")
+	v.tabTo(emailOpens)
+	v.do(press("\r"))
 	v.tabTo(newAddress)
 	v.do(press("new-keyboard@example.com"))
 	v.follow(press("\r"))
@@ -195,7 +198,7 @@ func accountWithoutJavaScript(v *visitor) {
 	newcomer(v, "scriptless@example.com")
 	v.scriptless()
 	v.do(chromedp.Navigate(v.site + "/auth/account"))
-	v.do(write(newAddress, "new-scriptless@example.com"))
+	v.do(click(emailOpens), write(newAddress, "new-scriptless@example.com"))
 	v.follow(click(changeButton))
 	v.do(chromedp.WaitVisible(chromedp.CSS(".notice")))
 	link := v.mailed("email-change", "new-scriptless@example.com")

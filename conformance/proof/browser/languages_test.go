@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"context"
 	"fmt"
 	"html"
 	"io"
@@ -56,6 +57,14 @@ func serveLanguages(t *testing.T, address string, change func(*core.Config)) (si
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, provider := range []string{"github", "google"} {
+		err := store.LinkAccount(t.Context(), &core.Account{
+			UserID: "ada", Type: core.TypeOAuth, Provider: provider, ProviderAccountID: "1", Label: "ada@" + provider + ".example",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	oauth := providers.Options{ClientID: "id", ClientSecret: "secret"}
 	config := core.Config{
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: store, EnableWebAuthn: true,
@@ -64,7 +73,7 @@ func serveLanguages(t *testing.T, address string, change func(*core.Config)) (si
 			providers.GitHub(oauth), providers.Google(oauth), webauthn.Passkey(),
 			passwords.New(passwords.Options{Mail: box}), providers.Email("no-reply@example.com", box.Send),
 		},
-		Plugins: []core.Plugin{account.New(account.Options{Mail: box})},
+		Plugins: []core.Plugin{account.New(account.Options{Mail: box, Delete: func(context.Context, *core.User) error { return nil }})},
 	}
 	if change != nil {
 		change(&config)
@@ -118,7 +127,7 @@ func sentences(page string) []string {
 // same are names, and texts that several languages share with English.
 var same = []string{
 	"email@example.com", "GitHub", "Google", "Passkey", "Passkeys", "Email", "Error", "Ada", longAddress, "localhost",
-	"Cancel", "Continue", "Code", "E-mail",
+	"Cancel", "Continue", "Code", "E-mail", "https://", "Name", "ada@github.example", "ada@google.example",
 }
 
 // TestPagesInEveryLanguage compares every page in every language with the English page. No English sentence and no text

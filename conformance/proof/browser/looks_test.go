@@ -58,12 +58,12 @@ var pages = []struct {
 	{"own-account-opened", func(v *visitor) { v.open("/auth/account"); v.do(click(deleteOpens)) }},
 	{"own-account-refused", func(v *visitor) {
 		v.open("/auth/account")
-		v.do(write(newAddress, "demo@example.com"))
+		v.do(click(emailOpens), write(newAddress, "demo@example.com"))
 		v.follow(click(changeButton))
 	}},
 	{"own-account-asked", func(v *visitor) {
 		v.open("/auth/account")
-		v.do(write(newAddress, v.longAddress()))
+		v.do(click(emailOpens), write(newAddress, v.longAddress()))
 		v.follow(click(changeButton))
 	}},
 	{"own-account-confirm", func(v *visitor) { v.letter("email-change", v.longAddress()) }},

@@ -42,7 +42,10 @@ var pictured = []struct {
 		v.do(chromedp.Evaluate[chromedp.Void](
 			`void (document.querySelector("p:not(.sent) > .site").textContent = "app.example.com")`))
 	}},
-	{"account", "en", "light", 720, 660, nil, path("/enter")},
+	{"account", "en", "light", 1280, 800, nil, path("/enter")},
+	{"account-phone", "en", "dark", 390, 800, nil, path("/enter")},
+	{"account-arabic", "ar", "light", 390, 800, nil, path("/enter")},
+	{"account-delete", "de", "light", 1000, 800, nil, func(v *visitor) { v.open("/enter"); v.do(click(deleteOpens)) }},
 	{"error", "en", "light", 480, 420, nil, path("/auth/error?error=Verification")},
 	{"signout", "de", "dark", 480, 420, nil, func(v *visitor) { v.open("/enter"); v.open("/auth/signout"); v.sees("@") }},
 }

@@ -36,7 +36,7 @@ var documented = []struct {
 		"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions",
 	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
-	{"plugins/account", "account.", []string{"Options", "Invitation"}},
+	{"plugins/account", "account.", []string{"Options", "ProfileFields", "Invitation"}},
 	{"doctor", "doctor.", []string{"Options"}},
 	{"observe/otel", "otel.", []string{"Options"}},
 	{"providers/password", "password.", []string{"Options", "Params", "FirebaseParams", "Range"}},
