@@ -108,14 +108,21 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	}
 	if v.base != "" {
 		l.Host, l.URL = hostOf(v.origin), Secret(v.base+"/"+ps.notices.action)
-		l.Peer, _ = v.peer(v.r)
-		l.Device = deviceOf(v)
+		l = l.withClient(v)
 	}
 	ps.auth.mail.notify(ctx, v, BackgroundEmail{Email: l, Mailer: ps.notices.mailer, UserID: user.ID})
 }
 
-// deviceOf names the browser and the system of a request, or returns "" if they are unknown.
-func deviceOf(v *arrival) string {
-	browser, system := ui.Device(v.header("User-Agent"))
-	return strings.Trim(browser+", "+system, ", ")
+// AddClient returns e with the network and the device of this request's client, for a security notice. The network is
+// left out if the client is not identified, because it would be that of a proxy. Call AddClient only if the recipient's
+// address is verified: another person who reads the mailbox must not learn where the user is.
+func (c *ActionRequest) AddClient(e Email) Email { return e.withClient(&c.in.arrival) }
+
+func (e Email) withClient(at *arrival) Email {
+	if from := at.client(); from.identified {
+		e.Peer = from.network
+	}
+	browser, system := ui.Device(at.header("User-Agent"))
+	e.Device = strings.Trim(browser+", "+system, ", ")
+	return e
 }

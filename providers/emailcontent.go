@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,10 +18,11 @@ import (
 type EmailContent struct{ Subject, Text, HTML string }
 
 // WriteEmail returns the default content of an email of any kind, in its Locale. It contains fixed texts, the site's
-// host and name, times, a network, the link and the code, but neither the recipient's
-// address nor any other text that an attacker could choose. The HTML uses
-// Name, BrandColor and ButtonText of the theme, and follows the user's dark mode unless ColorScheme is "light". It
-// loads no resources, not even the logo. WriteEmail returns an error if the Kind is unknown.
+// host and name, times, a network, the name of a device from a fixed list, the link and the code, but neither the
+// recipient's address nor any other text that an attacker could choose. The HTML uses Name, BrandColor, ButtonText and
+// EmailLogo of the theme, and follows the user's dark mode unless ColorScheme is "light". It loads no resource other
+// than EmailLogo. The plain text has the same content, except that of a sign-in link: it is equal to that of Auth.js.
+// WriteEmail returns an error if the Kind is unknown.
 func WriteEmail(l core.Email) (EmailContent, error) {
 	texts, known := emailTexts[l.Kind]
 	if !known {
@@ -42,87 +42,147 @@ func WriteEmail(l core.Email) (EmailContent, error) {
 	subject := before + l.Host + after
 	// Zero-width spaces prevent mail clients from turning the host into a link.
 	host := strings.ReplaceAll(template.HTMLEscapeString(l.Host), ".", "&#8203;.")
-	facts, until := factsOf(l), untilOf(l)
 	view := emailView{
 		Lang: cmp.Or(l.Locale.Tag, "en"), Dir: l.Locale.Dir, Start: "left", Dark: l.Theme.ColorScheme != "light",
 		Title: texts.title(l.Locale), Before: before, After: after, Button: texts.button, Footer: texts.footer,
-		Name: l.Theme.Name, Body: texts.body, Facts: facts, Until: until,
-		Preview: cmp.Or(strings.Join(texts.body, " "), texts.footer),
-		Host:    template.HTML(host), //nolint:gosec // escaped above
-		URL:     string(l.URL), Otherwise: l.Locale.Say(textOtherwise),
-		Code: string(l.Code),
+		Name: l.Theme.Name, Body: texts.body, Facts: factsOf(l), Until: untilOf(l),
+		Preview: cmp.Or(strings.Join(texts.body, " "), texts.footer), Why: sentence(l, texts.why, ""),
+		Host: template.HTML(host), //nolint:gosec // escaped above
+		URL:  string(l.URL), Otherwise: l.Locale.Say(textOtherwise),
+		Code: string(l.Code), CodeLabel: sentence(l, textCode, "").Label(),
+		Filler: filler, MSOHead: msoHead, MSOOpen: msoOpen, MSOClose: msoClose, buttonLook: lookOf(l.Theme),
+	}
+	if len(l.Theme.Validate()) == 0 {
+		view.Logo = l.Theme.EmailLogo
 	}
 	if l.Locale.Dir == "rtl" {
 		view.Start = "right"
 	}
-	view.Brand, view.Text = buttonColors(l.Theme)
 	var page strings.Builder
 	err := emailPage().Execute(&page, view)
-	lines := slices.Clone(texts.body)
-	for _, f := range append(facts, until...) {
-		lines = append(lines, f.Before+f.Value+f.After)
-	}
-	return EmailContent{Subject: subject, Text: plainText(subject, l, lines, texts.footer), HTML: page.String()}, err
+	return EmailContent{Subject: subject, Text: plainText(subject, l, view), HTML: page.String()}, err
 }
 
-// fact is a sentence about the event, split around its time or network.
+// fact is a sentence, split around its value: a time, a network or a name.
 type fact struct{ Before, Value, After string }
 
-// newFact returns a text around its value, or nil if the value is not known.
-func newFact(l core.Email, text ui.Text, value string, known bool) []fact {
-	if !known {
-		return nil
+// Label returns the text before the value without its colon, for a table. It is empty if text follows the value.
+func (f fact) Label() string {
+	if f.After != "" {
+		return ""
 	}
+	return strings.TrimRight(f.Before, ":： \u00a0\u202f")
+}
+
+func (f fact) String() string { return f.Before + f.Value + f.After }
+
+// sentence returns a text around its value.
+func sentence(l core.Email, text ui.Text, value string) fact {
 	before, after := l.Locale.Around(text)
-	return []fact{{before, value, after}}
+	return fact{before, value, after}
 }
 
 // factsOf returns what is known about the event.
-func factsOf(l core.Email) []fact {
-	facts := newFact(l, textService, l.Service, l.Service != "")
-	facts = append(facts, newFact(l, textTime, l.Locale.Moment(l.At), !l.At.IsZero())...)
-	facts = append(facts, newFact(l, textDevice, l.Device, l.Device != "")...)
-	return append(facts, newFact(l, textNetwork, l.Peer.String(), l.Peer.IsValid())...)
+func factsOf(l core.Email) (facts []fact) {
+	add := func(text ui.Text, value string, known bool) {
+		if known {
+			facts = append(facts, sentence(l, text, value))
+		}
+	}
+	add(textService, l.Service, l.Service != "")
+	add(textTime, l.Locale.Moment(l.At), !l.At.IsZero())
+	add(textDevice, l.Device, l.Device != "")
+	network := l.Peer.String()
+	if l.Peer.IsSingleIP() {
+		network = l.Peer.Addr().String()
+	}
+	add(textNetwork, network, l.Peer.IsValid())
+	return facts
 }
 
 // untilOf returns the expiry of the link. Sign-in emails do not contain it, because their links are used immediately.
 func untilOf(l core.Email) []fact {
-	return newFact(l, textUntil, l.Locale.Moment(l.Expires),
-		l.Kind != core.EmailSignIn && l.URL != "" && !l.Expires.IsZero())
+	if l.Kind == core.EmailSignIn || l.URL == "" || l.Expires.IsZero() {
+		return nil
+	}
+	return []fact{sentence(l, textUntil, l.Locale.Moment(l.Expires))}
 }
 
-// plainText returns the text for mail clients without HTML. For a sign-in it is equal to that of Auth.js.
-func plainText(subject string, l core.Email, lines []string, footer string) string {
+// plainText returns the text for mail clients without HTML. For a sign-in link it is equal to that of Auth.js.
+func plainText(subject string, l core.Email, view emailView) string {
 	if l.Kind == core.EmailSignIn && l.Code == "" {
 		return subject + "\n" + string(l.URL) + "\n\n"
 	}
-	parts := append([]string{subject}, lines...)
+	parts := append([]string{subject}, view.Body...)
+	if len(view.Facts) > 0 {
+		lines := make([]string, len(view.Facts))
+		for i, f := range view.Facts {
+			lines[i] = f.String()
+		}
+		parts = append(parts, strings.Join(lines, "\n"))
+	}
 	if l.Code != "" {
 		parts = append(parts, l.Locale.Say(textCode.With(string(l.Code))))
 	}
 	if l.URL != "" {
 		parts = append(parts, string(l.URL))
 	}
-	return strings.Join(append(parts, footer), "\n\n") + "\n"
+	for _, f := range view.Until {
+		parts = append(parts, f.String())
+	}
+	view.Why.Value = l.Host
+	if l.Theme.Name != "" {
+		view.Why.Value = l.Theme.Name + " (" + l.Host + ")"
+	}
+	return strings.Join(append(parts, view.Footer, view.Why.String()), "\n\n") + "\n"
 }
 
 type emailView struct {
-	Lang, Dir, Start, Title, Name, Preview, Before, After, Button, Otherwise, Footer, URL, Code string
+	Lang, Dir, Start, Title, Name, Logo, Preview, Before, After, Button, Otherwise, Footer, URL, Code, CodeLabel string
 
 	Dark         bool
 	Body         []string
 	Facts, Until []fact
+	Why          fact // its value is the name and the host
 	Host         template.HTML
-	Brand, Text  template.CSS
+
+	Filler, MSOHead, MSOOpen, MSOClose template.HTML
+	buttonLook
 }
 
-// buttonColors returns the colors of the button and its text. If the theme has none, they are those of Auth.js.
-func buttonColors(theme core.Theme) (brand, text template.CSS) {
+// filler is invisible text after the preview text. Without it, inboxes would show the beginning of the email there.
+var filler = template.HTML(strings.Repeat("\u034f\u200c\u00a0", 60)) //nolint:gosec // constant
+
+// Conditional comments for Outlook on Windows, which html/template would remove: it needs the resolution, a font, and a
+// table with a fixed width.
+const (
+	msoHead = template.HTML("<!--[if mso]><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch>" +
+		"</o:OfficeDocumentSettings></xml><style>body,table,td,p,h1,a{font-family:'Segoe UI',Arial,sans-serif " +
+		"!important}</style><![endif]-->")
+	msoOpen = template.HTML(`<!--[if mso]><table role="presentation" width="480" align="center" cellspacing="0" ` +
+		`cellpadding="0" border="0"><tr><td><![endif]-->`)
+	msoClose = template.HTML("<!--[if mso]></td></tr></table><![endif]-->")
+)
+
+// buttonLook has the colors of the button and its text. Solid replaces Brand in clients that do not support its format.
+// Plain reports that the theme has no color, so the colors are those of the pages.
+type buttonLook struct {
+	Brand, Solid, Text template.CSS
+	Plain              bool
+}
+
+func lookOf(theme core.Theme) buttonLook {
+	const ink = "#1d1c1a"
 	if theme.BrandColor == "" || len(theme.Validate()) > 0 {
-		return "#346df1", "#ffffff"
+		return buttonLook{ink, ink, "#ffffff", true}
 	}
-	on := cmp.Or(theme.ButtonText, readableOn(theme.BrandColor))
-	return template.CSS(theme.BrandColor), template.CSS(on) //nolint:gosec // Validate lets plain colors through
+	look := buttonLook{Solid: ink}
+	look.Brand = template.CSS(theme.BrandColor) //nolint:gosec // Validate lets plain colors through
+	if strings.HasPrefix(theme.BrandColor, "#") || !strings.Contains(theme.BrandColor, "(") {
+		look.Solid = look.Brand
+	}
+	look.Text = template.CSS(cmp.Or(theme.ButtonText, readableOn(theme.BrandColor))) //nolint:gosec // as above
+	return look
 }
 
 // readableOn returns black on a light hexadecimal color, and white on all others. Unlike browsers, mail clients do not

@@ -3,11 +3,13 @@ package providers_test
 import (
 	"context"
 	"flag"
+	stdhtml "html"
 	"io"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +44,7 @@ func letterOf(kind core.EmailKind) core.Email {
 	}
 	l.EndsSessions = kind == core.EmailAddressChanged
 	if kind == core.EmailPasswordChanged || kind == core.EmailNewDevice {
-		l.At, l.Peer = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24")
+		l.At, l.Peer, l.Device = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24"), "Firefox, Windows"
 	}
 	if kind == core.EmailNewDevice {
 		l.Device = "Firefox, Windows"
@@ -129,7 +131,7 @@ func TestLettersEscape(t *testing.T) {
 		if !strings.Contains(got.HTML, "<bdi>&lt;/p&gt;&lt;script&gt;\u202exx") {
 			t.Errorf("%s: the name of the site may change the direction of the text around it", kind)
 		}
-		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background:#346df1") {
+		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background:#1d1c1a") {
 			t.Errorf("%s has neither code nor button: %s", kind, got.Text)
 		}
 	}
@@ -141,25 +143,84 @@ func TestLettersInTheColoursOfTheTheme(t *testing.T) {
 		name   string
 		theme  core.Theme
 		button string
+		text   string
 		dark   bool
 	}{
-		{"none", core.Theme{}, "background:#346df1;color:#ffffff", true},
-		{"a dark color", core.Theme{BrandColor: "#0f766e"}, "background:#0f766e;color:#ffffff", true},
-		{"a light color", core.Theme{BrandColor: "#fc0"}, "background:#fc0;color:#000000", true},
-		{"both colors", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background:#fc0;color:navy", true},
+		{"none", core.Theme{}, "background:#1d1c1a", "#ffffff", true},
+		{"a dark color", core.Theme{BrandColor: "#0f766e"}, "background:#0f766e", "#ffffff", true},
+		{"a light color", core.Theme{BrandColor: "#fc0"}, "background:#fc0", "#000000", true},
+		{"a color name", core.Theme{BrandColor: "navy"}, "background-color:navy;background:navy", "#ffffff", true},
+		{"both colors", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background:#fc0", "navy", true},
 		{"a function", core.Theme{BrandColor: "oklch(0.5 0.1 200)"},
-			"background-color:#346df1;background:oklch(0.5 0.1 200);color:#ffffff", true},
-		{"light alone", core.Theme{ColorScheme: "light"}, "background:#346df1;color:#ffffff", false},
+			"background-color:#1d1c1a;background:oklch(0.5 0.1 200)", "#ffffff", true},
+		{"light alone", core.Theme{ColorScheme: "light"}, "background:#1d1c1a", "#ffffff", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := letterOf(core.EmailReset)
 			l.Theme = row.theme
 			got, err := providers.WriteEmail(l)
-			if err != nil || !strings.Contains(got.HTML, row.button) {
-				t.Errorf("%v: no %s in %s", err, row.button, got.HTML)
+			if err != nil || !strings.Contains(got.HTML, row.button+";") || !strings.Contains(got.HTML, "color:"+row.text+";") {
+				t.Errorf("%v: no %s or %s in %s", err, row.button, row.text, got.HTML)
 			}
 			if strings.Contains(got.HTML, "prefers-color-scheme") != row.dark {
 				t.Errorf("in dark mode: %s", got.HTML)
+			}
+		})
+	}
+}
+
+// TestTextIsEqualToHTML: the plain text of every kind has the sentences, facts, code and link of the HTML, and the HTML
+// fits into the 102 kB that Gmail shows.
+func TestTextIsEqualToHTML(t *testing.T) {
+	for kind := range kinds {
+		l := letterOf(kind)
+		l.Code, l.At, l.Peer = "123456", time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.7/32")
+		l.Device, l.Theme.Name = "Firefox, Windows", "Acme"
+		got, err := providers.WriteEmail(l)
+		if err != nil || len(got.HTML) > 100<<10 {
+			t.Fatalf("%s: %v, %d bytes", kind, err, len(got.HTML))
+		}
+		words := func(html string) string {
+			html = regexp.MustCompile(`(?s)<style>.*?</style>|<!--.*?-->|<[^>]*>|&#8203;|[\x{34f}\x{200c}]|:`).
+				ReplaceAllString(html, "")
+			return strings.Join(strings.Fields(stdhtml.UnescapeString(html)), "")
+		}
+		html := words(got.HTML)
+		for line := range strings.Lines(got.Text) {
+			if want := words(line); !strings.Contains(html, want) {
+				t.Errorf("%s: the HTML does not say %q: %s", kind, line, html)
+			}
+		}
+		for _, want := range []string{"192.0.2.7\n", "Device: Firefox, Windows", "Code: 123456", "Acme (app.example.com"} {
+			if !strings.Contains(got.Text, want) {
+				t.Errorf("%s: the text does not say %q: %s", kind, want, got.Text)
+			}
+		}
+	}
+}
+
+// TestEmailLogo: emails load the logo for emails and nothing else, and no logo of a theme that is not valid.
+func TestEmailLogo(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		theme core.Theme
+		want  string
+	}{
+		{"none", core.Theme{Logo: "https://img.test/page.svg", Name: "Acme"}, ""},
+		{"a picture", core.Theme{EmailLogo: "https://img.test/a.png?v=1&w=2"}, "https://img.test/a.png?v=1&amp;w=2"},
+		{"a script", core.Theme{EmailLogo: "javascript:alert(1)"}, ""},
+		{"no TLS", core.Theme{EmailLogo: "http://img.test/a.png"}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			l := letterOf(core.EmailReset)
+			l.Theme = row.theme
+			got, err := providers.WriteEmail(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loaded := regexp.MustCompile(`src="([^"]*)"`).FindAllStringSubmatch(got.HTML, -1)
+			if len(loaded) > 1 || (len(loaded) == 1) != (row.want != "") || len(loaded) == 1 && loaded[0][1] != row.want {
+				t.Errorf("it loads %q", loaded)
 			}
 		})
 	}

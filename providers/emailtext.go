@@ -5,15 +5,17 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// letterText contains the texts of a kind of email. The %s of the subject is the site's host.
-type letterText struct {
+// emailText contains the texts of a kind of email. The %s of the subject is the site's host. why is the reason for the
+// email; the default is whyAccount.
+type emailText struct {
 	subject, button, footer string
 	body                    []string
+	why                     ui.Text
 }
 
 // in returns the translated texts of a kind of email. Their keys are "email.", the kind, and ".subject", ".button",
 // ".body" or ".footer".
-func (t letterText) in(l ui.Locale, kind core.EmailKind) letterText {
+func (t emailText) in(l ui.Locale, kind core.EmailKind) emailText {
 	say := func(part, english string) string {
 		if english == "" || len(l.Texts) == 0 {
 			return english
@@ -23,8 +25,12 @@ func (t letterText) in(l ui.Locale, kind core.EmailKind) letterText {
 		}
 		return english
 	}
-	said := letterText{
+	said := emailText{
 		subject: say("subject", t.subject), button: say("button", t.button), footer: say("footer", t.footer),
+		why: t.why,
+	}
+	if said.why.Key == "" {
+		said.why = whyAccount
 	}
 	for _, line := range t.body {
 		said.body = append(said.body, say("body", line))
@@ -50,8 +56,17 @@ var (
 	textCode = ui.Text{Key: "email.code", English: "Code: %s"}
 )
 
+// The reasons for an email. The %s is the site's name and host.
+var (
+	whyAccount = ui.Text{Key: "email.why.account", English: "%s sent this email because it's about your account."}
+	whyEntered = ui.Text{
+		Key: "email.why.entered", English: "%s sent this email because this address was entered there.",
+	}
+	whyInvited = ui.Text{Key: "email.why.invited", English: "%s sent this email because you were invited to join."}
+)
+
 // title returns the title of the HTML document.
-func (t letterText) title(l ui.Locale) string {
+func (t emailText) title(l ui.Locale) string {
 	if t.button == "" {
 		return l.Say(textTitle)
 	}
@@ -64,27 +79,31 @@ const (
 	textSecureNow = "If this was you, no action is needed. If not, secure your account now."
 )
 
-var emailTexts = map[core.EmailKind]letterText{
+var emailTexts = map[core.EmailKind]emailText{
 	core.EmailSignIn: {
 		subject: "Sign in to %s", button: "Sign in",
 		footer: "If you didn't request this email, you can safely ignore it.",
+		why:    whyEntered,
 	},
 	core.EmailVerify: {
 		subject: "Confirm your email for %s", button: "Confirm email",
 		body: []string{"Confirm your email to finish creating your account. Open the link in the browser you signed up in. " +
 			"In any other browser, you'll be asked for the password you chose."},
 		footer: "Didn't sign up? Ignore this email and no account will be created.",
+		why:    whyEntered,
 	},
 	core.EmailExists: {
 		subject: "You already have an account at %s", button: "Sign in",
 		body: []string{"We received a sign-up request for this email, but it already has an account. Nothing has changed. " +
 			"Sign in, or reset your password if you forgot it."},
 		footer: "If this wasn't you, no action is needed.",
+		why:    whyEntered,
 	},
 	core.EmailReset: {
 		subject: "Reset your password for %s", button: "Choose a new password",
 		body:   []string{"We received a request to reset the password for your account."},
 		footer: "Didn't request this? Ignore this email and your password won't change.",
+		why:    whyEntered,
 	},
 	core.EmailPasswordChanged: {
 		subject: "Your password for %s was changed", button: "This wasn't me",
@@ -95,6 +114,7 @@ var emailTexts = map[core.EmailKind]letterText{
 		subject: "Confirm your new email for %s", button: "Confirm email",
 		body:   []string{"You asked to use this address for your account. Confirm it to finish the change."},
 		footer: "Didn't request this? Ignore this email and nothing will change.",
+		why:    whyEntered,
 	},
 	core.EmailAddressChanged: {
 		subject: "Your email for %s was changed", button: "Undo change",
@@ -156,6 +176,7 @@ var emailTexts = map[core.EmailKind]letterText{
 		subject: "You've been invited to %s", button: "Accept invitation",
 		body:   []string{"Accept the invitation to create your account."},
 		footer: "Not interested? Ignore this email and no account will be created.",
+		why:    whyInvited,
 	},
 	core.EmailDeleted: {
 		subject: "Your account at %s was deleted", button: "",

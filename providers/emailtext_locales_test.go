@@ -22,11 +22,12 @@ func TestLettersInEveryLanguage(t *testing.T) {
 	}
 }
 
-func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english letterText) {
+func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english emailText) {
 	written, err := WriteEmail(core.Email{
 		Kind: kind, Locale: l, Host: "app.example", URL: "https://app.example/l?t=1&u=2", Code: "123456",
 		At:      time.Date(2026, 3, 5, 16, 4, 0, 0, time.UTC),
 		Expires: time.Date(2026, 3, 6, 16, 4, 0, 0, time.UTC), Peer: netip.MustParsePrefix("192.0.2.0/24"),
+		Device: "Firefox, Windows",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,7 @@ func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english letterText
 	if decoded, err := new(mime.WordDecoder).DecodeHeader(encoded); err != nil || decoded != written.Subject {
 		t.Errorf("the subject changes in a header: %q", decoded)
 	}
-	document := `<html lang="` + l.Tag + `"`
+	document := ` lang="` + l.Tag + `"`
 	if l.Dir != "" {
 		document += ` dir="rtl"`
 	}
@@ -49,13 +50,14 @@ func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english letterText
 	if l.Dir != "" && !strings.Contains(written.HTML, `<table role="presentation" dir="rtl"`) {
 		t.Error("no text direction for mail clients that drop the html element")
 	}
-	for _, words := range append(english.body, english.footer, english.button, "Time:", "Network:", "works until") {
+	for _, words := range append(english.body, english.footer, english.button, "Time:", "Device:", "range:",
+		"expires on", "sent this") {
 		if words != "" && (strings.Contains(written.Text, words) || strings.Contains(written.HTML, words)) {
 			t.Errorf("says %q", words)
 		}
 	}
 	footer := l.Texts["email."+string(kind)+".footer"]
-	for _, words := range []string{"192.0.2.0/24", "https://app.example/l?t=1", footer} {
+	for _, words := range []string{"192.0.2.0/24", "Firefox, Windows", "https://app.example/l?t=1", footer} {
 		if !strings.Contains(written.Text, words) {
 			t.Errorf("the text does not say %q:\n%s", words, written.Text)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Client IDs and secrets are environment variables that contain the provider's ID.
@@ -27,4 +28,21 @@ func Example() {
 	}
 	fmt.Println(auth.BasePath())
 	// Output: /auth
+}
+
+// One email in one language is replaced. All others have the default content.
+func ExampleWriteEmail() {
+	write := func(m core.Email) (providers.EmailContent, error) { // EmailOptions.Content, mailbox.NewWith
+		if m.Kind == core.EmailInvite && m.Locale.Tag == "de" {
+			return providers.EmailContent{Subject: "Willkommen bei Acme", Text: "Los geht es: " + string(m.URL)}, nil
+		}
+		return providers.WriteEmail(m)
+	}
+	for _, tag := range []string{"de", "en"} {
+		invite, err := write(core.Email{Kind: core.EmailInvite, Host: "acme.example", Locale: ui.Locale{Tag: tag}})
+		fmt.Println(invite.Subject, err)
+	}
+	// Output:
+	// Willkommen bei Acme <nil>
+	// You've been invited to acme.example <nil>
 }

@@ -380,6 +380,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "email.verify.subject":
 		return "", true
+	case "email.why.account":
+		return "%s sent this email because it's about your account.", true
+	case "email.why.entered":
+		return "%s sent this email because this address was entered there.", true
+	case "email.why.invited":
+		return "%s sent this email because you were invited to join.", true
 	case "error.again":
 		return "Sign in again", true
 	case "error.browser.body":

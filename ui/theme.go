@@ -20,8 +20,11 @@ type Theme struct {
 	Logo string
 	// DarkLogo replaces Logo on dark pages. It has the same format. The default is Logo.
 	DarkLogo string
+	// EmailLogo is the https URL of a picture at the top of emails, for example a PNG of 64 by 64 pixels. It is 32 pixels
+	// high there. Email clients load it from its server, and many do not support SVG. By default, emails load nothing.
+	EmailLogo string
 	// Name is the name of the application, such as "Acme". It is in the titles of the pages, in the heading of the sign-in
-	// page and in the alternative text of the logo. It may be empty.
+	// page, in the alternative text of the logo and in emails. It may be empty.
 	Name string
 	// HomeURL is the URL of the application that pages link back to: an http(s) URL or a path that starts with a slash.
 	// The default is the origin of the auth routes with Config.PublicPath.
@@ -49,6 +52,10 @@ func (t Theme) Validate() []string {
 	problems = checkColor(problems, "theme button text", t.ButtonText)
 	problems = checkImage(problems, "theme logo", t.Logo)
 	problems = checkImage(problems, "theme dark logo", t.DarkLogo)
+	if t.EmailLogo != "" && (!safeImage(t.EmailLogo) || !strings.HasPrefix(t.EmailLogo, "https://")) {
+		problems = append(problems, fmt.Sprintf("theme email logo %q: use an https URL, because email clients load nothing "+
+			"else", truncate(t.EmailLogo)))
+	}
 	if t.Radius != "" && !safeRadius(t.Radius) {
 		problems = append(problems, fmt.Sprintf(`theme radius %q: use "0" or a length up to "2rem" or "32px"`,
 			truncate(t.Radius)))

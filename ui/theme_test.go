@@ -50,6 +50,10 @@ func TestThemeValidate(t *testing.T) {
 		{"scheme-relative by backslash", ui.Theme{Logo: `/\evil.example/l.png`}, 1},
 		{"scheme-relative by tab", ui.Theme{Logo: "/\t/evil.example/l.png"}, 1},
 		{"no host", ui.Theme{Logo: "https:///l.png"}, 1},
+		{"email logo", ui.Theme{EmailLogo: "https://img.test/logo.png"}, 0},
+		{"email logo without TLS", ui.Theme{EmailLogo: "http://img.test/logo.png"}, 1},
+		{"email logo as a path", ui.Theme{EmailLogo: "/logo.png"}, 1},
+		{"email logo by script", ui.Theme{EmailLogo: "javascript:alert(1)"}, 1},
 		{"everything else", ui.Theme{
 			Name: "Acme & Söhne", DarkLogo: "/d.svg", Radius: "0", Font: "Inter, Source Sans 3, sans-serif",
 			Terms: "/terms", Privacy: "https://app.test/privacy",
@@ -75,7 +79,7 @@ func TestThemeValidate(t *testing.T) {
 			// Rejected values are not rendered either.
 			drawn := render(t, ui.SignInPage(signIn(ui.Page{BasePath: "/auth", Theme: test.theme, StylesheetURL: "/s.css"})))
 			refused := test.theme.BrandColor + test.theme.ButtonText + test.theme.Logo + test.theme.DarkLogo +
-				test.theme.Radius + test.theme.Font + test.theme.Terms + test.theme.Privacy
+				test.theme.EmailLogo + test.theme.Radius + test.theme.Font + test.theme.Terms + test.theme.Privacy
 			if test.problems == 1 && test.theme.ColorScheme == "" && strings.Contains(drawn, refused) {
 				t.Errorf("rendered nevertheless: %s", drawn)
 			}

@@ -43,6 +43,8 @@ type Mail struct {
 	Expires, Received time.Time
 	// Content is the email as its recipient would see it. It is empty for a mailbox made with [New].
 	Content Content
+	// Email has all facts of the email.
+	Email core.Email
 	// ID identifies the email in this mailbox. The first email has ID 1.
 	ID int
 }
@@ -104,7 +106,7 @@ func (b *Mailbox) Send(_ context.Context, m core.Email) error {
 	b.count++
 	mail := Mail{
 		To: m.To, From: m.From, Kind: m.Kind, URL: string(m.URL), Code: string(m.Code), Host: m.Host,
-		Expires: m.Expires, Received: time.Now(), Content: content, ID: b.count,
+		Expires: m.Expires, Received: time.Now(), Content: content, Email: m, ID: b.count,
 	}
 	b.mails = slices.Insert(b.mails, 0, mail)
 	if len(b.mails) > kept {

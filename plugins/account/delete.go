@@ -60,6 +60,9 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	auditDone(ctx, c, audit.UserDeleted, session)
 	if d.sender.mail != nil && user.Email != "" {
 		email := core.Email{To: user.Email, Kind: core.EmailDeleted, At: d.host.Now()}
+		if !user.EmailVerified.IsZero() {
+			email = c.AddClient(email)
+		}
 		d.sender.notify(ctx, c, user.ID, email)
 	}
 	if ended {

@@ -46,8 +46,8 @@ func TestDelete(t *testing.T) {
 			if b.signedIn() || phone.signedIn() || !other.signedIn() {
 				t.Error("the wrong browsers are signed in")
 			}
-			if m := s.mail(ada); m.Kind != core.EmailDeleted || m.URL != "" {
-				t.Errorf("the email is %s with %q", m.Kind, m.URL)
+			if m := s.mail(ada); m.Kind != core.EmailDeleted || m.URL != "" || m.Email.Peer.String() != "192.0.2.7/32" {
+				t.Errorf("the email is %s with %q, from %s", m.Kind, m.URL, m.Email.Peer)
 			}
 			if told := s.told(); !slices.Contains(told, "user.deleted ok ada") {
 				t.Errorf("audit events %q", told)

@@ -60,10 +60,10 @@ func (u *undos) oldAddressEmail(ctx context.Context, c *core.ActionRequest, user
 		return l, err
 	}
 	err = u.links.save(ctx, kindUndo, token, user.ID, ends, back)
-	return core.Email{
+	return c.AddClient(core.Email{
 		To: user.Email, Kind: core.EmailAddressChanged, Expires: ends, At: now,
 		URL: core.Secret(c.URL("account/undo", "token", token)), EndsSessions: u.host.CanEndSessions(),
-	}, err
+	}), err
 }
 
 // get handles GET account/undo: it asks for confirmation. It does not require a session.

@@ -56,7 +56,7 @@ func TestUndoTakesTheAddressFromASquatter(t *testing.T) {
 }
 
 // TestUnprovedAddressGetsNoPower: a mistyped address is another person's mailbox. When it is corrected, that mailbox
-// gets a notice without a link that would give access to the account.
+// gets a notice without a link that would give access to the account, and without the user's network.
 func TestUnprovedAddressGetsNoPower(t *testing.T) {
 	for vouched, links := range map[string]int{"": 0, eve: 0, ada: 1} {
 		s := newSite(t, setup{})
@@ -68,8 +68,9 @@ func TestUnprovedAddressGetsNoPower(t *testing.T) {
 		}))
 		b := s.as(ada)
 		b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
-		if m := s.mail(ada); m.Kind != core.EmailAddressChanged || (m.URL != "") != (links == 1) {
-			t.Errorf("vouched for as %q: the mailbox got %s with %q", vouched, m.Kind, m.URL)
+		if m := s.mail(ada); m.Kind != core.EmailAddressChanged || (m.URL != "") != (links == 1) ||
+			m.Email.Peer.IsValid() != (links == 1) {
+			t.Errorf("vouched for as %q: the mailbox got %s with %q from %s", vouched, m.Kind, m.URL, m.Email.Peer)
 		}
 		if left, err := s.store.UserRecords(t.Context(), "ada", "email-undo"); err != nil || len(left) != links {
 			t.Errorf("vouched for as %q: %d undo links, %v", vouched, len(left), err)

@@ -47,5 +47,8 @@ func (l *emails) notifyChanged(ctx context.Context, c *core.ActionRequest, user 
 	}
 	email := l.write(c, core.EmailPasswordChanged, user.Email)
 	email.URL, email.At = core.Secret(c.URL(ID+"/forgot")), l.now()
+	if !user.EmailVerified.IsZero() {
+		email = c.AddClient(email)
+	}
 	c.Notify(ctx, core.BackgroundEmail{Email: email, Mailer: l.mail, UserID: user.ID})
 }

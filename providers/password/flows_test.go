@@ -54,7 +54,9 @@ func TestWholeWay(t *testing.T) {
 			if w.signIn(ada, good) != "" || w.signIn(ada, better) != ada {
 				t.Error("after the reset the old password is valid, or the new one is not")
 			}
-			w.letter(ada, core.EmailPasswordChanged)
+			if l := w.letter(ada, core.EmailPasswordChanged); l.Peer.String() != "192.0.2.1/32" {
+				t.Errorf("the notice is about %s", l.Peer)
+			}
 			c := w.visit()
 			c.post("callback/password", "email", ada, "password", better)
 			says(t, c.post("password/change", "current", better, "newPassword", good), 200, "done")

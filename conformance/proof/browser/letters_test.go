@@ -21,7 +21,8 @@ import (
 
 var letterKinds = []core.EmailKind{
 	core.EmailSignIn, core.EmailVerify, core.EmailExists, core.EmailReset, core.EmailPasswordChanged,
-	core.EmailAddressChange, core.EmailAddressChanged, core.EmailNewDevice, core.EmailInvite, core.EmailDeleted,
+	core.EmailAddressChange, core.EmailAddressChanged, core.EmailPasskeyAdded, core.EmailPasskeyRemoved,
+	core.EmailAccountLinked, core.EmailAccountUnlinked, core.EmailNewDevice, core.EmailInvite, core.EmailDeleted,
 }
 
 // It returns an email with all optional data of its kind.
@@ -36,7 +37,7 @@ func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email 
 	case core.EmailSignIn, core.EmailVerify, core.EmailReset, core.EmailAddressChange, core.EmailInvite:
 		l.Expires = at.Add(24 * time.Hour)
 	default:
-		l.At, l.Peer = at, netip.MustParsePrefix("2001:db8:4a::/48")
+		l.At, l.Peer, l.Device = at, netip.MustParsePrefix("2001:db8:4a:1::/64"), "Firefox, Windows"
 	}
 	if kind == core.EmailVerify {
 		l.Code = "471103"
@@ -44,7 +45,7 @@ func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email 
 	return l
 }
 
-// TestLetters displays emails as mail programs do: 320 and 600 pixels wide, in light and dark mode, and without the
+// TestLetters displays emails as mail programs do: 320, 390 and 640 pixels wide, in light and dark mode, and without the
 // elements that some programs remove. All kinds are tested in the language with the longest words, and the kind with
 // the most content in every language. No email may be wider than its window or fetch anything, and axe must find
 // nothing.
@@ -92,7 +93,8 @@ func lettersIn(v *visitor, tag string) {
 		name, scheme, query string
 		width               int64
 	}{
-		{"320px", "light", "", 320}, {"light", "light", "", 600}, {"dark", "dark", "", 600}, {"bare", "dark", "?bare", 600},
+		{"320px", "light", "", 320}, {"390px-dark", "dark", "", 390}, {"light", "light", "", 640}, {"dark", "dark", "", 640},
+		{"bare", "dark", "?bare", 640},
 	} {
 		if tag != longest && look.name != "320px" && look.name != "dark" {
 			continue
