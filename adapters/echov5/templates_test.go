@@ -25,7 +25,7 @@ func (r renderer) Render(c *echo.Context, w io.Writer, name string, data any) er
 	return ui.Execute(c.Request().Context(), w, r.ui, name, data)
 }
 
-// TestTemplates draws a sign-in button in pages of html/template, as docs/reference.md shows it.
+// TestTemplates draws a sign-in button in pages of html/template, as docs/recipes/templates.md shows it.
 func TestTemplates(t *testing.T) {
 	adaptertest.RunTemplates(t, func(s adaptertest.TemplateSite) func(*http.Request) (*http.Response, error) {
 		e := echo.New()

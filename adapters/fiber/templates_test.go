@@ -24,7 +24,7 @@ func (v views) Render(w io.Writer, name string, data any, _ ...string) error {
 	return v.own.ExecuteTemplate(w, name, data)
 }
 
-// TestTemplates draws a sign-in button in pages of html/template, as docs/reference.md shows it.
+// TestTemplates draws a sign-in button in pages of html/template, as docs/recipes/templates.md shows it.
 func TestTemplates(t *testing.T) {
 	adaptertest.RunTemplates(t, func(s adaptertest.TemplateSite) func(*http.Request) (*http.Response, error) {
 		f := fiber.New(fiber.Config{Views: views{s.Own}})

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestTemplates draws a sign-in button in pages of html/template, as docs/reference.md shows it.
+// TestTemplates draws a sign-in button in pages of html/template, as docs/recipes/templates.md shows it.
 func TestTemplates(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	adaptertest.RunTemplates(t, func(s adaptertest.TemplateSite) func(*http.Request) (*http.Response, error) {

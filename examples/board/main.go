@@ -1,6 +1,6 @@
 // Command board is a small product: a board on which a team tracks its tasks. Users sign in with a password, an email
 // link, a passkey or a provider. The board has invitations, roles, an account page, API tokens and live pages.
-// docs/demo.md explains it file by file.
+// README.md explains it file by file.
 package main
 
 import (

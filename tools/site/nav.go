@@ -34,7 +34,7 @@ var order = []struct {
 		"docs/reference.md", "docs/providers.md", "docs/accounts.md", "docs/sessions.md", "docs/passwords.md",
 		"docs/account.md", "docs/browser.md", "docs/languages.md", "docs/deployment.md", "docs/doctor.md",
 		"docs/observe.md",
-		"docs/security.md", "docs/how.md", "docs/glossary.md", "CHANGELOG.md",
+		"docs/security.md", "CHANGELOG.md",
 	}, ""},
 }
 

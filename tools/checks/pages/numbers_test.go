@@ -40,7 +40,7 @@ var numbers = []number{
 	{"sign-up link", "providers/password", "signUpTTL", []string{`sign-up waits in a record, for ` + amount}},
 	{"email link", "core", "e.MaxAge", []string{
 		"`(?:EmailProvider|providers.EmailOptions).MaxAge` \\| " + amount + ` \|`, "`EmailProvider.MaxAge` is " + amount,
-		`A link is good once, for ` + amount, `is good for ` + amount + " unless `MaxAge`",
+		`A link is valid once, for ` + amount, `is valid for ` + amount + " unless `MaxAge`",
 		`token of a mailed link \|.*\| ` + amount + `, once`,
 	}},
 	{"check cookies", "core", "checkTTL", []string{

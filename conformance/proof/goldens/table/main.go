@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -21,18 +22,20 @@ func main() {
 
 # Providers
 
-%d services through OAuth 2, %d through OpenID Connect, %d ways to send mail, credentials and passkeys.
+%d services through OAuth 2, %d through OpenID Connect, %d ways to send email, credentials and passkeys.
 
 ## OAuth 2 and OpenID Connect
 
-Each is a function of the module providers: `+"`providers.GitHub()`"+`. With the environment variables set `+
-		`that is all; register the
-application with the callback URL `+"`{origin}/auth/callback/<id>`"+`. The comment of the function says `+
-		`where, and what is peculiar.
-Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 service a `+"`core.OAuthProvider`"+`.
+Each is a function of the module providers: `+"`providers.GitHub()`"+`. Register the application at the service with the
+callback URL `+"`{origin}/auth/callback/<id>`"+`, and set `+"`AUTH_<ID>_ID`"+` and `+"`AUTH_<ID>_SECRET`"+`.
+With *issuer*, also set `+"`AUTH_<ID>_ISSUER`"+`, unless the service has only one address. `+"`<ID>`"+` is the ID in
+capitals, with `+"`_`"+` instead of `+"`-`"+`. The comment of the function says where to register. Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2
+service a `+"`core.OAuthProvider`"+`.
 
-| ID | Name | Type | Checks | Client authentication | Variables |
-|---|---|---|---|---|---|
+Providers use the checks pkce and state, and client_secret_basic. The last column has the exceptions.
+
+| ID | Name | Type | Exceptions |
+|---|---|---|---|
 `, kinds[core.TypeOAuth], kinds[core.TypeOIDC], len(mails))
 	for _, e := range all {
 		row(e.New())
@@ -41,30 +44,35 @@ Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 ser
 	ownRows()
 }
 
-// row prints the row of a provider.
+// row prints the row of a provider: what differs from the defaults, and whether it needs an issuer.
 func row(p *core.OAuthProvider) {
-	checks := "pkce, state"
-	if p.Checks != nil {
-		var names []string
-		for _, c := range p.Checks {
-			names = append(names, string(c))
-		}
-		checks = strings.Join(names, ", ")
+	var differs []string
+	var checks []string
+	for _, c := range p.Checks {
+		checks = append(checks, string(c))
 	}
-	auth := p.ClientAuth
-	if auth == "" {
-		auth = core.ClientSecretBasic
+	if slices.Sort(checks); p.Checks != nil && !slices.Equal(checks, []string{"pkce", "state"}) {
+		differs = append(differs, strings.Join(checks, ", "))
 	}
-	fmt.Printf("| %s | %s | %s | %s | %s | %s |\n",
-		p.ID, p.Name, p.Type, checks, auth, strings.Join(providers.Variables(p), ", "))
+	switch p.ClientAuth {
+	case "", core.ClientSecretBasic:
+	case core.ClientAuthNone:
+		differs = append(differs, "no client authentication")
+	default:
+		differs = append(differs, string(p.ClientAuth))
+	}
+	if slices.Contains(providers.Variables(p), core.EnvName(p.ID, "ISSUER")) {
+		differs = append(differs, "issuer")
+	}
+	fmt.Printf("| %s | %s | %s | %s |\n", p.ID, p.Name, p.Type, strings.Join(differs, "; "))
 }
 
 // mailRows prints the rows of email providers.
 func mailRows() {
 	fmt.Print(`
-## E-mail
+## Email
 
-They need a store. A link is good once, for 24 hours.
+They need a store. A link is valid once, for 24 hours.
 
 | ID | Name | Function | Variables |
 |---|---|---|---|
@@ -82,7 +90,7 @@ They need a store. A link is good once, for 24 hours.
 // ownRows prints the rows of providers without an external service.
 func ownRows() {
 	fmt.Print(`
-## On your own
+## Others
 
 | ID | Name | Function | Type |
 |---|---|---|---|
