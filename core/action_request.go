@@ -59,7 +59,7 @@ type ActionRequest struct {
 func newCall(in *call, ps *plugins, plugin string) *ActionRequest {
 	return &ActionRequest{
 		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.target,
-		CSRFToken: in.csrf.token, Locale: in.language(), WantsJSON: in.wantsData(),
+		CSRFToken: in.csrf.Token, Locale: in.language(), WantsJSON: in.wantsData(),
 		in: in, plugins: ps, plugin: plugin,
 	}
 }

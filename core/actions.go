@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -23,7 +24,7 @@ func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
 func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]rule {
 	rules := map[route]rule{
 		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
-		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
+		{"GET", "csrf"}:           {act: getCSRF, opens: true},
 		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
 		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
 		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true, ends: true},
@@ -44,7 +45,7 @@ func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]ru
 		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true, ends: true}
 	}
 	a.plugins.addRules(rules, faults)
-	if a.site.csrf.policy.skip { // there is no token, with any method
+	if a.site.csrf.Skip { // there is no token, with any method
 		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
 	}
 	return rules
@@ -70,14 +71,14 @@ func onlyPasskeys(providers []*provider) (id string) {
 }
 
 // getCSRF handles GET csrf. It returns the token that POST requests must contain.
-func (g *csrfGuard) getCSRF(ctx context.Context, c *call) (*Response, error) {
-	if g.policy.skip {
+func getCSRF(ctx context.Context, c *call) (*Response, error) {
+	if c.site.csrf.Skip {
 		c.log.warn(ctx, warnCSRFDisabled)
 		spec := &c.cookies.csrf
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
 	}
-	body := append(make([]byte, 0, 32+csrfTokenLen), `{"csrfToken":`...)
-	return uncachedJSON(append(exactjson.AppendText(body, c.csrf.token), '}')), nil
+	body := append(make([]byte, 0, 32+csrf.TokenLen), `{"csrfToken":`...)
+	return uncachedJSON(append(exactjson.AppendText(body, c.csrf.Token), '}')), nil
 }
 
 // providerList is the prepared JSON of GET providers, split at each place where the public URL of the auth routes
@@ -140,7 +141,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(target), nil
 	}
 	view := ui.SignInView{
-		Page: p.shell(&c.arrival), CSRFToken: c.csrf.token, CallbackURL: c.shownCallbackURL(),
+		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: c.shownCallbackURL(),
 		Email: c.query.Get("email"), Error: c.query.Get("error"),
 	}
 	switch view.Error {
@@ -158,14 +159,14 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 	}
 	plain := p.builtIn && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
-	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrfTokenLen {
+	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
 	}
 	key := pageKey{c.origin, view.Locale.Tag}
 	page := p.cached.find(key)
 	if page == nil {
 		// Random placeholders, so that no text on the page equals them by accident or by a client's choice.
-		marks, err := randomBytes(c.rand, nonceBytes+csrfTokenLen/2)
+		marks, err := randomBytes(c.rand, nonceBytes+csrf.TokenLen/2)
 		if err != nil {
 			return draw(view)
 		}
@@ -198,7 +199,7 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(own), nil
 	}
 	view := ui.SignOutView{
-		Page: p.shell(&c.arrival), CSRFToken: c.csrf.token, Action: c.base + "/signout", URL: c.home,
+		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, Action: c.base + "/signout", URL: c.home,
 	}
 	if c.query.Get("callbackUrl") != "" {
 		view.Action, _ = weburl.AddQuery(view.Action, "callbackUrl", c.shownCallbackURL())

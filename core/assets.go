@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -70,7 +71,7 @@ func (s *site) serve(r *Request, asked *asset) *Response {
 	}
 	if strings.Contains(strings.Join(r.Header["If-None-Match"], ","), etag) {
 		response.Status = http.StatusNotModified
-	} else if takesGzip(r) {
+	} else if negotiate.AcceptsGzip(r.Header) {
 		response.Body = bytes.Clone(asked.zipped())
 		response.Header.Set("Content-Encoding", "gzip")
 	} else {
@@ -80,19 +81,6 @@ func (s *site) serve(r *Request, asked *asset) *Response {
 	response = finish(r, response)
 	v.share(response)
 	return response
-}
-
-// takesGzip reports whether the client accepts gzip.
-func takesGzip(r *Request) bool {
-	for _, line := range r.Header["Accept-Encoding"] {
-		for entry := range strings.SplitSeq(line, ",") {
-			coding, params, _ := strings.Cut(entry, ";")
-			if strings.EqualFold(strings.TrimSpace(coding), "gzip") && weight(params) > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func zip(text []byte) []byte {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -20,7 +21,7 @@ type call struct {
 	kind   ProviderType
 	query  weburl.Params
 	fields form.Fields // of a POST
-	csrf   csrfVerdict
+	csrf   csrf.Verdict
 	// part reports whether the path belongs to a [Plugin].
 	plugin bool
 	// callbackURL is where the browser continues after the action, as an absolute URL.
@@ -87,12 +88,12 @@ func (c *call) text(name string) string {
 // initialCookies returns the initial cookies that the browser does not have yet. All responses except errors and those
 // of bare rules set them.
 func (c *call) initialCookies() []Cookie {
-	if c.csrf.fresh == "" && c.callbackURL.cookie == "" {
+	if c.csrf.Fresh == "" && c.callbackURL.cookie == "" {
 		return nil
 	}
 	out := make([]Cookie, 0, 2)
-	if c.csrf.fresh != "" {
-		out = append(out, c.cookies.csrf.set(c.csrf.fresh))
+	if c.csrf.Fresh != "" {
+		out = append(out, c.cookies.csrf.set(c.csrf.Fresh))
 	}
 	if c.callbackURL.cookie != "" {
 		out = append(out, c.cookies.callbackURL.set(c.callbackURL.cookie))
@@ -107,15 +108,6 @@ func (c *call) shownCallbackURL() string {
 		return asked
 	}
 	return c.callbackURL.target
-}
-
-// csrfRequest returns the data that the CSRF check needs. fields are the fields of the body.
-func (v *arrival) csrfRequest(fields form.Fields) csrfRequest {
-	sent, _ := fields.Text("csrfToken")
-	return csrfRequest{
-		jar: v.jar, spec: &v.cookies.csrf, method: v.r.Method, header: v.r.Header, origin: v.origin,
-		sent: sent, unread: fields.Unread(), trusted: v.trustedOrigin() != "",
-	}
 }
 
 // readBody reads the fields of a POST request.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -27,7 +28,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	var soon *tooMany
 	var busy *Problem
 	switch {
-	case asksJSON(c.r):
+	case negotiate.AsksJSON(c.r.Method, c.r.Header):
 		return p.problemDocument(c, err, response)
 	case errors.As(err, &soon):
 		return p.askPatience(ctx, c, soon, response)
@@ -37,7 +38,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return response
 	case errors.Is(err, ErrStoreUnavailable):
 		return p.unavailable(ctx, &c.arrival, c.action != "session" && !wantsURL(c.r) && wantsPage(c.r), response)
-	case errors.As(err, &bad) && bad.unknown && c.r.Method == http.MethodGet && prefersHTML(c.r.Header["Accept"]):
+	case errors.As(err, &bad) && bad.unknown && c.r.Method == http.MethodGet && negotiate.PrefersHTML(c.r.Header["Accept"]):
 		if c.settle() == nil { // for the links of the page
 			c.locales.settle(ctx, &c.arrival, c.askedLocale())
 		}
@@ -233,7 +234,7 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 // notFound answers a request to an unknown path below the base path, or a request without a tenant, with status 404, as
 // a page or as JSON.
 func (p *pages) notFound(ctx context.Context, v *arrival, response *Response) *Response {
-	if !prefersHTML(v.r.Header["Accept"]) {
+	if !negotiate.PrefersHTML(v.r.Header["Accept"]) {
 		return refuse(response, http.StatusNotFound, []byte(`{"message":"Not found."}`))
 	}
 	response.Status = http.StatusNotFound

@@ -246,7 +246,7 @@ func (f *emailFlow) isOwn(ctx context.Context, c *call) bool {
 
 // confirmPage renders the page with the button that redeems the link.
 func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
-	view := ui.ConfirmView{Page: f.pages.shell(&c.arrival), CSRFToken: c.csrf.token, Action: c.origin + c.publicTarget()}
+	view := ui.ConfirmView{Page: f.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, Action: c.origin + c.publicTarget()}
 	if address, err := mailaddr.Normalize(c.query.Get("email")); err == nil {
 		view.Email = address
 	}

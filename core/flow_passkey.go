@@ -16,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
@@ -165,10 +166,10 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	}
 	action, _ := c.fields.Text("action")
 	data, _ := c.fields.Text("data")
-	unproved := !c.csrf.verified && c.csrf.sentFrom != thisSite // an Origin of this site is sufficient under every policy
+	unproved := !c.csrf.Verified && c.csrf.SentFrom != csrf.ThisSite // an Origin of this site is sufficient under every policy
 	switch {
-	case unproved && c.csrf.sentFrom == anotherSite:
-		return out, errorf(ErrMissingCSRF, "the passkey response was sent from another site: %s", c.csrf.refusal)
+	case unproved && c.csrf.SentFrom == csrf.AnotherSite:
+		return out, errorf(ErrMissingCSRF, "the passkey response was sent from another site: %s", c.csrf.Refusal)
 	case action != ceremonyRegister && action != ceremonyAuthenticate:
 		return out, errorf(ErrAuth, "%w", clientError(errors.New("action is neither register nor authenticate")))
 	case data == "":
@@ -180,7 +181,7 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	}
 	if unproved {
 		return out, errorf(ErrMissingCSRF, "a passkey response needs the Origin header of this site, or the CSRF token: %s",
-			c.csrf.refusal)
+			c.csrf.Refusal)
 	}
 	if spec := &c.cookies.challenge; c.jar.Has(spec.name()) { // a challenge is valid for one attempt
 		out.cookies = append(out.cookies, spec.clear(spec.name()))

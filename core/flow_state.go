@@ -228,7 +228,7 @@ func (f *browserFlows) markStart(ctx context.Context, flow *flowState) error {
 		flow.Session = f.hash("session", session)
 	}
 	if f.knowsBrowser() {
-		flow.Browser = f.hash("browser", f.c.csrf.token)
+		flow.Browser = f.hash("browser", f.c.csrf.Token)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (f *browserFlows) markStart(ctx context.Context, flow *flowState) error {
 // knowsBrowser reports whether the CSRF cookie identifies the browser. Only a cookie with the __Host- prefix does: a
 // sibling subdomain can set all others for the whole domain (RFC 6265bis section 4.1.3.2).
 func (f *browserFlows) knowsBrowser() bool {
-	return f.c.csrf.token != "" && strings.HasPrefix(f.c.cookies.csrf.name(), "__Host-")
+	return f.c.csrf.Token != "" && strings.HasPrefix(f.c.cookies.csrf.name(), "__Host-")
 }
 
 // flowSession says how the session of a callback relates to the session that started the flow.
@@ -258,7 +258,7 @@ const (
 // An account may be linked to the current user only with flowSameSession: otherwise planted cookies would link the
 // attacker's account.
 func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSession, error) {
-	if flow.Browser != "" && f.knowsBrowser() && !f.isHash(flow.Browser, "browser", f.c.csrf.token) {
+	if flow.Browser != "" && f.knowsBrowser() && !f.isHash(flow.Browser, "browser", f.c.csrf.Token) {
 		return 0, callbackErrorf(ErrInvalidCheck, reasonBrowser,
 			"the sign-in was started in another browser: the CSRF cookie differs or is missing")
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -318,7 +319,7 @@ func (v *Visit) signInResponse(problem *Problem) *Response {
 func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 	response := &Response{}
 	asks := v.at.caller()
-	if asks == browser && target != "" {
+	if asks == negotiate.Browser && target != "" {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.set("Location", target)
 		if v.pages.config.SignIn == "" && v.auth.mounted.countRedirect() {
@@ -330,7 +331,7 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 		response.set("Www-Authenticate", problem.challenge)
 		response.set("Referrer-Policy", sameOriginReferrer)
 	}
-	if asks == htmx && target != "" {
+	if asks == negotiate.HTMX && target != "" {
 		response.set("Hx-Redirect", target)
 	}
 	return v.setGuardHeaders(response)

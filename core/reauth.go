@@ -160,7 +160,7 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 	back := a.CallbackURL
 	methods := []reauthMethod{}
 	view := ui.SignInView{
-		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, CallbackURL: back, Error: c.query.Get("error"),
+		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: back, Error: c.query.Get("error"),
 		Confirms:   nameOf(user),
 		SignOutURL: c.base + "/signout?" + url.Values{"callbackUrl": {back}}.Encode(),
 	}

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 )
 
 // Request is an HTTP request with raw, unvalidated values, as an adapter received it. Core parses the target, host,
@@ -76,3 +78,12 @@ func first(h http.Header, name string) string {
 
 // isSafe reports whether a method is safe (RFC 9110 section 9.2.1).
 func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// wantsPage reports whether the client requests a page rather than data; see [negotiate.WantsPage].
+func wantsPage(r *Request) bool { return negotiate.WantsPage(r.Method, r.Header) }
+
+// wantsURL reports whether the client requests {"url": …} instead of redirects, as the clients of Auth.js do.
+func wantsURL(r *Request) bool { return negotiate.WantsURL(r.Header) }
+
+// wantsData reports whether the client requests JSON rather than pages.
+func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }

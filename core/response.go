@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 )
 
 // Response is the response to a request. Adapters write it unchanged.
@@ -40,7 +41,7 @@ func (r *Response) Fill(answer http.Header) {
 	copied := make([]string, 0, len(r.Header))
 	for name, values := range r.Header {
 		if name == "Vary" && len(answer["Vary"]) > 0 {
-			if more := r.varyBesides(answer["Vary"]); more != "" {
+			if more := negotiate.MissingVary(answer["Vary"], r.Header.Get("Vary")); more != "" {
 				answer.Add("Vary", more)
 			}
 			continue
@@ -52,18 +53,6 @@ func (r *Response) Fill(answer http.Header) {
 	for _, c := range r.Cookies {
 		answer.Add("Set-Cookie", c.String())
 	}
-}
-
-// varyBesides returns the names in the response's Vary field that are not in values, separated by commas.
-func (r *Response) varyBesides(values []string) string {
-	said := strings.Join(values, ",")
-	var more []string
-	for name := range strings.SplitSeq(r.Header.Get("Vary"), ",") {
-		if name = strings.TrimSpace(name); name != "" && !follows(said, name) {
-			more = append(more, name)
-		}
-	}
-	return strings.Join(more, ", ")
 }
 
 // Failure returns why the request failed, or nil. It is for applications that handle failures of a form action
@@ -111,7 +100,7 @@ func finish(request *Request, r *Response) *Response {
 		if r.Status != http.StatusSeeOther {
 			r.Status = http.StatusFound
 		}
-		if wantsURL(request) || asksJSON(request) {
+		if wantsURL(request) || negotiate.AsksJSON(request.Method, request.Header) {
 			r.Status = http.StatusOK
 			h.Set("Content-Type", typeJSON)
 			r.Body = append(exactjson.AppendText([]byte(`{"url":`), r.Redirect), '}')
@@ -135,20 +124,9 @@ func (r *Response) alsoVaries(field string) {
 	switch vary := r.Header.Get("Vary"); {
 	case vary == "":
 		r.set("Vary", field)
-	case !follows(vary, field):
+	case !negotiate.Varies(vary, field):
 		r.set("Vary", vary+", "+field)
 	}
-}
-
-// follows reports whether a Vary value contains a field name, or "*". Names are compared as a whole: X-Cookie-Notice
-// is not Cookie.
-func follows(vary, field string) bool {
-	for name := range strings.SplitSeq(vary, ",") {
-		if name = strings.TrimSpace(name); name == "*" || strings.EqualFold(name, field) {
-			return true
-		}
-	}
-	return false
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -97,7 +98,7 @@ func (c *call) auditGuard(ctx context.Context, err error) {
 	case c.audit == nil:
 	case errors.Is(err, ErrMissingCSRF):
 		reason := audit.ReasonNoToken
-		if c.csrf.sentFrom == anotherSite {
+		if c.csrf.SentFrom == csrf.AnotherSite {
 			reason = audit.ReasonCrossSite
 		}
 		c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.CSRF, Outcome: audit.Refused, Reason: reason})
@@ -143,11 +144,11 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		return rule, errorf(ErrAuth, "%w", clientError(errNoProvider))
 	}
 	if !rule.bare {
-		if c.csrf, err = rt.site.csrf.check(c.csrfRequest(c.fields)); err != nil {
+		if c.csrf, err = c.checkCSRF(c.fields); err != nil {
 			return rule, err
 		}
 	}
-	if unreadable != nil && (rule.csrf == nil || rule.csrf(c) && !c.csrf.verified) {
+	if unreadable != nil && (rule.csrf == nil || rule.csrf(c) && !c.csrf.Verified) {
 		return rule, unreadable
 	}
 	if lenient {
@@ -158,8 +159,8 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	if !known {
 		return rule, rt.unknown(r, to.plugin, to.rule, c.action)
 	}
-	if rule.csrf != nil && rule.csrf(c) && !c.csrf.verified {
-		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.refusal)
+	if rule.csrf != nil && rule.csrf(c) && !c.csrf.Verified {
+		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.Refusal)
 	}
 	if rule.browsing {
 		if err = c.refuseBearer(); err != nil {

@@ -165,7 +165,7 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session")
 	}
 	view := ui.SwitchView{
-		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.token, Current: nameOf(current.user), Other: nameOf(id.user),
+		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, Current: nameOf(current.user), Other: nameOf(id.user),
 		ContinueURL: or(out.returnTo, c.callbackURL.target), Action: c.base + "/signin/" + c.providerID,
 	}
 	view.CallbackURL = view.ContinueURL

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -33,7 +34,7 @@ type site struct {
 	cookieSets [2]*cookieSet
 	secrets    []string
 	plugins    *partPaths // nil without plugins
-	csrf       csrfGuard
+	csrf       csrf.Guard
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
 	appSchemes []string                                                    // Config.AppSchemes, in lower case
 	rand       io.Reader
@@ -61,7 +62,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s.appSchemes = readAppSchemes(c, faults)
 	s.audit = newAuditor(c, s.secrets, log)
 	s.locales = newLocales(c, faults)
-	s.csrf = csrfGuard{policy: c.CSRF, secrets: s.secrets, rand: c.Rand}
+	s.csrf = csrf.Guard{SameOrigin: c.CSRF.sameOrigin, Skip: c.CSRF.skip, Secrets: s.secrets, Rand: c.Rand}
 	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
 	if err != nil {
 		faults.add(ErrInvalidConfig, "BasePath: %v", err)

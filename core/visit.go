@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/latchkey-go/latchkey/internal/form"
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -117,7 +118,7 @@ func (v *Visit) makeState() {
 		v.collected.note(&v.collected.localeRendered)
 	}
 	v.state = &ui.State{
-		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.policy.skip,
+		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.Skip,
 		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.currentPage(), Theme: v.pages.theme,
 		Locale:    v.spoken.language(),
 		Providers: v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
@@ -153,15 +154,15 @@ func (v *Visit) token() (string, error) {
 }
 
 func (v *Visit) makeToken() (string, error) {
-	csrf, err := v.at.csrf.check(v.at.csrfRequest(form.Fields{}))
+	verdict, err := v.at.checkCSRF(form.Fields{})
 	if err != nil {
 		v.at.log.failure(v.Context, asError(err, ErrAuth), v.at.attrs()...)
 		return "", err
 	}
-	if csrf.fresh != "" && !v.collected.keep(&v.at, []Cookie{v.at.cookies.csrf.set(csrf.fresh)}) {
+	if verdict.Fresh != "" && !v.collected.keep(&v.at, []Cookie{v.at.cookies.csrf.set(verdict.Fresh)}) {
 		return "", errHeaderSent
 	}
-	return csrf.token, nil
+	return verdict.Token, nil
 }
 
 // Commit writes the collected cookies and caching headers to the header of a response, and ends the collection. The
@@ -178,18 +179,18 @@ func (v *Visit) Commit(h http.Header) {
 	if v.refused != nil || v.collected.written() {
 		return
 	}
-	caching := cachingOf(h)
-	page := wantsPage(v.at.r) && h.Get("Location") == "" && isPage(h.Get("Content-Type"))
+	caching := negotiate.CachingOf(h)
+	page := wantsPage(v.at.r) && h.Get("Location") == "" && negotiate.IsPage(h.Get("Content-Type"))
 	if page && v.at.presentsSession() {
 		v.collected.note(&v.collected.sessionRead)
 	}
-	if page && !caching.public && !caching.lasting() && !v.at.jar.Has(v.at.cookies.csrf.name()) {
+	if page && !caching.Public && !caching.Lasting() && !v.at.jar.Has(v.at.cookies.csrf.name()) {
 		// A streamed page may render its forms after this, when the cookie cannot be set any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
 	v.collected.write(&v.at, h, caching)
 	if v.at.locales != nil {
-		v.collected.vary(h, page && !caching.public && !caching.lasting())
+		v.collected.vary(h, page && !caching.Public && !caching.Lasting())
 	}
 }
 
@@ -251,7 +252,7 @@ func (a *Auth) Session(ctx context.Context, r *Request, answer http.Header) (*Se
 	}
 	v := a.Visit(ctx, r)
 	session, err := v.Session()
-	v.collected.write(&v.at, answer, cachingOf(answer))
+	v.collected.write(&v.at, answer, negotiate.CachingOf(answer))
 	return session, err
 }
 
@@ -348,44 +349,16 @@ func (o *collected) written() bool {
 // vary adds "Vary: Accept-Language" if a localized component was rendered, or if a streamed page may still render one
 // (perhaps is true).
 func (o *collected) vary(h http.Header, perhaps bool) {
-	const field = "Accept-Language"
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.localeRendered && !perhaps {
 		return
 	}
-	if !follows(varyOf(h), field) {
-		h.Add("Vary", field)
-	}
+	negotiate.AddVary(h, "Accept-Language")
 }
-
-// caching is the caching policy that the handler has set in Cache-Control (RFC 9111 section 5.2.2).
-type caching struct {
-	public bool // shared caches may store the response
-	closed bool // no shared cache may store it, or none without revalidation
-	timed  bool // max-age allows any cache to store it
-}
-
-func cachingOf(h http.Header) (c caching) {
-	for directive := range strings.SplitSeq(h.Get("Cache-Control"), ",") {
-		name, value, valued := strings.Cut(strings.TrimSpace(directive), "=")
-		switch strings.ToLower(name) {
-		case "public", "s-maxage":
-			c.public = true
-		case "private", "no-cache", "no-store":
-			c.closed = c.closed || !valued // with field names, the directive applies to these fields only
-		case "max-age":
-			c.timed = value != "0"
-		}
-	}
-	return c
-}
-
-// lasting reports whether a cache may store the response for some time.
-func (c caching) lasting() bool { return c.timed && !c.closed }
 
 // write writes the collected cookies and caching headers to the header of a response, and ends the collection.
-func (o *collected) write(at *arrival, h http.Header, caching caching) {
+func (o *collected) write(at *arrival, h http.Header, caching negotiate.Caching) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.committed {
@@ -395,7 +368,7 @@ func (o *collected) write(at *arrival, h http.Header, caching caching) {
 	personal := o.tokenRendered || o.sessionRead
 	late := len(o.cookies) > 0 && o.renewal != nil && !o.renewal.mayRenew(false)
 	for _, c := range o.cookies {
-		if (caching.public || late) && strings.HasPrefix(c.Name, at.cookies.session.name()) {
+		if (caching.Public || late) && strings.HasPrefix(c.Name, at.cookies.session.name()) {
 			continue
 		}
 		h.Add("Set-Cookie", c.String())
@@ -405,31 +378,18 @@ func (o *collected) write(at *arrival, h http.Header, caching caching) {
 	if !personal {
 		return
 	}
-	if !caching.public && !caching.closed {
+	if !caching.Public && !caching.Closed {
 		h.Add("Cache-Control", "private")
 	}
-	vary := varyOf(h)
-	if !follows(vary, "Cookie") {
-		h.Add("Vary", "Cookie")
-	}
-	if at.readsAuthorization() && !follows(vary, "Authorization") {
-		h.Add("Vary", "Authorization")
+	negotiate.AddVary(h, "Cookie")
+	if at.readsAuthorization() {
+		negotiate.AddVary(h, "Authorization")
 	}
 }
-
-// varyOf returns all values of the Vary field.
-func varyOf(h http.Header) string { return strings.Join(h.Values("Vary"), ",") }
 
 // leave ends the collection without a response. The auth routes respond instead of a page and set their own cookies.
 func (o *collected) leave() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.committed = true
-}
-
-// isPage reports whether a Content-Type is an HTML page. An empty one counts as a page, because net/http then detects
-// the type from the body.
-func isPage(contentType string) bool {
-	const page = "text/html"
-	return contentType == "" || len(contentType) >= len(page) && strings.EqualFold(contentType[:len(page)], page)
 }
