@@ -406,7 +406,8 @@ func TestAuditReasons(t *testing.T) {
 	ofParts := []string{
 		"gate.held", "password.set", "password.changed", "password.reset.asked", "password.imported",
 		"email.change.asked", "email.undone", "invited", "passkey.removed", "email.failed",
-		"profile.changed",
+		"profile.changed", "factor.checked", "factor.added", "factor.removed", "factors.reset", "recovery.used",
+		"recovery.renewed",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

@@ -125,7 +125,7 @@ const (
 	// MethodUser is user verification by the device (fingerprint, face or PIN), in addition to a passkey.
 	MethodUser Method = "user"
 	// MethodMultiple is more than one factor.
-	MethodMultiple Method = "mca"
+	MethodMultiple Method = "mfa"
 	// MethodFederated is a sign-in with a provider. RFC 8176 does not define this value.
 	MethodFederated Method = "fed"
 	// MethodMail is a link or code that was sent by email. RFC 8176 does not define this value.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -40,6 +41,9 @@ type PendingSignIn struct {
 	CallbackURL string
 	// Created reports that this sign-in created the user.
 	Created bool
+	// Claims are the claims of the verified ID token of an OpenID Connect sign-in, for example amr and acr, which say how
+	// the provider authenticated the user. They are nil for other sign-ins, and after the sign-in was stored.
+	Claims Profile
 	// Request is the current request.
 	Request *Request
 
@@ -54,6 +58,15 @@ type PendingSignIn struct {
 // device that needs no second factor.
 func (p *PendingSignIn) EncryptedCookie(name string, v any) bool {
 	return p.plugins.readCookie(&p.in.arrival, name, v)
+}
+
+// ID identifies a stored sign-in, for counting attempts. It is a hash, and cannot be used to continue the sign-in. It is
+// empty in a gate, which runs before the sign-in is stored.
+func (p *PendingSignIn) ID() string {
+	if p.key == "" {
+		return ""
+	}
+	return publicID("pending " + p.key)
 }
 
 // AddSignInGate adds a sign-in gate. The store must support records, because pending sign-ins are stored there.
@@ -98,6 +111,9 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		p := &PendingSignIn{
 			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),
 			CallbackURL: or(out.returnTo, c.callbackURL.target), Created: who.created, Request: c.r, in: c, plugins: ps,
+		}
+		if id.oauth != nil && id.oauth.tokens != nil {
+			p.Claims = maps.Clone(id.oauth.tokens.Claims)
 		}
 		next, err := guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
 		switch {

@@ -440,6 +440,108 @@ func catalogued(key string) (english string, ok bool) {
 		return "This sign-in link has expired or was already used. Request a new one.", true
 	case "error.verification.heading":
 		return "Unable to sign in", true
+	case "factor.add":
+		return "Add an authenticator app", true
+	case "factor.added":
+		return "Added on %s", true
+	case "factor.app":
+		return "Authenticator app", true
+	case "factor.cancel":
+		return "Cancel", true
+	case "factor.code":
+		return "Code", true
+	case "factor.codes.body":
+		return "If you lose your phone, these codes are the only way into your account. Each code works once. We show them only now.", true
+	case "factor.codes.copied":
+		return "Copied", true
+	case "factor.codes.copy":
+		return "Copy", true
+	case "factor.codes.download":
+		return "Download", true
+	case "factor.codes.heading":
+		return "Save your recovery codes", true
+	case "factor.codes.print":
+		return "Print", true
+	case "factor.codes.saved":
+		return "I saved them", true
+	case "factor.continue":
+		return "Continue", true
+	case "factor.done.added":
+		return "Authenticator app added.", true
+	case "factor.done.removed":
+		return "Authenticator app removed.", true
+	case "factor.done.saved":
+		return "Two-step verification is on.", true
+	case "factor.enroll.button":
+		return "Turn on", true
+	case "factor.enroll.code":
+		return "Code from the app", true
+	case "factor.enroll.heading":
+		return "Set up an authenticator app", true
+	case "factor.enroll.name":
+		return "Name of this app (optional)", true
+	case "factor.enroll.others":
+		return "Sign out of all other sessions", true
+	case "factor.enroll.qr":
+		return "QR code with the setup key", true
+	case "factor.enroll.required":
+		return "Your account needs two-step verification.", true
+	case "factor.enroll.scan":
+		return "Scan this QR code with an authenticator app on your phone.", true
+	case "factor.enroll.type":
+		return "Or type this setup key into the app:", true
+	case "factor.enter.app":
+		return "Enter the code from your authenticator app.", true
+	case "factor.enter.recovery":
+		return "Enter one of your recovery codes. Each code works once.", true
+	case "factor.heading":
+		return "Two-step verification", true
+	case "factor.last-used":
+		return "last used on %s", true
+	case "factor.lost":
+		return "I lost my phone", true
+	case "factor.lost.body":
+		return "Use a recovery code that you saved when you turned on two-step verification. Then remove the lost phone from your account.", true
+	case "factor.lost.none":
+		return "You have no recovery codes left. Contact support to get back into your account.", true
+	case "factor.methods":
+		return "Methods", true
+	case "factor.off":
+		return "Off. Add a second step so that your password alone is not enough.", true
+	case "factor.other":
+		return "Use another method", true
+	case "factor.problem.busy":
+		return "Another change is in progress. Try again in a moment.", true
+	case "factor.problem.enroll":
+		return "Set up two-step verification first.", true
+	case "factor.problem.expired":
+		return "This sign-in has expired. Sign in again.", true
+	case "factor.problem.factor":
+		return "Confirm this with your second step first.", true
+	case "factor.problem.full":
+		return "You have the maximum number of authenticator apps. Remove one first.", true
+	case "factor.problem.many":
+		return "Too many wrong codes. Use another method, or try again tomorrow.", true
+	case "factor.problem.used":
+		return "That code was already used. Wait for the next one.", true
+	case "factor.problem.wrong":
+		return "That code is not right. Check that the time on your phone is correct.", true
+	case "factor.recovery":
+		return "Recovery codes", true
+	case "factor.recovery-code":
+		return "Recovery code", true
+	case "factor.recovery.left":
+		return "%s left", true
+	case "factor.recovery.low":
+		return "You are running out of recovery codes. Create new ones.", true
+	case "factor.recovery.new":
+		return "Create new codes", true
+	case "factor.remove":
+		return "Remove", true
+	case "factor.use.app":
+		return "Authenticator app", true
+	case "factor.use.recovery":
+		return "Recovery code", true
 	case "home.back":
 		return "Back to %s", true
 	case "label.Create an account":

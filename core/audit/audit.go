@@ -89,6 +89,7 @@ const (
 	Invited            Name = "invited"
 	PasskeyRemoved     Name = "passkey.removed"
 
+	FactorChecked   Name = "factor.checked"   // a second factor was accepted or refused
 	FactorAdded     Name = "factor.added"     // a second factor was enrolled
 	FactorRemoved   Name = "factor.removed"   // a second factor was removed
 	FactorsReset    Name = "factors.reset"    // an administrator removed all second factors of a user

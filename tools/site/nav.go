@@ -32,7 +32,7 @@ var order = []struct {
 	{"Evidence", nil, "docs/evidence.md"},
 	{"Reference", []string{
 		"docs/reference.md", "docs/providers.md", "docs/accounts.md", "docs/sessions.md", "docs/passwords.md",
-		"docs/account.md", "docs/browser.md", "docs/languages.md", "docs/deployment.md", "docs/doctor.md",
+		"docs/account.md", "docs/second-factors.md", "docs/browser.md", "docs/languages.md", "docs/deployment.md", "docs/doctor.md",
 		"docs/observe.md",
 		"docs/security.md", "CHANGELOG.md",
 	}, ""},

@@ -332,6 +332,69 @@ func French() ui.Locale {
 		"password.bad-name": "Utilisez un nom plus court ou plus simple.",
 		"password.busy":     "Trop de personnes se connectent en ce moment. Réessayez dans quelques secondes.",
 
+		"factor.heading":   "Validation en deux étapes",
+		"factor.enter.app": "Saisissez le code de votre application d’authentification.",
+		"factor.enter.recovery": "" +
+			"Saisissez l’un de vos codes de secours. Chaque code ne fonctionne qu’une fois.",
+		"factor.code":          "Code",
+		"factor.recovery-code": "Code de secours",
+		"factor.continue":      "Continuer",
+		"factor.cancel":        "Annuler",
+		"factor.other":         "Utiliser une autre méthode",
+		"factor.use.app":       "Application d’authentification",
+		"factor.use.recovery":  "Code de secours",
+		"factor.lost":          "J’ai perdu mon téléphone",
+		"factor.lost.body": "" +
+			"Utilisez un code de secours enregistré lors de l’activation de la validation en deux étapes. " +
+			"Retirez ensuite le téléphone perdu de votre compte.",
+		"factor.lost.none": "" +
+			"Il ne vous reste aucun code de secours. Contactez l’assistance pour récupérer votre compte.",
+		"factor.enroll.heading": "Configurer une application d’authentification",
+		"factor.enroll.scan": "" +
+			"Scannez ce code QR avec une application d’authentification sur votre téléphone.",
+		"factor.enroll.qr":       "Code QR contenant la clé de configuration",
+		"factor.enroll.type":     "Ou saisissez cette clé de configuration dans l’application :",
+		"factor.enroll.required": "Votre compte nécessite la validation en deux étapes.",
+		"factor.enroll.name":     "Nom de cette application (facultatif)",
+		"factor.enroll.code":     "Code de l’application",
+		"factor.enroll.others":   "Fermer toutes les autres sessions",
+		"factor.enroll.button":   "Activer",
+		"factor.codes.heading":   "Enregistrez vos codes de secours",
+		"factor.codes.body": "" +
+			"Si vous perdez votre téléphone, ces codes sont le seul accès à votre compte. Chaque code ne " +
+			"fonctionne qu’une fois. Nous ne les affichons que maintenant.",
+		"factor.codes.download": "Télécharger",
+		"factor.codes.copy":     "Copier",
+		"factor.codes.copied":   "Copié",
+		"factor.codes.print":    "Imprimer",
+		"factor.codes.saved":    "Je les ai enregistrés",
+		"factor.off": "" +
+			"Désactivée. Ajoutez une deuxième étape pour que votre mot de passe ne suffise pas à lui seul.",
+		"factor.app":           "Application d’authentification",
+		"factor.added":         "Ajoutée le %s",
+		"factor.last-used":     "dernière utilisation le %s",
+		"factor.remove":        "Retirer",
+		"factor.add":           "Ajouter une application d’authentification",
+		"factor.recovery":      "Codes de secours",
+		"factor.recovery.left": "Il en reste %s",
+		"factor.recovery.low":  "Il vous reste peu de codes de secours. Créez-en de nouveaux.",
+		"factor.recovery.new":  "Créer de nouveaux codes",
+		"factor.done.added":    "L’application d’authentification a été ajoutée.",
+		"factor.done.removed":  "L’application d’authentification a été retirée.",
+		"factor.done.saved":    "La validation en deux étapes est activée.",
+		"factor.problem.wrong": "" +
+			"Ce code n’est pas correct. Vérifiez que l’heure de votre téléphone est juste.",
+		"factor.problem.used": "Ce code a déjà été utilisé. Attendez le suivant.",
+		"factor.problem.many": "" +
+			"Trop de codes incorrects. Utilisez une autre méthode ou réessayez demain.",
+		"factor.problem.expired": "Cette connexion a expiré. Reconnectez-vous.",
+		"factor.problem.busy":    "Une autre modification est en cours. Réessayez dans un instant.",
+		"factor.problem.full": "" +
+			"Vous avez atteint le nombre maximal d’applications d’authentification. Retirez-en une d’abord.",
+		"factor.problem.enroll": "Configurez d’abord la validation en deux étapes.",
+		"factor.problem.factor": "Confirmez d’abord avec votre deuxième étape.",
+		"factor.methods":        "Méthodes",
+
 		"account.heading": "Votre compte",
 		"account.stale": "" +
 			"Votre connexion date d’un moment. Avant toute modification, nous vous demanderons de vous " +

@@ -342,6 +342,71 @@ func German() ui.Locale {
 		"password.busy": "" +
 			"Gerade melden sich zu viele Menschen an. Versuchen Sie es in ein paar Sekunden noch einmal.",
 
+		"factor.heading":   "Bestätigung in zwei Schritten",
+		"factor.enter.app": "Geben Sie den Code aus Ihrer Authenticator-App ein.",
+		"factor.enter.recovery": "" +
+			"Geben Sie einen Ihrer Wiederherstellungscodes ein. Jeder Code gilt einmal.",
+		"factor.code":          "Code",
+		"factor.recovery-code": "Wiederherstellungscode",
+		"factor.continue":      "Weiter",
+		"factor.cancel":        "Abbrechen",
+		"factor.other":         "Andere Methode verwenden",
+		"factor.use.app":       "Authenticator-App",
+		"factor.use.recovery":  "Wiederherstellungscode",
+		"factor.lost":          "Ich habe mein Telefon verloren",
+		"factor.lost.body": "" +
+			"Verwenden Sie einen Wiederherstellungscode, den Sie beim Einschalten gespeichert haben. " +
+			"Entfernen Sie danach das verlorene Telefon aus Ihrem Konto.",
+		"factor.lost.none": "" +
+			"Sie haben keine Wiederherstellungscodes mehr. Wenden Sie sich an den Support, um wieder in Ihr " +
+			"Konto zu kommen.",
+		"factor.enroll.heading": "Authenticator-App einrichten",
+		"factor.enroll.scan": "" +
+			"Scannen Sie diesen QR-Code mit einer Authenticator-App auf Ihrem Telefon.",
+		"factor.enroll.qr":       "QR-Code mit dem Einrichtungsschlüssel",
+		"factor.enroll.type":     "Oder geben Sie diesen Einrichtungsschlüssel in die App ein:",
+		"factor.enroll.required": "Ihr Konto braucht die Bestätigung in zwei Schritten.",
+		"factor.enroll.name":     "Name dieser App (optional)",
+		"factor.enroll.code":     "Code aus der App",
+		"factor.enroll.others":   "Alle anderen Sitzungen abmelden",
+		"factor.enroll.button":   "Einschalten",
+		"factor.codes.heading":   "Speichern Sie Ihre Wiederherstellungscodes",
+		"factor.codes.body": "" +
+			"Wenn Sie Ihr Telefon verlieren, kommen Sie nur mit diesen Codes in Ihr Konto. Jeder Code gilt " +
+			"einmal. Wir zeigen sie nur jetzt.",
+		"factor.codes.download": "Herunterladen",
+		"factor.codes.copy":     "Kopieren",
+		"factor.codes.copied":   "Kopiert",
+		"factor.codes.print":    "Drucken",
+		"factor.codes.saved":    "Ich habe sie gespeichert",
+		"factor.off": "" +
+			"Aus. Fügen Sie einen zweiten Schritt hinzu, damit Ihr Passwort allein nicht genügt.",
+		"factor.app":           "Authenticator-App",
+		"factor.added":         "Hinzugefügt am %s",
+		"factor.last-used":     "zuletzt verwendet am %s",
+		"factor.remove":        "Entfernen",
+		"factor.add":           "Authenticator-App hinzufügen",
+		"factor.recovery":      "Wiederherstellungscodes",
+		"factor.recovery.left": "Noch %s übrig",
+		"factor.recovery.low":  "Ihre Wiederherstellungscodes gehen zu Ende. Erstellen Sie neue.",
+		"factor.recovery.new":  "Neue Codes erstellen",
+		"factor.done.added":    "Die Authenticator-App wurde hinzugefügt.",
+		"factor.done.removed":  "Die Authenticator-App wurde entfernt.",
+		"factor.done.saved":    "Die Bestätigung in zwei Schritten ist eingeschaltet.",
+		"factor.problem.wrong": "" +
+			"Dieser Code ist nicht richtig. Prüfen Sie, ob die Uhrzeit auf Ihrem Telefon stimmt.",
+		"factor.problem.used": "Dieser Code wurde schon benutzt. Warten Sie auf den nächsten.",
+		"factor.problem.many": "" +
+			"Zu viele falsche Codes. Verwenden Sie eine andere Methode, oder versuchen Sie es morgen noch " +
+			"einmal.",
+		"factor.problem.expired": "Diese Anmeldung ist abgelaufen. Melden Sie sich noch einmal an.",
+		"factor.problem.busy": "" +
+			"Eine andere Änderung läuft gerade. Versuchen Sie es gleich noch einmal.",
+		"factor.problem.full":   "Mehr Authenticator-Apps sind nicht möglich. Entfernen Sie zuerst eine.",
+		"factor.problem.enroll": "Richten Sie zuerst die Bestätigung in zwei Schritten ein.",
+		"factor.problem.factor": "Bestätigen Sie das zuerst mit Ihrem zweiten Schritt.",
+		"factor.methods":        "Methoden",
+
 		"account.heading": "Ihr Konto",
 		"account.stale": "" +
 			"Ihre Anmeldung liegt eine Weile zurück. Vor einer Änderung bitten wir Sie, sich noch einmal " +

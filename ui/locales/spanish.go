@@ -329,6 +329,68 @@ func Spanish() ui.Locale {
 		"password.busy": "" +
 			"Hay demasiadas personas iniciando sesión en este momento. Inténtelo de nuevo en unos segundos.",
 
+		"factor.heading":   "Verificación en dos pasos",
+		"factor.enter.app": "Introduzca el código de su aplicación de autenticación.",
+		"factor.enter.recovery": "" +
+			"Introduzca uno de sus códigos de recuperación. Cada código sirve una sola vez.",
+		"factor.code":          "Código",
+		"factor.recovery-code": "Código de recuperación",
+		"factor.continue":      "Continuar",
+		"factor.cancel":        "Cancelar",
+		"factor.other":         "Usar otro método",
+		"factor.use.app":       "Aplicación de autenticación",
+		"factor.use.recovery":  "Código de recuperación",
+		"factor.lost":          "He perdido mi teléfono",
+		"factor.lost.body": "" +
+			"Use un código de recuperación que guardó al activar la verificación en dos pasos. Después, " +
+			"quite de su cuenta el teléfono perdido.",
+		"factor.lost.none": "" +
+			"No le quedan códigos de recuperación. Contacte con el servicio de asistencia para recuperar su " +
+			"cuenta.",
+		"factor.enroll.heading": "Configurar una aplicación de autenticación",
+		"factor.enroll.scan": "" +
+			"Escanee este código QR con una aplicación de autenticación en su teléfono.",
+		"factor.enroll.qr":       "Código QR con la clave de configuración",
+		"factor.enroll.type":     "O escriba esta clave de configuración en la aplicación:",
+		"factor.enroll.required": "Su cuenta necesita la verificación en dos pasos.",
+		"factor.enroll.name":     "Nombre de esta aplicación (opcional)",
+		"factor.enroll.code":     "Código de la aplicación",
+		"factor.enroll.others":   "Cerrar todas las demás sesiones",
+		"factor.enroll.button":   "Activar",
+		"factor.codes.heading":   "Guarde sus códigos de recuperación",
+		"factor.codes.body": "" +
+			"Si pierde el teléfono, estos códigos son la única manera de entrar en su cuenta. Cada código " +
+			"sirve una sola vez. Solo los mostramos ahora.",
+		"factor.codes.download": "Descargar",
+		"factor.codes.copy":     "Copiar",
+		"factor.codes.copied":   "Copiado",
+		"factor.codes.print":    "Imprimir",
+		"factor.codes.saved":    "Los he guardado",
+		"factor.off":            "Desactivada. Añada un segundo paso para que su contraseña no baste por sí sola.",
+		"factor.app":            "Aplicación de autenticación",
+		"factor.added":          "Añadida el %s",
+		"factor.last-used":      "último uso el %s",
+		"factor.remove":         "Quitar",
+		"factor.add":            "Añadir una aplicación de autenticación",
+		"factor.recovery":       "Códigos de recuperación",
+		"factor.recovery.left":  "Quedan %s",
+		"factor.recovery.low":   "Se le están acabando los códigos de recuperación. Cree otros nuevos.",
+		"factor.recovery.new":   "Crear códigos nuevos",
+		"factor.done.added":     "Se ha añadido la aplicación de autenticación.",
+		"factor.done.removed":   "Se ha quitado la aplicación de autenticación.",
+		"factor.done.saved":     "La verificación en dos pasos está activada.",
+		"factor.problem.wrong": "" +
+			"Ese código no es correcto. Compruebe que la hora de su teléfono es correcta.",
+		"factor.problem.used":    "Ese código ya se ha usado. Espere al siguiente.",
+		"factor.problem.many":    "Demasiados códigos incorrectos. Use otro método o inténtelo mañana.",
+		"factor.problem.expired": "Este inicio de sesión ha caducado. Inicie sesión de nuevo.",
+		"factor.problem.busy":    "Hay otro cambio en curso. Inténtelo de nuevo en un momento.",
+		"factor.problem.full": "" +
+			"Ha alcanzado el número máximo de aplicaciones de autenticación. Quite una primero.",
+		"factor.problem.enroll": "Configure primero la verificación en dos pasos.",
+		"factor.problem.factor": "Confírmelo primero con su segundo paso.",
+		"factor.methods":        "Métodos",
+
 		"account.heading": "Su cuenta",
 		"account.stale": "" +
 			"Hace un rato que inició sesión. Antes de hacer un cambio le pediremos que la inicie de nuevo.",

@@ -73,7 +73,8 @@ func joined(e ast.Expr) string {
 
 // TestEveryTextInEveryLanguage compares the texts in the code with those of each language, in both directions.
 func TestEveryTextInEveryLanguage(t *testing.T) {
-	said := saidIn(t, "ui", "core", "providers", "providers/password", "plugins/account")
+	said := saidIn(t, "ui", "core", "providers", "providers/password", "plugins/account",
+		"plugins/secondfactor")
 	if len(said) < 150 {
 		t.Fatalf("found %d texts", len(said))
 	}

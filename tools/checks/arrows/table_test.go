@@ -76,7 +76,11 @@ var table = []rule{
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage/memory"}},
 
-	// A plugin imports core and its own pages.
+	// A plugin imports core and its own pages. Second factors draw QR codes.
+	{
+		module: "plugins/secondfactor", code: []string{"core", "ui"}, tests: []string{"dev", "storage/memory"},
+		thirdParty: []string{templ, "github.com/piglig/go-qr"},
+	},
 	{
 		module: "plugins/*", code: []string{"core", "ui", "internal"}, tests: []string{"conformance", "dev", "storage/memory"},
 		thirdParty: []string{templ},

@@ -1,0 +1,170 @@
+package secondfactor
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// Status is the state of a user's second factors.
+type Status struct {
+	// Enrolled reports whether the user has a second factor.
+	Enrolled bool `json:"enrolled"`
+	// Apps are the user's authenticator apps. It is never nil.
+	Apps []App `json:"apps"`
+	// RecoveryCodes is the number of unused recovery codes.
+	RecoveryCodes int `json:"recoveryCodes"`
+}
+
+// App is an authenticator app of a user.
+type App struct {
+	// ID identifies the app in requests.
+	ID string `json:"id"`
+	// Name is the name that the user gave it, or "".
+	Name string `json:"name"`
+	// Made is when it was enrolled, and Used when a code of it was last accepted.
+	Made time.Time `json:"made"`
+	Used time.Time `json:"used"`
+}
+
+// Status returns the state of a user's second factors. It is for the application, for example to suggest enrollment.
+// It reads the store two times.
+func (f *Factors) Status(ctx context.Context, userID string) (*Status, error) {
+	return f.handlers.status(ctx, userID)
+}
+
+func (s *handlers) status(ctx context.Context, userID string) (*Status, error) {
+	st, err := s.states.load(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	left, err := s.recovery.left(ctx, userID, st)
+	if err != nil {
+		return nil, err
+	}
+	v := &Status{Enrolled: st.enrolled(), Apps: []App{}, RecoveryCodes: left}
+	for _, a := range st.Apps {
+		v.Apps = append(v.Apps, App{
+			ID: a.ID, Name: a.Name, Made: time.Unix(a.Made, 0).UTC(), Used: time.Unix(a.Used, 0).UTC(),
+		})
+	}
+	return v, nil
+}
+
+// settingsView is the data of the settings page and of the section on the account page.
+type settingsView struct {
+	*Status
+	csrf, base string
+	locale     ui.Locale
+}
+
+func (v *settingsView) url(verb string) string { return v.base + "/" + verb }
+
+// low reports whether the user should create new recovery codes.
+func (v *settingsView) low() bool { return v.Enrolled && v.RecoveryCodes <= recoveryLow }
+
+func (v *settingsView) title(a App) string {
+	if a.Name == "" {
+		return v.locale.Say(textApp)
+	}
+	return a.Name
+}
+
+func (v *settingsView) about(a App) string {
+	return v.locale.Say(textAdded.With(v.locale.Date(a.Made))) + " · " +
+		v.locale.Say(textLastUsed.With(v.locale.Date(a.Used)))
+}
+
+func (s *handlers) view(ctx context.Context, c *core.ActionRequest, userID string) (*settingsView, error) {
+	status, err := s.status(ctx, userID)
+	return &settingsView{Status: status, csrf: c.CSRFToken, base: c.URL(name), locale: c.Locale}, err
+}
+
+// AccountSection returns the section of the account page.
+func (f *Factors) AccountSection(ctx context.Context, c *core.ActionRequest) (*ui.PageSection, error) {
+	session, err := signedIn(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	v, err := f.handlers.view(ctx, c, session.UserID)
+	if err != nil {
+		return nil, err
+	}
+	return &ui.PageSection{ID: name, Heading: c.Locale.Say(textHeading), Content: settingsSection(v)}, nil
+}
+
+// settings handles GET second-factor/settings.
+func (s *handlers) settings(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	session, err := signedIn(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.view(ctx, c, session.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, v.Status), nil
+	}
+	var said flash
+	if c.EncryptedCookie(flashCookie, &said) {
+		c.DeleteEncryptedCookie(flashCookie)
+	}
+	page := c.Page("")
+	return c.Render(ctx, http.StatusOK, page, settingsPage(page, v, doneText(said.Done), c.Home, c.Host())), nil
+}
+
+// changing returns the session of a request that changes the factors.
+func (s *handlers) changing(ctx context.Context, c *core.ActionRequest) (*core.Session, *core.Response, error) {
+	session, err := signedIn(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := s.states.load(ctx, session.UserID)
+	if err != nil {
+		return nil, nil, err
+	}
+	refused, err := authorize(ctx, c, session, st)
+	return session, refused, err
+}
+
+// replaceCodes handles POST second-factor/codes: new recovery codes.
+func (s *handlers) replaceCodes(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	session, refused, err := s.changing(ctx, c)
+	if err != nil || refused != nil {
+		return refused, err
+	}
+	codes, err := s.recovery.replace(ctx, session.UserID)
+	if err != nil {
+		return nil, err
+	}
+	return s.codesPage(ctx, c, codes, false), nil
+}
+
+// remove handles POST second-factor/remove (id). With the last factor, the recovery codes are deleted too.
+func (s *handlers) remove(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	session, refused, err := s.changing(ctx, c)
+	if err != nil || refused != nil {
+		return refused, err
+	}
+	st, err := s.states.removeApp(ctx, session.UserID, c.Field("id"))
+	if errors.Is(err, core.ErrNotFound) {
+		if c.WantsJSON {
+			return nil, &core.Problem{Status: http.StatusNotFound, Code: codeNotFound}
+		}
+		return c.Redirect(c.URL(name + "/settings")), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !st.enrolled() {
+		if err := s.recovery.use(ctx, session.UserID, ""); err != nil {
+			return nil, err
+		}
+	}
+	return done(ctx, c, "removed", struct{}{})
+}
