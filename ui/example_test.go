@@ -63,15 +63,13 @@ func ExampleViews_WithDefaults() {
 }
 
 func ExampleTheme_Validate() {
-	theme := ui.Theme{ColorScheme: "sepia", BrandColor: "red;background:url(//evil.example)", Logo: "javascript:alert(1)"}
+	theme := ui.Theme{ColorScheme: "sepia", Radius: "9rem"}
 	for _, problem := range theme.Validate() {
 		fmt.Println(problem)
 	}
 	// Output:
 	// theme color scheme "sepia" is unknown: use auto, light or dark
-	// theme brand color "red;background:url(//evil.example)" is not a supported CSS color: use #rrggbb, a color name or a
-	// color function theme logo "javascript:alert(1)" is not a supported picture URL: use an http(s) URL, a path that
-	// starts with / or data:image
+	// theme radius "9rem": use "0" or a length up to "2rem" or "32px"
 }
 
 func ExampleImageSource() {
