@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"os"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -22,10 +23,12 @@ func requestContext() context.Context {
 }
 
 func ExampleSignIn() {
-	_ = ui.SignIn("github").Render(requestContext(), os.Stdout)
+	var form strings.Builder
+	_ = ui.SignIn("github").Render(requestContext(), &form)
+	fmt.Println(strings.ReplaceAll(form.String(), "<button", "\n<button"))
 	// Output:
-	// <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button
-	// type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
+	// <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken" value="c0ffee">
+	// <button type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
 }
 
 func ExampleSignInWith() {
@@ -37,10 +40,12 @@ func ExampleSignInWith() {
 // In a templ template: @ui.SignOut() { <b>Leave</b> }
 func ExampleSignOut() {
 	ctx := templ.WithChildren(requestContext(), templ.Raw("<b>Leave</b>"))
-	_ = ui.SignOut().Render(ctx, os.Stdout)
+	var form strings.Builder
+	_ = ui.SignOut().Render(ctx, &form)
+	fmt.Println(strings.ReplaceAll(form.String(), "<button", "\n<button"))
 	// Output:
-	// <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button
-	// type="submit" class="latchkey-signout"><b>Leave</b></button></form>
+	// <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee">
+	// <button type="submit" class="latchkey-signout"><b>Leave</b></button></form>
 }
 
 func ExampleSignedIn() {
