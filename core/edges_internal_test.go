@@ -18,8 +18,8 @@ func TestTokenWithoutAnAge(t *testing.T) {
 	}
 }
 
-// TestProfilesOfNobody checks that a profile needs an ID, and that an address that cannot be normalized is dropped.
-func TestProfilesOfNobody(t *testing.T) {
+// TestProfilesWithoutAnID checks that a profile needs an ID, and that an address that cannot be normalized is dropped.
+func TestProfilesWithoutAnID(t *testing.T) {
 	t.Parallel()
 	client := &oauthClient{OAuthProvider: OAuthProvider{ID: "p", Type: TypeOAuth, Profile: func(
 		_ context.Context, p Profile, _ *TokenSet,

@@ -21,7 +21,7 @@ func mail(to string) core.Email {
 	}
 }
 
-func TestShowsMails(t *testing.T) {
+func TestShowsEmails(t *testing.T) {
 	box := mailbox.New()
 	if err := box.Send(t.Context(), mail("ada@example.com")); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestShowsMails(t *testing.T) {
 	}
 }
 
-func TestAnswersThisMachineOnly(t *testing.T) {
+func TestLoopbackOnly(t *testing.T) {
 	for name, row := range map[string][3]string{
 		"another machine": {"192.0.2.1:1", "localhost", ""}, "another name": {"127.0.0.1:1", "evil.example", ""},
 		"through a proxy":           {"127.0.0.1:1", "localhost", "X-Forwarded-For"},
