@@ -79,6 +79,14 @@ func TestEmailsAsRecorded(t *testing.T) {
 			}
 		})
 	}
+	for _, kind := range core.EmailKinds() {
+		if _, known := kinds[kind]; !known {
+			t.Errorf("there is no email of kind %q", kind)
+		}
+	}
+	if n := len(core.EmailKinds()); n != len(kinds) {
+		t.Errorf("core.EmailKinds has %d kinds of %d", n, len(kinds))
+	}
 	if files, err := filepath.Glob("testdata/letters/*.txt"); err != nil || len(files) != len(kinds) {
 		t.Errorf("%d recordings for %d kinds, %v", len(files), len(kinds), err)
 	}
