@@ -56,9 +56,9 @@ func TestCredentialsAloneWithAStore(t *testing.T) {
 	}
 }
 
-// TestAdmitChecksAgain changes the credentials between Authorize and the new session. When core calls still, the
+// TestAdmittedIsAskedOnceMore changes the credentials between Authorize and the new session. When core calls still, the
 // session or the pending sign-in is already stored, so that a change which ends all sessions ends it too.
-func TestAdmitChecksAgain(t *testing.T) {
+func TestAdmittedIsAskedOnceMore(t *testing.T) {
 	t.Parallel()
 	changed := core.NewError(core.ErrCredentialsSignin, nil)
 	for _, strategy := range strategies {
@@ -122,9 +122,9 @@ func TestAdmitChecksAgain(t *testing.T) {
 	}
 }
 
-// TestRefusedAfterCancellation checks that the session of a user whom Admit refuses is deleted even if the client has
+// TestRefusedAfterTheVisitorLeft checks that the session of a user whom Admit refuses is deleted even if the client has
 // disconnected.
-func TestRefusedAfterCancellation(t *testing.T) {
+func TestRefusedAfterTheVisitorLeft(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {

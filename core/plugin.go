@@ -163,8 +163,8 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
 		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
 		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister,
-		faults:        faults, plugins: &a.plugins, plugin: name,
+		SessionLister: a.store.lister, RecordLister: a.store.listing,
+		faults: faults, plugins: &a.plugins, plugin: name,
 	}
 	if len(c.Locales) > 0 {
 		h.Locale = c.Locales[0]

@@ -66,6 +66,8 @@ type PluginHost struct {
 	Transactor           store.Transactor
 	UserDeleter          store.UserDeleter
 	SessionLister        store.SessionLister
+	// RecordLister lists records by kind. It is nil if the store does not implement it.
+	RecordLister store.RecordLister
 
 	faults  *ConfigError
 	plugins *plugins

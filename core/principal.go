@@ -30,7 +30,7 @@ type Principal struct {
 }
 
 // Allows reports whether the principal has a scope. A user with a session has all scopes. A scope consists of segments
-// that are separated by colons. In the scopes of a credential the segment "*" stands for any segment, and as the last
+// that are separated by colons. In the scopes of a credential the segment "*" matches any segment, and as the last
 // one for any number of them: "orders:*" allows "orders:read" and "orders:items:read".
 func (p *Principal) Allows(scope string) bool {
 	return p.Session != nil || slices.ContainsFunc(p.Scopes, func(own string) bool { return covers(own, scope) })

@@ -279,9 +279,9 @@ func TestGuardThatDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestCanceledRequests: a request that the client canceled is not logged as a store failure; one that failed otherwise
+// TestVisitorsWhoLeave: a request that the client canceled is not logged as a store failure; one that failed otherwise
 // is.
-func TestCanceledRequests(t *testing.T) {
+func TestVisitorsWhoLeave(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string

@@ -11,8 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
-	"github.com/latchkey-go/latchkey/internal/exchange"
-	"github.com/latchkey-go/latchkey/internal/supersede"
 )
 
 // Session is the session of a signed-in user (docs/protocol.md §7.10). Its JSON form is the response of GET session.
@@ -139,7 +137,7 @@ type sessions struct {
 	config    SessionConfig
 	jwt       sessionTokens // StrategyJWT
 	rows      sessionRows   // StrategyDatabase
-	replaced  *supersede.Memory[replacement]
+	replaced  *replacements
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
@@ -167,8 +165,8 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: newProviderSessions(c.Now), facts: facts,
-		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
-		config: c.Session, replaced: supersede.New[replacement](c.Now),
+		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: newExchanges(c.Now),
+		config: c.Session, replaced: newReplacements(c.Now),
 		jwt: sessionTokens{
 			sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
 			users: store.Store, proofs: proofs, facts: facts,

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
 
@@ -75,7 +74,7 @@ func (s *sessions) issue(
 	ctx context.Context, r requestSession, id *identity, who member,
 ) (cookies []Cookie, sessionID string, err error) {
 	c := r.carrier()
-	s.exchanges.SignedIn(id.exchange(), c.at.browser(), who.user.ID)
+	s.exchanges.signedIn(id.exchange(), c.at.browser(), who.user.ID)
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
 		return nil, "", err
 	}
@@ -90,9 +89,9 @@ func (s *sessions) issue(
 }
 
 // exchange identifies the callback of an OAuth provider. It is the zero value for other sign-ins.
-func (id *identity) exchange() exchange.Key {
+func (id *identity) exchange() exchangeKey {
 	if id.oauth == nil {
-		return exchange.Key{}
+		return exchangeKey{}
 	}
 	return id.oauth.exchange
 }

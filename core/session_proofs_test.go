@@ -81,9 +81,9 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestVerificationAgain signs in with a provider while a user is signed in. With the user's own account this is a new
+// TestProofsAgain signs in with a provider while a user is signed in. With the user's own account this is a new
 // authentication and a new session. Another account is linked, which is no authentication.
-func TestVerificationAgain(t *testing.T) {
+func TestProofsAgain(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
 		for _, tx := range []bool{true, false} {

@@ -206,6 +206,62 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
+	case "apikey.copy":
+		return "Copy your new API key now. You won't be able to see it again.", true
+	case "apikey.create":
+		return "Create API key", true
+	case "apikey.created":
+		return "Your new API key", true
+	case "apikey.days":
+		return "%s days", true
+	case "apikey.expired":
+		return "Expired", true
+	case "apikey.expires":
+		return "Expires %s", true
+	case "apikey.heading":
+		return "API keys", true
+	case "apikey.intro":
+		return "Programs use an API key to act for you. Anyone who has a key can use it, so keep your keys secret.", true
+	case "apikey.lifetime":
+		return "Expires after", true
+	case "apikey.manage":
+		return "Manage API keys", true
+	case "apikey.name":
+		return "Name", true
+	case "apikey.networks":
+		return "Allowed IP addresses (optional)", true
+	case "apikey.new":
+		return "New API key", true
+	case "apikey.none":
+		return "No API keys yet.", true
+	case "apikey.problem.browser":
+		return "Manage your API keys in a browser.", true
+	case "apikey.problem.gone":
+		return "This API key no longer exists.", true
+	case "apikey.problem.lifetime":
+		return "Choose a shorter lifetime.", true
+	case "apikey.problem.many":
+		return "You have too many API keys. Revoke one you no longer need.", true
+	case "apikey.problem.name":
+		return "Enter a name of at most 64 characters.", true
+	case "apikey.problem.network":
+		return "Enter IP addresses or networks, such as 192.0.2.7 or 192.0.2.0/24.", true
+	case "apikey.problem.scope":
+		return "Choose what the key can do.", true
+	case "apikey.revoke":
+		return "Revoke", true
+	case "apikey.revoked":
+		return "API key revoked.", true
+	case "apikey.rotate":
+		return "Replace", true
+	case "apikey.scopes":
+		return "What this key can do", true
+	case "apikey.unused":
+		return "Never used", true
+	case "apikey.used":
+		return "Last used %s", true
+	case "apikey.yours":
+		return "Your API keys", true
 	case "cancel":
 		return "Cancel", true
 	case "confirm.as":

@@ -20,7 +20,10 @@ import (
 )
 
 // sources are the directories that define texts with a translation in package locales.
-var sources = []string{".", "../core", "../providers", "../providers/password", "../plugins/account", "../plugins/secondfactor"}
+var sources = []string{
+	".", "../core", "../providers", "../providers/password", "../plugins/account", "../plugins/apikey",
+	"../plugins/secondfactor",
+}
 
 // translated returns the English of all texts of this repository by key. It is empty for keys that are not looked up by
 // a [ui.Text]: labels, names of providers, and texts of emails by their kind.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMinified(t *testing.T) {
+func TestSqueezed(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, got, want string }{
 		{"script", minifyScript("// words\n(() => {\n  \"use strict\";\n\n  a(); // more\n})();\n"),
@@ -23,9 +23,9 @@ func TestMinified(t *testing.T) {
 	}
 }
 
-// TestSourcesCanBeMinified rejects sources that minification would break: strings over several lines, and comments that
+// TestSourcesCanBeSqueezed rejects sources that minification would break: strings over several lines, and comments that
 // are not whole lines.
-func TestSourcesCanBeMinified(t *testing.T) {
+func TestSourcesCanBeSqueezed(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{
 		"reveal.js": revealFile, "facts.js": factsFile, "typed.js": typedFile, "passkey.js": passkeyFile,

@@ -95,6 +95,10 @@ const (
 	FactorsReset    Name = "factors.reset"    // an administrator removed all second factors of a user
 	RecoveryUsed    Name = "recovery.used"    // a recovery code was used as second factor
 	RecoveryRenewed Name = "recovery.renewed" // a new set of recovery codes replaced the old one
+
+	KeyCreated Name = "key.created" // an API key was created
+	KeyRotated Name = "key.rotated" // an API key was created to replace another one
+	KeyRevoked Name = "key.revoked" // an API key was revoked
 )
 
 // Outcome is the result of a decision.

@@ -26,9 +26,9 @@ func (service) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestLinkNeedsARecentSignIn: linking an account requires a recent sign-in, so that an attacker with an open session
+// TestLinkNeedsAFreshProof: linking an account requires a recent sign-in, so that an attacker with an open session
 // cannot link one.
-func TestLinkNeedsARecentSignIn(t *testing.T) {
+func TestLinkNeedsAFreshProof(t *testing.T) {
 	s := newSite(t, setup{
 		options: account.Options{Fresh: 10 * time.Minute},
 		configure: func(c *core.Config) {

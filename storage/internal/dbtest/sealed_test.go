@@ -23,7 +23,7 @@ func (p *part) DeleteUser() { p.inside++ }
 
 func (*helper) Reset() {}
 
-func TestMissingMembersOfEncryptedValues(t *testing.T) {
+func TestSealedSeesHoles(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		store any

@@ -76,6 +76,11 @@ var table = []rule{
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage/memory"}},
 
+	// Its tests send keys over HTTP, also to the account page.
+	{
+		module: "plugins/apikey", code: []string{"core", "ui"},
+		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
+	},
 	// A plugin imports core and its own pages. Second factors draw QR codes.
 	{
 		module: "plugins/secondfactor", code: []string{"core", "ui"}, tests: []string{"dev", "storage/memory"},

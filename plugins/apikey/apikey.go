@@ -1,0 +1,175 @@
+package apikey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// Options configures [New]. Only Scopes is required.
+type Options struct {
+	// Prefix is the beginning of every key: letters, digits and underscores, at most 20. Use a different one for each
+	// environment, such as "acme_live" and "acme_test": people and secret scanners then recognize a key, and the key of one
+	// environment is refused by the other. The default is "lk".
+	Prefix string
+	// Scopes are what users can allow a key to do. The handlers require them with [core.Scopes].
+	Scopes []Scope
+	// TTL is the lifetime of a new key if its creator chooses none. The default is 90 days.
+	TTL time.Duration
+	// MaxTTL is the longest lifetime that can be chosen. The default is 365 days.
+	MaxTTL time.Duration
+	// MaxKeys is the maximum number of keys of a user or a service. The default is 20.
+	MaxKeys int
+	// Fresh is the maximum time since the last sign-in of a user who creates or rotates a key. The default is 15 minutes.
+	Fresh time.Duration
+	// Overlap is how long a rotated key continues to work next to its successor. The default is 24 hours.
+	Overlap time.Duration
+}
+
+// Scope is something that a key can be allowed to do.
+type Scope struct {
+	// Name consists of segments of lower-case letters, digits, dots and hyphens, separated by colons, such as
+	// "orders:read"; see [core.Principal.Allows].
+	Name string
+	// Label is shown to users, for example "Read orders". The default is Name.
+	Label string
+}
+
+// Keys is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent use.
+type Keys struct {
+	options Options
+	host    *core.PluginHost
+	records store.RecordStore
+	usage   usage
+}
+
+// New returns the plugin. [core.New] reports configuration errors in the options.
+func New(o Options) *Keys {
+	if o.Prefix == "" {
+		o.Prefix = "lk"
+	}
+	if o.TTL == 0 {
+		o.TTL = 90 * 24 * time.Hour
+	}
+	if o.MaxTTL == 0 {
+		o.MaxTTL = max(365*24*time.Hour, o.TTL)
+	}
+	if o.MaxKeys == 0 {
+		o.MaxKeys = 20
+	}
+	if o.Fresh == 0 {
+		o.Fresh = 15 * time.Minute
+	}
+	if o.Overlap == 0 {
+		o.Overlap = 24 * time.Hour
+	}
+	o.Scopes = slices.Clone(o.Scopes)
+	for i := range o.Scopes {
+		if o.Scopes[i].Label == "" {
+			o.Scopes[i].Label = o.Scopes[i].Name
+		}
+	}
+	return &Keys{options: o}
+}
+
+// Attach implements [core.Plugin].
+func (k *Keys) Attach(h *core.PluginHost) error {
+	if k.host != nil {
+		return errors.New("already attached to an Auth: call apikey.New for each Auth")
+	}
+	k.host, k.records = h, h.Records()
+	k.usage.init(k)
+	k.check(h)
+	h.TrackAuthentication() // for Options.Fresh
+	h.AddCredential(core.Credential{
+		Matches: func(text string) bool { return strings.HasPrefix(text, k.options.Prefix+"_") },
+		Verify:  k.verify,
+	})
+	for _, a := range k.actions() {
+		h.AddAction(a)
+	}
+	return nil
+}
+
+// check reports configuration errors.
+func (k *Keys) check(h *core.PluginHost) {
+	o := &k.options
+	if !isPrefix(o.Prefix) {
+		h.AddConfigError(fmt.Sprintf("Options.Prefix is %q: use at most 20 letters, digits and single underscores, such as "+
+			"acme_live", o.Prefix))
+	}
+	if len(o.Scopes) == 0 {
+		h.AddConfigError("Options.Scopes is empty: list what a key can be allowed to do, such as {Name: \"orders:read\"}")
+	}
+	for i, s := range o.Scopes {
+		if !isScope(s.Name) || strings.Contains(s.Name, "*") {
+			h.AddConfigError(fmt.Sprintf("Options.Scopes[%d].Name is %q: use segments of lower-case letters, digits, dots and "+
+				"hyphens, separated by colons, such as orders:read", i, s.Name))
+		}
+		if slices.ContainsFunc(o.Scopes[:i], func(before Scope) bool { return before.Name == s.Name }) {
+			h.AddConfigError(fmt.Sprintf("Options.Scopes[%d].Name is %q, as in another entry: remove one", i, s.Name))
+		}
+	}
+	for name, d := range map[string]time.Duration{
+		"TTL": o.TTL, "MaxTTL": o.MaxTTL, "Fresh": o.Fresh, "Overlap": o.Overlap,
+	} {
+		if d < 0 {
+			h.AddConfigError(fmt.Sprintf("Options.%s is %v: it must not be negative", name, d))
+		}
+	}
+	if o.TTL > o.MaxTTL {
+		h.AddConfigError(fmt.Sprintf("Options.TTL is %v, and MaxTTL is %v: TTL must not be longer", o.TTL, o.MaxTTL))
+	}
+	if o.MaxKeys < 0 {
+		h.AddConfigError(fmt.Sprintf("Options.MaxKeys is %d: it must not be negative", o.MaxKeys))
+	}
+}
+
+// isScope reports whether a text can be a scope of a key. A segment may be "*".
+func isScope(s string) bool {
+	if len(s) > 100 {
+		return false
+	}
+	for segment := range strings.SplitSeq(s, ":") {
+		if segment != "*" && (segment == "" || strings.Trim(segment, "abcdefghijklmnopqrstuvwxyz0123456789.-") != "") {
+			return false
+		}
+	}
+	return true
+}
+
+// verify returns the principal of a key, or nil if the key is unknown, has expired or was revoked.
+func (k *Keys) verify(ctx context.Context, text string, client netip.Prefix) (*core.Principal, error) {
+	t, ok := parseToken(k.options.Prefix, text)
+	if !ok {
+		return nil, nil
+	}
+	found, err := k.find(ctx, t.id)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !t.hasHash(found.Hash) || !found.Expires.After(k.host.Now()):
+		return nil, nil
+	case !found.allows(client):
+		return nil, &core.Problem{
+			Status: 403, Code: "network_refused", Detail: "This API key cannot be used from your network.",
+		}
+	}
+	k.usage.count(ctx, found)
+	return &core.Principal{
+		UserID: found.UserID, Credential: "apikey:" + found.ID, Name: found.Name, Scopes: slices.Clone(found.Scopes),
+	}, nil
+}
+
+// Flush writes the times of use that are not stored yet. Call it at shutdown, after the HTTP server's Shutdown. It
+// returns the error of ctx if that ends first.
+func (k *Keys) Flush(ctx context.Context) error { return k.usage.flush(ctx) }

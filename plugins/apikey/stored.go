@@ -1,0 +1,368 @@
+package apikey
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// kind is the kind of the records. The key of a record is the ID of the API key.
+const kind = "api-key"
+
+// Key is an API key without its secret.
+type Key struct {
+	// ID is public: it is a part of the key, and identifies it in logs and requests.
+	ID string `json:"id"`
+	// UserID is the user that the key belongs to. It is empty for the key of a service.
+	UserID string `json:"-"`
+	// Service is the name of the service that the key belongs to. It is empty for the key of a user.
+	Service string `json:"service,omitempty"`
+	// Name is the name that the creator chose.
+	Name string `json:"name"`
+	// Last4 are the last four characters of the key, so that people recognize it.
+	Last4 string `json:"last4"`
+	// Scopes are what the key allows.
+	Scopes []string `json:"scopes"`
+	// Networks are the only networks that may use the key. If it is empty, all may.
+	Networks []netip.Prefix `json:"networks,omitempty"`
+	// Created and Expires are when the key was created and when it stops working.
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires"`
+	// Used is when the key was last used, up to ten minutes late. It is zero for an unused key. Uses is the number of
+	// requests with it until then.
+	Used time.Time `json:"used,omitzero"`
+	Uses int64     `json:"uses"`
+}
+
+// stored is the value of a record.
+type stored struct {
+	Service  string         `json:"service,omitempty"`
+	Name     string         `json:"name"`
+	Hash     []byte         `json:"hash"`
+	Last4    string         `json:"last4"`
+	Scopes   []string       `json:"scopes"`
+	Networks []netip.Prefix `json:"networks,omitempty"`
+	Created  time.Time      `json:"created"`
+	Used     time.Time      `json:"used,omitzero"`
+	Uses     int64          `json:"uses,omitempty"`
+}
+
+// keyRecord is a stored key and its record.
+type keyRecord struct {
+	Key
+	Hash   []byte
+	record *store.Record
+}
+
+func readRecord(r *store.Record) (*keyRecord, error) {
+	var s stored
+	if err := json.Unmarshal(r.Value, &s); err != nil {
+		return nil, fmt.Errorf("apikey: the record of key %s is malformed: %w", r.Key, err)
+	}
+	return &keyRecord{
+		Key: Key{
+			ID: r.Key, UserID: r.UserID, Service: s.Service, Name: s.Name, Last4: s.Last4, Scopes: s.Scopes,
+			Networks: s.Networks, Created: s.Created, Expires: r.Expires, Used: s.Used, Uses: s.Uses,
+		},
+		Hash: s.Hash, record: r,
+	}, nil
+}
+
+// write sets the value of the record from the key.
+func (k *keyRecord) write() (err error) {
+	k.record.Expires = k.Expires
+	k.record.Value, err = json.Marshal(stored{
+		Service: k.Service, Name: k.Name, Hash: k.Hash, Last4: k.Last4, Scopes: k.Scopes, Networks: k.Networks,
+		Created: k.Created, Used: k.Used, Uses: k.Uses,
+	})
+	return err
+}
+
+// allows reports whether a client may use the key from its network.
+func (k *keyRecord) allows(client netip.Prefix) bool {
+	return len(k.Networks) == 0 || client.IsValid() && slices.ContainsFunc(k.Networks, func(n netip.Prefix) bool {
+		return n.Contains(client.Addr())
+	})
+}
+
+func (k *Keys) find(ctx context.Context, id string) (*keyRecord, error) {
+	r, err := k.records.Record(ctx, kind, id)
+	if err != nil {
+		return nil, err
+	}
+	return readRecord(r)
+}
+
+// NewKey describes a key to create.
+type NewKey struct {
+	// UserID is the user that the key belongs to: the key ends with the user. Service is the name of a service instead, such
+	// as "billing". One of them must be set.
+	UserID, Service string
+	// Name says what the key is for, in at most 64 printable characters.
+	Name string
+	// Scopes are what the key allows. At least one is required. "*" matches any segment; see [core.Principal.Allows].
+	Scopes []string
+	// TTL is the lifetime. The default is Options.TTL, the maximum Options.MaxTTL.
+	TTL time.Duration
+	// Networks are the only networks that may use the key. If it is empty, all may. A network of IPv6 must not be smaller
+	// than a /64.
+	Networks []netip.Prefix
+}
+
+// The errors of [Keys.Create].
+var (
+	ErrName     = errors.New("apikey: the name must have 1 to 64 printable characters")
+	ErrScope    = errors.New("apikey: the key needs at least one scope, and each must be valid")
+	ErrTTL      = errors.New("apikey: the lifetime is negative or longer than Options.MaxTTL")
+	ErrNetwork  = errors.New("apikey: the networks must be at most 20 valid prefixes, of IPv6 at most a /64")
+	ErrTooMany  = errors.New("apikey: the owner has as many keys as Options.MaxKeys allows")
+	errNoOwner  = errors.New("apikey: set either UserID or Service of the new key")
+	errNotReady = errors.New("apikey: the plugin is not attached to an Auth: add it to Config.Plugins")
+)
+
+const (
+	maxName     = 64
+	maxScopes   = 50
+	maxNetworks = 20
+)
+
+// check returns why the key cannot be created, or nil.
+func (n *NewKey) check(o *Options) error {
+	n.Name = strings.TrimSpace(n.Name)
+	if n.TTL == 0 {
+		n.TTL = o.TTL
+	}
+	small := func(p netip.Prefix) bool { return !p.IsValid() || p.Addr().Is6() && p.Bits() > 64 }
+	switch {
+	case (n.UserID == "") == (n.Service == ""):
+		return errNoOwner
+	case n.Name == "" || !utf8.ValidString(n.Name) || utf8.RuneCountInString(n.Name) > maxName ||
+		strings.ContainsFunc(n.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return ErrName
+	case len(n.Scopes) == 0 || len(n.Scopes) > maxScopes ||
+		slices.ContainsFunc(n.Scopes, func(s string) bool { return !isScope(s) }):
+		return ErrScope
+	case n.TTL < 0 || n.TTL > o.MaxTTL:
+		return ErrTTL
+	case len(n.Networks) > maxNetworks || slices.ContainsFunc(n.Networks, small):
+		return ErrNetwork
+	}
+	return nil
+}
+
+// Create creates a key and returns it with its text, which is not stored and cannot be read again. It returns
+// [core.ErrNotFound] if there is no such user, and [ErrName], [ErrScope], [ErrTTL], [ErrNetwork] or [ErrTooMany].
+func (k *Keys) Create(ctx context.Context, n NewKey) (*Key, core.Secret, error) {
+	if k.host == nil {
+		return nil, "", errNotReady
+	}
+	if err := n.check(&k.options); err != nil {
+		return nil, "", err
+	}
+	existing, err := k.list(ctx, n.UserID, n.Service)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(existing) >= k.options.MaxKeys {
+		return nil, "", ErrTooMany
+	}
+	return k.create(ctx, n)
+}
+
+// create stores a key that was checked.
+func (k *Keys) create(ctx context.Context, n NewKey) (*Key, core.Secret, error) {
+	t, err := newToken(k.host.Rand)
+	if err != nil {
+		return nil, "", fmt.Errorf("apikey: %w", err)
+	}
+	if n.Service != "" {
+		begin := servicePrefix(n.Service)
+		t.id = begin + t.id[len(begin):]
+	}
+	text, hash, now := t.text(k.options.Prefix), t.hash(), k.host.Now().Truncate(time.Millisecond)
+	own := &keyRecord{
+		Key: Key{
+			ID: t.id, UserID: n.UserID, Service: n.Service, Name: n.Name, Last4: text[len(text)-4:],
+			Scopes: slices.Clone(n.Scopes), Networks: slices.Clone(n.Networks), Created: now, Expires: now.Add(n.TTL),
+		},
+		Hash: hash[:], record: &store.Record{Kind: kind, Key: t.id, UserID: n.UserID},
+	}
+	if err := own.write(); err != nil {
+		return nil, "", fmt.Errorf("apikey: %w", err)
+	}
+	if err := k.records.CreateRecord(ctx, own.record); err != nil {
+		return nil, "", fmt.Errorf("apikey: %w", err)
+	}
+	return &own.Key, core.Secret(text), nil
+}
+
+// Of returns the keys of a user, the newest first. Expired keys are included until the store deletes them.
+func (k *Keys) Of(ctx context.Context, userID string) ([]Key, error) { return k.list(ctx, userID, "") }
+
+// OfService returns the keys of a service, the newest first. The store must implement [store.RecordLister]; otherwise
+// the error matches [errors.ErrUnsupported].
+func (k *Keys) OfService(ctx context.Context, service string) ([]Key, error) {
+	return k.list(ctx, "", service)
+}
+
+func (k *Keys) list(ctx context.Context, userID, service string) ([]Key, error) {
+	var records []*store.Record
+	var err error
+	if userID != "" {
+		records, err = k.records.UserRecords(ctx, userID, kind)
+	} else {
+		records, err = k.serviceRecords(ctx, service)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("apikey: list keys: %w", err)
+	}
+	keys := []Key{}
+	for _, r := range records {
+		found, err := readRecord(r)
+		if err != nil {
+			return nil, err
+		}
+		if found.Service == service {
+			keys = append(keys, found.Key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b Key) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return keys, nil
+}
+
+// serviceRecords returns the records whose IDs begin as those of a service.
+func (k *Keys) serviceRecords(ctx context.Context, service string) (all []*store.Record, err error) {
+	lister := k.host.RecordLister
+	if lister == nil {
+		return nil, fmt.Errorf("the store is not a store.RecordLister: %w", errors.ErrUnsupported)
+	}
+	for cursor := ""; ; {
+		page, next, err := lister.ListRecords(ctx, kind, servicePrefix(service), cursor, 100)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page { // a record can be returned twice
+			if !slices.ContainsFunc(all, func(other *store.Record) bool { return other.Key == r.Key }) {
+				all = append(all, r)
+			}
+		}
+		if next == "" {
+			return all, nil
+		}
+		cursor = next
+	}
+}
+
+// servicePrefix returns the beginning of the IDs of a service's keys. serviceRecords finds them with it.
+func servicePrefix(service string) string {
+	sum := sha256.Sum256([]byte(service))
+	var out [6]byte
+	for i := range out {
+		out[i] = alphabet[int(sum[i])%len(alphabet)]
+	}
+	return string(out[:])
+}
+
+// RevokeService deletes a key of a service, as [Keys.Revoke] does for a user.
+func (k *Keys) RevokeService(ctx context.Context, service, id string) error {
+	if !isID(id) || service == "" {
+		return core.ErrNotFound
+	}
+	found, err := k.find(ctx, id)
+	if err != nil || found.Service != service {
+		return cmp.Or(err, core.ErrNotFound)
+	}
+	_, err = k.records.DeleteRecord(ctx, kind, id)
+	return err
+}
+
+// Revoke deletes a key of a user. It stops working with the next request in every process. Revoke returns
+// [core.ErrNotFound] if the user has no such key.
+func (k *Keys) Revoke(ctx context.Context, userID, id string) error {
+	if _, err := k.owned(ctx, userID, id); err != nil {
+		return err
+	}
+	_, err := k.records.DeleteRecord(ctx, kind, id)
+	return err
+}
+
+// owned returns a key of a user.
+func (k *Keys) owned(ctx context.Context, userID, id string) (*keyRecord, error) {
+	if !isID(id) || userID == "" {
+		return nil, core.ErrNotFound
+	}
+	found, err := k.find(ctx, id)
+	if err == nil && found.UserID != userID {
+		return nil, core.ErrNotFound
+	}
+	return found, err
+}
+
+func isID(id string) bool { return len(id) == idLen && strings.Trim(id, alphabet) == "" }
+
+// Rotate creates a successor of a user's key, with the same name, scopes, networks and lifetime. The old key continues
+// to work for Options.Overlap, or until it expires. The errors are those of [Keys.Create].
+func (k *Keys) Rotate(ctx context.Context, userID, id string) (*Key, core.Secret, error) {
+	old, err := k.owned(ctx, userID, id)
+	if err != nil {
+		return nil, "", err
+	}
+	if !old.Expires.After(k.host.Now()) {
+		return nil, "", core.ErrNotFound
+	}
+	created, text, err := k.Create(ctx, NewKey{
+		UserID: userID, Name: old.Name, Scopes: old.Scopes, Networks: old.Networks,
+		TTL: min(old.Expires.Sub(old.Created), k.options.MaxTTL),
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	end := k.host.Now().Add(k.options.Overlap)
+	err = k.change(ctx, id, func(r *keyRecord) bool {
+		sooner := end.Before(r.Expires)
+		if sooner {
+			r.Expires = end
+		}
+		return sooner
+	})
+	if err != nil && !errors.Is(err, core.ErrNotFound) { // it was revoked meanwhile
+		_, deleteErr := k.records.DeleteRecord(ctx, kind, created.ID)
+		return nil, "", errors.Join(err, deleteErr)
+	}
+	return created, text, nil
+}
+
+// maxTries is the number of attempts to change a record that other requests change too.
+const maxTries = 5
+
+// change updates a record, and repeats this if another request has updated it. edit returns false if there is nothing
+// to change.
+func (k *Keys) change(ctx context.Context, id string, edit func(*keyRecord) bool) error {
+	for range maxTries {
+		found, err := k.find(ctx, id)
+		if err != nil || !edit(found) {
+			return err
+		}
+		if err := found.write(); err != nil {
+			return err
+		}
+		if err := k.records.UpdateRecord(ctx, found.record); !errors.Is(err, core.ErrConflict) {
+			return err
+		}
+	}
+	return core.ErrConflict
+}
