@@ -11,9 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPartGuards checks the response to each error of a guard or of the action itself, for a browser and for an API
+// TestPluginGuards checks the response to each error of a guard or of the action itself, for a browser and for an API
 // client.
-func TestPartGuards(t *testing.T) {
+func TestPluginGuards(t *testing.T) {
 	t.Parallel()
 	signedIn := func(context.Context, *core.Session) error { return nil }
 	plain := &core.Problem{Status: http.StatusTeapot, Code: "teapot", Cause: core.ErrForbidden}
@@ -71,8 +71,9 @@ func TestPartGuards(t *testing.T) {
 	}
 }
 
-// TestPartSignsOut checks that ActionRequest.SignOut also ends the session in the store, and that a GET cannot call it.
-func TestPartSignsOut(t *testing.T) {
+// TestPluginSignsOut checks that ActionRequest.SignOut also ends the session in the store, and that a GET cannot call
+// it.
+func TestPluginSignsOut(t *testing.T) {
 	t.Parallel()
 	leave := core.Action{Name: "toy", Verb: "leave"}
 	leave.Handle = func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
@@ -136,9 +137,9 @@ func TestHostKnowsTheSite(t *testing.T) {
 	}
 }
 
-// TestPartLogsNobody checks that an API client without a session gets 401 and no log line, and that a request which a
+// TestPluginLogsNoUser checks that an API client without a session gets 401 and no log line, and that a request which a
 // guard forbids is logged.
-func TestPartLogsNobody(t *testing.T) {
+func TestPluginLogsNoUser(t *testing.T) {
 	t.Parallel()
 	guarded := says("GET", "guarded", "")
 	guarded.Require = []core.Guard{func(context.Context, *core.Session) error { return core.ErrForbidden }}

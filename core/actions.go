@@ -210,7 +210,7 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 // signOut handles POST signout. The browser's cookies are deleted even if the store fails; the failure is logged.
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	response := redirectTo(c.callbackURL.target)
-	s.exchanges.erase(c.browser(), "")
+	s.exchanges.Erase(c.browser(), "")
 	session, err := s.of(ctx, &c.arrival)
 	if err != nil {
 		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPlaceOfAnotherRequest checks that the origin of a request depends on that request only, not on earlier ones.
-func TestPlaceOfAnotherRequest(t *testing.T) {
+// TestOriginOfAnotherRequest checks that the origin of a request depends on that request only, not on earlier ones.
+func TestOriginOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	requests := placedRequests()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}

@@ -49,9 +49,9 @@ func (b *browser) askForLink(address string) *core.Response {
 	return r
 }
 
-// TestLinksOfStrangersAskFirst opens links in a browser that did not request them. The browser gets a page with a
+// TestLinksOfAttackersAskFirst opens links in a browser that did not request them. The browser gets a page with a
 // button, and the token stays valid. The button signs in, and requires the token of its page.
-func TestLinksOfStrangersAskFirst(t *testing.T) {
+func TestLinksOfAttackersAskFirst(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		confirm core.OptionalBool
@@ -121,9 +121,9 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 	}
 }
 
-// TestLinksAskedForHere checks which links a browser is remembered to have requested: several, up to a maximum, each
+// TestLinksRequestedHere checks which links a browser is remembered to have requested: several, up to a maximum, each
 // until it is used.
-func TestLinksAskedForHere(t *testing.T) {
+func TestLinksRequestedHere(t *testing.T) {
 	t.Parallel()
 	a, store, links := postOffice(t, core.Default, nil)
 	b := visit(t, a)
@@ -148,9 +148,9 @@ func TestLinksAskedForHere(t *testing.T) {
 	}
 }
 
-// TestCookieOfAskedLinks checks the cookie: it is bound to this host, expires with the link and does not contain the
-// token.
-func TestCookieOfAskedLinks(t *testing.T) {
+// TestCookieOfRequestedLinks checks the cookie: it is bound to this host, expires with the link and does not contain
+// the token.
+func TestCookieOfRequestedLinks(t *testing.T) {
 	t.Parallel()
 	a, _, links := postOffice(t, core.Default, func(c *core.Config) {
 		c.Providers[1].(*core.EmailProvider).MaxAge = 10 * time.Minute
@@ -184,9 +184,9 @@ func TestCookieOfAskedLinks(t *testing.T) {
 	}
 }
 
-// TestPlantedAskedLink copies the cookie of a browser that requested a link to another browser. The cookie is valid
+// TestPlantedRequestedLink copies the cookie of a browser that requested a link to another browser. The cookie is valid
 // only for that link: not for another link, another token of its address, or its token with another address.
-func TestPlantedAskedLink(t *testing.T) {
+func TestPlantedRequestedLink(t *testing.T) {
 	t.Parallel()
 	a, _, links := postOffice(t, core.Default, nil)
 	eve, ada := visit(t, a), visit(t, a)
@@ -206,8 +206,8 @@ func TestPlantedAskedLink(t *testing.T) {
 	}
 }
 
-// TestAddressesThatAreNone checks that invalid email addresses redirect to the form, where the user can correct them.
-func TestAddressesThatAreNone(t *testing.T) {
+// TestInvalidAddresses checks that invalid email addresses redirect to the form, where the user can correct them.
+func TestInvalidAddresses(t *testing.T) {
 	t.Parallel()
 	refuse := func(c *core.Config) {
 		c.Providers[1].(*core.EmailProvider).NormalizeIdentifier = func(s string) (string, error) {

@@ -66,10 +66,10 @@ func (c *canaries) watch(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// TestNoSecretIsTold runs every flow, with and without errors. No token, code, password, cookie, verifier or state may
-// be in an audit event, a log line (with Debug) or a page. The page that asks a user to confirm an emailed link is an
-// exception: it repeats its URL with the token. The links of such pages are opened here.
-func TestNoSecretIsTold(t *testing.T) {
+// TestNoSecretIsAudited runs every flow, with and without errors. No token, code, password, cookie, verifier or state
+// may be in an audit event, a log line (with Debug) or a page. The page that asks a user to confirm an emailed link is
+// an exception: it repeats its URL with the token. The links of such pages are opened here.
+func TestNoSecretIsAudited(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		t.Run(string(strategy), func(t *testing.T) {

@@ -55,8 +55,8 @@ func line(e audit.Event) string {
 // noPatience is a Limit callback that refuses every attempt.
 func noPatience(context.Context, core.LimitParams) (time.Duration, error) { return time.Second, nil }
 
-// TestAuditEventSaysWho checks which properties of the request an event contains, and which it omits.
-func TestAuditEventSaysWho(t *testing.T) {
+// TestAuditEventNamesTheUser checks which properties of the request an event contains, and which it omits.
+func TestAuditEventNamesTheUser(t *testing.T) {
 	t.Parallel()
 	var trail trail
 	a := newApp(t, core.Config{

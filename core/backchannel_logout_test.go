@@ -304,9 +304,9 @@ func TestLogoutTokensAreGoodOnce(t *testing.T) {
 	}
 }
 
-// TestStrangersLogout posts forged tokens. The provider must not be asked about tokens that are invalid at first sight,
+// TestForgedLogout posts forged tokens. The provider must not be asked about tokens that are invalid at first sight,
 // and a multi-tenant provider only a few times, whatever tenants the tokens name.
-func TestStrangersLogout(t *testing.T) {
+func TestForgedLogout(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{tenants: true}
 	a := openOP(t, op, core.Config{Store: newOPRows()})

@@ -90,8 +90,8 @@ func checkInvalid(t *testing.T, a *app, c *browser, status int, code string) {
 	}
 }
 
-// TestBearerThatIsNone sends an invalid token together with the cookie of a valid session, which must not count.
-func TestBearerThatIsNone(t *testing.T) {
+// TestInvalidBearer sends an invalid token together with the cookie of a valid session, which must not count.
+func TestInvalidBearer(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
 		a, _ := factual(t, strategy, bearers, revocable)
@@ -223,8 +223,8 @@ func TestBearerRenewed(t *testing.T) {
 	}
 }
 
-// TestBearerSignsNobodyIn: sign-ins need cookies and refuse a bearer token, and NewSession returns cookies.
-func TestBearerSignsNobodyIn(t *testing.T) {
+// TestBearerCannotSignIn: sign-ins need cookies and refuse a bearer token, and NewSession returns cookies.
+func TestBearerCannotSignIn(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT, bearers)
 	b := signedIn(t, a, "1")
@@ -247,9 +247,9 @@ func TestBearerSignsNobodyIn(t *testing.T) {
 	}
 }
 
-// TestBearerSignsNobodyInAtParts: sign-ins of plugins and pending sign-ins refuse a bearer token as well, and such a
+// TestBearerCannotSignInAtPlugins: sign-ins of plugins and pending sign-ins refuse a bearer token as well, and such a
 // request does not use up a pending sign-in.
-func TestBearerSignsNobodyInAtParts(t *testing.T) {
+func TestBearerCannotSignInAtPlugins(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
 		t.Run(string(strategy), func(t *testing.T) {

@@ -262,8 +262,8 @@ func TestBasePathOfURL(t *testing.T) {
 	}
 }
 
-// TestNobodyCanSignIn checks that New warns if there are no providers.
-func TestNobodyCanSignIn(t *testing.T) {
+// TestNoProviders checks that New warns if there are no providers.
+func TestNoProviders(t *testing.T) {
 	t.Parallel()
 	if a := newApp(t, core.Config{}); !strings.Contains(a.log.String(), "code=no-providers") {
 		t.Errorf("New says %s", a.log)
@@ -300,7 +300,7 @@ func TestSignInLinks(t *testing.T) {
 	}
 }
 
-func TestNewReportsEverythingAtOnce(t *testing.T) {
+func TestNewReportsAllErrorsTogether(t *testing.T) {
 	t.Parallel()
 	_, err := core.New(core.Config{
 		Secrets: []core.Secret{"short", ""}, BasePath: "/a/../b", URL: "app.example", Session: core.SessionConfig{MaxAge: -1},

@@ -97,8 +97,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestDebugTellsMore checks that debug messages are only logged with Debug.
-func TestDebugTellsMore(t *testing.T) {
+// TestDebugLogsMore checks that debug messages are only logged with Debug.
+func TestDebugLogsMore(t *testing.T) {
 	t.Parallel()
 	if log := logOf(t, core.Config{Debug: true}); !strings.Contains(log, "level=DEBUG") {
 		t.Errorf("with Debug the log says\n%s", log)

@@ -79,9 +79,9 @@ func (p *planted) cookies(header string) string {
 	return strings.NewReplacer(pairs...).Replace(header)
 }
 
-// TestSessionBesidePlantedCookies sends additional cookies with the exact name of the session cookie, as browsers do if
+// TestSessionWithPlantedCookies sends additional cookies with the exact name of the session cookie, as browsers do if
 // a sibling subdomain has set one for a longer path. The session continues, and its cookies are not cleared.
-func TestSessionBesidePlantedCookies(t *testing.T) {
+func TestSessionWithPlantedCookies(t *testing.T) {
 	t.Parallel()
 	both := []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
 	for _, row := range []struct {
@@ -162,8 +162,8 @@ func TestPlantedCookiesDuringAnOutage(t *testing.T) {
 	}
 }
 
-// TestNewSessionBesidePlantedCookies replaces the session of the browser, whichever of the cookies contains it.
-func TestNewSessionBesidePlantedCookies(t *testing.T) {
+// TestNewSessionWithPlantedCookies replaces the session of the browser, whichever of the cookies contains it.
+func TestNewSessionWithPlantedCookies(t *testing.T) {
 	t.Parallel()
 	p := newPlanted(t, core.StrategyDatabase)
 	b := visit(t, p)
@@ -176,9 +176,9 @@ func TestNewSessionBesidePlantedCookies(t *testing.T) {
 	}
 }
 
-// TestSignOutBesidePlantedCookies ends every session in the request. Otherwise the browser would continue with another
+// TestSignOutWithPlantedCookies ends every session in the request. Otherwise the browser would continue with another
 // one.
-func TestSignOutBesidePlantedCookies(t *testing.T) {
+func TestSignOutWithPlantedCookies(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, down := range []int{0, 100} {
@@ -207,10 +207,10 @@ func TestSignOutBesidePlantedCookies(t *testing.T) {
 	}
 }
 
-// TestPlantedSessionDoesNotLend plants check cookies together with the ended session that they were created for. The
+// TestPlantedSessionGivesNoRights plants check cookies together with the ended session that they were created for. The
 // flow must not count as started by the user of the valid session in the request. Otherwise the attacker's account
 // would be linked to that user.
-func TestPlantedSessionDoesNotLend(t *testing.T) {
+func TestPlantedSessionGivesNoRights(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		p := newPlanted(t, strategy)
@@ -234,9 +234,9 @@ func TestPlantedSessionDoesNotLend(t *testing.T) {
 	}
 }
 
-// TestStrayChunks clears chunks without a first chunk, like a token that cannot be read. Otherwise the browser would
-// send them with every request.
-func TestStrayChunks(t *testing.T) {
+// TestIncompleteChunks clears chunks without a first chunk, like a token that cannot be read. Otherwise the browser
+// would send them with every request.
+func TestIncompleteChunks(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for cookies, cleared := range map[string]string{

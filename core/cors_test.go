@@ -63,10 +63,10 @@ var untrustedOrigins = map[string][]string{
 	"an address":       {"https://127.0.0.1"},
 }
 
-// TestStrangersReadNothing sends requests from untrusted origins. No header allows them to read a response, and no
+// TestOtherOriginsReadNothing sends requests from untrusted origins. No header allows them to read a response, and no
 // preflight succeeds. Their POST requests are rejected under every policy, even with the token of the cookie if the
 // browser reports a cross-site request.
-func TestStrangersReadNothing(t *testing.T) {
+func TestOtherOriginsReadNothing(t *testing.T) {
 	t.Parallel()
 	for name, origin := range untrustedOrigins {
 		t.Run(name, func(t *testing.T) {
@@ -187,8 +187,8 @@ func TestTrustedOriginByPolicy(t *testing.T) {
 	}
 }
 
-// TestNobodyTrusted checks that responses have no CORS headers if there are no trusted origins.
-func TestNobodyTrusted(t *testing.T) {
+// TestNoTrustedOrigins checks that responses have no CORS headers if there are no trusted origins.
+func TestNoTrustedOrigins(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
 	b.header.Set("Origin", frontEnd)

@@ -9,9 +9,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/revocation"
 )
 
-// TestDataThatCameMeanwhile: a request that has found an outdated copy does not load the data if another request has
+// TestDataLoadedConcurrently: a request that has found an outdated copy does not load the data if another request has
 // loaded it in the meantime.
-func TestDataThatCameMeanwhile(t *testing.T) {
+func TestDataLoadedConcurrently(t *testing.T) {
 	t.Parallel()
 	clock := time.Unix(1_700_000_000, 0)
 	loads := 0

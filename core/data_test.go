@@ -102,8 +102,8 @@ func TestDataOfASession(t *testing.T) {
 	}
 }
 
-// TestDataIsNotTheVisitors: neither posted data nor a jwt callback can change the data.
-func TestDataIsNotTheVisitors(t *testing.T) {
+// TestPostedDataChangesNothing: neither posted data nor a jwt callback can change the data.
+func TestPostedDataChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := &registry{role: "guest"}
 	d := &core.SessionData[staff]{Load: r.load}
@@ -137,9 +137,9 @@ func TestDataIsNotTheVisitors(t *testing.T) {
 	}
 }
 
-// TestPlantedDataWhileNoneCanBeLoaded: a value that a jwt callback sets while Load fails, at the sign-in or later, is
+// TestPlantedDataDuringAnOutage: a value that a jwt callback sets while Load fails, at the sign-in or later, is
 // never used as a copy.
-func TestPlantedDataWhileNoneCanBeLoaded(t *testing.T) {
+func TestPlantedDataDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, planted := range map[string]bool{"at the sign-in": true, "later": false} {
 		t.Run(name, func(t *testing.T) {

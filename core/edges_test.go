@@ -15,9 +15,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestHeadersOfEveryAnswer checks that all responses have headers against caching, content sniffing and referrers, and
-// that pages cannot be framed and have no base URL.
-func TestHeadersOfEveryAnswer(t *testing.T) {
+// TestHeadersOfEveryResponse checks that all responses have headers against caching, content sniffing and referrers,
+// and that pages cannot be framed and have no base URL.
+func TestHeadersOfEveryResponse(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
 	for _, target := range []string{
@@ -132,8 +132,8 @@ func TestGuardWantsAUser(t *testing.T) {
 	}
 }
 
-// TestConfigurationsWithoutSense checks that invalid values are rejected with the name of the field.
-func TestConfigurationsWithoutSense(t *testing.T) {
+// TestContradictoryConfigurations checks that invalid values are rejected with the name of the field.
+func TestContradictoryConfigurations(t *testing.T) {
 	t.Parallel()
 	plain := func(change func(*core.OAuthProvider)) []core.Provider {
 		p := plainOAuth()
@@ -309,8 +309,8 @@ func TestChecksOfAnotherProvider(t *testing.T) {
 	}
 }
 
-// TestAnswersWithoutState checks that a callback without state is rejected if a state was sent.
-func TestAnswersWithoutState(t *testing.T) {
+// TestCallbacksWithoutState checks that a callback without state is rejected if a state was sent.
+func TestCallbacksWithoutState(t *testing.T) {
 	t.Parallel()
 	for _, checks := range [][]core.Check{{core.CheckState}, {core.CheckState, core.CheckPKCE}} {
 		for _, query := range []string{"code=code-of-eve", "code=code-of-eve&state=", "code=code-of-eve&state=x"} {
@@ -414,8 +414,9 @@ func TestLinksOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestActionsOfParts checks that attempts of plugin actions are counted, and that there is no user without a session.
-func TestActionsOfParts(t *testing.T) {
+// TestActionsOfSeveralPlugins checks that attempts of plugin actions are counted, and that there is no user without a
+// session.
+func TestActionsOfSeveralPlugins(t *testing.T) {
 	t.Parallel()
 	guarded := says("POST", "guess", "")
 	guarded.Attempt = limit.AttemptSignUp
@@ -442,8 +443,8 @@ func TestActionsOfParts(t *testing.T) {
 	}
 }
 
-// TestHeldNoLongerThanTen checks that a pending sign-in expires ten minutes after the first gate stopped it.
-func TestHeldNoLongerThanTen(t *testing.T) {
+// TestPendingSignInExpires checks that a pending sign-in expires ten minutes after the first gate stopped it.
+func TestPendingSignInExpires(t *testing.T) {
 	t.Parallel()
 	w, _, _ := gatedTown(t, core.StrategyJWT, &toyFactor{name: "first"}, &toyFactor{name: "second"})
 	w.users["u1"] = core.User{ID: "u1", Name: "Ada"}
@@ -491,9 +492,9 @@ func TestEventsOfACommit(t *testing.T) {
 	}
 }
 
-// TestLinkingWhileRevocationIsAway checks that, if the current user cannot be determined because the revocation list is
+// TestLinkingWithoutRevocations checks that, if the current user cannot be determined because the revocation list is
 // unavailable, an account is not linked and no user is created for it.
-func TestLinkingWhileRevocationIsAway(t *testing.T) {
+func TestLinkingWithoutRevocations(t *testing.T) {
 	t.Parallel()
 	away := false
 	w := newTown(t, power{lists: true}, core.StrategyJWT, func(c *core.Config) {

@@ -80,6 +80,16 @@ const (
 	EmailDeleted EmailKind = "deleted"
 )
 
+// EmailKinds returns all kinds of emails, for previews and tests of your own emails.
+func EmailKinds() []EmailKind {
+	return []EmailKind{
+		EmailSignIn, EmailVerify, EmailExists, EmailReset, EmailPasswordChanged, EmailAddressChange, EmailAddressChanged,
+		EmailPasskeyAdded, EmailPasskeyRemoved, EmailAccountLinked, EmailAccountUnlinked, EmailFactorAdded,
+		EmailFactorRemoved, EmailFactorsReset, EmailRecoveryUsed, EmailRecoveryRenewed, EmailNewDevice, EmailInvite,
+		EmailDeleted,
+	}
+}
+
 // Email is an email to send. It contains facts and no sentences; the sender writes the text from them. It contains no
 // text that a client chose, so that an attacker cannot make this site send a message of their choice.
 type Email struct {

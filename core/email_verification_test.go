@@ -33,10 +33,10 @@ func (u *unkeyer) DeleteAuthenticator(_ context.Context, id string) error {
 	return err
 }
 
-// TestProveEmailTakesPasskeys checks that a verification also deletes the passkeys of accounts that no provider vouched
-// for. An attacker may have added them before the owner verified the address. The passkeys of accounts that were
-// vouched for stay.
-func TestProveEmailTakesPasskeys(t *testing.T) {
+// TestVerifyEmailRemovesPasskeys checks that a verification also deletes the passkeys of accounts that no provider
+// vouched for. An attacker may have added them before the owner verified the address. The passkeys of accounts that
+// were vouched for stay.
+func TestVerifyEmailRemovesPasskeys(t *testing.T) {
 	t.Parallel()
 	u := &unkeyer{}
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {

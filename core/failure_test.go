@@ -12,9 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestAnswersInJSON posts with JSON in the Accept header: clients get statuses and codes instead of redirects. Auth.js
-// clients, which use another header, and browsers get the same responses as before.
-func TestAnswersInJSON(t *testing.T) {
+// TestResponsesInJSON posts with JSON in the Accept header: clients get statuses and codes instead of redirects.
+// Auth.js clients, which use another header, and browsers get the same responses as before.
+func TestResponsesInJSON(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, path string

@@ -56,9 +56,9 @@ func TestCredentialsAloneWithAStore(t *testing.T) {
 	}
 }
 
-// TestAdmittedIsAskedOnceMore changes the credentials between Authorize and the new session. When core calls still, the
+// TestAdmitChecksAgain changes the credentials between Authorize and the new session. When core calls still, the
 // session or the pending sign-in is already stored, so that a change which ends all sessions ends it too.
-func TestAdmittedIsAskedOnceMore(t *testing.T) {
+func TestAdmitChecksAgain(t *testing.T) {
 	t.Parallel()
 	changed := core.NewError(core.ErrCredentialsSignin, nil)
 	for _, strategy := range strategies {
@@ -122,9 +122,9 @@ func TestAdmittedIsAskedOnceMore(t *testing.T) {
 	}
 }
 
-// TestRefusedAfterTheVisitorLeft checks that the session of a user whom Admit refuses is deleted even if the client has
+// TestRefusedAfterCancellation checks that the session of a user whom Admit refuses is deleted even if the client has
 // disconnected.
-func TestRefusedAfterTheVisitorLeft(t *testing.T) {
+func TestRefusedAfterCancellation(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {

@@ -106,9 +106,9 @@ func TestMailThatHangs(t *testing.T) {
 	})
 }
 
-// TestRefusedMailsCount checks that failed emails count against the limit. A mail service may deliver what it reported
-// as failed, and an attacker could fill a mailbox this way.
-func TestRefusedMailsCount(t *testing.T) {
+// TestRefusedEmailsAreCounted checks that failed emails count against the limit. A mail service may deliver what it
+// reported as failed, and an attacker could fill a mailbox this way.
+func TestRefusedEmailsAreCounted(t *testing.T) {
 	sent := 0
 	a := newApp(t, core.Config{Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
 		Providers: []core.Provider{&core.EmailProvider{From: "no-reply@app.test",

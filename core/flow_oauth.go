@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -170,13 +171,13 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 // exchange calls redeem once for all callbacks with the same key. A flow without a tag has no key: Auth.js started it,
 // or the provider uses no checks.
 func (f *oauthFlow) exchange(
-	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowState, key exchangeKey,
+	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowState, key exchange.Key,
 ) (*TokenSet, Profile, error) {
 	if flow.Tag == "" || flow.Reauth != nil { // a re-authentication counts once
 		return f.redeem(ctx, c, at, code, flow)
 	}
 	own := *c // the exchange may outlast the request
-	return f.checks.exchanges.do(ctx, key, c.browser(), func(ctx context.Context) (*TokenSet, Profile, error) {
+	return c.exchangeOnce(ctx, f.checks.exchanges, key, func(ctx context.Context) (*TokenSet, Profile, error) {
 		return f.redeem(ctx, &own, at, code, flow)
 	})
 }

@@ -60,7 +60,7 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 	}
 	out.returnTo = flows.callbackURL(ctx, flow)
 	key := flow.exchangeKey(c, answer.Token+"\x00"+c.query.Get("oauth_verifier"))
-	tokens, profile, err := f.checks.exchanges.do(ctx, key, c.browser(),
+	tokens, profile, err := c.exchangeOnce(ctx, f.checks.exchanges, key,
 		func(ctx context.Context) (*TokenSet, Profile, error) { return f.redeem(ctx, answer, flow.Secret) })
 	if err != nil {
 		return out, err

@@ -32,7 +32,7 @@ func oauth1Service() *core.OAuthProvider {
 	}
 }
 
-func TestOAuth1Answers(t *testing.T) {
+func TestOAuth1Callbacks(t *testing.T) {
 	t.Parallel()
 	own := func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)

@@ -45,9 +45,9 @@ func assertion(action, name string) url.Values {
 	return url.Values{"action": {action}, "data": {`{"id":"` + id + `"}`}}
 }
 
-// TestPasskeyAnswersNeedTheSite posts responses as API clients and pages do. Without the site's Origin header or its
-// CSRF token, no user is signed in.
-func TestPasskeyAnswersNeedTheSite(t *testing.T) {
+// TestPasskeyResponsesNeedTheOrigin posts responses as API clients and pages do. Without the site's Origin header or
+// its CSRF token, no user is signed in.
+func TestPasskeyResponsesNeedTheOrigin(t *testing.T) {
 	t.Parallel()
 	w, _ := ceremonies(t)
 	for _, row := range []struct {
@@ -78,8 +78,8 @@ func TestPasskeyAnswersNeedTheSite(t *testing.T) {
 	}
 }
 
-// TestPasskeyAnswersArePosted sends the fields of a response in the query of a GET.
-func TestPasskeyAnswersArePosted(t *testing.T) {
+// TestPasskeyResponsesArePosted sends the fields of a response in the query of a GET.
+func TestPasskeyResponsesArePosted(t *testing.T) {
 	t.Parallel()
 	w, _ := ceremonies(t)
 	b := w.browser()
@@ -271,9 +271,9 @@ func TestVerifiersGetAllOrigins(t *testing.T) {
 	}
 }
 
-// TestChallengesAreAnsweredOnce repeats a response with a copy of the cookies from before the first one: deleting the
+// TestChallengesAreUsedOnce repeats a response with a copy of the cookies from before the first one: deleting the
 // cookie does not stop an attacker who has copied it.
-func TestChallengesAreAnsweredOnce(t *testing.T) {
+func TestChallengesAreUsedOnce(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase)
 	register := w.browser()
@@ -303,10 +303,10 @@ func TestChallengesAreAnsweredOnce(t *testing.T) {
 	}
 }
 
-// TestPasskeyAnswerTwice repeats a response, as a browser does if the first HTTP response was lost or the user pressed
-// the button twice. The sign-in continues with the user whom the first response signed in. A registration reports a
-// failure.
-func TestPasskeyAnswerTwice(t *testing.T) {
+// TestPasskeyResponseTwice repeats a response, as a browser does if the first HTTP response was lost or the user
+// pressed the button twice. The sign-in continues with the user whom the first response signed in. A registration
+// reports a failure.
+func TestPasskeyResponseTwice(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		w := newTown(t, power{true, true, true, true}, strategy)

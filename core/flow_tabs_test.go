@@ -133,9 +133,9 @@ func (b *browser) finish(provider, location, who string, refused bool) *core.Res
 	return b.get(b.deliver(provider, location, who, refused))
 }
 
-// TestAnotherUserIsAsked: a sign-in starts while signed out. Before it completes, another user signs in in another tab.
-// A page then asks which user to continue as. The sign-in itself links no account and signs no user in.
-func TestAnotherUserIsAsked(t *testing.T) {
+// TestAnotherUserConfirms: a sign-in starts while signed out. Before it completes, another user signs in in another
+// tab. A page then asks which user to continue as. The sign-in itself links no account and signs no user in.
+func TestAnotherUserConfirms(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, provider := range []string{"q", "post", "one"} {
@@ -201,8 +201,8 @@ func accountAt(provider string) string {
 	return "ann"
 }
 
-// TestSwitchIsTheUsersOwn: only a form of this site switches users, under the session that was asked.
-func TestSwitchIsTheUsersOwn(t *testing.T) {
+// TestSwitchNeedsTheUser: only a form of this site switches users, under the session that was asked.
+func TestSwitchNeedsTheUser(t *testing.T) {
 	t.Parallel()
 	store := newPeople()
 	b := visit(t, newApp(t, core.Config{

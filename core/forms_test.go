@@ -14,9 +14,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestFormActionsAnswerPosts sends requests with other methods to the form actions: a link to one starts no sign-in,
+// TestFormActionsAcceptPosts sends requests with other methods to the form actions: a link to one starts no sign-in,
 // ends no session and shows no page (docs/protocol.md §1.2).
-func TestFormActionsAnswerPosts(t *testing.T) {
+func TestFormActionsAcceptPosts(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}})
 	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE", "OPTIONS", ""} {

@@ -55,8 +55,8 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestGuardsAnswer checks the responses to browsers and API clients if a guard returns an error.
-func TestGuardsAnswer(t *testing.T) {
+// TestGuardResponses checks the responses to browsers and API clients if a guard returns an error.
+func TestGuardResponses(t *testing.T) {
 	t.Parallel()
 	stepUp := func(context.Context, *core.Session) error { return &core.StepUp{MaxAge: 10 * time.Minute} }
 	never := func(context.Context, *core.Session) error { return core.ErrForbidden }
@@ -132,8 +132,8 @@ func checkObjection(t *testing.T, r *core.Response, accept, code string) {
 	}
 }
 
-// TestGuardsAreForSignedInVisitors checks that no guard is called without a signed-in user.
-func TestGuardsAreForSignedInVisitors(t *testing.T) {
+// TestGuardsRunForSignedInUsers checks that no guard is called without a signed-in user.
+func TestGuardsRunForSignedInUsers(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT)
 	asked := false

@@ -33,9 +33,9 @@ var failingMail = map[string]struct {
 	},
 }
 
-// TestLinksOfMailsThatFail checks that the link of an email that could not be sent is in no log, whatever error the
+// TestLinksOfFailedEmails checks that the link of an email that could not be sent is in no log, whatever error the
 // application's function returns.
-func TestLinksOfMailsThatFail(t *testing.T) {
+func TestLinksOfFailedEmails(t *testing.T) {
 	t.Parallel()
 	for name, row := range failingMail {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestLinksOfMailsThatFail(t *testing.T) {
 	}
 }
 
-// TestLettersThatFail checks the same for the emails of plugins.
-func TestLettersThatFail(t *testing.T) {
+// TestEmailsThatFail checks the same for the emails of plugins.
+func TestEmailsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, row := range failingMail {
 		t.Run(name, func(t *testing.T) {

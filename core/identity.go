@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
 
@@ -46,7 +47,7 @@ type oauthResult struct {
 	// given is the user's address as the provider sent it, before it was normalized.
 	given string
 	// exchange identifies the callback.
-	exchange exchangeKey
+	exchange exchange.Key
 	// current is the ID of the user who was already signed in, and currentAuthTime is when they authenticated.
 	current         string
 	currentAuthTime time.Time

@@ -148,9 +148,9 @@ func TestInARowEnds(t *testing.T) {
 	}
 }
 
-// TestInARowLocksNobodyOut checks that the owner can still sign in in a known browser, which resets nothing for
+// TestInARowLocksNoOwnerOut checks that the owner can still sign in in a known browser, which resets nothing for
 // attackers, and that an attacker in one network cannot use up the limit of a name.
-func TestInARowLocksNobodyOut(t *testing.T) {
+func TestInARowLocksNoOwnerOut(t *testing.T) {
 	t.Parallel()
 	apps, _ := inRows(t, 2, nil)
 	owner, stranger := place(t, apps[0], "203.0.113.5"), place(t, apps[1], "192.0.2.1")
@@ -191,8 +191,8 @@ func TestInARowLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// TestInARowIsAskedFor checks that a provider without AttemptInARow is not affected.
-func TestInARowIsAskedFor(t *testing.T) {
+// TestInARowIsOptional checks that a provider without AttemptInARow is not affected.
+func TestInARowIsOptional(t *testing.T) {
 	t.Parallel()
 	apps, asked := inRows(t, 1, func(c *core.Config) { c.Providers[0].(*core.CredentialsProvider).InARow = false })
 	b := place(t, apps[0], "192.0.2.1")

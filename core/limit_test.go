@@ -181,10 +181,10 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// TestNamesBesideTheName checks a form that declares no fields. Authorize may read "username", whatever is in "email".
+// TestSimilarNames checks a form that declares no fields. Authorize may read "username", whatever is in "email".
 // Guesses for one name are counted whatever the attacker puts into the other fields, and correct attempts are removed
 // from the counts.
-func TestNamesBesideTheName(t *testing.T) {
+func TestSimilarNames(t *testing.T) {
 	t.Parallel()
 	for _, field := range []string{"email", "username", "name"} {
 		t.Run(field, func(t *testing.T) {

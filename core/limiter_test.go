@@ -208,9 +208,9 @@ func TestNamesOfForms(t *testing.T) {
 	}
 }
 
-// TestVisitorsBehindProxies checks when a peer counts as a client. Behind a proxy that is not configured all clients
+// TestClientsBehindProxies checks when a peer counts as a client. Behind a proxy that is not configured all clients
 // look the same, and the attempts of one must not lock out the others.
-func TestVisitorsBehindProxies(t *testing.T) {
+func TestClientsBehindProxies(t *testing.T) {
 	t.Parallel()
 	named := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	for _, row := range []struct {

@@ -432,8 +432,8 @@ func TestKnownBrowserCookie(t *testing.T) {
 	}
 }
 
-// TestKnownBrowsersAreAskedFor checks that no cookie is set unless known browsers are requested, as in Auth.js.
-func TestKnownBrowsersAreAskedFor(t *testing.T) {
+// TestKnownBrowsersAreOptional checks that no cookie is set unless known browsers are requested, as in Auth.js.
+func TestKnownBrowsersAreOptional(t *testing.T) {
 	t.Parallel()
 	asks := partFunc(func(h *core.PluginHost) error { h.RememberBrowsers(); return nil })
 	rates := map[limit.Attempt]limit.Rates{limit.AttemptMail: {Network: limit.Rate{Burst: 1, Every: time.Minute}}}
@@ -792,9 +792,9 @@ func TestLimitsFaults(t *testing.T) {
 	}
 }
 
-// TestPartAudits checks that the audit event of a plugin contains the properties of the request, and only a hash of the
-// identifier.
-func TestPartAudits(t *testing.T) {
+// TestPluginAudits checks that the audit event of a plugin contains the properties of the request, and only a hash of
+// the identifier.
+func TestPluginAudits(t *testing.T) {
 	t.Parallel()
 	var trail trail
 	a := newApp(t, core.Config{Audit: trail.note, Plugins: []core.Plugin{answers(core.Action{Method: "POST", Name: "reset",

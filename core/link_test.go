@@ -292,10 +292,10 @@ func (w *town) oldSessionIsNoWayIn(before *browser, owner string) {
 	}
 }
 
-// TestFirstProofOfAnAddress checks the first verification of an address that a user already has unverified. The person
-// who verifies it gets that user if no one else can have access to it, and a new user otherwise. It runs on stores with
-// all combinations of features, under both strategies, with both kinds of verification.
-func TestFirstProofOfAnAddress(t *testing.T) {
+// TestFirstVerificationOfAnAddress checks the first verification of an address that a user already has unverified. The
+// person who verifies it gets that user if no one else can have access to it, and a new user otherwise. It runs on
+// stores with all combinations of features, under both strategies, with both kinds of verification.
+func TestFirstVerificationOfAnAddress(t *testing.T) {
 	t.Parallel()
 	never := func(power, core.Strategy, bool) bool { return false }
 	vouches := func(can power, _ core.Strategy, forgets bool) bool { return can.lists && !forgets }
@@ -366,9 +366,9 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 	}
 }
 
-// TestCallbacksHearOfTheNewUser checks that callbacks and events never get the previous user after an address has moved
-// to a new one.
-func TestCallbacksHearOfTheNewUser(t *testing.T) {
+// TestCallbacksReceiveTheNewUser checks that callbacks and events never get the previous user after an address has
+// moved to a new one.
+func TestCallbacksReceiveTheNewUser(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -470,9 +470,9 @@ func TestClaimsAboutAnotherAddress(t *testing.T) {
 	}
 }
 
-// TestVouchingIsTheProvidersAlone checks that EmailProved decides for its provider, except if the claim email_verified
+// TestOnlyTheProviderVerifies checks that EmailProved decides for its provider, except if the claim email_verified
 // is false, and that members of a token response do not count.
-func TestVouchingIsTheProvidersAlone(t *testing.T) {
+func TestOnlyTheProviderVerifies(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, claims string
@@ -508,9 +508,9 @@ func TestVouchingIsTheProvidersAlone(t *testing.T) {
 	}
 }
 
-// TestProofAgainstAStrangerWhoKeepsTrying lets an attacker act at each store call of the first verification, and at all
+// TestVerificationDuringAnAttack lets an attacker act at each store call of the first verification, and at all
 // of them. The attacker must never gain access to the user of the person who verified the address.
-func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
+func TestVerificationDuringAnAttack(t *testing.T) {
 	t.Parallel()
 	type attack struct {
 		name string
@@ -606,9 +606,9 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 	return min(n, 12)
 }
 
-// TestAddressTakenInTheGap checks that an attacker who takes an address just before it moves to a new user loses it
+// TestAddressTakenConcurrently checks that an attacker who takes an address just before it moves to a new user loses it
 // again.
-func TestAddressTakenInTheGap(t *testing.T) {
+func TestAddressTakenConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{tx: false, deletes: true, lists: true, ends: true}, core.StrategyDatabase)
 	w.through(w.browser(), "plain", "s1", victim, "")
@@ -626,9 +626,9 @@ func TestAddressTakenInTheGap(t *testing.T) {
 	}
 }
 
-// TestLinkedWhileTheAddressIsProved checks that an account is unlinked again if its linking started before the
+// TestLinkedDuringVerification checks that an account is unlinked again if its linking started before the
 // verification of the address and reached the store after it.
-func TestLinkedWhileTheAddressIsProved(t *testing.T) {
+func TestLinkedDuringVerification(t *testing.T) {
 	t.Parallel()
 	for _, can := range powers() {
 		if !can.lists || !can.ends {
@@ -803,9 +803,9 @@ func TestIDsWithoutAStore(t *testing.T) {
 	}
 }
 
-// TestTokensFromBeforeTheProof checks that a session token from before the user's address was verified cannot link
-// anything afterwards, whatever the jwt callback does. Before the verification it can link as usual.
-func TestTokensFromBeforeTheProof(t *testing.T) {
+// TestTokensFromBeforeTheVerification checks that a session token from before the user's address was verified cannot
+// link anything afterwards, whatever the jwt callback does. Before the verification it can link as usual.
+func TestTokensFromBeforeTheVerification(t *testing.T) {
 	t.Parallel()
 	anew := func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 		return &core.Token{Subject: p.Token.Subject, Name: p.Token.Name}, nil
@@ -885,9 +885,9 @@ func TestWarnsOfWhatTheStoreLacks(t *testing.T) {
 	}
 }
 
-// TestSessionFromBeforeTheProof checks that the earlier sessions of a user whom the application created, and who has no
-// sign-in method, end with the verification.
-func TestSessionFromBeforeTheProof(t *testing.T) {
+// TestSessionFromBeforeTheVerification checks that the earlier sessions of a user whom the application created, and who
+// has no sign-in method, end with the verification.
+func TestSessionFromBeforeTheVerification(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
 		w := newTown(t, power{true, true, true, true}, strategy)
@@ -900,10 +900,10 @@ func TestSessionFromBeforeTheProof(t *testing.T) {
 	}
 }
 
-// TestTokenFromBeforeThereWereProofs covers tokens of an Auth that could not verify addresses: the same application at
+// TestTokenFromBeforeTheClaim covers tokens of an Auth that could not verify addresses: the same application at
 // an earlier time, or a second Auth with the same secret and store. Such a token has no emailUnproved claim and can
 // link an account after the verification, but the account must not give lasting access to the owner's user.
-func TestTokenFromBeforeThereWereProofs(t *testing.T) {
+func TestTokenFromBeforeTheClaim(t *testing.T) {
 	t.Parallel()
 	can := power{true, true, true, true}
 	w := newTown(t, can, core.StrategyJWT)

@@ -37,9 +37,9 @@ func (m *meddled) InTransaction(ctx context.Context, do func(context.Context, co
 	return core.ErrConflict
 }
 
-// TestSameVisitorTwice signs one person in for the first time on two devices concurrently. Both succeed as one user,
+// TestSameUserTwice signs one person in for the first time on two devices concurrently. Both succeed as one user,
 // wherever the second sign-in interrupts the first.
-func TestSameVisitorTwice(t *testing.T) {
+func TestSameUserTwice(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for name, between := range map[string]string{
@@ -75,9 +75,9 @@ func TestSameVisitorTwice(t *testing.T) {
 	}
 }
 
-// TestVisitorBeingMade covers a store without transactions: a sign-in finds the user whom a concurrent one has created,
+// TestUserBeingCreated covers a store without transactions: a sign-in finds the user whom a concurrent one has created,
 // before that one has linked the account.
-func TestVisitorBeingMade(t *testing.T) {
+func TestUserBeingCreated(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{false, true, true, true}, core.StrategyDatabase)
 	first, second := w.browser(), w.browser()
@@ -240,9 +240,9 @@ func (t *taken) DeleteUser(_ context.Context, id string) error {
 	return nil
 }
 
-// TestConflictMakesNobody checks that a user whom the store refused to create is not deleted: the ID may be another
+// TestConflictCreatesNoUser checks that a user whom the store refused to create is not deleted: the ID may be another
 // person's.
-func TestConflictMakesNobody(t *testing.T) {
+func TestConflictCreatesNoUser(t *testing.T) {
 	t.Parallel()
 	s := &taken{}
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) { c.Store = s })
@@ -281,9 +281,9 @@ func (s *halfDone) CreateSession(ctx context.Context, v *store.Session) error {
 	return s.least.CreateSession(ctx, v)
 }
 
-// TestTakenBack makes first sign-ins fail halfway on a store without transactions. Nothing must remain, and a second
-// attempt must work like a first one.
-func TestTakenBack(t *testing.T) {
+// TestCanceledAttempts makes first sign-ins fail halfway on a store without transactions. Nothing must remain, and a
+// second attempt must work like a first one.
+func TestCanceledAttempts(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(s *halfDone, on bool){
 		"the user exists, and the response is lost": func(s *halfDone, on bool) { s.users = on },

@@ -82,8 +82,9 @@ func TestLocaleIsChosen(t *testing.T) {
 	}
 }
 
-// TestLocaleOfStrangers checks that invalid or long headers, cookies and parameters have no effect and cause no error.
-func TestLocaleOfStrangers(t *testing.T) {
+// TestLocaleOfForgedInput checks that invalid or long headers, cookies and parameters have no effect and cause no
+// error.
+func TestLocaleOfForgedInput(t *testing.T) {
 	t.Parallel()
 	a := spokenApp(t, core.Config{})
 	for name, text := range map[string]string{
@@ -313,7 +314,7 @@ func TestLocaleOfGuards(t *testing.T) {
 	}
 }
 
-func TestLocaleOfLetters(t *testing.T) {
+func TestLocaleOfEmails(t *testing.T) {
 	t.Parallel()
 	var sent core.Email
 	a := spokenApp(t, core.Config{

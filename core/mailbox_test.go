@@ -196,9 +196,9 @@ func TestVerifiedSpellingGetsTheLink(t *testing.T) {
 	}
 }
 
-// TestVouchedInCapitals checks that a provider's verification of an address applies to the same address in upper case.
+// TestVerifiedInCapitals checks that a provider's verification of an address applies to the same address in upper case.
 // The first link verifies it for the user, who keeps their accounts.
-func TestVouchedInCapitals(t *testing.T) {
+func TestVerifiedInCapitals(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyJWT)
 	w.users["old"] = core.User{ID: "old", Name: "Somebody", Email: "Ada@X.example"}

@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
-// TestEveryStoreCallIsTold calls each method of each store interface with a canceled context.
-func TestEveryStoreCallIsTold(t *testing.T) {
+// TestEveryStoreCallIsObserved calls each method of each store interface with a canceled context.
+func TestEveryStoreCallIsObserved(t *testing.T) {
 	t.Parallel()
 	told := map[observe.Call]observe.Outcome{}
 	faces := newStores(stuck{}, watch{observe: func(
@@ -108,8 +108,8 @@ func TestAPanickingCallHasFailed(t *testing.T) {
 	}
 }
 
-// TestEveryProviderCallIsTold calls each method that sends a request to a provider.
-func TestEveryProviderCallIsTold(t *testing.T) {
+// TestEveryProviderCallIsObserved calls each method that sends a request to a provider.
+func TestEveryProviderCallIsObserved(t *testing.T) {
 	t.Parallel()
 	told := map[string]observe.Outcome{}
 	var now string

@@ -79,9 +79,9 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 	}
 }
 
-// TestNoOriginIsToldAtOnce checks that New logs one warning about the requests that will be refused, and that requests
-// log none.
-func TestNoOriginIsToldAtOnce(t *testing.T) {
+// TestMissingOriginIsReportedByNew checks that New logs one warning about the requests that will be refused, and that
+// requests log none.
+func TestMissingOriginIsReportedByNew(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.False, Providers: []core.Provider{passwords()}})
 	if log := a.log.String(); strings.Count(log, "code=no-origin") != 1 || !strings.Contains(log, "level=WARN") ||

@@ -118,9 +118,9 @@ type hosting struct{ host **core.PluginHost }
 
 func (p hosting) Attach(h *core.PluginHost) error { *p.host = h; return nil }
 
-// TestPartTokens checks that link tokens have 256 bits from the configured source of randomness, and that a failing
+// TestPluginTokens checks that link tokens have 256 bits from the configured source of randomness, and that a failing
 // source is an error.
-func TestPartTokens(t *testing.T) {
+func TestPluginTokens(t *testing.T) {
 	t.Parallel()
 	var h *core.PluginHost
 	newApp(t, core.Config{Plugins: []core.Plugin{hosting{&h}}})

@@ -71,9 +71,9 @@ func TestReissue(t *testing.T) {
 	}
 }
 
-// TestReissueWithoutAProof checks that a reissue without methods keeps the session's ID, age and methods. With a
+// TestReissueWithoutASignIn checks that a reissue without methods keeps the session's ID, age and methods. With a
 // method, the session is a recent authentication.
-func TestReissueWithoutAProof(t *testing.T) {
+func TestReissueWithoutASignIn(t *testing.T) {
 	t.Parallel()
 	const moved = "ada@new.example"
 	for _, strategy := range strategies {
@@ -213,9 +213,9 @@ func TestReissueEndsTokensWithoutFacts(t *testing.T) {
 	}
 }
 
-// TestLogoutOfASessionThatGoesOn checks that a back-channel logout by sid ends the local session even after its token
+// TestLogoutOfAContinuedSession checks that a back-channel logout by sid ends the local session even after its token
 // was reissued.
-func TestLogoutOfASessionThatGoesOn(t *testing.T) {
+func TestLogoutOfAContinuedSession(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
 		t.Run(string(strategy), func(t *testing.T) {

@@ -59,8 +59,8 @@ func documentOf(t *testing.T, r *core.Response) (d problemDocument) {
 	return d
 }
 
-// TestPartActions requests actions of a plugin and checks the rules that protect them.
-func TestPartActions(t *testing.T) {
+// TestPluginActions requests actions of a plugin and checks the rules that protect them.
+func TestPluginActions(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Plugins: []core.Plugin{answers(
 		says("GET", "toy", ""), says("POST", "toy", ""), says("GET", "toy", "see"), says("POST", "toy", "do-it"),
@@ -127,8 +127,8 @@ func TestPartActions(t *testing.T) {
 	}
 }
 
-// TestPartProblems checks the response to each kind of error of an action, for a browser and for an API client.
-func TestPartProblems(t *testing.T) {
+// TestPluginProblems checks the response to each kind of error of an action, for a browser and for an API client.
+func TestPluginProblems(t *testing.T) {
 	t.Parallel()
 	short := &core.Problem{
 		Status: 422, Code: "too-short", Detail: "Use twelve characters or more.",
@@ -195,9 +195,9 @@ func TestPartProblems(t *testing.T) {
 	}
 }
 
-// TestPartFaults checks that New rejects plugins with invalid actions, and with actions that belong to core or to
-// another plugin.
-func TestPartFaults(t *testing.T) {
+// TestPluginConfigErrors checks that New rejects plugins with invalid actions, and with actions that belong to core or
+// to another plugin.
+func TestPluginConfigErrors(t *testing.T) {
 	t.Parallel()
 	good := says("GET", "toy", "")
 	with := func(change func(a *core.Action)) core.Plugin {
@@ -311,8 +311,8 @@ func TestPluginProviders(t *testing.T) {
 	}
 }
 
-// TestPartCalls checks what an action reads from a request, and the cookies that it keeps.
-func TestPartCalls(t *testing.T) {
+// TestPluginRequests checks what an action reads from a request, and the cookies that it keeps.
+func TestPluginRequests(t *testing.T) {
 	t.Parallel()
 	var host *core.PluginHost
 	part := partFunc(func(h *core.PluginHost) error {
@@ -390,9 +390,9 @@ func TestPartCalls(t *testing.T) {
 	host.AddAction(says("GET", "late", ""))
 }
 
-// TestPartSeals checks that encryption depends on the secrets, the purpose and the audience, and works after a
+// TestPluginEncrypts checks that encryption depends on the secrets, the purpose and the audience, and works after a
 // rotation.
-func TestPartSeals(t *testing.T) {
+func TestPluginEncrypts(t *testing.T) {
 	t.Parallel()
 	host := func(audience string, secrets ...core.Secret) (h *core.PluginHost) {
 		newApp(t, core.Config{Secrets: secrets, Audience: audience, Plugins: []core.Plugin{
@@ -440,8 +440,8 @@ func TestPartSeals(t *testing.T) {
 	}
 }
 
-// TestPartSignIn signs a user in by a plugin, under both strategies.
-func TestPartSignIn(t *testing.T) {
+// TestPluginSignIn signs a user in by a plugin, under both strategies.
+func TestPluginSignIn(t *testing.T) {
 	t.Parallel()
 	in := func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1", Name: "Zoë"}, Created: c.Field("new") != ""})
@@ -490,8 +490,8 @@ func TestPartSignIn(t *testing.T) {
 	}
 }
 
-// TestPartRequires requests actions that need a session and pass guards.
-func TestPartRequires(t *testing.T) {
+// TestPluginRequirements requests actions that need a session and pass guards.
+func TestPluginRequirements(t *testing.T) {
 	t.Parallel()
 	var verdict error
 	guard := func(context.Context, *core.Session) error { return verdict }

@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
-// TestPrintedValuesHoldNothingSecret prints all values that callbacks receive, in every way that log lines are written.
-func TestPrintedValuesHoldNothingSecret(t *testing.T) {
+// TestPrintedValuesContainNoSecrets prints all values that callbacks receive, in every way that log lines are written.
+func TestPrintedValuesContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	const canary = "CANARY"
 	request := &core.Request{

@@ -279,9 +279,9 @@ func TestGuardThatDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestVisitorsWhoLeave: a request that the client canceled is not logged as a store failure; one that failed otherwise
+// TestCanceledRequests: a request that the client canceled is not logged as a store failure; one that failed otherwise
 // is.
-func TestVisitorsWhoLeave(t *testing.T) {
+func TestCanceledRequests(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string

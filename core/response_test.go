@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestHeadersAreTheAnswersOwn: a change to the header of one response does not affect other responses.
-func TestHeadersAreTheAnswersOwn(t *testing.T) {
+// TestHeadersAreNotShared: a change to the header of one response does not affect other responses.
+func TestHeadersAreNotShared(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	b := visit(t, a)
@@ -82,7 +82,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestNewSessionOfNobody(t *testing.T) {
+func TestNewSessionWithoutAUser(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{})
 	cookies, err := a.NewSession(t.Context(), visit(t, a).request("POST", "/register", "", ""), nil)

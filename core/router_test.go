@@ -211,8 +211,8 @@ func TestNoCORS(t *testing.T) {
 	}
 }
 
-// TestAnswersAreKeptByNobody checks that no response with a cookie or a token may be cached.
-func TestAnswersAreKeptByNobody(t *testing.T) {
+// TestResponsesAreNotCached checks that no response with a cookie or a token may be cached.
+func TestResponsesAreNotCached(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
 	b := visit(t, a)

@@ -11,6 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/exchange"
+	"github.com/latchkey-go/latchkey/internal/supersede"
 )
 
 // Session is the session of a signed-in user (docs/protocol.md §7.10). Its JSON form is the response of GET session.
@@ -137,7 +139,7 @@ type sessions struct {
 	config    SessionConfig
 	jwt       sessionTokens // StrategyJWT
 	rows      sessionRows   // StrategyDatabase
-	replaced  *replacements
+	replaced  *supersede.Memory[replacement]
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
@@ -165,8 +167,8 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: newProviderSessions(c.Now), facts: facts,
-		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: newExchanges(c.Now),
-		config: c.Session, replaced: newReplacements(c.Now),
+		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
+		config: c.Session, replaced: supersede.New[replacement](c.Now),
 		jwt: sessionTokens{
 			sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
 			users: store.Store, proofs: proofs, facts: facts,

@@ -25,7 +25,7 @@ func (s *sessions) end(ctx context.Context, r requestSession) (userID string, er
 	case event.Session != nil:
 		userID = event.Session.UserID
 	}
-	s.exchanges.erase(c.at.browser(), userID)
+	s.exchanges.Erase(c.at.browser(), userID)
 	if event.Token != nil || event.Session != nil {
 		c.at.decidedOf(ctx, audit.SignOut, "", userID, event.SessionID)
 	}
@@ -124,7 +124,7 @@ func endSessions(
 		}
 		return list, ended, nil
 	case stored:
-		a.sessions.exchanges.erase("", userID)
+		a.sessions.exchanges.Erase("", userID)
 		list, err = a.sessions.endStored(ctx, list)
 		return list, len(list), err
 	}
@@ -149,7 +149,7 @@ func (s *sessions) canEnd() bool {
 
 // endAllStored ends all sessions of a user under StrategyDatabase, including a session that is being created now.
 func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, err error) {
-	s.exchanges.erase("", userID)
+	s.exchanges.Erase("", userID)
 	ended, err = s.lister.DeleteSessions(ctx, userID)
 	if err == nil {
 		err = s.records.removeAll(ctx, userID, "")
@@ -182,7 +182,7 @@ func (s *sessions) endOne(ctx context.Context, id string) (userID string, err er
 		return "", nil
 	}
 	userID = s.records.remove(ctx, id)
-	s.exchanges.erase("", userID)
+	s.exchanges.Erase("", userID)
 	return userID, s.revoked.EndSession(ctx, key)
 }
 
@@ -191,7 +191,7 @@ func (s *sessions) endUser(ctx context.Context, userID, except string) error {
 	if userID == "" {
 		return nil
 	}
-	s.exchanges.erase("", userID)
+	s.exchanges.Erase("", userID)
 	key, _ := sessionid.Parse(except)
 	if err := s.revoked.EndUser(ctx, userID, key); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
 
@@ -74,7 +75,7 @@ func (s *sessions) issue(
 	ctx context.Context, r requestSession, id *identity, who member,
 ) (cookies []Cookie, sessionID string, err error) {
 	c := r.carrier()
-	s.exchanges.signedIn(id.exchange(), c.at.browser(), who.user.ID)
+	s.exchanges.SignedIn(id.exchange(), c.at.browser(), who.user.ID)
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
 		return nil, "", err
 	}
@@ -89,9 +90,9 @@ func (s *sessions) issue(
 }
 
 // exchange identifies the callback of an OAuth provider. It is the zero value for other sign-ins.
-func (id *identity) exchange() exchangeKey {
+func (id *identity) exchange() exchange.Key {
 	if id.oauth == nil {
-		return exchangeKey{}
+		return exchange.Key{}
 	}
 	return id.oauth.exchange
 }

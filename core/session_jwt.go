@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
 // jwtSession is the session of a request under StrategyJWT. Its cookie contains the whole session.
@@ -348,7 +349,7 @@ func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) 
 		return err
 	}
 	return sessiontoken.SetFacts(t, sessiontoken.Facts{
-		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(wellFormed(by.methods)), Epoch: epoch, ACR: by.acr,
+		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(storedtoken.WellFormed(by.methods)), Epoch: epoch, ACR: by.acr,
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
 // SessionInfo is one active session in a user's list of sessions. Unknown fields are zero. Only ID and Expires are
@@ -123,8 +124,8 @@ func (s *sessions) listStored(ctx context.Context, userID string) (list []listed
 		if note, there := notes[info.ID]; there {
 			info = note.info(info.ID)
 		} else {
-			_, info.AuthMethods = factsIn(string(row.Token)) // found only if the store has the token unhashed
-			info.CreatedAt = startIn(string(row.Token))
+			facts, _ := storedtoken.Read(string(row.Token)) // found only if the store has the token unhashed
+			info.CreatedAt, info.AuthMethods = facts.Start, methodsOf(facts.Methods)
 		}
 		info.Expires = row.Expires
 		list = append(list, listedSession{info, string(row.Token)})

@@ -232,8 +232,8 @@ func TestRecordsOfSessionsGoWithThem(t *testing.T) {
 	})
 }
 
-// TestRecordsAreNoPartOfASession uses a store whose records fail, block or are missing.
-func TestRecordsAreNoPartOfASession(t *testing.T) {
+// TestSessionWithoutItsRecord uses a store whose records fail, block or are missing.
+func TestSessionWithoutItsRecord(t *testing.T) {
 	t.Parallel()
 	a, h := factual(t, core.StrategyDatabase)
 	h.fail(errors.New("no room"))

@@ -81,9 +81,9 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestProofsAgain signs in with a provider while a user is signed in. With the user's own account this is a new
+// TestVerificationAgain signs in with a provider while a user is signed in. With the user's own account this is a new
 // authentication and a new session. Another account is linked, which is no authentication.
-func TestProofsAgain(t *testing.T) {
+func TestVerificationAgain(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
 		for _, tx := range []bool{true, false} {

@@ -304,8 +304,8 @@ func TestSignOutAtTheProviderWithAnOutage(t *testing.T) {
 	}
 }
 
-// TestNoLogoutUnlessAsked checks that without OAuthProvider.Logout nothing is stored and the return URL does not exist.
-func TestNoLogoutUnlessAsked(t *testing.T) {
+// TestNoLogoutByDefault checks that without OAuthProvider.Logout nothing is stored and the return URL does not exist.
+func TestNoLogoutByDefault(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{endSession: endpoint}
 	a := openOP(t, op, core.Config{Store: opRecords{newOPRows(), newDrawer()}})

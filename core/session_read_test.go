@@ -28,9 +28,9 @@ func (oneSession) SessionAndUser(_ context.Context, token string) (*store.Sessio
 		&core.User{ID: "u1", Name: "Ada"}, nil
 }
 
-// TestCallbackFaultsSignNobodyOut: an error or panic of a callback does not mean that the user is signed out. Each
+// TestCallbackErrorsKeepSessions: an error or panic of a callback does not mean that the user is signed out. Each
 // method to read a session responds with status 500 and leaves the cookie unchanged.
-func TestCallbackFaultsSignNobodyOut(t *testing.T) {
+func TestCallbackErrorsKeepSessions(t *testing.T) {
 	t.Parallel()
 	failing := map[string]func() error{
 		"error": func() error { return errors.New("dial tcp: connection refused") },

@@ -3,13 +3,11 @@ package core
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/supersede"
 )
 
 // requestSession is the session of a request, from its cookie or bearer token. [jwtSession] and [storedSession]
@@ -69,7 +67,7 @@ func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, e
 
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
 	return tokenCarrier{
-		at: v, cookies: cookie.Join(v.jar, v.cookies.session.name()), replaced: s.replaced, position: s.replaced.position(),
+		at: v, cookies: cookie.Join(v.jar, v.cookies.session.name()), replaced: s.replaced, position: s.replaced.Position(),
 	}
 }
 
@@ -91,7 +89,7 @@ type tokenCarrier struct {
 	fromHeader bool   // the token is from the Authorization header
 	renewed    string // the new token for a client with a bearer token
 
-	replaced *replacements
+	replaced *supersede.Memory[replacement]
 	position uint64 // replaced.position when the request arrived
 }
 
@@ -144,7 +142,7 @@ func (p *tokenCarrier) clear() []Cookie {
 
 // clearEnded returns the cookies that clear an ended session. It returns none if the browser has a newer session.
 func (p *tokenCarrier) clearEnded() []Cookie {
-	if by, since := p.replaced.of(p.value(), p.position); since || by == tokenReplaced || by == tokenUpdated {
+	if by, since := p.replaced.Of(p.value(), p.position); since || by == tokenReplaced || by == tokenUpdated {
 		return nil
 	}
 	return p.clear()
@@ -171,14 +169,14 @@ func (p *tokenCarrier) outdatedChunks() bool {
 // noteReplaced records that the response to this request replaces the session token of the request.
 func (p *tokenCarrier) noteReplaced(by replacement) {
 	if value := p.value(); value != "" {
-		p.position = p.replaced.note(value, by)
+		p.position = p.replaced.Note(value, by)
 	}
 }
 
 // mayRenew reports whether the response to this request may set a cookie derived from the session token of the request.
 // updates is true if the request changes the session, which outweighs a renewal or an earlier change.
 func (p *tokenCarrier) mayRenew(updates bool) bool {
-	by, since := p.replaced.of(p.value(), p.position)
+	by, since := p.replaced.Of(p.value(), p.position)
 	switch {
 	case by == 0, p.fromHeader && by != sessionOver: // such a client stores its token itself
 		return true
@@ -215,69 +213,3 @@ const (
 	sessionOver                          // the user signed out
 	tokenReplaced                        // another session started, or the session got another ID
 )
-
-const (
-	// replacedFor is how long a replacement is remembered. It is longer than any request.
-	replacedFor = 5 * time.Minute
-	// maxReplaced is the maximum number of remembered replacements.
-	maxReplaced = 1 << 13
-)
-
-// replacements remembers which session tokens the responses of this process have replaced. Without it a slow response
-// to an earlier request undoes a later decision: it sets the cookie of a session that the user has signed out of, or
-// replaced by another, or it clears the cookie of a session that has just begun.
-//
-// It is in memory only. Sign-out is final for all processes under StrategyDatabase and with Session.Revocation: there a
-// late response can only bring back a cookie that is no longer valid.
-type replacements struct {
-	now  func() time.Time
-	seed maphash.Seed
-
-	last atomic.Uint64 // number of the last replacement
-
-	mu      sync.Mutex
-	entries map[uint64]replacedToken
-	oldest  []uint64 // keys of entries, oldest first
-}
-
-type replacedToken struct {
-	by  replacement
-	seq uint64
-	at  time.Time
-}
-
-func newReplacements(now func() time.Time) *replacements {
-	return &replacements{now: now, seed: maphash.MakeSeed(), entries: map[uint64]replacedToken{}}
-}
-
-// position returns the number of the last replacement, to compare later ones with.
-func (r *replacements) position() uint64 { return r.last.Load() }
-
-// note records a replacement and returns its number.
-func (r *replacements) note(token string, by replacement) uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	seq := r.last.Add(1)
-	key, now := maphash.String(r.seed, token), r.now()
-	before, known := r.entries[key]
-	if !known {
-		r.oldest = append(r.oldest, key)
-	}
-	r.entries[key] = replacedToken{by: max(by, before.by), seq: seq, at: now}
-	for len(r.oldest) > maxReplaced || len(r.oldest) > 0 && now.Sub(r.entries[r.oldest[0]].at) >= replacedFor {
-		delete(r.entries, r.oldest[0])
-		r.oldest = r.oldest[1:]
-	}
-	return seq
-}
-
-// of returns how a token was replaced, zero if it was not, and whether that happened after the position.
-func (r *replacements) of(token string, position uint64) (by replacement, since bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	entry, known := r.entries[maphash.String(r.seed, token)]
-	if !known || r.now().Sub(entry.at) >= replacedFor {
-		return 0, false
-	}
-	return entry.by, entry.seq > position
-}

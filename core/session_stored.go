@@ -2,19 +2,15 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
 // storedSession is the session of a request under StrategyDatabase.
@@ -336,7 +332,7 @@ func (s *sessionRows) create(
 	return record, sessions.CreateSession(ctx, &kept)
 }
 
-// newToken returns a new token. If sessions carry facts, the token ends with them (see appendFacts). Otherwise, with
+// newToken returns a new token. If sessions carry facts, the token ends with them (see storedtoken.Append). Otherwise, with
 // Session.AbsoluteMaxAge, it ends with the start of the session, because the table has no column for it. The store does
 // not find a token that a client has changed.
 func (s *sessionRows) newToken(by authentication) (token string, err error) {
@@ -348,9 +344,11 @@ func (s *sessionRows) newToken(by authentication) (token string, err error) {
 	switch {
 	case err != nil:
 	case s.facts:
-		token = appendFacts(token, s.now(), by)
+		token = storedtoken.Append(token, storedtoken.Facts{
+			Start: s.now(), AuthTime: by.time, Methods: audit.Texts(by.methods), ACR: by.acr,
+		})
 	case s.config.AbsoluteMaxAge > 0:
-		token += "." + strconv.FormatInt(s.now().Unix(), 36)
+		token = storedtoken.AppendStart(token, s.now())
 	}
 	return token, err
 }
@@ -386,14 +384,11 @@ func (s *sessionRows) absoluteEnd(token string) time.Time {
 	if s.config.AbsoluteMaxAge == 0 {
 		return time.Time{}
 	}
-	if at := startIn(token); !at.IsZero() {
-		return at.Add(s.config.AbsoluteMaxAge)
+	start := storedtoken.Start(token)
+	if start.IsZero() { // created before the limit was set
+		return start
 	}
-	at, err := strconv.ParseInt(token[strings.LastIndexByte(token, '.')+1:], 36, 64)
-	if err != nil { // created before the limit was set
-		return time.Time{}
-	}
-	return time.Unix(at, 0).Add(s.config.AbsoluteMaxAge)
+	return start.Add(s.config.AbsoluteMaxAge)
 }
 
 // atAbsoluteEnd reports whether a session cannot be extended any more.
@@ -412,121 +407,27 @@ func (s *sessionRows) newExpiry(token string) time.Time {
 }
 
 // atRest returns a session token in the form that the store contains: hashed if Session.HashTokens is on or
-// Config.Audience is set. With an audience, an Auth of another audience cannot find the session.
+// Config.Audience is set.
 func (s *sessionRows) atRest(token string) string {
-	switch {
-	case s.audience != "":
-		token = "latchkey audience\x00" + s.audience + "\x00" + token
-	case !s.config.HashTokens:
-		return token
-	}
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
+	return storedtoken.AtRest(token, s.audience, s.config.HashTokens)
 }
 
-// A token of StrategyDatabase contains the authentication time and methods of its session, because the table of Auth.js
-// has no column for them: "<random>.k<seconds in base 36>.<methods>". The seconds are the authentication time, or "0"
-// if it is unknown. If the session started at another time, that time follows after a hyphen. If a provider reported an
-// authentication context class, "acr-<base64url>" precedes them. The store does not find a token whose facts a client has
-// changed.
-
-// appendFacts appends the facts of a session that starts at start to its token.
-func appendFacts(token string, start time.Time, by authentication) string {
-	var b strings.Builder
-	at := max(by.time.Unix(), 0)
-	b.WriteString(token)
-	if by.acr != "" {
-		b.WriteString("." + acrMark + base64.RawURLEncoding.EncodeToString([]byte(by.acr)))
-	}
-	b.WriteString(".k" + strconv.FormatInt(at, 36))
-	if at != start.Unix() {
-		b.WriteString("-" + strconv.FormatInt(start.Unix(), 36))
-	}
-	b.WriteByte('.')
-	for i, m := range wellFormed(by.methods) {
-		if i > 0 {
-			b.WriteByte('-')
-		}
-		b.WriteString(string(m))
-	}
-	return b.String()
-}
-
-// factsIn returns the facts in a token. The zero time means that the token has none, or that the time is unknown.
+// factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
+// that the time is unknown.
 func factsIn(token string) (at time.Time, methods []Method) {
-	authenticated, _, list, ok := readFacts(token)
-	if !ok {
-		return time.Time{}, nil
-	}
-	for text := range strings.SplitSeq(list, "-") {
-		if text != "" {
-			methods = append(methods, Method(text))
-		}
-	}
-	if authenticated > 0 {
-		at = time.Unix(authenticated, 0)
-	}
-	return at, methods
+	facts, _ := storedtoken.Read(token)
+	return facts.AuthTime, methodsOf(facts.Methods)
 }
 
-// acrMark begins the part of a token with the authentication context class.
-const acrMark = "acr-"
+func methodsOf(texts []string) (methods []Method) {
+	for _, m := range texts {
+		methods = append(methods, Method(m))
+	}
+	return methods
+}
 
 // acrIn returns the authentication context class in a token, or "".
 func acrIn(token string) string {
-	if _, _, _, ok := readFacts(token); !ok {
-		return ""
-	}
-	rest, _ := cutLast(token)
-	rest, _ = cutLast(rest)
-	_, part := cutLast(rest)
-	encoded, marked := strings.CutPrefix(part, acrMark)
-	acr, err := base64.RawURLEncoding.DecodeString(encoded)
-	if !marked || err != nil {
-		return ""
-	}
-	return string(acr)
-}
-
-// startIn returns the start of a session from its token. It is zero if the token does not contain it.
-func startIn(token string) time.Time {
-	_, start, _, ok := readFacts(token)
-	if !ok {
-		return time.Time{}
-	}
-	return time.Unix(start, 0)
-}
-
-func readFacts(token string) (authenticated, start int64, methods string, ok bool) {
-	rest, methods := cutLast(token)
-	_, times := cutLast(rest)
-	times, marked := strings.CutPrefix(times, "k")
-	first, second, both := strings.Cut(times, "-")
-	authenticated, err := strconv.ParseInt(first, 36, 64)
-	start = authenticated
-	if err == nil && both {
-		start, err = strconv.ParseInt(second, 36, 64)
-	}
-	return authenticated, start, methods, marked && err == nil && authenticated >= 0 && start >= 0
-}
-
-func cutLast(s string) (before, after string) {
-	i := strings.LastIndexByte(s, '.')
-	if i < 0 {
-		return "", s
-	}
-	return s[:i], s[i+1:]
-}
-
-// wellFormed returns the methods that can be stored in a token, where a hyphen separates them: at most 8, of at most 8
-// lower-case letters and digits.
-func wellFormed(methods []Method) []Method {
-	out := make([]Method, 0, len(methods))
-	for _, m := range methods {
-		plain := strings.Trim(string(m), "abcdefghijklmnopqrstuvwxyz0123456789") == ""
-		if m != "" && plain && len(m) <= 8 && len(out) < 8 {
-			out = append(out, m)
-		}
-	}
-	return out
+	facts, _ := storedtoken.Read(token)
+	return facts.ACR
 }

@@ -132,9 +132,9 @@ var doors = []struct {
 	}},
 }
 
-// TestGateHoldsEveryDoor signs in by each method with a second factor. Until the code is correct there is no session:
-// no cookie, no row, no event.
-func TestGateHoldsEveryDoor(t *testing.T) {
+// TestGateAppliesToEveryMethod signs in by each method with a second factor. Until the code is correct there is no
+// session: no cookie, no row, no event.
+func TestGateAppliesToEveryMethod(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
 		for _, door := range doors {
@@ -425,8 +425,8 @@ func TestGateKeepsWhatCallbacksSee(t *testing.T) {
 	}
 }
 
-// TestProveEmail verifies the address of a user who may have sign-in methods of an attacker.
-func TestProveEmail(t *testing.T) {
+// TestVerifyEmail verifies the address of a user who may have sign-in methods of an attacker.
+func TestVerifyEmail(t *testing.T) {
 	t.Parallel()
 	own := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "own", VerifiedEmail: victim}
 	other := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "x", VerifiedEmail: "other@x.example"}
@@ -520,9 +520,9 @@ func TestGateLeavesSessions(t *testing.T) {
 	}
 }
 
-// TestProveEmailLooksTwice checks that a verification removes the accounts that an attacker linked before it, and those
-// that a concurrent request links.
-func TestProveEmailLooksTwice(t *testing.T) {
+// TestVerifyEmailReadsTwice checks that a verification removes the accounts that an attacker linked before it, and
+// those that a concurrent request links.
+func TestVerifyEmailReadsTwice(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
 		c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
@@ -558,9 +558,9 @@ func TestProveEmailLooksTwice(t *testing.T) {
 	}
 }
 
-// TestGateCookieIsCores checks that a plugin cannot read the cookie of a pending sign-in, which contains the key of its
-// records.
-func TestGateCookieIsCores(t *testing.T) {
+// TestGateCookieBelongsToCore checks that a plugin cannot read the cookie of a pending sign-in, which contains the key
+// of its records.
+func TestGateCookieBelongsToCore(t *testing.T) {
 	t.Parallel()
 	f := &toyFactor{name: "toyfactor"}
 	w, _, _ := gatedTown(t, core.StrategyJWT, f)

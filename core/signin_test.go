@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestCallbackAsksOnce counts the cost of a callback with a signed-in user: the session token is decrypted once, and
+// TestCallbackRunsOnce counts the cost of a callback with a signed-in user: the session token is decrypted once, and
 // the store is asked once for the owner of the account. If there is a signIn callback, it gets the owner too. The store
 // is asked again after it, because the callback may have written to the store.
-func TestCallbackAsksOnce(t *testing.T) {
+func TestCallbackRunsOnce(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		signIn func(context.Context, core.SignInParams) (core.SignInResult, error)
@@ -56,9 +56,9 @@ func TestCallbackAsksOnce(t *testing.T) {
 	}
 }
 
-// TestSignInKnowsWhatIsVouchedFor checks that a signIn callback can see whether the provider vouches for the address.
+// TestSignInReceivesVerifiedEmail checks that a signIn callback can see whether the provider vouches for the address.
 // An attacker can put any address into the profile of a provider that does not.
-func TestSignInKnowsWhatIsVouchedFor(t *testing.T) {
+func TestSignInReceivesVerifiedEmail(t *testing.T) {
 	t.Parallel()
 	var saw []string
 	w := newTown(t, powers()[0], core.StrategyJWT, func(c *core.Config) {

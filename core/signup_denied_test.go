@@ -101,9 +101,9 @@ func deniedSignUp(t *testing.T, strategy core.Strategy, can power, name, decisio
 	}
 }
 
-// TestCreatedByPart signs up with a plugin that has created the user before it calls SignIn: createUser is called
+// TestCreatedByPlugin signs up with a plugin that has created the user before it calls SignIn: createUser is called
 // anyway, but not for the sign-in of a known user.
-func TestCreatedByPart(t *testing.T) {
+func TestCreatedByPlugin(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, created := range []bool{true, false} {
@@ -133,8 +133,8 @@ func TestCreatedByPart(t *testing.T) {
 	}
 }
 
-// TestCreateReturnsNobody: a Create function that returns neither a user nor an error signs no user in.
-func TestCreateReturnsNobody(t *testing.T) {
+// TestCreateReturnsNoUser: a Create function that returns neither a user nor an error signs no user in.
+func TestCreateReturnsNoUser(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string]*core.User{"nil": nil, "no ID": {Name: "Ada"}} {
 		a := newApp(t, core.Config{Plugins: []core.Plugin{answers(core.Action{Method: "POST", Name: "toy",

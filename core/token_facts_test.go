@@ -249,8 +249,8 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestFactsAreAskedFor checks that a session has no facts if nothing asks for them, as with Auth.js.
-func TestFactsAreAskedFor(t *testing.T) {
+// TestFactsAreOptional checks that a session has no facts if nothing asks for them, as with Auth.js.
+func TestFactsAreOptional(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -274,9 +274,9 @@ func TestFactsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestFactsOfATokenAreCoresAlone checks that neither a jwt callback that returns a new token nor data that a user posts
+// TestFactsAreReservedForCore checks that neither a jwt callback that returns a new token nor data that a user posts
 // can change the facts.
-func TestFactsOfATokenAreCoresAlone(t *testing.T) {
+func TestFactsAreReservedForCore(t *testing.T) {
 	t.Parallel()
 	forged := json.RawMessage(`{"auth_time":4102444800,"amr":["mca"],"sid":"other","ep":99}`)
 	for name, callback := range map[string]func(context.Context, core.JWTParams) (*core.Token, error){

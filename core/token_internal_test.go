@@ -42,9 +42,9 @@ func TestSealsNeverRepeat(t *testing.T) {
 	}
 }
 
-// TestTokensShareNoRoom decrypts the tokens of several users one after the other. The fields and Extra of the first
+// TestTokensShareNoMemory decrypts the tokens of several users one after the other. The fields and Extra of the first
 // token must not be overwritten.
-func TestTokensShareNoRoom(t *testing.T) {
+func TestTokensShareNoMemory(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	a := &sealer{rand: rand.Reader, now: func() time.Time { return now }}

@@ -98,8 +98,8 @@ func TestTokenByOrigin(t *testing.T) {
 	}
 }
 
-// TestTokenUnderTheOwnNameGoesFirst sends tokens under both names of the session cookie to an http origin.
-func TestTokenUnderTheOwnNameGoesFirst(t *testing.T) {
+// TestTokenOfTheOwnCookieGoesFirst sends tokens under both names of the session cookie to an http origin.
+func TestTokenOfTheOwnCookieGoesFirst(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustHost: core.True})
 	other, err := a.EncodeToken(&core.Token{Subject: "2"}, sessionCookie, time.Hour)

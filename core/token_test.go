@@ -97,8 +97,8 @@ func TestOneSpellingOfAToken(t *testing.T) {
 	refused(strings.ToUpper(good))
 }
 
-// TestSealedThings uses each encrypted value where another one belongs.
-func TestSealedThings(t *testing.T) {
+// TestEncryptedValues uses each encrypted value where another one belongs.
+func TestEncryptedValues(t *testing.T) {
 	t.Parallel()
 	proxied := (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)
 	proxied.RedirectProxyURL = "https://proxy.example/auth" // otherwise the state parameter is not encrypted

@@ -22,9 +22,9 @@ func granting(further *string) *core.OAuthProvider {
 	return p
 }
 
-// TestTokenAnswerBecomesTheAccount checks the members authorization_details and session_state (docs/protocol.md §15.1).
-// The sign-in stores them as the provider sent them, and [core.Auth.Refresh] updates them.
-func TestTokenAnswerBecomesTheAccount(t *testing.T) {
+// TestTokenResponseBecomesTheAccount checks the members authorization_details and session_state (docs/protocol.md
+// §15.1). The sign-in stores them as the provider sent them, and [core.Auth.Refresh] updates them.
+func TestTokenResponseBecomesTheAccount(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name                    string

@@ -151,8 +151,8 @@ func TestThinIDTokens(t *testing.T) {
 	}
 }
 
-// TestVouchedEmail: the claim that verifies an email applies only to an email from the same source.
-func TestVouchedEmail(t *testing.T) {
+// TestVerifiedEmailOfUserinfo: the claim that verifies an email applies only to an email from the same source.
+func TestVerifiedEmailOfUserinfo(t *testing.T) {
 	t.Parallel()
 	op := &thinOP{
 		status: 200, claims: `"email_verified":true,"xms_edov":true`, userinfo: `{"sub":"u1","email":"ann@example.com"}`,

@@ -88,8 +88,8 @@ func TestLongProfilesSignIn(t *testing.T) {
 	}
 }
 
-// TestStrayCharacters: malformed text in a profile does not fail the sign-in, unless it is in the user's identifier.
-func TestStrayCharacters(t *testing.T) {
+// TestInvalidCharacters: malformed text in a profile does not fail the sign-in, unless it is in the user's identifier.
+func TestInvalidCharacters(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ profile, wantName, wantPicture string }{
 		"half an emoji in the bio":  {`{"bio":"\ud83d","id":"1","name":"Ann"}`, "Ann", ""},

@@ -86,9 +86,9 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 	}
 }
 
-// TestSessionAndFormsAtOnce reads the session, renders components and ends the response concurrently, like a parallel
-// template. An invalid CSRF cookie makes session and forms both set a cookie.
-func TestSessionAndFormsAtOnce(t *testing.T) {
+// TestSessionAndFormsConcurrently reads the session, renders components and ends the response concurrently, like a
+// parallel template. An invalid CSRF cookie makes session and forms both set a cookie.
+func TestSessionAndFormsConcurrently(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{
 		Providers: []core.Provider{passwords(), plainOAuth()}, Session: core.SessionConfig{UpdateAge: core.UpdateAlways},
@@ -178,8 +178,8 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 	}
 }
 
-// TestStateLeadsBack checks the callback URL in the forms of a page: it is the current page.
-func TestStateLeadsBack(t *testing.T) {
+// TestStateReturnsToThePage checks the callback URL in the forms of a page: it is the current page.
+func TestStateReturnsToThePage(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, publicPath, method, target string

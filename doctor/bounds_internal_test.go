@@ -32,8 +32,9 @@ type answering func(r *http.Request) (*http.Response, error)
 
 func (f answering) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestAnswersAreBounded: doctor reads at most the maximum size of a document or a page, even from an endless response.
-func TestAnswersAreBounded(t *testing.T) {
+// TestResponsesAreBounded: doctor reads at most the maximum size of a document or a page, even from an endless
+// response.
+func TestResponsesAreBounded(t *testing.T) {
 	at, err := url.Parse("https://op.test/authorize?redirect_uri=https%3A%2F%2Fapp.test%2Fauth%2Fcallback%2Fop")
 	if err != nil {
 		t.Fatal(err)

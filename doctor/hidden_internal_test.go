@@ -39,8 +39,8 @@ func TestLinesAreText(t *testing.T) {
 	}
 }
 
-// TestWhatIsHidden covers each place of a configuration that contains secrets.
-func TestWhatIsHidden(t *testing.T) {
+// TestHiddenValues covers each place of a configuration that contains secrets.
+func TestHiddenValues(t *testing.T) {
 	op := core.Config{Providers: []core.Provider{
 		nil, &core.OAuthProvider{ID: "my-op", ClientSecret: "declared secret"},
 	}}

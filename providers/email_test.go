@@ -293,8 +293,8 @@ func plain(v any, name string) any {
 	return v
 }
 
-// TestAnswersStayClean: responses that repeat secrets do not get them into the log.
-func TestAnswersStayClean(t *testing.T) {
+// TestErrorsContainNoSecrets: responses that repeat secrets do not get them into the log.
+func TestErrorsContainNoSecrets(t *testing.T) {
 	s := newService(t)
 	p := providers.Resend(providers.EmailOptions{Key: "re_SECRETKEY", HTTPClient: &http.Client{Transport: s}})
 	if err := p.Configure(p, noEnv); err != nil {
@@ -359,8 +359,8 @@ func TestKeyAndSenderOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestSenderThatIsNone: New rejects a sender that would add headers or recipients.
-func TestSenderThatIsNone(t *testing.T) {
+// TestInvalidSender: New rejects a sender that would add headers or recipients.
+func TestInvalidSender(t *testing.T) {
 	for _, from := range []string{
 		"nobody", "a@example.com, b@example.com", "a@example.com\r\nBcc: x@example.com", "@", "Name <>",
 	} {
@@ -371,7 +371,7 @@ func TestSenderThatIsNone(t *testing.T) {
 	}
 }
 
-func TestLetter(t *testing.T) {
+func TestEmailContent(t *testing.T) {
 	m := core.Email{
 		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + `"><script>alert(1)</script>`,
 		Host:  `app.example.com"><b>`,

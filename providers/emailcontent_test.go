@@ -52,8 +52,8 @@ func letterOf(kind core.EmailKind) core.Email {
 	return l
 }
 
-// TestLettersAsRecorded compares the emails of all kinds with their golden files.
-func TestLettersAsRecorded(t *testing.T) {
+// TestEmailsAsRecorded compares the emails of all kinds with their golden files.
+func TestEmailsAsRecorded(t *testing.T) {
 	for kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
 			l, err := providers.WriteEmail(letterOf(kind))
@@ -78,6 +78,14 @@ func TestLettersAsRecorded(t *testing.T) {
 				t.Error("it contains a text that a client sent")
 			}
 		})
+	}
+	for _, kind := range core.EmailKinds() {
+		if _, known := kinds[kind]; !known {
+			t.Errorf("there is no email of kind %q", kind)
+		}
+	}
+	if n := len(core.EmailKinds()); n != len(kinds) {
+		t.Errorf("core.EmailKinds has %d kinds of %d", n, len(kinds))
 	}
 	if files, err := filepath.Glob("testdata/letters/*.txt"); err != nil || len(files) != len(kinds) {
 		t.Errorf("%d recordings for %d kinds, %v", len(files), len(kinds), err)
@@ -111,8 +119,8 @@ func TestNothingToUndo(t *testing.T) {
 	}
 }
 
-// TestLettersEscape: host and code are escaped in every kind.
-func TestLettersEscape(t *testing.T) {
+// TestEmailsEscape: host and code are escaped in every kind.
+func TestEmailsEscape(t *testing.T) {
 	for kind := range kinds {
 		l := letterOf(kind)
 		l.Host, l.Code, l.URL = `app.example"><b>`, `"><script>1</script>`, sampleLink+`"><script>alert(1)</script>`
@@ -137,8 +145,8 @@ func TestLettersEscape(t *testing.T) {
 	}
 }
 
-// TestLettersInTheColoursOfTheTheme checks the colors of the button and of the dark mode.
-func TestLettersInTheColoursOfTheTheme(t *testing.T) {
+// TestEmailsUseTheTheme checks the colors of the button and of the dark mode.
+func TestEmailsUseTheTheme(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		theme  core.Theme
@@ -260,9 +268,9 @@ func TestServicesAreMailers(t *testing.T) {
 	}
 }
 
-// TestMailerAnswersStayClean: a service that repeats the link, the token and the code of an email does not get them
-// into the log.
-func TestMailerAnswersStayClean(t *testing.T) {
+// TestMailerErrorsContainNoSecrets: a service that repeats the link, the token and the code of an email does not get
+// them into the log.
+func TestMailerErrorsContainNoSecrets(t *testing.T) {
 	s := newService(t)
 	l := letterOf(core.EmailReset)
 	l.Code, l.URL = "SECRETCODE", "https://app.example.com/auth/password/reset?token=SECRETTOKEN"

@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-// TestLettersInEveryLanguage writes every kind of email in every language.
-func TestLettersInEveryLanguage(t *testing.T) {
+// TestEmailsInEveryLanguage writes every kind of email in every language.
+func TestEmailsInEveryLanguage(t *testing.T) {
 	for _, l := range locales.All()[1:] {
 		for kind, english := range emailTexts {
 			t.Run(l.Tag+" "+string(kind), func(t *testing.T) { writesIn(t, l, kind, english) })
@@ -67,8 +67,8 @@ func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english emailText)
 	}
 }
 
-// TestSignInLetterInEveryLanguage writes the sign-in email of the services.
-func TestSignInLetterInEveryLanguage(t *testing.T) {
+// TestSignInEmailInEveryLanguage writes the sign-in email of the services.
+func TestSignInEmailInEveryLanguage(t *testing.T) {
 	for _, l := range locales.All()[1:] {
 		written, err := WriteEmail(
 			core.Email{Kind: core.EmailSignIn, Host: "app.example", URL: "https://app.example/l", Locale: l},

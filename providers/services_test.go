@@ -114,8 +114,8 @@ func TestOwnSignOut(t *testing.T) {
 	}
 }
 
-// TestOwnWordsForARevokedToken has error responses with ambiguous error codes.
-func TestOwnWordsForARevokedToken(t *testing.T) {
+// TestRevokedTokenErrorCodes has error responses with ambiguous error codes.
+func TestRevokedTokenErrorCodes(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		provider *core.OAuthProvider

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSqueezed(t *testing.T) {
+func TestMinified(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, got, want string }{
 		{"script", minifyScript("// words\n(() => {\n  \"use strict\";\n\n  a(); // more\n})();\n"),
@@ -23,9 +23,9 @@ func TestSqueezed(t *testing.T) {
 	}
 }
 
-// TestSourcesCanBeSqueezed rejects sources that minification would break: strings over several lines, and comments that
+// TestSourcesCanBeMinified rejects sources that minification would break: strings over several lines, and comments that
 // are not whole lines.
-func TestSourcesCanBeSqueezed(t *testing.T) {
+func TestSourcesCanBeMinified(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{
 		"reveal.js": revealFile, "facts.js": factsFile, "typed.js": typedFile, "passkey.js": passkeyFile,

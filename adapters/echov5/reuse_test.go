@@ -37,10 +37,10 @@ func signedIn(t *testing.T, auth *core.Auth) *http.Request {
 	return r
 }
 
-// TestContextOfAnotherVisitor makes the handler return when its context already belongs to the next request. This
+// TestContextOfAnotherRequest makes the handler return when its context already belongs to the next request. This
 // happens if a timeout responds and the handler continues. The hook's cookies must be written only to its own response,
 // so that the other user does not get them.
-func TestContextOfAnotherVisitor(t *testing.T) {
+func TestContextOfAnotherRequest(t *testing.T) {
 	auth := newAuth(t)
 	first, second := httptest.NewRecorder(), httptest.NewRecorder()
 	r := signedIn(t, auth)

@@ -93,8 +93,8 @@ func TestSessionThatFiberWouldNotReadIsNotSet(t *testing.T) {
 	}
 }
 
-// TestForwardedHeadersOfStrangers sends forwarded headers to applications with and without a check for trusted proxies.
-func TestForwardedHeadersOfStrangers(t *testing.T) {
+// TestForgedForwardedHeaders sends forwarded headers to applications with and without a check for trusted proxies.
+func TestForgedForwardedHeaders(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		config fiber.Config

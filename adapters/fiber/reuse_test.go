@@ -13,10 +13,10 @@ import (
 	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
-// TestContextOfAnotherVisitor makes the handler return when its context has been released, or already belongs to the
+// TestContextOfAnotherRequest makes the handler return when its context has been released, or already belongs to the
 // next request. This happens if a timeout responds and the handler continues. The hook's cookies must be dropped, so
 // that the other user does not get them.
-func TestContextOfAnotherVisitor(t *testing.T) {
+func TestContextOfAnotherRequest(t *testing.T) {
 	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.UpdateAlways })
 	for _, reused := range []bool{false, true} {
 		f := fiber.New()

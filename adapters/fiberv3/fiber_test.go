@@ -98,8 +98,8 @@ func trusting(proxy string) fiber.Config {
 	return fiber.Config{TrustProxy: true, TrustProxyConfig: fiber.TrustProxyConfig{Proxies: []string{proxy}}}
 }
 
-// TestForwardedHeadersOfStrangers sends forwarded headers to applications with and without a check for trusted proxies.
-func TestForwardedHeadersOfStrangers(t *testing.T) {
+// TestForgedForwardedHeaders sends forwarded headers to applications with and without a check for trusted proxies.
+func TestForgedForwardedHeaders(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		config fiber.Config

@@ -12,10 +12,10 @@ import (
 	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
-// TestContextOfAnotherVisitor makes the handler return when its context already belongs to the next request. This
+// TestContextOfAnotherRequest makes the handler return when its context already belongs to the next request. This
 // happens if a timeout responds and the handler continues. The hook's cookies must be written only to its own response,
 // so that the other user does not get them.
-func TestContextOfAnotherVisitor(t *testing.T) {
+func TestContextOfAnotherRequest(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	auth, err := core.New(core.Config{
 		URL: "http://app.test", Getenv: func(string) string { return "" },

@@ -100,8 +100,8 @@ func TestHijackedConnection(t *testing.T) {
 	}
 }
 
-// TestWriterHasNoMorePowersThanItStandsOn calls the optional methods of a writer on top of one without them.
-func TestWriterHasNoMorePowersThanItStandsOn(t *testing.T) {
+// TestWriterImplementsOnlyWhatItWraps calls the optional methods of a writer on top of one without them.
+func TestWriterImplementsOnlyWhatItWraps(t *testing.T) {
 	auth, err := core.New(core.Config{
 		TrustHost: core.True, Getenv: func(string) string { return "" },
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},

@@ -336,8 +336,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestTypedByOthers: names and addresses of users may contain control characters of a terminal.
-func TestTypedByOthers(t *testing.T) {
+// TestAddressTypedByOthers: names and addresses of users may contain control characters of a terminal.
+func TestAddressTypedByOthers(t *testing.T) {
 	address := "bbolt:" + bolt(t)
 	s, err := open(address, false)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-func TestDoctorTellsStrays(t *testing.T) {
+func TestDoctorReportsUnknownVariables(t *testing.T) {
 	got, err := said(t, map[string]string{"AUTH_SECRET": sound, "AUTH_GITHB_ID": "Iv1.4711"}, "doctor")
 	if err != nil || !strings.Contains(got, "unknown  environment  AUTH_GITHB_ID") {
 		t.Errorf("%v\n%s", err, got)

@@ -137,9 +137,9 @@ func TestLimiterGivesBack(t *testing.T) {
 	}
 }
 
-// TestLimiterLocksNobodyOut makes as many attempts as possible in one network for a week. The owner of the address is
+// TestLimiterLocksNoOwnerOut makes as many attempts as possible in one network for a week. The owner of the address is
 // still allowed.
-func TestLimiterLocksNobodyOut(t *testing.T) {
+func TestLimiterLocksNoOwnerOut(t *testing.T) {
 	t.Parallel()
 	for attempt, days := range map[limit.Attempt]int{
 		limit.AttemptCredentials: 7, limit.AttemptEmail: 1, limit.AttemptEmailToken: 1, limit.AttemptCode: 1,
@@ -456,8 +456,8 @@ func TestThrottledAreForgottenLast(t *testing.T) { // not parallel: it reads the
 	runtime.KeepAlive(l)
 }
 
-// TestPeersThatAreNoVisitors checks that rate limits do not count a proxy that many clients share.
-func TestPeersThatAreNoVisitors(t *testing.T) {
+// TestUnidentifiedPeers checks that rate limits do not count a proxy that many clients share.
+func TestUnidentifiedPeers(t *testing.T) {
 	t.Parallel()
 	l := limit.New(newClock().Now, nil)
 	for i := range 200 {

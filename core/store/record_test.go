@@ -61,7 +61,7 @@ func record(kind, key, value string) store.Record {
 	return store.Record{Kind: kind, Key: key, Value: []byte(value)}
 }
 
-func TestRecordHidesWhatItHolds(t *testing.T) {
+func TestRecordPrintsNoValue(t *testing.T) {
 	t.Parallel()
 	r := record("reset", "key-of-a-record", `"value-of-a-record"`)
 	var log strings.Builder

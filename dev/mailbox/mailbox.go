@@ -7,18 +7,12 @@ package mailbox
 
 import (
 	"context"
-	"crypto/rand"
-	"embed"
-	"encoding/base64"
 	"errors"
-	"html/template"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -144,18 +138,16 @@ func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 	}
 }
 
-//go:embed mailbox.html
-var files embed.FS
-
-// ServeHTTP shows the emails, newest first, or the HTML of one email for ?html=ID. It refuses connections and hosts
-// other than loopback, and requests forwarded by a proxy on this machine. The check of Host prevents DNS rebinding by a
-// web page.
+// ServeHTTP shows the emails, the newest first, and with ?preview a sample of each email in each language. It refuses
+// connections and hosts other than loopback, and requests forwarded by a proxy on this machine. The check of Host
+// prevents DNS rebinding by a web page.
 func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !loopback(r.RemoteAddr) || !loopback(r.Host) || forwarded(r.Header) {
 		http.Error(w, "mailbox: the development mailbox answers on this machine only", http.StatusForbidden)
 		return
 	}
-	for _, m := range b.Mails() {
+	mails := b.Mails()
+	for _, m := range mails {
 		if public(m.URL) { // the proxy may forward without proxy headers and with its own Host
 			http.Error(w, "mailbox: the development mailbox does not show emails of a site on https", http.StatusForbidden)
 			return
@@ -165,38 +157,15 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if id := r.URL.Query().Get("html"); id != "" {
-		b.serveHTML(w, id)
-		return
+	query := r.URL.Query()
+	switch {
+	case query.Has("html"):
+		b.serveHTML(w, mails, query)
+	case query.Has("preview"):
+		servePage(w, "preview", b.preview(mails, query))
+	default:
+		servePage(w, "mails", inboxOf(mails, query))
 	}
-	page, err := template.ParseFS(files, "mailbox.html")
-	if err != nil {
-		http.Error(w, "mailbox: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	var raw [16]byte
-	_, _ = rand.Read(raw[:]) // crypto/rand.Read never fails
-	nonce := base64.RawStdEncoding.EncodeToString(raw[:])
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy",
-		"default-src 'none'; style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+"'; connect-src 'self'; "+
-			"frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
-	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // fails only if the browser has disconnected
-}
-
-// serveHTML serves the HTML of one email, for the frame of the page. Scripts in it are blocked, and its links open in
-// the whole window.
-func (b *Mailbox) serveHTML(w http.ResponseWriter, id string) {
-	mails := b.Mails()
-	i := slices.IndexFunc(mails, func(m Mail) bool { return strconv.Itoa(m.ID) == id })
-	if i < 0 || mails[i].Content.HTML == "" {
-		http.Error(w, "mailbox: there is no such email", http.StatusNotFound)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data: https:; "+
-		"frame-ancestors 'self'; form-action 'none'; sandbox allow-top-navigation-by-user-activation")
-	_, _ = io.WriteString(w, strings.Replace(mails[i].Content.HTML, "<head>", "<head><base target=\"_top\">", 1))
 }
 
 // forwarded reports whether a proxy forwarded the request.

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/providers"
 )
 
 func mail(to string) core.Email {
@@ -21,7 +23,7 @@ func mail(to string) core.Email {
 	}
 }
 
-func TestShowsMails(t *testing.T) {
+func TestShowsEmails(t *testing.T) {
 	box := mailbox.New()
 	if err := box.Send(t.Context(), mail("ada@example.com")); err != nil {
 		t.Fatal(err)
@@ -38,7 +40,7 @@ func TestShowsMails(t *testing.T) {
 	}
 }
 
-func TestAnswersThisMachineOnly(t *testing.T) {
+func TestLoopbackOnly(t *testing.T) {
 	for name, row := range map[string][3]string{
 		"another machine": {"192.0.2.1:1", "localhost", ""}, "another name": {"127.0.0.1:1", "evil.example", ""},
 		"through a proxy":           {"127.0.0.1:1", "localhost", "X-Forwarded-For"},
@@ -141,7 +143,9 @@ func TestShowsContent(t *testing.T) {
 		}
 		return content{"Subject <1>", "Text <2>", "<html><head><title>T</title></head><script>x</script></html>"}, nil
 	})
-	if err := box.Send(t.Context(), core.Email{To: "ada@example.com", Kind: core.EmailReset}); err != nil {
+	if err := box.Send(t.Context(), core.Email{
+		To: "ada@exämple.com", Kind: core.EmailReset, Device: "Firefox, Linux", Peer: netip.MustParsePrefix("192.0.2.7/32"),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := box.Send(t.Context(), core.Email{To: "b@example.com", Kind: core.EmailDeleted}); err == nil {
@@ -157,10 +161,21 @@ func TestShowsContent(t *testing.T) {
 		box.ServeHTTP(w, r)
 		return w
 	}
-	page := get("").Body.String()
-	for _, want := range []string{"Subject &lt;1&gt;", "Text &lt;2&gt;", `src="?html=1"`, "sandbox="} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %s: %s", want, page)
+	for target, all := range map[string][]string{
+		"":                       {"Subject &lt;1&gt;", `src="?html=1"`, `class="w640"`, "sandbox="},
+		"?mail=1&width=390":      {`class="w390"`},
+		"?mail=1&show=text":      {"Text &lt;2&gt;"},
+		"?mail=1&show=headers":   {"auto-generated", "xn--exmple-cua.com", "Subject &lt;1&gt;", "192.0.2.7/32"},
+		"?mail=7&show=<script>1": {`src="?html=1"`},
+	} {
+		page := get(target).Body.String()
+		for _, want := range all {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s lacks %s: %s", target, want, page)
+			}
+		}
+		if strings.Contains(page, "<script>1") {
+			t.Errorf("%s shows a text of the query", target)
 		}
 	}
 	frame := get("?html=1")
@@ -174,5 +189,45 @@ func TestShowsContent(t *testing.T) {
 		if w := get("?html=" + id); w.Code != http.StatusNotFound {
 			t.Errorf("html of email %s: status %d", id, w.Code)
 		}
+	}
+}
+
+// TestPreview: the preview shows each kind of email in each language, or those of one kind or language.
+func TestPreview(t *testing.T) {
+	box := mailbox.NewWith(providers.WriteEmail)
+	err := box.Send(t.Context(), core.Email{
+		To: "ada@example.com", Kind: core.EmailReset, Theme: core.Theme{Name: "Acme <b>"}, URL: "http://localhost/reset",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(target string) (int, string) {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/mailbox"+target, nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		box.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	kinds := len(core.EmailKinds())
+	for target, want := range map[string]int{
+		"?preview": kinds * 8, "?preview&lang=de": kinds, "?preview&kind=reset": 8, "?preview&kind=reset&lang=ar": 1,
+		"?preview&kind=x": 0,
+	} {
+		status, page := get(target)
+		if n := strings.Count(page, "<iframe"); status != http.StatusOK || n != want {
+			t.Errorf("%s: status %d, %d emails, want %d", target, status, n, want)
+		}
+	}
+	for _, kind := range core.EmailKinds() {
+		status, page := get("?html=sample&lang=en&kind=" + string(kind))
+		if status != http.StatusOK || !strings.Contains(page, "<bdi>Acme &lt;b&gt;</bdi>") {
+			t.Errorf("%s: status %d, %s", kind, status, page)
+		}
+	}
+	if status, _ := get("?html=sample&lang=en&kind=x"); status != http.StatusNotFound {
+		t.Errorf("an unknown kind: status %d", status)
+	}
+	if status, page := get("?preview"); status != http.StatusOK || strings.Contains(page, "no texts") {
+		t.Errorf("a kind has no texts: %s", page)
 	}
 }

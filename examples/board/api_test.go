@@ -148,8 +148,8 @@ func TestTokenPageBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestTokenNeedsAProof: an attacker at an unlocked laptop cannot create a token that outlives the session.
-func TestTokenNeedsAProof(t *testing.T) {
+// TestTokenNeedsARecentSignIn: an attacker at an unlocked laptop cannot create a token that outlives the session.
+func TestTokenNeedsARecentSignIn(t *testing.T) {
 	p := serve(t)
 	b := p.owner()
 	p.later = freshFor + time.Minute

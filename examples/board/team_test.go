@@ -94,8 +94,8 @@ func TestInvitation(t *testing.T) {
 	}
 }
 
-// TestProvedAddress: an invitation only works for the owner of the address.
-func TestProvedAddress(t *testing.T) {
+// TestVerifiedAddress: an invitation only works for the owner of the address.
+func TestVerifiedAddress(t *testing.T) {
 	p := serve(t)
 	const invited = "a@example.com"
 	err := p.ways.account.Invite(t.Context(), account.Invitation{Email: invited, Data: []byte(`{"role":"member"}`)})

@@ -304,8 +304,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestAtOnce is for the race detector: each call gets its own result, and the number of lanes is respected.
-func TestAtOnce(t *testing.T) {
+// TestConcurrentCalls is for the race detector: each call gets its own result, and the number of lanes is respected.
+func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const lanes, visitors = 3, 200

@@ -69,8 +69,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestLeavingWithALane: a call that leaves when it gets a lane passes the lane on.
-func TestLeavingWithALane(t *testing.T) {
+// TestCanceledCallFreesItsSlot: a call that leaves when it gets a lane passes the lane on.
+func TestCanceledCallFreesItsSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls := New(1, func(context.Context, int) error { return nil }, nil)

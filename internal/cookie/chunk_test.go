@@ -59,8 +59,8 @@ func TestJoinRecorded(t *testing.T) {
 		}
 		want := v.Value
 		if v.PresentCookies["sess.0"] != "" && v.PresentCookies["sess.1"] == "" {
-			// The reference joins chunks across gaps. A set with a gap is damaged (cookie-prefix-collision), so only the chunks
-			// before the gap are used.
+			// The reference joins chunks across gaps. A set with a gap is damaged (cookie-prefix-collision), so only the
+			// chunks before the gap are used.
 			want = v.PresentCookies["sess.0"]
 		}
 		if got := cookie.Join(cookie.Parse(header), "sess").Value(); got != want {
@@ -233,8 +233,8 @@ func TestJoinPrefers(t *testing.T) {
 	}
 }
 
-// TestJoinStrays distinguishes chunks without a first one from empty cookies.
-func TestJoinStrays(t *testing.T) {
+// TestJoinIncompleteChunks distinguishes chunks without a first one from empty cookies.
+func TestJoinIncompleteChunks(t *testing.T) {
 	t.Parallel()
 	for cookies, want := range map[string]bool{
 		"s.1=x": true, "s.15=x; s=": true, "s.0=; s.1=x": false, "s=": false, "s.1=": false, "": false, "s.01=x": false,

@@ -171,8 +171,8 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// TestPlacesOfOtherRequests checks that the origin of a request depends on that request only, not on earlier ones.
-func TestPlacesOfOtherRequests(t *testing.T) {
+// TestOriginsOfOtherRequests checks that the origin of a request depends on that request only, not on earlier ones.
+func TestOriginsOfOtherRequests(t *testing.T) {
 	t.Parallel()
 	proxies := Proxies{netip.MustParsePrefix("10.0.0.0/8")}
 	places := func() *Places[string] {

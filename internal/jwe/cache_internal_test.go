@@ -121,8 +121,8 @@ func TestSlotIsReplaced(t *testing.T) {
 	}
 }
 
-// TestOpenAgainAtOnce has concurrent requests with several tokens.
-func TestOpenAgainAtOnce(t *testing.T) {
+// TestCacheConcurrently has concurrent requests with several tokens.
+func TestCacheConcurrently(t *testing.T) {
 	t.Parallel()
 	k, seal := remembering(t, "one", "cookie")
 	var all sync.WaitGroup

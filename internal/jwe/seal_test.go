@@ -72,7 +72,7 @@ func TestSealOpensHereAndInGoJose(t *testing.T) {
 	}
 }
 
-func TestSealMakesNothingThatOpenRefuses(t *testing.T) {
+func TestSealedTokensCanBeOpened(t *testing.T) {
 	t.Parallel()
 	k := keyring(t, secretOne)
 	longest := 0

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
-func TestAnswersComeOnce(t *testing.T) {
+func TestResponsesAreUsedOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		_, err := oauth.ReadAnswer(query{"code": {"c"}, "state": {"s"}, name: {"the-code", "other"}})

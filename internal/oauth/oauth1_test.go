@@ -166,7 +166,7 @@ func TestAccessTokenErrors(t *testing.T) {
 	}
 }
 
-func TestOAuth1AnswersComeOnce(t *testing.T) {
+func TestOAuth1ResponsesAreUsedOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"oauth_token", "oauth_verifier", "denied"} {
 		_, err := oauth.ReadVerifier(query{"oauth_token": {"rt"}, name: {"CANARY", "x"}})

@@ -19,8 +19,8 @@ import (
 	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
-// TestRedeemProves checks each client authentication method: the content of the form and of the header.
-func TestRedeemProves(t *testing.T) {
+// TestRedeemAuthenticatesTheClient checks each client authentication method: the content of the form and of the header.
+func TestRedeemAuthenticatesTheClient(t *testing.T) {
 	t.Parallel()
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("client:secret"))
 	for _, row := range []struct {
@@ -89,8 +89,8 @@ func (again) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestRedeemMakesTheSecret checks that MakeClientSecret is called if there is no ClientSecret.
-func TestRedeemMakesTheSecret(t *testing.T) {
+// TestRedeemCreatesTheSecret checks that MakeClientSecret is called if there is no ClientSecret.
+func TestRedeemCreatesTheSecret(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.answers["/token"] = answer{body: good}

@@ -107,8 +107,8 @@ func TestRedeemForSeveral(t *testing.T) {
 	}
 }
 
-// TestProofsAreFresh: if the client authenticates with an assertion, each request has a new one.
-func TestProofsAreFresh(t *testing.T) {
+// TestAssertionsAreNew: if the client authenticates with an assertion, each request has a new one.
+func TestAssertionsAreNew(t *testing.T) {
 	t.Parallel()
 	made := 0
 	next := func() (string, error) { made++; return "made-" + strconv.Itoa(made), nil }
@@ -138,8 +138,8 @@ func TestProofsAreFresh(t *testing.T) {
 	}
 }
 
-// TestRedeemAtOnce: concurrent sign-ins send their own code and verifier.
-func TestRedeemAtOnce(t *testing.T) {
+// TestRedeemConcurrently: concurrent sign-ins send their own code and verifier.
+func TestRedeemConcurrently(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.answers["/token"] = answer{body: good}

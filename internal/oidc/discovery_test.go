@@ -66,8 +66,8 @@ func TestColdStart(t *testing.T) {
 	})
 }
 
-// TestFetchWithoutCallers: a fetch continues when its callers have left, until the timeout of the request.
-func TestFetchWithoutCallers(t *testing.T) {
+// TestFetchAfterCancellation: a fetch continues when its callers have left, until the timeout of the request.
+func TestFetchAfterCancellation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		op := newIssuer()
 		ended := make(chan struct{})
@@ -98,7 +98,7 @@ func TestFetchWithoutCallers(t *testing.T) {
 	})
 }
 
-func TestCallerWhoHasLeftFetchesNothing(t *testing.T) {
+func TestCanceledCallerFetchesNothing(t *testing.T) {
 	t.Parallel()
 	op := newIssuer()
 	ctx, leave := context.WithCancel(t.Context())
@@ -128,7 +128,7 @@ func TestOutageAndRecovery(t *testing.T) {
 	}
 }
 
-func TestOldDocumentBridgesAnOutage(t *testing.T) {
+func TestCachedDocumentDuringAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		op := newIssuer()
 		var log bytes.Buffer

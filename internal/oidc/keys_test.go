@@ -251,7 +251,7 @@ func TestFloodThatHangsUp(t *testing.T) {
 	})
 }
 
-func TestKeysBridgeAnOutage(t *testing.T) {
+func TestCachedKeysDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	op := newIssuer()
 	c := newClient(op)

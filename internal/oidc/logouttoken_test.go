@@ -189,9 +189,9 @@ func TestLogoutTokensOfTenants(t *testing.T) {
 	}
 }
 
-// TestStrangersNameTenants sends many tokens of nonexistent and existing tenants, and forged ones. The issuer gets few
+// TestForgedTenants sends many tokens of nonexistent and existing tenants, and forged ones. The issuer gets few
 // requests, no entry is evicted from the caches of sign-ins, and sign-ins with tenants still work.
-func TestStrangersNameTenants(t *testing.T) {
+func TestForgedTenants(t *testing.T) {
 	t.Parallel()
 	for _, names := range []string{"bad-%d", "good-%d"} {
 		op, asked := newIssuer(), map[string]int{}
@@ -239,9 +239,9 @@ func TestStrangersNameTenants(t *testing.T) {
 	}
 }
 
-// TestTenantsThatAreNotThere: a tenant that was not found is requested again after ten minutes for untrusted tokens,
+// TestUnknownTenants: a tenant that was not found is requested again after ten minutes for untrusted tokens,
 // and immediately for sign-ins.
-func TestTenantsThatAreNotThere(t *testing.T) {
+func TestUnknownTenants(t *testing.T) {
 	t.Parallel()
 	op, asked := newIssuer(), map[string]int{}
 	c := newClient(manyTenants(op, asked))

@@ -52,9 +52,9 @@ func TestInsecureHosts(t *testing.T) {
 	}
 }
 
-// TestPlainHTTPToANeighbor sends plain http to a non-loopback address of this machine, as containers have, and follows
+// TestPlainHTTPInTheCluster sends plain http to a non-loopback address of this machine, as containers have, and follows
 // no redirect to a host that is not allowed.
-func TestPlainHTTPToANeighbor(t *testing.T) {
+func TestPlainHTTPInTheCluster(t *testing.T) {
 	t.Parallel()
 	neighbor := addressOfThisMachine(t)
 	listener, err := net.Listen("tcp4", neighbor+":0")

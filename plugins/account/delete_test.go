@@ -85,8 +85,8 @@ func TestDeleteRefused(t *testing.T) {
 	}
 }
 
-// TestDeleteNeedsProof: deletion requires a recent sign-in, and Options.Delete.
-func TestDeleteNeedsProof(t *testing.T) {
+// TestDeleteNeedsARecentSignIn: deletion requires a recent sign-in, and Options.Delete.
+func TestDeleteNeedsARecentSignIn(t *testing.T) {
 	s := newSite(t, setup{options: account.Options{Delete: func(context.Context, *core.User) error { return nil }}})
 	b := s.as(ada)
 	s.wait(16 * time.Minute)

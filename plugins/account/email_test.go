@@ -86,8 +86,8 @@ func TestChangeOfAddress(t *testing.T) {
 	}
 }
 
-// TestLinksOfOthers: a link verifies an address only in the session that requested it.
-func TestLinksOfOthers(t *testing.T) {
+// TestLinksOfOtherUsers: a link verifies an address only in the session that requested it.
+func TestLinksOfOtherUsers(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
 	token := b.askFor(adaNew)
@@ -136,8 +136,8 @@ func TestTakenAddress(t *testing.T) {
 	}
 }
 
-// TestAddressesThatAreNone: invalid addresses are rejected before an email is sent.
-func TestAddressesThatAreNone(t *testing.T) {
+// TestInvalidAddresses: invalid addresses are rejected before an email is sent.
+func TestInvalidAddresses(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
 	for value, code := range map[string]string{
@@ -168,9 +168,9 @@ func TestLinksExpire(t *testing.T) {
 	}
 }
 
-// TestHijackerMovesTwice: after several changes, the owner of the first address can still undo them, and the owners of
-// the addresses in between cannot.
-func TestHijackerMovesTwice(t *testing.T) {
+// TestAttackerChangesTheAddressTwice: after several changes, the owner of the first address can still undo them, and
+// the owners of the addresses in between cannot.
+func TestAttackerChangesTheAddressTwice(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
 	b.fine(b.confirm(b.askFor("first@evil.example")), http.StatusOK)
@@ -196,9 +196,9 @@ func TestHijackerMovesTwice(t *testing.T) {
 	}
 }
 
-// TestOneUserMailsFewStrangers: one user can send only a few emails to other people's addresses, from any number of
+// TestEmailsOfOneUserAreLimited: one user can send only a few emails to other people's addresses, from any number of
 // networks. A day later the user can change the address again.
-func TestOneUserMailsFewStrangers(t *testing.T) {
+func TestEmailsOfOneUserAreLimited(t *testing.T) {
 	s := newSite(t, setup{configure: func(c *core.Config) { c.InsecureNoLimits = true }})
 	b := s.as(ada)
 	for i := range 40 {
@@ -319,9 +319,9 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	}
 }
 
-// TestFirstProof: the session that verifies an address continues, even if it started before the user had a verified
-// one.
-func TestFirstProof(t *testing.T) {
+// TestFirstVerification: the session that verifies an address continues, even if it started before the user had a
+// verified one.
+func TestFirstVerification(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, setup{configure: configure})
@@ -347,9 +347,9 @@ func TestFirstProof(t *testing.T) {
 	}
 }
 
-// TestAddressMovedMeanwhile: a link is valid only while the user has the address at the time of the request, and a
+// TestAddressChangedConcurrently: a link is valid only while the user has the address at the time of the request, and a
 // change voids the links to the old address.
-func TestAddressMovedMeanwhile(t *testing.T) {
+func TestAddressChangedConcurrently(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.as(ada)
 	token, second := b.askFor(adaNew), b.askFor("ada@other.example")
@@ -367,8 +367,8 @@ func TestAddressMovedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestClaimOfOnesOwn: an email claim that the application sets in its tokens is not overwritten.
-func TestClaimOfOnesOwn(t *testing.T) {
+// TestVerifyOwnAddress: an email claim that the application sets in its tokens is not overwritten.
+func TestVerifyOwnAddress(t *testing.T) {
 	s := newSite(t, setup{configure: func(c *core.Config) {
 		strategies["jwt"](c)
 		c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -383,8 +383,8 @@ func TestClaimOfOnesOwn(t *testing.T) {
 	}
 }
 
-// TestLettersAreCounted: repeated requests cannot flood a mailbox.
-func TestLettersAreCounted(t *testing.T) {
+// TestEmailsAreCounted: repeated requests cannot flood a mailbox.
+func TestEmailsAreCounted(t *testing.T) {
 	s := newSite(t, setup{})
 	b, sent := s.as(ada), 0
 	for range 30 {
@@ -397,9 +397,9 @@ func TestLettersAreCounted(t *testing.T) {
 	}
 }
 
-// TestANewAddressIsNoFreshProof: confirming an address that was requested long ago does not count as a recent sign-in.
+// TestNewAddressIsNoRecentSignIn: confirming an address that was requested long ago does not count as a recent sign-in.
 // An attacker may use the session by then.
-func TestANewAddressIsNoFreshProof(t *testing.T) {
+func TestNewAddressIsNoRecentSignIn(t *testing.T) {
 	for name, configure := range strategies {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, setup{configure: configure})

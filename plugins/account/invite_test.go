@@ -41,8 +41,8 @@ func TestInvite(t *testing.T) {
 	}
 }
 
-// TestInvitationsThatAreNone: errors describe what is wrong with an invitation.
-func TestInvitationsThatAreNone(t *testing.T) {
+// TestInvalidInvitations: errors describe what is wrong with an invitation.
+func TestInvalidInvitations(t *testing.T) {
 	s := newSite(t, setup{})
 	for name, row := range map[string]struct {
 		invitation account.Invitation
@@ -90,9 +90,9 @@ func TestInvitationIsUsedUpLater(t *testing.T) {
 	}
 }
 
-// TestInvitationOutlastsAStranger: an attacker who signs up with the invited address, in a profile that its provider
+// TestInvitationSurvivesOtherUsers: an attacker who signs up with the invited address, in a profile that its provider
 // does not vouch for, does not use the invitation.
-func TestInvitationOutlastsAStranger(t *testing.T) {
+func TestInvitationSurvivesOtherUsers(t *testing.T) {
 	for name, row := range map[string]struct {
 		vouched string
 		used    bool

@@ -26,9 +26,9 @@ func (service) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestLinkNeedsAFreshProof: linking an account requires a recent sign-in, so that an attacker with an open session
+// TestLinkNeedsARecentSignIn: linking an account requires a recent sign-in, so that an attacker with an open session
 // cannot link one.
-func TestLinkNeedsAFreshProof(t *testing.T) {
+func TestLinkNeedsARecentSignIn(t *testing.T) {
 	s := newSite(t, setup{
 		options: account.Options{Fresh: 10 * time.Minute},
 		configure: func(c *core.Config) {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestNothingLastIsOffered: a change is not offered after re-authentication if its object has become the last sign-in
+// TestLastMethodIsNotOffered: a change is not offered after re-authentication if its object has become the last sign-in
 // method, belongs to another user, or is gone.
-func TestNothingLastIsOffered(t *testing.T) {
+func TestLastMethodIsNotOffered(t *testing.T) {
 	v := &view{now: time.Unix(0, 0)}
 	v.Accounts = []Linked{{ID: "may-go", Name: "Hub", Removable: true}, {ID: "last", Name: "Hub"}}
 	v.Passkeys = []Passkey{{ID: "may-go", Removable: true}, {ID: "last"}}

@@ -41,9 +41,9 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// TestStrangersSignInFirst: browsers without a session are redirected to the sign-in page and back, also from forms.
-// Programs get an error.
-func TestStrangersSignInFirst(t *testing.T) {
+// TestUnauthenticatedUsersSignInFirst: browsers without a session are redirected to the sign-in page and back, also
+// from forms. Programs get an error.
+func TestUnauthenticatedUsersSignInFirst(t *testing.T) {
 	s := newSite(t, setup{})
 	b := s.browse()
 	for _, r := range []*core.Response{b.open("account"), b.post("account/unlink", nil), b.post("account/email", nil)} {

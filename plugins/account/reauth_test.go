@@ -220,8 +220,8 @@ func TestAgainEnds(t *testing.T) {
 	}
 }
 
-// TestLinkWithAnOldProof: the page requires re-authentication before it redirects to a provider.
-func TestLinkWithAnOldProof(t *testing.T) {
+// TestLinkWithAnOldSignIn: the page requires re-authentication before it redirects to a provider.
+func TestLinkWithAnOldSignIn(t *testing.T) {
 	s := newSite(t, setup{configure: addPasskeys})
 	s.must(s.store.UnlinkAccount(t.Context(), "hub", "ada-1"))
 	b := s.as(ada)

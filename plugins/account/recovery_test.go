@@ -242,9 +242,9 @@ func TestDeletedElsewhere(t *testing.T) {
 	}
 }
 
-// TestEndedSessionsAreTold: Events.SignOut is called once for each session that its owner ends on another device, and
-// for the current one.
-func TestEndedSessionsAreTold(t *testing.T) {
+// TestEndedSessionsAreReported: Events.SignOut is called once for each session that its owner ends on another device,
+// and for the current one.
+func TestEndedSessionsAreReported(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
 		for which, want := range map[string]int{"others": 2, "all": 3, "one": 1, "own": 1} {
 			t.Run(string(strategy)+"/"+which, func(t *testing.T) {

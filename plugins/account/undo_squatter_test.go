@@ -55,9 +55,9 @@ func TestUndoTakesTheAddressFromASquatter(t *testing.T) {
 	}
 }
 
-// TestUnprovedAddressGetsNoPower: a mistyped address is another person's mailbox. When it is corrected, that mailbox
-// gets a notice without a link that would give access to the account, and without the user's network.
-func TestUnprovedAddressGetsNoPower(t *testing.T) {
+// TestUnverifiedAddressGrantsNothing: a mistyped address is another person's mailbox. When it is corrected, that
+// mailbox gets a notice without a link that would give access to the account, and without the user's network.
+func TestUnverifiedAddressGrantsNothing(t *testing.T) {
 	for vouched, links := range map[string]int{"": 0, eve: 0, ada: 1} {
 		s := newSite(t, setup{})
 		u := s.user("ada")
@@ -99,8 +99,8 @@ func (r *restless) DeleteSessions(ctx context.Context, userID string) (int, erro
 	return r.Store.DeleteSessions(ctx, userID)
 }
 
-// TestUndoOutlastsAChangeUnderWay: a concurrent change by an attacker does not remain after an undo.
-func TestUndoOutlastsAChangeUnderWay(t *testing.T) {
+// TestUndoDuringAChange: a concurrent change by an attacker does not remain after an undo.
+func TestUndoDuringAChange(t *testing.T) {
 	for name, row := range map[string]struct{ moves, status int }{"once": {1, 200}, "for ever": {100, 409}} {
 		t.Run(name, func(t *testing.T) {
 			r := &restless{}

@@ -50,9 +50,9 @@ func TestUnlink(t *testing.T) {
 	}
 }
 
-// TestUnlinkBesideAPassword: a password from before the address was verified is invalid after the verification. It does
+// TestUnlinkWithAPassword: a password from before the address was verified is invalid after the verification. It does
 // not count as a remaining sign-in method.
-func TestUnlinkBesideAPassword(t *testing.T) {
+func TestUnlinkWithAPassword(t *testing.T) {
 	for name, row := range map[string]struct {
 		value  string
 		proved bool
@@ -112,8 +112,9 @@ func TestUnlinkInABrowser(t *testing.T) {
 	}
 }
 
-// TestUnlinkAtOnce: of concurrent requests that each remove a different account, one is rejected to keep the last.
-func TestUnlinkAtOnce(t *testing.T) {
+// TestUnlinkConcurrently: of concurrent requests that each remove a different account, one is rejected to keep the
+// last.
+func TestUnlinkConcurrently(t *testing.T) {
 	for range 20 {
 		s := newSite(t, setup{configure: onlyHub})
 		ids := []string{"ada-1", "ada-2", "ada-3", "ada-4"}
@@ -163,8 +164,8 @@ func TestLockLeftBehind(t *testing.T) {
 	}
 }
 
-// TestStaleProof: a change requires a recent sign-in; ending sessions allows an hour.
-func TestStaleProof(t *testing.T) {
+// TestOldSignIn: a change requires a recent sign-in; ending sessions allows an hour.
+func TestOldSignIn(t *testing.T) {
 	s := newSite(t, setup{options: account.Options{Fresh: 10 * time.Minute}})
 	b := s.as(ada)
 	account := url.Values{"account": {b.overview().Accounts[0].ID}}

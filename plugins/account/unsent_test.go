@@ -50,9 +50,9 @@ func (s *site) underWay() int {
 	return len(records)
 }
 
-// TestRefusedLetters: however often the mail service rejects an email, the user can request another one, and a link
+// TestRefusedEmails: however often the mail service rejects an email, the user can request another one, and a link
 // that was delivered nevertheless is void.
-func TestRefusedLetters(t *testing.T) {
+func TestRefusedEmails(t *testing.T) {
 	s, m := moodySite(t)
 	b := s.as(ada)
 	ask := url.Values{"email": {adaNew}}
@@ -90,9 +90,9 @@ func TestMailerThatPanics(t *testing.T) {
 	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
 }
 
-// TestRefusedLettersCount: failed emails count for the limit of a mailbox, because some services deliver emails that
+// TestRefusedEmailsCount: failed emails count for the limit of a mailbox, because some services deliver emails that
 // they reject. The limit is the same as for sent emails: a few immediately, and then one every two minutes.
-func TestRefusedLettersCount(t *testing.T) {
+func TestRefusedEmailsCount(t *testing.T) {
 	s, m := moodySite(t)
 	b := s.as(ada)
 	ask := url.Values{"email": {adaNew}}
@@ -143,9 +143,9 @@ func (k *killed) DeleteRecord(ctx context.Context, kind, key string) (*store.Rec
 	return k.Store.DeleteRecord(ctx, kind, key)
 }
 
-// TestKilledBeforeTheLetter: a link that was stored but not sent does not prevent another request, and becomes void
+// TestKilledBeforeTheEmail: a link that was stored but not sent does not prevent another request, and becomes void
 // with the change.
-func TestKilledBeforeTheLetter(t *testing.T) {
+func TestKilledBeforeTheEmail(t *testing.T) {
 	k := &killed{armed: true}
 	s := newSite(t, setup{configure: func(c *core.Config) {
 		k.Store = c.Store.(*memory.Store)

@@ -172,9 +172,9 @@ func TestHashesAreComputedAlike(t *testing.T) {
 	}
 }
 
-// TestKnownAddressIsTold: the owner of a known address gets an email about a sign-up, and the response does not wait
-// for it.
-func TestKnownAddressIsTold(t *testing.T) {
+// TestKnownAddressGetsAnEmail: the owner of a known address gets an email about a sign-up, and the response does not
+// wait for it.
+func TestKnownAddressGetsAnEmail(t *testing.T) {
 	t.Parallel()
 	w := site(t)
 	w.signUp(ada, good)
@@ -193,8 +193,8 @@ func TestKnownAddressIsTold(t *testing.T) {
 	}
 }
 
-// TestUnknownAddressGetsNoLetter requests a reset for an unknown address.
-func TestUnknownAddressGetsNoLetter(t *testing.T) {
+// TestUnknownAddressGetsNoEmail requests a reset for an unknown address.
+func TestUnknownAddressGetsNoEmail(t *testing.T) {
 	t.Parallel()
 	w := site(t)
 	says(t, w.visit().post("password/forgot", "email", "nobody@example.com"), 202, "mail")
@@ -264,9 +264,9 @@ func TestMailerThatPanics(t *testing.T) {
 	w.clean(good, better, "https://app.test/auth/password/")
 }
 
-// TestRefusedLettersCount: failed emails count for the limit of a mailbox, because a service may deliver emails that it
+// TestRefusedEmailsCount: failed emails count for the limit of a mailbox, because a service may deliver emails that it
 // rejects. After some time there is another one.
-func TestRefusedLettersCount(t *testing.T) {
+func TestRefusedEmailsCount(t *testing.T) {
 	t.Parallel()
 	for action, while := range map[string]time.Duration{
 		"password/forgot": 2 * time.Minute, "password/sign-up": 5 * time.Minute,

@@ -14,9 +14,9 @@ const ada = "ada@example.com"
 
 func jwt(_ *password.Options, c *core.Config) { c.Session.Strategy = core.StrategyJWT }
 
-// TestWholeWay signs up, verifies the address, signs in, resets the password and changes it, with both session
+// TestSignUpToDeletion signs up, verifies the address, signs in, resets the password and changes it, with both session
 // strategies.
-func TestWholeWay(t *testing.T) {
+func TestSignUpToDeletion(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*password.Options, *core.Config){
 		"database": func(*password.Options, *core.Config) {}, "jwt": jwt,
@@ -344,9 +344,9 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 	}
 }
 
-// TestPasswordOfAnUnprovedAddress: a password that was imported for an unverified address may be an attacker's. It
+// TestPasswordOfAnUnverifiedAddress: a password that was imported for an unverified address may be an attacker's. It
 // becomes invalid when the address is verified in another way.
-func TestPasswordOfAnUnprovedAddress(t *testing.T) {
+func TestPasswordOfAnUnverifiedAddress(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{password.Bcrypt()} })
 	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada})

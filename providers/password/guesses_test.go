@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestWhatIsNoPassword: empty and overlong passwords are rejected before the user is looked up.
-func TestWhatIsNoPassword(t *testing.T) {
+// TestInvalidPasswords: empty and overlong passwords are rejected before the user is looked up.
+func TestInvalidPasswords(t *testing.T) {
 	t.Parallel()
 	w := site(t)
 	w.signUp(ada, good)

@@ -168,9 +168,9 @@ func TestUnsalted(t *testing.T) {
 	}
 }
 
-// TestNobodyCostsAsMuch: a comparison without a stored password takes the memory of a hash, and so does one with a
+// TestUnknownUserTakesAsLong: a comparison without a stored password takes the memory of a hash, and so does one with a
 // stored hash that cannot be computed.
-func TestNobodyCostsAsMuch(t *testing.T) { // not parallel: it counts allocations of the process
+func TestUnknownUserTakesAsLong(t *testing.T) { // not parallel: it counts allocations of the process
 	o := Options{Hash: Params{}.withDefaults()}
 	h := &hasher{costs: o.Hash}
 	for name, old := range map[string]*stored{

@@ -115,9 +115,9 @@ func replace(t *testing.T, w *world, u *core.User, encoded string) {
 	}
 }
 
-// TestChangedBeforeTheSessionBegins changes a password after it was compared, in the callback before the session is
+// TestChangedBeforeTheSessionStarts changes a password after it was compared, in the callback before the session is
 // created.
-func TestChangedBeforeTheSessionBegins(t *testing.T) {
+func TestChangedBeforeTheSessionStarts(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		happens func(t *testing.T, w *world, u *core.User)

@@ -62,8 +62,8 @@ func TestFaultsOfOptions(t *testing.T) {
 	}
 }
 
-// TestWhoMaySignUp: sign-up can be disabled, or can require an invitation.
-func TestWhoMaySignUp(t *testing.T) {
+// TestSignUpPolicies: sign-up can be disabled, or can require an invitation.
+func TestSignUpPolicies(t *testing.T) {
 	t.Parallel()
 	t.Run("nobody", func(t *testing.T) {
 		t.Parallel()

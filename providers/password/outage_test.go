@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestEngineDown lets the database fail at each step of each action. After any failure, no sign-in is half complete, no
-// user is left without a password, the old password stays valid until the new one is, and the same link works once the
-// database is available.
-func TestEngineDown(t *testing.T) {
+// TestDatabaseDown lets the database fail at each step of each action. After any failure, no sign-in is half complete,
+// no user is left without a password, the old password stays valid until the new one is, and the same link works once
+// the database is available.
+func TestDatabaseDown(t *testing.T) {
 	t.Parallel()
 	for _, hidden := range []bool{false, true} {
 		for _, call := range []string{
@@ -148,9 +148,9 @@ func (w *world) asked() (*browser, string) {
 	return b, token(w.t, w.letter(ada, core.EmailVerify))
 }
 
-// TestAnswerIsLost: a store without transactions creates the user of a sign-up but returns an error. No user without a
+// TestLostResponse: a store without transactions creates the user of a sign-up but returns an error. No user without a
 // password remains, the log mentions none, and the link works afterwards.
-func TestAnswerIsLost(t *testing.T) {
+func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	w := site(t, transactions(false))
 	b, link := w.asked()
@@ -174,9 +174,9 @@ func TestAnswerIsLost(t *testing.T) {
 	}
 }
 
-// TestNobodyIsStuck: a store without transactions keeps the user of a sign-up and loses the password. The log has the
-// error. The owner of the address signs in with a reset link, as the email after the next sign-up suggests.
-func TestNobodyIsStuck(t *testing.T) {
+// TestRetryAfterAnOutage: a store without transactions keeps the user of a sign-up and loses the password. The log has
+// the error. The owner of the address signs in with a reset link, as the email after the next sign-up suggests.
+func TestRetryAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := site(t, transactions(false))
 	b, link := w.asked()

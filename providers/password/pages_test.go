@@ -83,9 +83,9 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPersonsGoOn uses all forms without scripts: each POST redirects to a page, or shows the form again with the
+// TestUsersCanContinue uses all forms without scripts: each POST redirects to a page, or shows the form again with the
 // submitted values and the error.
-func TestPersonsGoOn(t *testing.T) {
+func TestUsersCanContinue(t *testing.T) {
 	t.Parallel()
 	w := site(t)
 	b := w.person()

@@ -64,8 +64,8 @@ func TestQueueBounds(t *testing.T) {
 	})
 }
 
-// TestQueueForgetsWhoLeaves: a client that has disconnected takes no slot and no place.
-func TestQueueForgetsWhoLeaves(t *testing.T) {
+// TestQueueDropsCanceledCalls: a client that has disconnected takes no slot and no place.
+func TestQueueDropsCanceledCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(1)
@@ -210,8 +210,8 @@ func TestQueueTurns(t *testing.T) {
 	}
 }
 
-// TestPlaceOfClients: a known client has the share of its network in the line of known clients.
-func TestPlaceOfClients(t *testing.T) {
+// TestQueueSharesOfClients: a known client has the share of its network in the line of known clients.
+func TestQueueSharesOfClients(t *testing.T) {
 	t.Parallel()
 	at := []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
 	for name, row := range map[string]struct {

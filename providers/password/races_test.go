@@ -128,8 +128,8 @@ func TestFiftyChanges(t *testing.T) {
 	}
 }
 
-// TestTwoSignUpsAtOnce signs up one address in two browsers, and confirms both concurrently.
-func TestTwoSignUpsAtOnce(t *testing.T) {
+// TestConcurrentSignUps signs up one address in two browsers, and confirms both concurrently.
+func TestConcurrentSignUps(t *testing.T) {
 	t.Parallel()
 	w := site(t, patient)
 	var links []string

@@ -125,10 +125,10 @@ func oldHash() password.Verifier {
 		func(encoded string, typed []byte) (bool, error) { return encoded == "old "+string(typed), nil })
 }
 
-// TestResetTellsOfRemovedMethods: an honest user signed in at a provider that does not verify addresses, and resets the
+// TestResetListsRemovedMethods: an honest user signed in at a provider that does not verify addresses, and resets the
 // password. The reset unlinks the provider's account, because an attacker may have linked it. The response and an email
 // say so, and the user links it again after signing in with the password.
-func TestResetTellsOfRemovedMethods(t *testing.T) {
+func TestResetListsRemovedMethods(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
 		t.Run(string(strategy), func(t *testing.T) {

@@ -248,8 +248,8 @@ func (h *house) patched(x authenticator.Ceremony, patch map[string]any) authenti
 	return x
 }
 
-// TestHostileAnswers sends the payloads of testdata/webauthn.json.
-func TestHostileAnswers(t *testing.T) {
+// TestHostileResponses sends the payloads of testdata/webauthn.json.
+func TestHostileResponses(t *testing.T) {
 	raw, err := os.ReadFile("testdata/webauthn.json")
 	if err != nil {
 		t.Fatal(err)
@@ -428,8 +428,8 @@ func (h *house) deleteUserKeepPasskey(user string) {
 	}
 }
 
-// TestOneAnswerAtOnce sends one response many times concurrently: one of the requests signs in.
-func TestOneAnswerAtOnce(t *testing.T) {
+// TestConcurrentAssertions sends one response many times concurrently: one of the requests signs in.
+func TestConcurrentAssertions(t *testing.T) {
 	h := newHouse(t, 0)
 	b := h.browser()
 	challenge, _ := b.options("action=authenticate")

@@ -29,8 +29,8 @@ func TestTransportsAreWords(t *testing.T) {
 	}
 }
 
-// TestErrorsHoldNothing: errors contain neither the expected challenge nor the received one.
-func TestErrorsHoldNothing(t *testing.T) {
+// TestErrorsContainNoValues: errors contain neither the expected challenge nor the received one.
+func TestErrorsContainNoValues(t *testing.T) {
 	t.Parallel()
 	ceremony := good()
 	ceremony.Challenge = "c29tZWJvZHkncw"

@@ -125,8 +125,8 @@ func TestInterleaved(t *testing.T) {
 	})
 }
 
-// TestAnswersLost loses the responses to writes, so that the client retries: it then finds its own writes.
-func TestAnswersLost(t *testing.T) {
+// TestLostResponses loses the responses to writes, so that the client retries: it then finds its own writes.
+func TestLostResponses(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store {
 		url := engines.DynamoDB(t)
 		layout := table(t, connect(url, nil))

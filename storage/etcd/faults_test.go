@@ -61,7 +61,7 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-func TestLostAnswers(t *testing.T) {
+func TestLostResponses(t *testing.T) {
 	url := engines.Etcd(t)
 	proxy, through := kvtest.StartProxy(t, url)
 	prefix := rand.Text() + "/"

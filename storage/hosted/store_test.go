@@ -60,8 +60,8 @@ func TestPrefix(t *testing.T) {
 	})
 }
 
-// TestGoesOn uses records as Auth.js's adapter writes them.
-func TestGoesOn(t *testing.T) {
+// TestContinues uses records as Auth.js's adapter writes them.
+func TestContinues(t *testing.T) {
 	s := tables.New(t, "svc_")
 	const at = "2030-01-02T03:04:05.678Z"
 	insert := func(table, id string, fields map[string]any) {
@@ -315,8 +315,8 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// TestLostAnswers loses responses after the database has applied the request. The request must not be retried.
-func TestLostAnswers(t *testing.T) {
+// TestLostResponses loses responses after the database has applied the request. The request must not be retried.
+func TestLostResponses(t *testing.T) {
 	opened, s := filled(t, 1)
 	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1e9, 0)}
 	must(t, opened.CreateVerificationToken(t.Context(), token))

@@ -93,8 +93,8 @@ func TestCleaningFindsWhatEarlierVersionsMade(t *testing.T) {
 	}
 }
 
-// TestFirstRoundGoesOn checks that an interrupted first round continues at the same place.
-func TestFirstRoundGoesOn(t *testing.T) {
+// TestFirstRoundContinues checks that an interrupted first round continues at the same place.
+func TestFirstRoundContinues(t *testing.T) {
 	s, e := sessions(t, 1000, 0)
 	forget(e, "")
 	ctx, cancel := context.WithCancel(t.Context())

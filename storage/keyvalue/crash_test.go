@@ -231,8 +231,8 @@ func settled(c keyvalue.Change) bool {
 	return len(c.Delete) > 0 && strings.HasPrefix(c.Delete[0], "stale/")
 }
 
-// TestSettleMeets runs other calls while the copies of a user are renewed, or the remains of a user are deleted.
-func TestSettleMeets(t *testing.T) {
+// TestConcurrentRecovery runs other calls while the copies of a user are renewed, or the remains of a user are deleted.
+func TestConcurrentRecovery(t *testing.T) {
 	for name, moment := range map[string]func(keyvalue.Change) bool{"renewing": renews, "done": settled} {
 		t.Run("another change, "+name, func(t *testing.T) {
 			s, e, u := filled(t, 3)

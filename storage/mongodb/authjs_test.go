@@ -70,8 +70,8 @@ func TestAuthJS(t *testing.T) {
 	}
 }
 
-// TestAuthJSBeside uses a session that Auth.js creates while both programs run: it is read with two queries.
-func TestAuthJSBeside(t *testing.T) {
+// TestAlongsideAuthJS uses a session that Auth.js creates while both programs run: it is read with two queries.
+func TestAlongsideAuthJS(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	s := open(t, db)
 	authJS(t, db)

@@ -61,9 +61,9 @@ func TestCleaningSparesWhatWasExtended(t *testing.T) {
 	}
 }
 
-// TestCleaningGoesOnWhereItWas checks that a batch reads few of the deleted rows, which stay in the index until a
-// vacuum. Otherwise each batch would take longer than the previous one.
-func TestCleaningGoesOnWhereItWas(t *testing.T) {
+// TestCleaningContinuesWhereItStopped checks that a batch reads few of the deleted rows, which stay in the index until
+// a vacuum. Otherwise each batch would take longer than the previous one.
+func TestCleaningContinuesWhereItStopped(t *testing.T) {
 	const rows = 50_000
 	dsn := schema(t)
 	s := open(t, dsn)

@@ -11,9 +11,9 @@ import (
 	sqlitedriver "modernc.org/sqlite"
 )
 
-// TestInterruptedAsItBegan checks a migration that is cancelled just as its BEGIN succeeds. The driver then reports an
+// TestInterruptedAtTheStart checks a migration that is cancelled just as its BEGIN succeeds. The driver then reports an
 // interruption although the statement has run. The connection must keep no transaction and no lock.
-func TestInterruptedAsItBegan(t *testing.T) {
+func TestInterruptedAtTheStart(t *testing.T) {
 	path := file(t)
 	inner, err := sqlitedriver.NewConnector(sqlite.DSN(path))
 	if err != nil {

@@ -31,9 +31,9 @@ var data = map[string]*regexp.Regexp{
 	"xss.json":       regexp.MustCompile(`^\.value$`),
 }
 
-// TestNobodyKnows adds an unknown member to every object of the payloads, and replaces every word by an unknown word,
-// once for each kind. A runner that ignores it would test something else than the file says.
-func TestNobodyKnows(t *testing.T) {
+// TestUnknownPayloadsFail adds an unknown member to every object of the payloads, and replaces every word by an unknown
+// word, once for each kind. A runner that ignores it would test something else than the file says.
+func TestUnknownPayloadsFail(t *testing.T) {
 	for name := range kinds {
 		t.Run(name, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join("testdata", name))
@@ -133,8 +133,8 @@ func (x *estranger) walk(v any, place string, set func(any)) {
 	}
 }
 
-// TestNobodyKnowsAFile adds unknown members to a file, and an unknown file.
-func TestNobodyKnowsAFile(t *testing.T) {
+// TestUnknownPayloadFilesFail adds unknown members to a file, and an unknown file.
+func TestUnknownPayloadFilesFail(t *testing.T) {
 	for _, row := range []struct{ name, member, want string }{
 		{"redirects.json", "strange", `FAIL redirects.json: json: unknown field "strange"`},
 		{"strange.json", "", "FAIL strange.json: no runner knows a file of that name"},

@@ -88,8 +88,8 @@ func announced(e *log.Entry) bool {
 		u.Path == "/team" && strings.Contains(e.Text, "responded with a status of 403")
 }
 
-// TestComplaints provokes each kind of problem, to check that listen reports it.
-func TestComplaints(t *testing.T) {
+// TestConfigErrorsOfProviders provokes each kind of problem, to check that listen reports it.
+func TestConfigErrorsOfProviders(t *testing.T) {
 	v := visit(t, start(t, "stdlib"))
 	for _, row := range []struct{ name, script, complaint string }{
 		{"console", `console.error("noise")`, "writes to the console"},

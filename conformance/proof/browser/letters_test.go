@@ -19,12 +19,6 @@ import (
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
-var letterKinds = []core.EmailKind{
-	core.EmailSignIn, core.EmailVerify, core.EmailExists, core.EmailReset, core.EmailPasswordChanged,
-	core.EmailAddressChange, core.EmailAddressChanged, core.EmailPasskeyAdded, core.EmailPasskeyRemoved,
-	core.EmailAccountLinked, core.EmailAccountUnlinked, core.EmailNewDevice, core.EmailInvite, core.EmailDeleted,
-}
-
 // It returns an email with all optional data of its kind.
 func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email {
 	at := time.Date(2026, time.March, 5, 16, 4, 0, 0, time.UTC)
@@ -103,7 +97,7 @@ func lettersIn(v *visitor, tag string) {
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}},
 		})
 		v.do(chromedp.EmulateViewport(look.width, 400))
-		for _, kind := range letterKinds {
+		for _, kind := range core.EmailKinds() {
 			if kind != core.EmailVerify && (tag != longest || look.query != "") {
 				continue
 			}

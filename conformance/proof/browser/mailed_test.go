@@ -26,11 +26,11 @@ func (v *visitor) mailed(kind, address string) (link string) {
 	v.Helper()
 	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		page := v.mailbox()
-		for letter := range strings.SplitSeq(page, "<article>") { // the newest is first
+		for letter := range strings.SplitSeq(page, "<article") { // the newest is first
 			if !strings.Contains(letter, " · "+kind+"</p>") || !strings.Contains(letter, "To "+address+" ") {
 				continue
 			}
-			if _, rest, found := strings.Cut(letter, `href="`); found {
+			if _, rest, found := strings.Cut(letter, `class="button" href="`); found {
 				address, _, _ := strings.Cut(rest, `"`)
 				return `a[href="` + html.UnescapeString(address) + `"]`
 			}

@@ -238,8 +238,8 @@ func TestDeadline(t *testing.T) {
 // finding matches a line that is not ok.
 var finding = regexp.MustCompile(`(?m)^(?:wrong|unknown)  +(\S.*?)  +(.*)\n +→ (.*)$`)
 
-// TestPageTellsEachFinding: the documentation contains each finding and its fix.
-func TestPageTellsEachFinding(t *testing.T) {
+// TestPageListsEachFinding: the documentation contains each finding and its fix.
+func TestPageListsEachFinding(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/doctor-findings.md")
 	if err != nil {
 		t.Fatal(err)

@@ -188,8 +188,8 @@ func TestRefusedRecipient(t *testing.T) {
 	}
 }
 
-// TestHeadersStayWhole checks that an email of the application cannot add headers.
-func TestHeadersStayWhole(t *testing.T) {
+// TestHeadersCannotBeInjected checks that an email of the application cannot add headers.
+func TestHeadersCannotBeInjected(t *testing.T) {
 	s := start(t, mail.Options{})
 	o := smtp.Options{Server: core.Secret("smtp://" + s.Addr), InsecureNoTLS: true}
 	o.From = `"Zoë, Inc." <no-reply@example.com>`
@@ -269,9 +269,9 @@ func TestSlowAndAbsentServers(t *testing.T) {
 	}
 }
 
-// TestServersThatLie uses servers that do not speak SMTP, and one that injects data after STARTTLS before the TLS
+// TestLyingServers uses servers that do not speak SMTP, and one that injects data after STARTTLS before the TLS
 // handshake.
-func TestServersThatLie(t *testing.T) {
+func TestLyingServers(t *testing.T) {
 	for name, lines := range map[string]string{
 		"no SMTP":      "HTTP/1.1 400 Bad Request\r\n\r\n",
 		"hangs up":     "",

@@ -125,8 +125,8 @@ func TestBun(t *testing.T) {
 	t.Logf("postgres through bun: %d cases", storetest.Count())
 }
 
-// TestBesideOurTables writes to an application's table through the ORM, with a user of the store.
-func TestBesideOurTables(t *testing.T) {
+// TestAlongsideOurTables writes to an application's table through the ORM, with a user of the store.
+func TestAlongsideOurTables(t *testing.T) {
 	store, db := openGORM(t, schema(t))
 	if err := db.AutoMigrate(&note{}); err != nil {
 		t.Fatal(err)

@@ -210,8 +210,8 @@ const (
 	first, next = "three quiet horses", "four loud kettles!"
 )
 
-// TestWholeWay runs the life cycle of an account, from sign-up to deletion, on each database.
-func TestWholeWay(t *testing.T) {
+// TestSignUpToDeletion runs the life cycle of an account, from sign-up to deletion, on each database.
+func TestSignUpToDeletion(t *testing.T) {
 	for _, engine := range stores {
 		t.Run(engine.name, func(t *testing.T) {
 			s := newSite(t, engine.empty(t))

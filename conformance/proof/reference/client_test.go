@@ -35,8 +35,8 @@ var answered = map[string]func(s *site) *core.Response{
 var placeholders = strings.NewReplacer("323e…", "[0-9a-f]{64}", "…", ".+", "<callbackUrl>", "https://api.app.example/x",
 	"<the provider's page>", `https://op\.example/.+`)
 
-// TestAnswersWithoutAClient compares the JSON of each row with the response.
-func TestAnswersWithoutAClient(t *testing.T) {
+// TestResponsesWithoutAClient compares the JSON of each row with the response.
+func TestResponsesWithoutAClient(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../../docs/authjs.md")
 	if err != nil {

@@ -37,9 +37,9 @@ func inCode(text string) map[string]bool {
 	return all
 }
 
-// TestWhatBrowsersAreTold fails with every error type. It compares the names in responses, and the names that redirect
-// to the sign-in page, with docs/protocol.md §11.1 and §11.2.
-func TestWhatBrowsersAreTold(t *testing.T) {
+// TestErrorsThatBrowsersSee fails with every error type. It compares the names in responses, and the names that
+// redirect to the sign-in page, with docs/protocol.md §11.1 and §11.2.
+func TestErrorsThatBrowsersSee(t *testing.T) {
 	t.Parallel()
 	told, again := map[string]bool{}, map[string]bool{}
 	for _, class := range classes(t) {

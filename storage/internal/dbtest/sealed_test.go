@@ -23,7 +23,7 @@ func (p *part) DeleteUser() { p.inside++ }
 
 func (*helper) Reset() {}
 
-func TestSealedSeesHoles(t *testing.T) {
+func TestMissingMembersOfEncryptedValues(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		store any

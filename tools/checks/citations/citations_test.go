@@ -137,7 +137,7 @@ func existing(from, name string) bool {
 	return false
 }
 
-func TestEveryCitationLeadsSomewhere(t *testing.T) {
+func TestEveryCitationResolves(t *testing.T) {
 	t.Parallel()
 	known := sections(t)
 	for _, file := range texts(t) {

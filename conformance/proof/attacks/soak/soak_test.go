@@ -50,8 +50,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestSiegeOfAServerWithoutDeadlines: a server that never closes slow connections is reported.
-func TestSiegeOfAServerWithoutDeadlines(t *testing.T) {
+// TestSlowClientsWithoutTimeouts: a server that never closes slow connections is reported.
+func TestSlowClientsWithoutTimeouts(t *testing.T) {
 	t.Parallel()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -77,8 +77,8 @@ func TestSiegeOfAServerWithoutDeadlines(t *testing.T) {
 	}
 }
 
-// TestVisitorsLook: a client reports a response for another user, and a server error.
-func TestVisitorsLook(t *testing.T) {
+// TestPagesDuringTheSoak: a client reports a response for another user, and a server error.
+func TestPagesDuringTheSoak(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		got  answer

@@ -176,8 +176,8 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
 }
 
-// TestForthAndBack: on each database, the adapter writes, the store continues, and the adapter continues again.
-func TestForthAndBack(t *testing.T) {
+// TestRoundTripOfProxies: on each database, the adapter writes, the store continues, and the adapter continues again.
+func TestRoundTripOfProxies(t *testing.T) {
 	for name := range adapters {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // starting processes takes most of the time

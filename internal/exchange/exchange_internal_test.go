@@ -1,4 +1,4 @@
-package core
+package exchange
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func exchangeFor(flow, answer byte) (key exchangeKey) {
+func exchangeFor(flow, answer byte) (key Key) {
 	key.flow[0], key.callback[0], key.callback[1] = flow, flow, answer
 	return key
 }
@@ -15,43 +15,43 @@ func exchangeFor(flow, answer byte) (key exchangeKey) {
 // TestExchangesFull: if the maximum number of exchanges is pending, another one runs within its own request.
 func TestExchangesFull(t *testing.T) {
 	t.Parallel()
-	x := newExchanges(time.Now)
+	x := New[string](time.Now)
 	x.pending.Max = 1
 	started, release := make(chan struct{}), make(chan struct{})
 	pending := make(chan error)
 	go func() {
-		_, _, err := x.do(t.Context(), exchangeFor(1, 1), "", func(context.Context) (*TokenSet, Profile, error) {
+		_, err := x.Do(t.Context(), exchangeFor(1, 1), "", func(context.Context) (string, error) {
 			close(started)
 			<-release
-			return &TokenSet{}, nil, nil
+			return "", nil
 		})
 		pending <- err
 	}()
 	<-started
 
-	_, profile, err := x.do(t.Context(), exchangeFor(2, 1), "", func(context.Context) (*TokenSet, Profile, error) {
-		return &TokenSet{}, Profile{"id": "ann"}, nil
+	profile, err := x.Do(t.Context(), exchangeFor(2, 1), "", func(context.Context) (string, error) {
+		return "ann", nil
 	})
-	if err != nil || profile.Text("id") != "ann" {
+	if err != nil || profile != "ann" {
 		t.Errorf("the exchange of another flow: %v, %v", profile, err)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err = x.do(ctx, exchangeFor(3, 1), "", func(ctx context.Context) (*TokenSet, Profile, error) {
+	_, err = x.Do(ctx, exchangeFor(3, 1), "", func(ctx context.Context) (string, error) {
 		cancel()
 		<-ctx.Done()
-		return nil, nil, ctx.Err()
+		return "", ctx.Err()
 	})
 	if err == nil {
 		t.Error("the exchange continues after its request")
 	}
 
 	calls := 0
-	again := func(context.Context) (*TokenSet, Profile, error) { calls++; return nil, nil, errors.New("refused") }
-	if _, _, err = x.do(t.Context(), exchangeFor(4, 1), "", again); err == nil || calls != 1 {
+	again := func(context.Context) (string, error) { calls++; return "", errors.New("refused") }
+	if _, err = x.Do(t.Context(), exchangeFor(4, 1), "", again); err == nil || calls != 1 {
 		t.Errorf("%d calls, %v", calls, err)
 	}
-	if _, _, err = x.do(t.Context(), exchangeFor(1, 2), "", again); !errors.Is(err, ErrInvalidCheck) || calls != 1 {
+	if _, err = x.Do(t.Context(), exchangeFor(1, 2), "", again); !errors.Is(err, ErrInProgress) || calls != 1 {
 		t.Errorf("another callback of a pending flow: %d calls, %v", calls, err)
 	}
 	close(release)
