@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/passkey"
 )
 
 // auditor completes audit events and passes them to Config.Audit. A nil auditor does nothing.
@@ -224,7 +225,7 @@ func (c *call) auditCallback(ctx context.Context, typed string, err error) {
 	switch {
 	case errors.Is(err, ErrOAuthAccountNotLinked), errors.Is(err, ErrAccountNotLinked):
 		name = audit.AccountRefused
-	case c.kind == TypeWebAuthn && action == ceremonyRegister:
+	case c.kind == TypeWebAuthn && action == passkey.Register:
 		name = audit.PasskeyAdded
 	}
 	c.refused(ctx, name, typed, err)

@@ -2,12 +2,9 @@ package core
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -19,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/internal/passkey"
 )
 
 // passkeyFlow signs users in with passkeys (WebAuthn). Both ceremonies start with [passkeyFlow.options].
@@ -134,7 +132,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 	if p.started, err = flows.compare(ctx, flow); err != nil {
 		return p, err
 	}
-	if p.started != flowSameSession && action == ceremonyRegister {
+	if p.started != flowSameSession && action == passkey.Register {
 		return p, errorf(ErrInvalidCheck, "the registration was started under another session")
 	}
 	claims, err := f.checks.open(f.checks.challenge, sealed)
@@ -148,7 +146,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 			return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
 		}
 	}
-	if p.challenge == "" || (p.register != nil) != (action == ceremonyRegister) {
+	if p.challenge == "" || (p.register != nil) != (action == passkey.Register) {
 		return p, errorf(ErrInvalidCheck, "the challenge was made for another ceremony")
 	}
 	return p, nil
@@ -170,12 +168,12 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	switch {
 	case unproved && c.csrf.SentFrom == csrf.AnotherSite:
 		return out, errorf(ErrMissingCSRF, "the passkey response was sent from another site: %s", c.csrf.Refusal)
-	case action != ceremonyRegister && action != ceremonyAuthenticate:
+	case action != passkey.Register && action != passkey.Authenticate:
 		return out, errorf(ErrAuth, "%w", clientError(errors.New("action is neither register nor authenticate")))
 	case data == "":
 		return out, errorf(ErrAuth, "%w", clientError(errors.New("data is missing: the credential as JSON text")))
 	}
-	credentialID, err := credentialIDOf([]byte(data))
+	credentialID, err := passkey.CredentialID([]byte(data))
 	if err != nil {
 		return out, errorf(ErrCallbackRoute, "data: %w", clientError(err))
 	}
@@ -186,31 +184,12 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	if spec := &c.cookies.challenge; c.jar.Has(spec.name()) { // a challenge is valid for one attempt
 		out.cookies = append(out.cookies, spec.clear(spec.name()))
 	}
-	if action == ceremonyRegister {
+	if action == passkey.Register {
 		out.identity, err = f.register(ctx, c, credentialID, []byte(data))
 	} else {
 		out.identity, err = f.authenticate(ctx, c, credentialID, []byte(data))
 	}
 	return out, err
-}
-
-// credentialIDOf returns the credential ID of a response in standard base64, as stores keep it.
-func credentialIDOf(data []byte) (string, error) {
-	id, there := "", false
-	err := exactjson.Object(data, func(name string, value []byte) error {
-		if name == "id" {
-			id, there = exactjson.Text(value)
-		}
-		return nil
-	})
-	if err != nil {
-		return "", err
-	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(id, "="))
-	if !there || err != nil || len(raw) == 0 || len(raw) > 1023 { // WebAuthn section 4, credential id
-		return "", errors.New("id is not a credential ID in base64url")
-	}
-	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
 func (f *passkeyFlow) expected(c *call, challenge string) WebAuthnCeremony {
@@ -223,23 +202,23 @@ func (f *passkeyFlow) expected(c *call, challenge string) WebAuthnCeremony {
 
 // register verifies a new passkey. It is stored with its account after the signIn callback has allowed the sign-in.
 func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
-	pending, err := f.pendingCeremony(ctx, c, ceremonyRegister)
+	pending, err := f.pendingCeremony(ctx, c, passkey.Register)
 	if err != nil {
 		return nil, err
 	}
-	passkey, err := guarded("WebAuthnVerifier", func() (*store.Authenticator, error) {
+	verified, err := guarded("WebAuthnVerifier", func() (*store.Authenticator, error) {
 		return present(f.Verifier.VerifyRegistration(data, f.expected(c, pending.challenge)))
 	})
 	switch {
 	case err != nil:
 		return nil, errorf(ErrWebAuthnVerification, "%w", err)
-	case passkey.CredentialID != credentialID:
+	case verified.CredentialID != credentialID:
 		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another ID")
 	case !f.firstUse(pending.challenge):
 		replayed := auditReason(audit.ReasonReplayed, "the challenge was answered before")
 		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "%w", replayed)
 	}
-	made := *passkey
+	made := *verified
 	made.ProviderAccountID = credentialID
 	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
 	return &identity{
@@ -257,7 +236,7 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	}
-	pending, err := f.pendingCeremony(ctx, c, ceremonyAuthenticate)
+	pending, err := f.pendingCeremony(ctx, c, passkey.Authenticate)
 	if err != nil {
 		return nil, err
 	}
@@ -343,7 +322,7 @@ func (f *passkeyFlow) methods(used *store.Authenticator) []Method {
 // options implements [ceremonies]. It returns the input of navigator.credentials, and sets the challenge cookie.
 func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	action := c.query.Get("action")
-	if action != "" && action != ceremonyRegister && action != ceremonyAuthenticate {
+	if action != "" && action != passkey.Register && action != passkey.Authenticate {
 		return optionsRefused("Invalid action"), nil
 	}
 	if err := f.limits.ask(ctx, c, newAttempt(limit.AttemptWebAuthn, typedAddress(c))); err != nil {
@@ -354,13 +333,13 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 		return nil, err
 	}
 	switch found.ceremony(action, f.HideUsers) {
-	case ceremonyAuthenticate:
+	case passkey.Authenticate:
 		user := found.user
 		if !found.exists {
 			user = nil
 		}
 		return f.authenticationOptions(ctx, c, user)
-	case ceremonyRegister:
+	case passkey.Register:
 		return f.registrationOptions(ctx, c, found.user, found.signedIn)
 	}
 	return optionsRefused("Invalid request"), nil
@@ -400,14 +379,14 @@ func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, e
 //	none          any other                        authenticate
 func (a optionsUser) ceremony(requested string, hideUsers bool) string {
 	if requested == "" && !a.signedIn {
-		requested = ceremonyAuthenticate
+		requested = passkey.Authenticate
 		if a.user != nil && !a.exists && !hideUsers {
-			requested = ceremonyRegister
+			requested = passkey.Register
 		}
 	}
 	// A signed-in user may add a passkey, and a new user with an address may register one.
 	mayRegister := a.user != nil && (a.signedIn || a.user.Email != "") && a.signedIn == a.exists
-	if requested == ceremonyRegister && !mayRegister {
+	if requested == passkey.Register && !mayRegister {
 		return ""
 	}
 	return requested
@@ -444,28 +423,17 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 // namesByTyped reports whether the address that an unauthenticated user types is only a label for their passkeys.
 func (p *webAuthn) namesByTyped() bool { return p.UserInfo == nil && !p.InsecureTypedEmail }
 
-// credentialDescriptor identifies a passkey (WebAuthn section 5.8.3).
-type credentialDescriptor struct {
-	ID         string   `json:"id"`
-	Type       string   `json:"type"`
-	Transports []string `json:"transports,omitempty"`
-}
-
 // descriptors lists the passkeys of a user.
-func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]credentialDescriptor, error) {
+func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]passkey.Descriptor, error) {
 	list, err := f.passkeys.Authenticators(ctx, userID)
 	if err != nil {
 		return nil, errorf(ErrStore, "%w", err)
 	}
-	out := make([]credentialDescriptor, 0, len(list))
+	out := make([]passkey.Descriptor, 0, len(list))
 	for _, a := range list {
-		id, err := base64.StdEncoding.DecodeString(a.CredentialID)
+		d, err := passkey.Describe(a.CredentialID, a.Transports)
 		if err != nil {
 			return nil, errorf(ErrStore, "Authenticator.CredentialID of a stored passkey is not in standard base64")
-		}
-		d := credentialDescriptor{ID: base64.RawURLEncoding.EncodeToString(id), Type: "public-key"}
-		if a.Transports != "" {
-			d.Transports = strings.Split(a.Transports, ",")
 		}
 		out = append(out, d)
 	}
@@ -474,15 +442,8 @@ func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]credent
 
 // authenticationOptions requests a passkey of the user, or of any user if user is nil (WebAuthn section 5.5).
 func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *User) (*Response, error) {
-	options := struct {
-		Challenge        string                  `json:"challenge"`
-		AllowCredentials *[]credentialDescriptor `json:"allowCredentials,omitempty"`
-		Timeout          int64                   `json:"timeout"`
-		UserVerification string                  `json:"userVerification"`
-		RPID             string                  `json:"rpId"`
-		Extensions       map[string]any          `json:"extensions,omitempty"`
-	}{
-		Timeout: f.Timeout.Milliseconds(), UserVerification: f.UserVerification, RPID: f.relyingParty(c).ID,
+	options := passkey.Authentication{
+		Timeout: f.Timeout, UserVerification: f.UserVerification, RPID: f.relyingParty(c).ID,
 		Extensions: f.AuthenticationExtensions,
 	}
 	owner := ""
@@ -491,39 +452,21 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *
 		if err != nil {
 			return nil, err
 		}
-		options.AllowCredentials, owner = &allowed, user.ID
+		options.Allowed, owner = &allowed, user.ID
 	}
 	challenge, cookies, err := f.newChallenge(ctx, c, nil, "", owner)
 	if err != nil {
 		return nil, err
 	}
 	options.Challenge = challenge
-	return optionsResponse(ceremonyAuthenticate, options, cookies)
+	body, err := options.JSON()
+	return optionsResponse(body, cookies, err)
 }
-
-// The members of registration options (WebAuthn section 5.4).
-type (
-	passkeyEntity struct {
-		ID          string `json:"id"`
-		Name        string `json:"name"`
-		DisplayName string `json:"displayName,omitempty"`
-	}
-	passkeyParameter struct {
-		Alg  int    `json:"alg"`
-		Type string `json:"type"`
-	}
-	passkeySelection struct {
-		Attachment         string `json:"authenticatorAttachment,omitempty"`
-		ResidentKey        string `json:"residentKey"`
-		RequireResidentKey bool   `json:"requireResidentKey"`
-		UserVerification   string `json:"userVerification"`
-	}
-)
 
 // registrationOptions requests a new passkey for the user (WebAuthn section 5.4). The user handle is random, so that it
 // reveals nothing about the user; a passkey is found by its credential ID.
 func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *User, signedIn bool) (*Response, error) {
-	excluded := []credentialDescriptor{}
+	excluded := []passkey.Descriptor{}
 	if signedIn {
 		var err error
 		if excluded, err = f.descriptors(ctx, user.ID); err != nil {
@@ -547,42 +490,16 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 	}
 	rp := f.relyingParty(c)
 	label := or(user.Email, or(user.Name, rp.Name)) // the authenticator shows the passkey under this label
-	parameters := make([]passkeyParameter, len(f.Algorithms))
-	for i, alg := range f.Algorithms {
-		parameters[i] = passkeyParameter{alg, "public-key"}
-	}
-	extensions := map[string]any{"credProps": true}
-	maps.Copy(extensions, f.RegistrationExtensions)
-	return optionsResponse(ceremonyRegister, struct {
-		Challenge              string                 `json:"challenge"`
-		RP                     passkeyEntity          `json:"rp"`
-		User                   passkeyEntity          `json:"user"`
-		PubKeyCredParams       []passkeyParameter     `json:"pubKeyCredParams"`
-		Timeout                int64                  `json:"timeout"`
-		Attestation            string                 `json:"attestation"`
-		ExcludeCredentials     []credentialDescriptor `json:"excludeCredentials"`
-		AuthenticatorSelection passkeySelection       `json:"authenticatorSelection"`
-		Extensions             map[string]any         `json:"extensions"`
-	}{
-		Challenge: challenge, RP: passkeyEntity{ID: rp.ID, Name: rp.Name},
-		User: passkeyEntity{
-			ID: base64.RawURLEncoding.EncodeToString(handle), Name: label, DisplayName: or(user.Name, label),
-		},
-		PubKeyCredParams: parameters, Timeout: f.Timeout.Milliseconds(), Attestation: f.Attestation,
-		ExcludeCredentials: excluded,
-		AuthenticatorSelection: passkeySelection{
-			Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, RequireResidentKey: f.ResidentKey == "required",
-			UserVerification: f.UserVerification,
-		},
-		Extensions: extensions,
-	}, cookies)
+	body, err := passkey.Registration{
+		Challenge: challenge, RPID: rp.ID, RPName: rp.Name, Handle: handle, Name: label, DisplayName: or(user.Name, label),
+		Algorithms: f.Algorithms, Timeout: f.Timeout, Attestation: f.Attestation, Excluded: excluded,
+		Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, UserVerification: f.UserVerification,
+		Extensions: f.RegistrationExtensions,
+	}.JSON()
+	return optionsResponse(body, cookies, err)
 }
 
-func optionsResponse(action string, options any, cookies []Cookie) (*Response, error) {
-	body, err := json.Marshal(struct {
-		Action  string `json:"action"`
-		Options any    `json:"options"`
-	}{action, options})
+func optionsResponse(body []byte, cookies []Cookie, err error) (*Response, error) {
 	if err != nil {
 		return nil, errorf(ErrAuth, "options: %w", err)
 	}

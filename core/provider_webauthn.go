@@ -2,15 +2,13 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/once"
-	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/internal/passkey"
 )
 
 // WebAuthnProvider signs users in with passkeys (docs/protocol.md §12). It needs Config.EnableWebAuthn, a Store that
@@ -116,12 +114,6 @@ type WebAuthnCeremony struct {
 	Algorithms []int
 }
 
-// The values of action in the query, the response and the form.
-const (
-	ceremonyRegister     = "register"
-	ceremonyAuthenticate = "authenticate"
-)
-
 // webAuthn is a configured passkey provider with its defaults.
 type webAuthn struct {
 	WebAuthnProvider
@@ -174,7 +166,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	}
 	p.RelyingParty.Origins = slices.Clone(p.RelyingParty.Origins)
 	for i, origin := range p.RelyingParty.Origins {
-		if !isPasskeyOrigin(origin) {
+		if !passkey.IsOrigin(origin) {
 			faults.add(ErrInvalidConfig,
 				"provider %q: RelyingParty.Origins[%d] is %q: write an https origin as browsers send it, "+
 					"such as https://www.app.example, or android:apk-key-hash: and the SHA-256 of the signing certificate in "+
@@ -186,18 +178,6 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)
 	}
 	return p
-}
-
-// isPasskeyOrigin reports whether text is a valid origin of a ceremony: an https origin, an http origin on this
-// machine, or an Android app.
-func isPasskeyOrigin(text string) bool {
-	if hash, ok := strings.CutPrefix(text, "android:apk-key-hash:"); ok {
-		raw, err := base64.RawURLEncoding.Strict().DecodeString(hash)
-		return err == nil && len(raw) == sha256.Size
-	}
-	origin, path, err := weburl.ParseOrigin(text)
-	return err == nil && path == "" && origin.String() == text &&
-		(strings.HasPrefix(text, "https://") || origin.IsLoopback())
 }
 
 // fillsPasskeys reports whether a field allows browsers to offer passkeys in autofill.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -183,7 +184,7 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 // reauthFields returns the fields of a provider's form. The address is filled in. A passkey form only authenticates.
 func reauthFields(p *provider, user *User) []ui.Field {
 	if p.webauthn != nil {
-		return []ui.Field{{Name: "action", Type: "hidden", Value: ceremonyAuthenticate}}
+		return []ui.Field{{Name: "action", Type: "hidden", Value: passkey.Authenticate}}
 	}
 	fields := slices.Clone(p.view.Fields)
 	for i := range fields {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -126,7 +127,7 @@ func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response,
 // registration of a passkey, whose user must know that it failed.
 func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, err error) *Response {
 	action, _ := c.fields.Text("action")
-	if reasonIn(err) == "" || c.kind == TypeWebAuthn && action == ceremonyRegister {
+	if reasonIn(err) == "" || c.kind == TypeWebAuthn && action == passkey.Register {
 		return nil
 	}
 	current, notKnown := c.session.current(ctx)
