@@ -93,6 +93,9 @@ func EmailKinds() []EmailKind {
 // Email is an email to send. It contains facts and no sentences; the sender writes the text from them. It contains no
 // text that a client chose, so that an attacker cannot make this site send a message of their choice.
 type Email struct {
+	// ID identifies the email in all attempts to send it: 32 hexadecimal digits, for the header Message-ID or the
+	// idempotency key of a mail service. It is empty if the email is sent once.
+	ID string
 	// To is the recipient's address in its canonical form.
 	To string
 	// From is the From field of the provider that sends the email. It is empty for emails of plugins, whose sender the

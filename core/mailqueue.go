@@ -2,7 +2,9 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -10,31 +12,60 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/observe"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // BackgroundEmail is an email that a plugin sends after the response: see [ActionRequest.SendLater],
-// [ActionRequest.Notify] and [PluginHost.Notify]. If sending fails, it is tried again, see [MailConfig].
+// [ActionRequest.Notify] and [PluginHost.Notify]. If sending fails, it is tried again, see [MailConfig]. If the store is
+// a store.RecordLister, the email is stored before the response, encrypted, and survives the end of the process.
 type BackgroundEmail struct {
-	// Email is the email, if its content is known already. Its Kind is required even if Write is set: it is in logs,
-	// audit events and metrics.
+	// Sender is the name of an [EmailSender] that the plugin has added. It is required.
+	Sender string
+	// Email is the email, or what is known of it before [EmailSender].Write. Its Kind is required: it is in logs, audit
+	// events and metrics.
 	Email Email
-	// Write, if not nil, runs in the background and returns the email to send instead of Email, so that the response
-	// time does not reveal the result of a lookup in Write. It is called again if it returns an error. If the returned
-	// Email has no To, no email is sent.
-	Write func(ctx context.Context) (Email, error)
-	// Undo, if not nil, is called once after the last attempt has failed. It deletes the records that Write created.
-	Undo func(ctx context.Context)
-	// Mailer sends the email. It is required.
-	Mailer Mailer
+	// Data is passed to Write and Undo as JSON. It may contain secrets. It must be small: the stored email has at most 8
+	// KiB.
+	Data any
 	// UserID is the user that the email is about. Subject is the identifier that a client typed, if it may belong to no
 	// user. Both are in log lines and audit events; Subject only as a keyed hash.
 	UserID, Subject string
 }
 
+// EmailSender sends the background emails of a plugin.
+type EmailSender struct {
+	// Name identifies the sender in stored emails. It is unique within an Auth, for example the plugin's name.
+	Name string
+	// Mailer sends the emails. It is required.
+	Mailer Mailer
+	// Write, if not nil, runs in the background and returns the email to send instead of e, so that the response time does
+	// not reveal the result of a lookup in Write. data is [BackgroundEmail].Data. Write is called again if it returns an
+	// error, or in another process after a crash, so it must be idempotent. If the returned Email has no To, no email is
+	// sent.
+	Write func(ctx context.Context, e Email, data json.RawMessage) (Email, error)
+	// Undo, if not nil, is called after the last attempt has failed, with the result of Write if there is one. It deletes
+	// the records that Write created. It must be idempotent too.
+	Undo func(ctx context.Context, e Email, data json.RawMessage)
+}
+
+// AddEmailSender adds a sender for [BackgroundEmail]. A duplicate or incomplete sender is a configuration error.
+func (h *PluginHost) AddEmailSender(s EmailSender) {
+	h.attaching("AddEmailSender")
+	q := h.Auth.mail
+	switch {
+	case s.Name == "" || s.Mailer == nil:
+		h.fault("an EmailSender needs a Name and a Mailer")
+	case q.senders[s.Name] != nil:
+		h.fault("the EmailSender %q was added twice: give it another Name", s.Name)
+	default:
+		q.senders[s.Name] = &s
+	}
+}
+
 // MailConfig configures emails that are sent in the background.
 type MailConfig struct {
-	// Retries are the waits between the attempts to send an email. Nil means 10 seconds and one minute, so three attempts.
-	// An empty slice means one attempt. [Auth.FlushMail] makes the remaining attempts without waiting.
+	// Retries are the waits between the attempts to send an email. A random tenth is added. Nil means 10 seconds and 1, 2,
+	// 5, 10, 15 and 15 minutes, which are eight attempts in 50 minutes. An empty slice means one attempt.
 	Retries []time.Duration
 }
 
@@ -66,19 +97,24 @@ type mailQueue struct {
 	log     *reporter
 	audit   *auditor
 	watch   watch
+	rand    io.Reader
 	retries []time.Duration
+	senders map[string]*EmailSender // by name
+	outbox  *outbox                 // nil if emails are in memory only
 
 	notices, known, open mailLane
 
 	mu       sync.Mutex
-	total    int           // emails that are not finished, of all lanes
-	idle     chan struct{} // closed while total is zero
+	held     map[string]bool // keys of the stored emails in memory
+	total    int             // emails that are not finished, of all lanes
+	idle     chan struct{}   // closed while total is zero
 	flushing int
 	hurry    chan struct{} // closed while a flush is in progress
 }
 
 // mailLane is a queue with its own senders. mailQueue.mu guards it.
 type mailLane struct {
+	prefix            string // of the keys of stored emails; notices are listed first
 	senders, capacity int
 	ready             []*mailJob
 	working, held     int // held is the number of emails that wait, are being sent, or wait for a retry
@@ -88,12 +124,18 @@ type mailLane struct {
 // mailJob is an email in the queue.
 type mailJob struct {
 	BackgroundEmail
+	data     json.RawMessage
+	sender   *EmailSender
 	ctx      context.Context
 	at       *arrival // nil outside of a request
 	lane     *mailLane
 	counted  []mailQuota
 	attempts int
-	written  bool
+	written  *Email // the result of Write
+
+	record  *store.Record // nil if the email is in memory only
+	stored  storedMail
+	claimed time.Time // end of the claim
 }
 
 // mailQuota is the maximum number of emails with one key in a lane.
@@ -105,26 +147,46 @@ type mailQuota struct {
 func newMailQueue(c *Config, a *Auth) *mailQueue {
 	q := &mailQueue{
 		log: a.log, audit: a.site.audit, watch: watch{c.Observe, a.log}, retries: c.Mail.Retries,
-		notices: mailLane{senders: mailNoticeSenders, capacity: mailNoticeWaiting},
-		known:   mailLane{senders: mailKnownSenders, capacity: mailKnownWaiting},
-		open:    mailLane{senders: mailOpenSenders, capacity: mailOpenWaiting},
+		senders: map[string]*EmailSender{}, outbox: newOutbox(c, a), rand: c.Rand, held: map[string]bool{},
+		notices: mailLane{prefix: "1-", senders: mailNoticeSenders, capacity: mailNoticeWaiting},
+		known:   mailLane{prefix: "2-", senders: mailKnownSenders, capacity: mailKnownWaiting},
+		open:    mailLane{prefix: "3-", senders: mailOpenSenders, capacity: mailOpenWaiting},
 		idle:    make(chan struct{}), hurry: make(chan struct{}),
 	}
 	if q.retries == nil {
-		q.retries = []time.Duration{10 * time.Second, time.Minute}
+		q.retries = []time.Duration{
+			10 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 15 * time.Minute,
+		}
 	}
 	close(q.idle)
 	return q
 }
 
-// add queues an email. It reports false if the lane or one of the quotas is full.
-func (q *mailQueue) add(ctx context.Context, at *arrival, lane *mailLane, e BackgroundEmail, quotas []mailQuota) bool {
+// job returns the job for an email.
+func (q *mailQueue) job(ctx context.Context, at *arrival, lane *mailLane, e BackgroundEmail) (*mailJob, error) {
+	j := &mailJob{BackgroundEmail: e, sender: q.senders[e.Sender], ctx: context.WithoutCancel(ctx), at: at, lane: lane}
+	if j.sender == nil {
+		return nil, errorf(ErrAuth, "email of kind %q: no EmailSender %q was added", string(e.Email.Kind), e.Sender)
+	}
+	var err error
+	if e.Data != nil {
+		if j.data, err = json.Marshal(e.Data); err != nil {
+			return nil, errorf(ErrAuth, "data of an email: %w", err)
+		}
+	}
+	j.Email.ID, err = randomHex(q.rand, 16)
+	return j, err
+}
+
+// reserve counts a job in its lane. It reports false if the lane or one of the job's quotas is full.
+func (q *mailQueue) reserve(j *mailJob) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	lane := j.lane
 	if lane.held >= lane.capacity {
 		return false
 	}
-	for _, quota := range quotas {
+	for _, quota := range j.counted {
 		if lane.clients[quota.key] >= quota.most {
 			return false
 		}
@@ -132,7 +194,7 @@ func (q *mailQueue) add(ctx context.Context, at *arrival, lane *mailLane, e Back
 	if lane.clients == nil {
 		lane.clients = map[string]int{}
 	}
-	for _, quota := range quotas {
+	for _, quota := range j.counted {
 		lane.clients[quota.key]++
 	}
 	if q.total == 0 {
@@ -140,9 +202,30 @@ func (q *mailQueue) add(ctx context.Context, at *arrival, lane *mailLane, e Back
 	}
 	q.total++
 	lane.held++
-	q.ready(&mailJob{
-		BackgroundEmail: e, ctx: context.WithoutCancel(ctx), at: at, lane: lane, counted: quotas,
-	})
+	if j.record != nil {
+		q.held[j.record.Key] = true
+	}
+	return true
+}
+
+// add stores an email and queues it. It reports false if the lane or one of the quotas is full. If the email cannot be
+// stored, it is in memory only.
+func (q *mailQueue) add(j *mailJob, quotas []mailQuota) bool {
+	j.counted = quotas
+	if !q.reserve(j) {
+		return false
+	}
+	if q.outbox != nil && j.record == nil {
+		if err := q.outbox.put(j.ctx, q.outbox.records, j); err != nil {
+			q.warn(j, err)
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if j.record != nil {
+		q.held[j.record.Key] = true
+	}
+	q.ready(j)
 	return true
 }
 
@@ -175,22 +258,55 @@ func (q *mailQueue) work(lane *mailLane) {
 
 // attempt tries to send an email, and on failure schedules the next attempt or gives up.
 func (q *mailQueue) attempt(j *mailJob) {
-	err := q.send(j)
-	if err != nil && j.attempts < len(q.retries) {
-		wait := q.retries[j.attempts]
-		q.log.logger.LogAttrs(j.ctx, slog.LevelWarn, "auth: an email was not sent and will be tried again",
-			append(q.attrs(j, err), slog.Duration("after", wait))...)
-		j.attempts++
-		go q.retry(j, wait)
+	err := q.claim(j)
+	if errors.Is(err, errClaimed) {
+		q.finish(j)
 		return
 	}
-	if err != nil {
-		q.giveUp(j, err)
+	if err == nil {
+		err = q.send(j)
 	}
-	q.finish(j)
+	if err == nil {
+		q.remove(j)
+		q.finish(j)
+		return
+	}
+	if j.attempts >= len(q.retries) {
+		q.giveUp(j, err)
+		q.finish(j)
+		return
+	}
+	wait := q.retries[j.attempts]
+	wait += jitter(wait)
+	q.log.logger.LogAttrs(j.ctx, slog.LevelWarn, "auth: an email was not sent and will be tried again",
+		append(q.attrs(j, err), slog.Duration("after", wait))...)
+	j.attempts++
+	q.postpone(j, wait)
+	go q.retry(j, wait)
 }
 
-// retry makes a job available again after a wait. A flush ends the wait.
+// claim, postpone and remove update the record of a job, if it has one.
+func (q *mailQueue) claim(j *mailJob) error {
+	if q.outbox == nil {
+		return nil
+	}
+	return q.outbox.claim(j.ctx, j)
+}
+
+func (q *mailQueue) postpone(j *mailJob, wait time.Duration) {
+	if q.outbox != nil {
+		q.warn(j, q.outbox.postpone(j.ctx, j, q.outbox.now().Add(wait)))
+	}
+}
+
+func (q *mailQueue) remove(j *mailJob) {
+	if q.outbox != nil {
+		q.warn(j, q.outbox.remove(j.ctx, j))
+	}
+}
+
+// retry makes a job available again after a wait. A flush ends the wait. It leaves a stored email to the next process,
+// so that a shutdown does not wait for a mail server that does not respond.
 func (q *mailQueue) retry(j *mailJob, wait time.Duration) {
 	q.mu.Lock()
 	hurry := q.hurry
@@ -200,6 +316,11 @@ func (q *mailQueue) retry(j *mailJob, wait time.Duration) {
 	select {
 	case <-timer.C:
 	case <-hurry:
+		if j.record != nil && wait > 0 {
+			q.postpone(j, 0)
+			q.finish(j)
+			return
+		}
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -210,12 +331,13 @@ func (q *mailQueue) retry(j *mailJob, wait time.Duration) {
 func (q *mailQueue) send(j *mailJob) error {
 	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
 	defer cancel()
-	if j.Write != nil && !j.written {
+	if j.sender.Write != nil && j.data != nil && j.written == nil {
 		err := guard("write of email "+string(j.Email.Kind), func() error {
-			email, err := j.Write(ctx)
+			written, err := j.sender.Write(ctx, j.Email, j.data)
 			if err == nil {
-				email.Kind = EmailKind(or(string(email.Kind), string(j.Email.Kind)))
-				j.Email, j.written = email, true
+				written.Kind = EmailKind(or(string(written.Kind), string(j.Email.Kind)))
+				written.ID = j.Email.ID
+				j.written = &written
 			}
 			return err
 		})
@@ -223,12 +345,21 @@ func (q *mailQueue) send(j *mailJob) error {
 			return err
 		}
 	}
-	if j.Email.To == "" {
+	email := j.email()
+	if email.To == "" {
 		return nil
 	}
-	call := observe.Call{Target: observe.Mail, Name: string(j.Email.Kind)}
-	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return j.Email.Send(ctx, j.Mailer) })
-	return hideRecipient(err, j.Email)
+	call := observe.Call{Target: observe.Mail, Name: string(email.Kind)}
+	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return email.Send(ctx, j.sender.Mailer) })
+	return hideRecipient(err, email)
+}
+
+// email returns the result of Write, or before that the email that was queued.
+func (j *mailJob) email() Email {
+	if j.written != nil {
+		return *j.written
+	}
+	return j.Email
 }
 
 // hideRecipient returns err with a text that omits the recipient's address, which the errors of mail servers contain.
@@ -250,12 +381,13 @@ func (q *mailQueue) giveUp(j *mailJob, err error) {
 		event.Subject = j.Subject
 	}
 	q.audit.note(j.ctx, j.at, event)
-	if j.Undo == nil {
+	q.remove(j)
+	if j.sender.Undo == nil || j.data == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
 	defer cancel()
-	if err := guard("undo of email "+string(j.Email.Kind), func() error { j.Undo(ctx); return nil }); err != nil {
+	if err := guard("undo of email "+string(j.Email.Kind), func() error { j.sender.Undo(ctx, j.email(), j.data); return nil }); err != nil {
 		q.log.failure(ctx, errorf(ErrAuth, "undo of an email: %w", err))
 	}
 }
@@ -280,6 +412,9 @@ func (q *mailQueue) finish(j *mailJob) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	j.lane.held--
+	if j.record != nil {
+		delete(q.held, j.record.Key)
+	}
 	for _, quota := range j.counted {
 		if j.lane.clients[quota.key]--; j.lane.clients[quota.key] <= 0 {
 			delete(j.lane.clients, quota.key)
@@ -319,11 +454,19 @@ func (q *mailQueue) flush(ctx context.Context) error {
 // notify queues a security notice. If the lane is full, it sends the notice immediately, before the response: a notice
 // is never dropped because of other emails.
 func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) {
-	quotas := []mailQuota{{"user " + or(e.UserID, e.Email.To), mailNoticePerUser}}
-	if q.add(ctx, at, &q.notices, e, quotas) {
+	j, err := q.job(ctx, at, &q.notices, e)
+	if err != nil {
+		q.log.failure(ctx, asError(err, ErrAuth))
 		return
 	}
-	j := &mailJob{BackgroundEmail: e, ctx: context.WithoutCancel(ctx), at: at, lane: &q.notices}
+	q.sendNotice(j)
+}
+
+func (q *mailQueue) sendNotice(j *mailJob) {
+	quotas := []mailQuota{{"user " + or(j.UserID, j.Email.To), mailNoticePerUser}}
+	if q.add(j, quotas) {
+		return
+	}
 	if err := q.send(j); err != nil {
 		q.giveUp(j, err)
 	}
@@ -331,15 +474,19 @@ func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) 
 
 // SendLater sends an email that a client requested, for example a link, after the response. Each client, and all
 // unidentified clients together, can have only a few emails waiting. A known browser ([Limits].KnownBrowsers) of
-// e.Subject has a separate share. The error is [ErrMailQueueFull]. Waiting emails are lost when the process ends: call
-// [Auth.FlushMail] before.
+// e.Subject has a separate share. The error is [ErrMailQueueFull]. If emails are in memory only, they are lost when the
+// process ends: call [Auth.FlushMail] before.
 func (c *ActionRequest) SendLater(ctx context.Context, e BackgroundEmail) error {
 	q, at := c.plugins.auth.mail, &c.in.arrival
 	lane, quotas := &q.open, mailQuotas(at.client())
 	if browser := c.plugins.limits.known.of(c.in, e.Subject); browser != "" {
 		lane, quotas = &q.known, []mailQuota{{"browser " + browser, mailPerBrowser}}
 	}
-	if !q.add(ctx, at, lane, e, quotas) {
+	j, err := q.job(ctx, at, lane, e)
+	if err != nil {
+		return err
+	}
+	if !q.add(j, quotas) {
 		return ErrMailQueueFull
 	}
 	return nil
@@ -368,12 +515,19 @@ func (c *ActionRequest) Notify(ctx context.Context, e BackgroundEmail) {
 // after New has returned.
 func (h *PluginHost) Notify(ctx context.Context, e BackgroundEmail) { h.Auth.mail.notify(ctx, nil, e) }
 
-// FlushMail waits until all background emails of the Auth's plugins are sent or have failed. It returns the error of
-// ctx if ctx ends first. Emails that wait for another attempt are tried immediately. Call it after the server's
-// shutdown and before the process ends; otherwise emails in memory are lost. An Auth of [PerRequest] has no emails.
+// FlushMail makes one attempt for each background email of the Auth's plugins and waits for it. It returns the error of
+// ctx if ctx ends first. Call it after the server's shutdown and before the process ends. An email that was not sent
+// stays in the store for the next process. If emails are in memory only, FlushMail makes all remaining attempts without
+// waiting in between, and the emails that fail are lost.
+//
+// It also sends the stored emails of processes that have ended. A program that starts and receives no requests calls it
+// for that purpose. An Auth of [PerRequest] has no emails.
 func (a *Auth) FlushMail(ctx context.Context) error {
 	if a.mail == nil {
 		return nil
+	}
+	if a.mail.outbox != nil && len(a.mail.senders) > 0 {
+		a.mail.collect(ctx)
 	}
 	return a.mail.flush(ctx)
 }

@@ -23,6 +23,9 @@ type SecurityNotice struct {
 	Audit audit.Event
 }
 
+// noticeSender is the name of the sender of security notices.
+const noticeSender = "notices"
+
 // notices configures the security notices.
 type notices struct {
 	mailer Mailer
@@ -38,6 +41,7 @@ func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	h.attaching("NotifyMethodChanges")
 	if h.plugins.notices.mailer == nil && mailer != nil {
 		h.plugins.notices = notices{mailer, action}
+		h.AddEmailSender(EmailSender{Name: noticeSender, Mailer: mailer})
 	}
 }
 
@@ -110,7 +114,7 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 		l.Host, l.URL = hostOf(v.origin), Secret(v.base+"/"+ps.notices.action)
 		l = l.withClient(v)
 	}
-	ps.auth.mail.notify(ctx, v, BackgroundEmail{Email: l, Mailer: ps.notices.mailer, UserID: user.ID})
+	ps.auth.mail.notify(ctx, v, BackgroundEmail{Sender: noticeSender, Email: l, UserID: user.ID})
 }
 
 // AddClient returns e with the network and the device of this request's client, for a security notice. The network is

@@ -27,6 +27,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 		v.collected.leave()
 	}
 	a.mounted.setServed()
+	a.mail.perhaps()
 	if response := a.site.preflight(r); response != nil {
 		return response
 	}

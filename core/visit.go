@@ -67,6 +67,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 		return v
 	}
 	v.auth, v.pages = chosen, chosen.pages
+	chosen.mail.perhaps()
 	v.at = chosen.site.unsettled(r)
 	if v.refused = v.at.settle(); v.refused != nil {
 		chosen.log.failure(ctx, asError(v.refused, ErrAuth), v.at.attrs()...)

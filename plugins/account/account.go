@@ -91,6 +91,7 @@ func (a *Account) Attach(h *core.PluginHost) error {
 		}
 	}
 	if a.options.Mail != nil {
+		h.AddEmailSender(core.EmailSender{Name: senderName, Mailer: a.options.Mail})
 		h.NotifyMethodChanges("account", a.options.Mail)
 	}
 	for _, f := range a.options.Profile.Fields {

@@ -15,10 +15,13 @@ type sender struct {
 	mail core.Mailer
 }
 
+// senderName is the name of the sender of background emails.
+const senderName = "account"
+
 // notify sends a security notice to a user after the response.
 func (l *sender) notify(ctx context.Context, c *core.ActionRequest, userID string, email core.Email) {
 	email.Theme, email.Host, email.Request, email.Locale = l.host.Theme, c.Host(), c.Request, c.Locale
-	c.Notify(ctx, core.BackgroundEmail{Email: email, Mailer: l.mail, UserID: userID})
+	c.Notify(ctx, core.BackgroundEmail{Sender: senderName, Email: email, UserID: userID})
 }
 
 // sendTimeout is the timeout for sending an email.

@@ -16,6 +16,13 @@ type emails struct {
 	sent  *sentLinks
 }
 
+// The names of the senders of background emails.
+const (
+	senderReset  = "password reset"
+	senderSignUp = "password sign-up"
+	senderNotice = "password"
+)
+
 // write returns an email. The caller adds the link.
 func (l *emails) write(c *core.ActionRequest, kind core.EmailKind, to string) core.Email {
 	return core.Email{To: to, Kind: kind, Host: c.Host(), Theme: l.theme, Locale: c.Locale, Request: c.Request}
@@ -29,7 +36,6 @@ func (l *emails) send(ctx context.Context, email core.Email) error {
 // later sends an email after the response. It returns errBusy if the queue is full, whether or not the address belongs
 // to a user.
 func (l *emails) later(ctx context.Context, c *core.ActionRequest, e core.BackgroundEmail) error {
-	e.Mailer = l.mail
 	err := c.SendLater(ctx, e)
 	if errors.Is(err, core.ErrMailQueueFull) {
 		return errBusy
@@ -50,5 +56,5 @@ func (l *emails) notifyChanged(ctx context.Context, c *core.ActionRequest, user 
 	if !user.EmailVerified.IsZero() {
 		email = c.AddClient(email)
 	}
-	c.Notify(ctx, core.BackgroundEmail{Email: email, Mailer: l.mail, UserID: user.ID})
+	c.Notify(ctx, core.BackgroundEmail{Sender: senderNotice, Email: email, UserID: user.ID})
 }

@@ -2,6 +2,7 @@ package password
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -105,22 +106,10 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	if err != nil {
 		return nil, err
 	}
-	l := s.emails.write(c, core.EmailReset, address)
+	l := s.emails.write(c, core.EmailReset, "")
 	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
-	link := &resetEmail{resetLinks: s.links, token: token, email: l, once: true}
 	err = s.emails.later(ctx, c, core.BackgroundEmail{
-		Email: core.Email{Kind: core.EmailReset}, Subject: address,
-		Undo: func(ctx context.Context) {
-			s.emails.sent.forget(address)
-			link.undo(ctx)
-		},
-		Write: func(ctx context.Context) (core.Email, error) {
-			user, err := userByEmail(ctx, s.users, typed)
-			if err != nil || user == nil {
-				return core.Email{}, err
-			}
-			return link.write(ctx, user)
-		},
+		Sender: senderReset, Email: l, Data: resetRequest{token, typed, address}, Subject: address,
 	})
 	if err != nil {
 		return s.pages.showAgain(ctx, c, forgotForm(c), err)
@@ -128,6 +117,38 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	s.emails.sent.note(address)
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})
 	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", "for", forReset)
+}
+
+// resetRequest is the data of a requested reset email.
+type resetRequest struct {
+	Token   string `json:"token"`
+	Typed   string `json:"typed"` // as the browser sent it
+	Address string `json:"address"`
+}
+
+// sender writes the emails that ask has queued. It creates the link only if a user has the address.
+func (s *resetRequests) sender() core.EmailSender {
+	return core.EmailSender{
+		Name: senderReset, Mailer: s.emails.mail,
+		Write: func(ctx context.Context, l core.Email, data json.RawMessage) (core.Email, error) {
+			var asked resetRequest
+			if err := json.Unmarshal(data, &asked); err != nil {
+				return core.Email{}, err
+			}
+			user, err := userByEmail(ctx, s.users, asked.Typed)
+			if err != nil || user == nil {
+				return core.Email{}, err
+			}
+			return (&resetEmail{resetLinks: s.links, token: asked.Token, email: l, once: true}).write(ctx, user)
+		},
+		Undo: func(ctx context.Context, _ core.Email, data json.RawMessage) {
+			var asked resetRequest
+			if json.Unmarshal(data, &asked) == nil {
+				s.emails.sent.forget(asked.Address)
+				(&resetEmail{resetLinks: s.links, token: asked.Token}).undo(ctx)
+			}
+		},
+	}
 }
 
 // showSent handles GET password/sent. The query says whether the email resets a password or completes a sign-up.

@@ -141,6 +141,11 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 	}
 	s := p.newHandlers(h)
 	h.NotifyMethodChanges(ID+"/forgot", p.options.Mail)
+	if p.options.Mail != nil {
+		h.AddEmailSender(s.resetRequests.sender())
+		h.AddEmailSender(s.signUps.sender())
+		h.AddEmailSender(core.EmailSender{Name: senderNotice, Mailer: p.options.Mail})
+	}
 	h.AddPasswordReset(s.resets.start)
 	h.AddProvider(&core.CredentialsProvider{
 		ID: p.ID, Name: p.Name, Fields: signInFields(), Admit: s.signIns.admit, Style: p.Style, Links: s.links(),

@@ -48,9 +48,8 @@ func (l *resetLinks) digest(token string) string { return l.host.Digest(kindRese
 // resetEmail is an email with a reset link.
 type resetEmail struct {
 	*resetLinks
-	token  string
-	email  core.Email // without recipient and expiry
-	record *store.Record
+	token string
+	email core.Email // without recipient and expiry
 	// once sends no email if one with a valid link was sent within repeatAfter.
 	once bool
 }
@@ -94,27 +93,25 @@ func (e *resetEmail) write(ctx context.Context, user *core.User) (core.Email, er
 			return core.Email{}, nil
 		}
 	}
-	e.record, err = e.keep(ctx, kindReset, e.token, user.ID, link, e.ttl)
-	if errors.Is(err, core.ErrConflict) { // an earlier attempt stored it without a response
-		e.record, err = e.first(ctx, kindReset, []string{e.digest(e.token)})
+	record, err := e.keep(ctx, kindReset, e.token, user.ID, link, e.ttl)
+	if errors.Is(err, core.ErrConflict) { // an earlier attempt stored it
+		record, err = e.first(ctx, kindReset, []string{e.digest(e.token)})
 	}
-	if err == nil && e.record == nil {
+	if err == nil && record == nil {
 		err = core.ErrNotFound
 	}
 	if err != nil {
 		return core.Email{}, fmt.Errorf("password: store the link: %w", err)
 	}
 	email := e.email
-	email.To, email.Expires = user.Email, e.record.Expires
+	email.To, email.Expires = user.Email, record.Expires
 	return email, nil
 }
 
 // undo deletes the link of an email that could not be sent.
 func (e *resetEmail) undo(ctx context.Context) {
-	if e.record == nil {
-		return
-	}
-	if err := e.use(ctx, e.record); err != nil && !errors.Is(err, core.ErrNotFound) {
+	_, err := e.records.DeleteRecord(ctx, kindReset, e.digest(e.token))
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		e.host.Logger.WarnContext(ctx, "password: could not delete a reset link that was not sent", "error", err)
 	}
 }

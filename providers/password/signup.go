@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -99,21 +100,9 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	}
 	verify := s.emails.write(c, core.EmailVerify, address)
 	verify.URL, verify.Expires = core.Secret(c.URL(ID+"/confirm", "token", token)), record.Expires
-	exists := s.emails.write(c, core.EmailExists, address)
-	exists.URL = core.Secret(c.URL("signin"))
-	dropped := false
 	err = s.emails.later(ctx, c, core.BackgroundEmail{
-		Email: core.Email{Kind: core.EmailVerify}, Subject: address,
-		Write: func(ctx context.Context) (core.Email, error) {
-			email, err := s.answer(ctx, record, p.typed(), verify, exists)
-			dropped = err == nil && email.Kind != core.EmailVerify
-			return email, err
-		},
-		Undo: func(ctx context.Context) {
-			if !dropped {
-				s.pending.drop(ctx, record)
-			}
-		},
+		Sender: senderSignUp, Email: verify, Subject: address,
+		Data: signUpEmail{Key: record.Key, Typed: p.typed(), SignIn: c.URL("signin")},
 	})
 	if err != nil {
 		return s.pages.showAgain(ctx, c, f, err)
@@ -127,24 +116,54 @@ func isName(name string) bool {
 	return len(name) <= maxNameLength && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
+// signUpEmail is the data of the email to the owner of an address.
+type signUpEmail struct {
+	// Key is the key of the pending sign-up.
+	Key string `json:"key"`
+	// Typed is the address as the browser sent it.
+	Typed string `json:"typed"`
+	// SignIn is the URL of the sign-in page.
+	SignIn string `json:"signin"`
+}
+
+// sender writes the emails that signUp has queued.
+func (s *signUps) sender() core.EmailSender {
+	return core.EmailSender{
+		Name: senderSignUp, Mailer: s.emails.mail,
+		Write: func(ctx context.Context, verify core.Email, data json.RawMessage) (core.Email, error) {
+			var asked signUpEmail
+			if err := json.Unmarshal(data, &asked); err != nil {
+				return core.Email{}, err
+			}
+			return s.answer(ctx, &asked, verify)
+		},
+		Undo: func(ctx context.Context, l core.Email, data json.RawMessage) {
+			var asked signUpEmail
+			if l.Kind == core.EmailVerify && json.Unmarshal(data, &asked) == nil {
+				s.pending.drop(ctx, asked.Key)
+			}
+		},
+	}
+}
+
 // answer returns the email to the owner of the address. It runs after the response. If the email has no recipient, none
 // is sent.
-func (s *signUps) answer(
-	ctx context.Context, record *store.Record, typed string, verify, exists core.Email,
-) (core.Email, error) {
-	user, err := userByEmail(ctx, s.users, typed)
+func (s *signUps) answer(ctx context.Context, asked *signUpEmail, verify core.Email) (core.Email, error) {
+	user, err := userByEmail(ctx, s.users, asked.Typed)
 	if err != nil {
 		return core.Email{}, err
 	}
 	if user != nil {
-		s.pending.drop(ctx, record)
+		s.pending.drop(ctx, asked.Key)
+		exists := verify
+		exists.Kind, exists.URL, exists.Expires = core.EmailExists, core.Secret(asked.SignIn), time.Time{}
 		return exists, nil
 	}
 	switch admitted, err := s.pending.admits(ctx, verify.To); {
 	case err != nil:
 		return core.Email{}, err
 	case !admitted:
-		s.pending.drop(ctx, record)
+		s.pending.drop(ctx, asked.Key)
 		return core.Email{}, nil
 	}
 	return verify, nil
@@ -230,8 +249,9 @@ func (r *signUpStore) use(ctx context.Context, w *storedSignUp) error {
 }
 
 // drop deletes a sign-up if its link is not sent, so that it cannot be confirmed. If that fails, the record expires.
-func (r *signUpStore) drop(ctx context.Context, record *store.Record) {
-	if err := r.links.use(ctx, record); err != nil && !errors.Is(err, core.ErrNotFound) {
+func (r *signUpStore) drop(ctx context.Context, key string) {
+	_, err := r.links.records.DeleteRecord(ctx, kindSignUp, key)
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		r.links.host.Logger.WarnContext(ctx, "password: could not delete a sign-up whose link was not sent", "error", err)
 	}
 }

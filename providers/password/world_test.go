@@ -123,6 +123,7 @@ func site(t testing.TB, change ...func(o *password.Options, c *core.Config)) *wo
 	c := core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: w.store,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Now: w.Now, InsecureNoLimits: true,
+		Mail:   core.MailConfig{Retries: []time.Duration{0, 0}}, // three attempts without waiting
 		Getenv: func(string) string { return "" }, CleanUp: core.False,
 		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -61,7 +62,7 @@ func (s *server) mail(
 	if err := ctx.Err(); err != nil || timeout <= 0 {
 		return errors.Join(err, context.DeadlineExceeded)
 	}
-	if err := s.deliver(ctx, timeout, message(from, m, letter, rand.Text())); err != nil {
+	if err := s.deliver(ctx, timeout, message(from, m, letter, cmp.Or(m.ID, rand.Text()))); err != nil {
 		hidden := append(providers.EmailSecrets(m), core.Secret(s.password))
 		return fmt.Errorf("mail server %s: %s%s", s.host, providers.Clean(err.Error(), hidden...), hint(err))
 	}

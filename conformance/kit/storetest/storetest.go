@@ -126,6 +126,8 @@ var cases = []testCase{
 	{"record/deleted after its expiry", both[store.RecordStore, store.Cleaner], of(records.expire)},
 	{"record/listed by kind and prefix, page by page", is[store.RecordLister], of(records.pages)},
 	{"record/in transactions", both[store.RecordStore, store.Transactor], of(records.inTransaction)},
+	{"outbox/emails survive an outage and a restart", is[store.RecordLister], of(outbox.survives)},
+	{"outbox/an email of a killed process is sent with the same ID", is[store.RecordLister], of(outbox.killed)},
 	{"sign-in/one person on two devices at once, with an account", nil, of(signIns.twoByAccount)},
 	{"sign-in/one person on 32 devices at once, with an account", nil, of(signIns.crowdByAccount)},
 	{"sign-in/one person on two devices at once, by mail", is[store.VerificationTokenStore], of(signIns.twoByMail)},
